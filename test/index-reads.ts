@@ -47,7 +47,7 @@ export async function compareIndexes(
   contracts: readonly Address[],
   limit: number,
 ): Promise<void> {
-  const states = new Map((await store.indexes!.indexStates(chain)).map(state => [state.index, state]))
+  const states = new Map((await store.indexes.indexStates(chain)).map(state => [state.index, state]))
   for (const index of indexViews) {
     const state = states.get(index.name)
     for (const contract of index.byContract ? contracts : [undefined]) {
@@ -89,7 +89,7 @@ function queryOf({ chain, index, contract, limit }: Asked) {
 async function recordsInPages(store: Store, asked: Asked, order: 'keys' | 'back'): Promise<ShownRecord[]> {
   const found: ShownRecord[] = []
   for (let after: Uint8Array | undefined; ; ) {
-    const records = await store.indexes!.indexRecords({ ...queryOf(asked), order, after })
+    const records = await store.indexes.indexRecords({ ...queryOf(asked), order, after })
     found.push(...shownRecords(asked.index, records))
     if (records.length < asked.limit) return found
     after = records.keys.subarray(-keyBytesOf(asked.index))
@@ -102,7 +102,7 @@ async function compareRecords(store: Store, asked: Asked, expected: readonly Sho
   const [low, high] = [0.3, 0.7].map(part => expected[Math.floor(expected.length * part)]?.key)
   if (low === undefined || high === undefined) return
   const span = { from: Buffer.from(low, 'hex'), to: Buffer.from(high, 'hex') }
-  const within = await store.indexes!.indexRecords({ ...queryOf(asked), ...span, order: 'keys', limit: 100_000 })
+  const within = await store.indexes.indexRecords({ ...queryOf(asked), ...span, order: 'keys', limit: 100_000 })
   expect(shownRecords(asked.index, within)).toEqual(expected.filter(({ key }) => key >= low && key <= high))
 }
 
@@ -117,7 +117,7 @@ export async function compareTransfersAt(store: Store, chain: ChainId, contracts
     ...{ contract, block, transactionIndex, logIndex, batchIndex },
   }))
   const missing = { contract: contracts[0]!, block: 3, transactionIndex: 999, logIndex: 999, batchIndex: 0 }
-  const page = await store.indexes!.transfersAt(chain, [missing, ...places])
+  const page = await store.indexes.transfersAt(chain, [missing, ...places])
   expect(page.contracts).toEqual(all.map(({ contract }) => contract))
   expect(rowsOf(page)).toEqual(all.map(({ row }) => row))
 }

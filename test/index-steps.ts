@@ -61,7 +61,7 @@ export async function checkIndexSteps(
         for (const chain of chains) {
           await store.keepIndexes!(chain, all)
           while (await store.fillIndexes!(chain, 7));
-          for (const { filled } of await store.indexes!.indexStates(chain)) expect(filled).toBe(true)
+          for (const { filled } of await store.indexes.indexStates(chain)) expect(filled).toBe(true)
           await compareIndexes(store, chain, contracts, limit)
           await compareTransfersAt(store, chain, contracts)
         }

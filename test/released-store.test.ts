@@ -150,9 +150,9 @@ test.each([sqlite, postgres])('a store of 0.1.0 opens with its rows: $name', asy
   expect(await engine.schemaOf(released)).toEqual(await engine.schemaOf(fresh))
   // Its chains keep no index until one is named.
   for (const chain of [releasedChain, releasedOther]) {
-    expect((await store.indexes?.indexStates(chain)) ?? []).toEqual([])
-    await store.keepIndexes?.(chain, ['by_wallet', 'by_token', 'by_block'])
-    while (await store.fillIndexes?.(chain, 100));
+    expect(await store.indexes.indexStates(chain)).toEqual([])
+    await store.keepIndexes(chain, ['by_wallet', 'by_token', 'by_block'])
+    while (await store.fillIndexes(chain, 100));
   }
   const rows = await rowsOf(released)
   expect(rows).toEqual(await rowsOf(fresh))

@@ -101,7 +101,7 @@ export function storeContract(
     const blocksOfPage = async (from = store) => (await from.transferPage(latest)).blocks
 
     describe('indexes', () => {
-      const kept = async () => (await store.indexes!.indexStates(eth)).map(({ index }) => index).sort()
+      const kept = async () => (await store.indexes.indexStates(eth)).map(({ index }) => index).sort()
       const same = async () => {
         await compareIndexes(store, eth, [contract, otherContract], 2)
         await compareTransfersAt(store, eth, [contract, otherContract])
@@ -133,11 +133,11 @@ export function storeContract(
         expect(await kept()).toEqual([])
         await same()
         await store.keepIndexes!(eth, ['by_token', 'by_wallet'])
-        const [state] = await store.indexes!.indexStates(eth)
+        const [state] = await store.indexes.indexStates(eth)
         expect(state).toMatchObject({ filled: false, progress: { contracts: 0, of: 2 } })
         await store.finalize(eth, 3)
         await fill()
-        expect((await store.indexes!.indexStates(eth)).every(({ filled }) => filled)).toBe(true)
+        expect((await store.indexes.indexStates(eth)).every(({ filled }) => filled)).toBe(true)
         await same()
         await store.keepIndexes!(eth, ['by_token'])
         expect(await kept()).toEqual(['by_token'])
@@ -153,7 +153,7 @@ export function storeContract(
       })
 
       test('changes of final rows are counted, and others are not', async () => {
-        const changes = () => store.indexes!.rowChanges(eth)
+        const changes = () => store.indexes.rowChanges(eth)
         expect(await changes()).toEqual({ takenBack: 0, filled: 0 })
         await store.commitCold(cold([5]))
         await store.commitHot({ chain: eth, ancestor: 5, blocks: [hot(6)], head: block(6) })

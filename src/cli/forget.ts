@@ -86,7 +86,7 @@ async function isStored(store: Store, { chain, contract, view }: Forgotten, size
   }
   if (view === 'activity') return (await store.coverage(chain, 'full')).length > 0
   if (view !== undefined) {
-    const states = (await store.indexes?.indexStates(chain)) ?? []
+    const states = await store.indexes.indexStates(chain)
     return states.some(({ index }) => index === view)
   }
   return (await store.chainState(chain)) !== undefined || (await store.coverageByScope(chain, 1)).length > 0

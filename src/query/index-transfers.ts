@@ -127,7 +127,7 @@ export class IndexTransfers {
     const [state, coverage, states] = await Promise.all([
       this.#store.chainState(chain),
       contract === undefined ? this.#wholeCoverage(chain) : this.#store.contractCoverage(chain, contract),
-      this.#store.indexes?.indexStates(chain) ?? [],
+      this.#store.indexes.indexStates(chain),
     ])
     const filled = new Set(states.filter(index => index.filled).map(({ index }) => index))
     const view = { revision, state, coverage, filled }
@@ -151,7 +151,7 @@ export class IndexTransfers {
     const { chain, of } = question
     const { indexes } = this.#store
     const blocks = blocksOf(bounds)
-    if (indexes === undefined || blocks === undefined) return noRows
+    if (blocks === undefined) return noRows
     return of.list === 'token-transfers'
       ? await tokenRows(indexes, { chain, ...of }, question)
       : await spanRows(indexes, spanOf(chain, of, blocks), question)
@@ -163,7 +163,7 @@ export class IndexTransfers {
     const { indexes } = this.#store
     const blocks = blocksOf(bounds)
     const hasMore = rows.more || rows.stoppedAt !== undefined
-    if (!hasMore || indexes === undefined || blocks === undefined) return page * limit + rows.length
+    if (!hasMore || blocks === undefined) return page * limit + rows.length
     if (of.list === 'token-transfers') return await tokenTotal(indexes, { chain, ...of })
     return of.list === 'wallet-transfers'
       ? await walletTotal(indexes, chain, of, blocks)

@@ -54,8 +54,8 @@ export interface Store
   info(): Promise<StoreInfo>
   /** Only of an engine whose log is a file beside it: moves what it holds into the store and makes it small. */
   takeInLog?(): Promise<void>
-  /** Only of engines that keep indexes of transfers. */
-  indexes?: IndexReader
+  /** Transfers by wallet, by token and by block. */
+  indexes: IndexReader
   /** Only of engines that keep bulk rows in runs. Costs little at any size. */
   runs?(): Promise<RunSummary[]>
   /** What is wrong with the store as a whole, as far as it is known without reading all of it. */
@@ -199,7 +199,7 @@ export type HotCommit = {
   head: Block
 }
 
-export interface ChainWriter extends Partial<IndexWriter> {
+export interface ChainWriter extends IndexWriter {
   commitCold(commit: ColdCommit): Promise<{ transfersAdded: number }>
   commitHot(commit: HotCommit): Promise<void>
   /**

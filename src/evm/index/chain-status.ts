@@ -95,7 +95,7 @@ export async function shownViews(
   { chain, index, views }: Pick<StatusOptions['setup'], 'chain' | 'index' | 'views'>,
   store: Store,
 ) {
-  const states = (await store.indexes?.indexStates(chain.id)) ?? []
+  const states = await store.indexes.indexStates(chain.id)
   const isKept = (view: View): boolean => !isIndexed(view) || states.some(state => state.index === view)
   const filling = states.flatMap(({ index: view, progress }) => (progress === undefined ? [] : [{ view, ...progress }]))
   return {

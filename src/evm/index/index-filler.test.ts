@@ -39,7 +39,7 @@ test('keeps what is named, fills it in steps, and keeps what there is where noth
     expect(await shown()).toEqual({ views: ['transfers', 'activity', 'by_token'] })
 
     expect(await filler().round()).toBe(idleMs)
-    expect(await store.indexes?.indexStates(chain.id)).toEqual([{ index: 'by_token', filled: true }])
+    expect(await store.indexes.indexStates(chain.id)).toEqual([{ index: 'by_token', filled: true }])
   } finally {
     await remove()
   }

@@ -23,8 +23,8 @@ export class IndexFiller {
   async round(): Promise<number> {
     const { chain, store, views, idleMs } = this.#options
     // Without names the chain keeps what it has.
-    if (views !== undefined && !this.#isNamed) await store.keepIndexes?.(chain, views.filter(isIndexed))
+    if (views !== undefined && !this.#isNamed) await store.keepIndexes(chain, views.filter(isIndexed))
     this.#isNamed = true
-    return (await store.fillIndexes?.(chain, transfersPerStep)) ? restMs : idleMs
+    return (await store.fillIndexes(chain, transfersPerStep)) ? restMs : idleMs
   }
 }

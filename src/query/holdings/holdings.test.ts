@@ -32,7 +32,7 @@ describe('every answer is that of a plain list of transfers, after every commit'
     const inFile = fc.asyncProperty(trialSteps, async steps => {
       const store = await openStore(`file:${join(folder, `${++stores}.db`)}`, { role: 'owner' })
       const contractFacts = async (id: ChainId, contract: Address) => ({ chain: id, contract, ...factsOf(contract) })
-      const reads = { ...store, indexes: store.indexes!, contractFacts }
+      const reads = { ...store, indexes: store.indexes, contractFacts }
       try {
         await new HoldingsTrial({ reads, writes: store }).run(steps)
       } finally {

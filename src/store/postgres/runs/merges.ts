@@ -7,7 +7,7 @@ import { byToken } from '../../indexes/by-token.ts'
 import { byWallet } from '../../indexes/by-wallet.ts'
 import { activityView } from '../../runs/activity-view.ts'
 import { countView } from '../../runs/count-view.ts'
-import { levelOf, recordsPerStep, recordsWorthMerging } from '../../runs/levels.ts'
+import { levelOf, recordsPerStep, recordsWorthMerging, transferLevelMax } from '../../runs/levels.ts'
 import { joinMembers } from '../../runs/members.ts'
 import { mergeRecords, RunCursor } from '../../runs/merge.ts'
 import { compareKeys, type Pack, PackWriter } from '../../runs/pack.ts'
@@ -54,7 +54,8 @@ export async function mergeRuns(store: StoreDatabase, chain: number, recordsAdde
 const waiting = [transferView, ...indexViews].map(({ id }) => id).join()
 const mergeable = (
   first: number,
-): string => `NOT growing AND target IS NULL AND (view NOT IN (${waiting}) OR NOT EXISTS (
+): string => `NOT growing AND target IS NULL AND NOT (view = ${transferView.id} AND level >= ${transferLevelMax})
+  AND (view NOT IN (${waiting}) OR NOT EXISTS (
   SELECT 1 FROM unnest($${first}::int8[], $${first + 1}::int8[]) AS pending (low, high)
   WHERE runs.from_block BETWEEN low AND high OR runs.to_block BETWEEN low AND high))`
 /** A view that this version does not know stays as it is. */

@@ -121,7 +121,7 @@ async function compareRecords(postgres: Store, file: Store, wallet: Address, con
   }
   for (let pages = 0, after: Uint8Array | undefined; pages < 3; pages++) {
     const asked = { ...query, after }
-    const [found, expected] = [await postgres.indexes!.indexRecords(asked), await file.indexes!.indexRecords(asked)]
+    const [found, expected] = [await postgres.indexes.indexRecords(asked), await file.indexes.indexRecords(asked)]
     expect(shownRecords(index, found), JSON.stringify(asked)).toEqual(shownRecords(index, expected))
     if (index.name === 'by_block') await compareTransfersAt(postgres, file, expected)
     if (expected.length < query.limit) break
@@ -137,7 +137,7 @@ async function compareTransfersAt(
   const places = Array.from({ length }, (_, record) => ({
     ...{ contract: known.get(wordAt(values, record * 4))!, ...positionOfPlace(keys, record * placeBytes) },
   }))
-  const [found, expected] = await Promise.all([postgres, file].map(store => store.indexes!.transfersAt(chain, places)))
+  const [found, expected] = await Promise.all([postgres, file].map(store => store.indexes.transfersAt(chain, places)))
   expect(rowsOf(found!)).toEqual(rowsOf(expected!))
   expect(found!.length).toBe(length)
   expect(found!.contracts).toEqual(expected!.contracts)

@@ -57,9 +57,9 @@ test('an index has the records of the stored transfers, after every change', {
           // Last, because the model knows of no finality that is taken back.
           if (extra.some(({ what }) => what === 'unfinalize')) await takeBackFinality(store)
           expectRecords(connection)
-          for (const chain of chains) while (await store.fillIndexes?.(chain, 3));
+          for (const chain of chains) while (await store.fillIndexes(chain, 3));
           for (const chain of chains)
-            for (const { filled } of await store.indexes!.indexStates(chain)) expect(filled).toBe(true)
+            for (const { filled } of await store.indexes.indexStates(chain)) expect(filled).toBe(true)
           expectRecords(connection)
           for (const chain of chains) {
             await compareIndexes(store, chain, contracts, 7)
