@@ -84,7 +84,7 @@ export type NftMove = Moved & { contract: string; block: number; isErc1155: bool
 
 /** What logs in the order of the chain say that moved, decoded by ox. */
 export function nftMovesOf(
-  logs: readonly { address: string; topics: string[]; data: string; blockNumber: string }[],
+  logs: readonly { address: string; topics: readonly string[]; data: string; blockNumber: string | null }[],
 ): NftMove[] {
   return logs.flatMap(log =>
     parseEventLogs(nftEvents, [{ ...log, logIndex: '0x0' } as unknown as NodeLog]).flatMap(parsed =>

@@ -57,7 +57,7 @@ async function fill(store: Store): Promise<void> {
       earlyCollections: earlyCollectionsOf(chain),
       transactionOf: (_, __, index) => block.transactions[index] as RpcTransaction | undefined,
     })
-    const head = { number, hash: parseHash(block.hash)!, timestamp: Number(block.timestamp) }
+    const head = { number, hash: parseHash(block.hash!)!, timestamp: Number(block.timestamp) }
     await store.commitHot({
       ...{ chain, ancestor: number - 1, head, blocks: [{ ...head, transfers, activity: noActivity }] },
       covered: { scope: 'full', from: first, evidence: 'bloom' },

@@ -48,8 +48,8 @@ export class OperationsWorld {
     await mine(node, third)
     this.#urls = { live: this.#world.url, reference: await this.#world.serveAlso('--dialect', 'reference') }
     this.#truth = await this.#world.truth()
-    const contracts = this.#named().map(({ address }) => address)
-    this.#model = modelOfRecords(this.#truth.transfers.filter(row => contracts.includes(row.token_address as Address)))
+    const contracts: string[] = this.#named().map(({ address }) => address)
+    this.#model = modelOfRecords(this.#truth.transfers.filter(row => contracts.includes(row.token_address)))
     await this.#world.settled()
     await vi.waitFor(async () => {
       for (const { address, name } of this.#named())
