@@ -74,3 +74,19 @@ contract Uris {
         return "https://example.com/{id}.json";
     }
 }
+
+interface Collection {
+    function ownerOf(uint256 id) external view returns (address);
+}
+
+/// Asks for many owners at once; the zero address where there is none.
+contract Owners {
+    function ownersOf(Collection collection, uint256[] calldata ids) external view returns (address[] memory owners) {
+        owners = new address[](ids.length);
+        for (uint256 at = 0; at < ids.length; at++) {
+            try collection.ownerOf(ids[at]) returns (address owner) {
+                owners[at] = owner;
+            } catch {}
+        }
+    }
+}

@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { type CollectionName, loadCollections } from '../sandbox/src/collections.ts'
 import { type CompiledContract, compileContracts } from '../sandbox/src/compile-contracts.ts'
 
-export type ContractName = CollectionName | 'Anything' | 'Uris'
+export type ContractName = CollectionName | 'Anything' | 'Uris' | 'Owners'
 
 export async function loadContracts(): Promise<Record<ContractName, CompiledContract>> {
-  const { Anything, Uris } = await compileContracts([join(import.meta.dirname, 'evm-contracts.sol')])
-  return { ...(await loadCollections()), Anything: Anything!, Uris: Uris! }
+  const { Anything, Uris, Owners } = await compileContracts([join(import.meta.dirname, 'evm-contracts.sol')])
+  return { ...(await loadCollections()), Anything: Anything!, Uris: Uris!, Owners: Owners! }
 }

@@ -9,7 +9,7 @@ import { type ContractName, loadContracts } from './evm-contracts.ts'
 import type { EvmNode } from './evm-node.ts'
 import { type Deployed, deployment, signed, type Transaction } from './evm-transactions.ts'
 
-export type History = Record<'seven' | 'many' | 'run' | 'coin' | 'anything', Deployed>
+export type History = Record<'seven' | 'many' | 'run' | 'coin' | 'anything' | 'owners', Deployed>
 
 export const alice = accounts.alice.address
 export const bob = accounts.bob.address
@@ -33,9 +33,10 @@ export async function playHistory(node: EvmNode): Promise<History> {
   const run = deployment(compiled.Collection721A, { from: 'alice', nonce: 2, args: runArguments })
   const coin = deployment(compiled.Coin, { from: 'alice', nonce: 3, args: ['Coin', 'CN', alice] })
   const anything = deployment(compiled.Anything, { from: 'alice', nonce: 4 })
+  const owners = deployment(compiled.Owners, { from: 'alice', nonce: 5 })
   await mine(
     node,
-    [seven, many, run, coin, anything].map(({ transaction }) => transaction),
+    [seven, many, run, coin, anything, owners].map(({ transaction }) => transaction),
   )
   const history = {
     seven: seven.contract,
@@ -43,6 +44,7 @@ export async function playHistory(node: EvmNode): Promise<History> {
     run: run.contract,
     coin: coin.contract,
     anything: anything.contract,
+    owners: owners.contract,
   }
   for (const block of blocksOf(history)) await mine(node, block)
   return history
