@@ -41,7 +41,6 @@ class CountedReads {
         return page
       }
     const { indexes } = store
-    if (indexes === undefined) throw new Error('The store keeps no indexes of transfers.')
     this.store = {
       ...store,
       transferPage: counted(store.transferPage),

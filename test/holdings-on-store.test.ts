@@ -1,0 +1,17 @@
+// Who owns what on real stores, after every commit of a random history. `npm run soak:owners` takes many more seeds.
+import { afterAll, beforeAll, describe, test } from 'vitest'
+import { tryOnStore } from './holdings-on-store.ts'
+import { type Engine, engineNames, startEngine } from './store-engines.ts'
+
+describe.each(engineNames)('on %s', name => {
+  let engine: Engine
+  beforeAll(async () => {
+    engine = await startEngine(name)
+  })
+  afterAll(() => engine?.close())
+
+  // The second one has its rows in runs.
+  test.each([7, 28])('every answer is that of a plain list of transfers, seed %i', async seed => {
+    await tryOnStore(await engine.newStore(), seed, 3)
+  })
+})
