@@ -5,10 +5,16 @@ import { fileURLToPath } from 'node:url'
 import { openStore } from '../src/store/open.ts'
 import { buildConsole } from '../web/build.ts'
 import { CommandPlace } from './command-run.ts'
-import { seed } from './seed.ts'
+import { seed, seeded } from './seed.ts'
 import { type SimNode, startSimNode } from './sim/node.ts'
 
 export const consoleFolder = fileURLToPath(new URL('../web/dist', import.meta.url))
+
+/** Tokens of the seeded collection that were read: of the second the metadata is elsewhere. */
+export const readTokens = [
+  { tokenId: 12n, uri: `data:application/json,${encodeURIComponent('{"name":"Deed of the north field","rooms":4}')}` },
+  { tokenId: 13n, uri: 'ipfs://bafybeigdyrzt/13.json' },
+]
 
 export type ConsoleWorld = {
   url: string
@@ -46,6 +52,11 @@ export async function startConsoleWorld(): Promise<ConsoleWorld> {
   })
   const store = await openStore(place.storeUrl, { role: 'owner' })
   await seed(store)
+  const read = { contract: seeded.collection, readAtMs: Date.now() }
+  await store.putTokenUris(
+    seeded.chains.eth,
+    readTokens.map(token => ({ ...token, ...read })),
+  )
   await store.close()
 
   let port = 0

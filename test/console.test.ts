@@ -11,7 +11,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { readConsole } from '../src/cli/service/service.ts'
 import { buildConsole } from '../web/build.ts'
 import { browserPath, browserRequired, launchBrowser } from './browser.ts'
-import { type ConsoleWorld, consoleFolder, startConsoleWorld } from './console-world.ts'
+import { type ConsoleWorld, consoleFolder, readTokens, startConsoleWorld } from './console-world.ts'
 import { seeded, seededHoldings, seededTransfers } from './seed.ts'
 import { serveApi } from './served-api.ts'
 
@@ -350,6 +350,76 @@ function walk(): void {
     await page.locator('tr.fresh').first().waitFor(patience)
   })
 
+  test('who owns what: a wallet, its collections and its tokens lead to each other', async () => {
+    const page = await open(`/wallet/${seeded.alice}?chain=eth`)
+    const blocks = () => page.locator('td[data-title="Changed in block"]').allTextContents()
+    await page.getByRole('link', { name: 'NFTs', exact: true }).click(patience)
+    await page.getByText('page 1', { exact: true }).waitFor(patience)
+    await expect.poll(() => page.title(), patience).toMatch(/^NFTs of 0x2bd8…23c8/)
+    await page.getByText('181', { exact: true }).waitFor(patience)
+    const first = await blocks()
+    expect(first).toHaveLength(25)
+    expect(first.slice(0, 4)).toEqual(['20,000', '19,999', '19,998', '6,004'])
+    await accept(page, 'wallet-nfts')
+    // A page of the list is in the address, and stands still.
+    await page.getByRole('link', { name: 'Next page' }).click()
+    await page.getByText('page 2', { exact: true }).waitFor(patience)
+    expect(page.url()).toContain('cursor=')
+    await page.goBack()
+    await page.getByText('page 1', { exact: true }).waitFor(patience)
+    expect(await blocks()).toEqual(first)
+
+    await page.getByRole('link', { name: 'NFT transfers', exact: true }).click()
+    await page.getByRole('heading', { name: 'NFT transfers' }).waitFor(patience)
+    expect(await page.locator('td[data-title="Collection"] a').first().textContent(patience)).toBe('Collection')
+    await page.getByRole('link', { name: 'Collections', exact: true }).click()
+    const held = page.locator('td[data-title="Tokens held"]')
+    await held.first().waitFor(patience)
+    // In the order of the service: by address, descending.
+    expect(await held.allTextContents()).toEqual(['52', '4', '125'])
+    await page.locator('tbody').getByRole('link', { name: 'Collection', exact: true }).click()
+    await page.getByRole('link', { name: 'Holders', exact: true }).click(patience)
+    await page.getByText('page 1', { exact: true }).waitFor(patience)
+    expect((await page.locator('dl').textContent())!).toBe('Tokens90Holders3Transfers253')
+    expect(await page.title()).toMatch(/^Holders of 0xfa74…8ac4/)
+    await accept(page, 'holders')
+    await page.getByRole('link', { name: '#52', exact: true }).click()
+    await page.getByRole('heading', { name: 'Collection #52' }).waitFor(patience)
+    expect(await page.title()).toMatch(/^Token #52 of 0xfa74…8ac4/)
+    await page.locator('dl').getByRole('link', { name: '0x2bd8…23c8' }).click()
+    await page.getByRole('heading', { name: 'NFTs' }).waitFor(patience)
+    expect(page.url()).toBe(`${world.url}/#/wallet/${seeded.alice}/nfts?chain=eth`)
+  })
+
+  test('a token: what it says of itself, its transfers, and that it has no holder', async () => {
+    const page = await open(`/token/eth/${seeded.collection}/${readTokens[0]!.tokenId}`)
+    await page.getByText('"name": "Deed of the north field"').waitFor(patience)
+    const transfers = page.locator('td[data-title="What"]')
+    await transfers.first().waitFor(patience)
+    expect(await transfers.allTextContents()).toEqual(['transfer', 'transfer', 'mint'])
+    await accept(page, 'token')
+    const show = async (path: string, text: string) => {
+      await page.goto(`${world.url}/#/${path}`)
+      await page.getByText(text).waitFor(patience)
+    }
+    const { collection, editions, deeds, silent, alice } = seeded
+    await show(`token/eth/${collection}/${readTokens[1]!.tokenId}`, 'nothing is fetched from the web')
+    await page.getByText(readTokens[1]!.uri).waitFor(patience)
+    await show(`token/eth/${collection}/3`, 'This token has no holder')
+    await page.getByRole('heading', { name: 'Collection #3' }).waitFor(patience)
+    await page.getByRole('cell', { name: 'burn' }).waitFor(patience)
+    await show(`token/eth/${editions}/20`, 'Last received by')
+    await page.getByRole('heading', { name: 'Holders' }).waitFor(patience)
+    // What is not complete is said, and what is empty, and what was refused.
+    await show(`token/polygon/${deeds}/3`, 'SYNCING. The history of this contract is not complete yet')
+    await show(`wallet/${alice}/nfts?chain=polygon`, 'SYNCING. Not every block of polygon is indexed yet')
+    await show(`wallet/${alice}/nfts?chain=picked`, 'SYNCING. picked is indexed on demand')
+    await show(`wallet/${silent}/nfts?chain=eth`, 'This wallet holds no NFT on eth.')
+    await show(`contract/eth/${collection}/holders?cursor=abc`, 'cursor is not valid')
+    await page.getByRole('link', { name: 'Back to the first page' }).click()
+    await page.getByText('page 1', { exact: true }).waitFor(patience)
+  })
+
   test('keys are made, used, and revoked: whoever used one is asked for another', async () => {
     const page = await open('/keys')
     await page.getByRole('rowheader', { name: 'ALMANAC_KEY' }).waitFor(patience)
@@ -394,6 +464,18 @@ function walk(): void {
     await page.getByLabel('Key', { exact: true }).fill(secret)
     await page.getByRole('button', { name: 'Open the console' }).click()
     await page.getByText('This key lacks the scope ops').waitFor(patience)
+  })
+
+  test('a key without the scope of a page is told which one it needs', async () => {
+    const answer = await fetch(`${world.url}/keys`, {
+      method: 'POST',
+      headers: { 'x-api-key': world.key },
+      body: JSON.stringify({ name: 'transfers alone', scopes: ['ops', 'nft-transfers'] }),
+    })
+    const { secret } = (await answer.json()) as { secret: string }
+    const page = await open(`/token/eth/${seeded.collection}/12`, {}, secret)
+    await page.getByText('What belongs here needs a key with the scope nft-holdings.').waitFor(patience)
+    await page.getByRole('cell', { name: 'mint' }).waitFor(patience)
   })
 
   test('the reference shows every operation of the document, and asks them', async () => {
@@ -480,7 +562,12 @@ function walk(): void {
     expect(await paper()).toBe(dark)
     await page.reload()
     expect(await toggle.getAttribute('aria-label')).toBe('Colours: dark. Change to system')
-    for (const route of ['chain/sim', 'keys', `explore/transfers?address=${seeded.collection}&limit=5`]) {
+    for (const route of [
+      'chain/sim',
+      'keys',
+      `explore/transfers?address=${seeded.collection}&limit=5`,
+      `token/eth/${seeded.collection}/12`,
+    ]) {
       await page.goto(`${world.url}/#/${route}`)
       await page.locator('tbody tr').first().waitFor(patience)
       await accept(page, `dark-${route.split(/[/?]/)[0]}`)
@@ -496,6 +583,8 @@ function walk(): void {
       transfers: `explore/transfers?address=${seeded.editions}&limit=5`,
       contract: `contract/eth/${seeded.collection}`,
       wallet: `wallet/${seeded.alice}`,
+      nfts: `wallet/${seeded.alice}/nfts?chain=polygon`,
+      token: `token/eth/${seeded.editions}/${2n ** 256n - 5n}`,
       account: `account/mainnet/${seeded.solanaOwner}`,
       keys: 'keys',
     }

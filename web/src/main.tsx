@@ -6,12 +6,15 @@ import { ChainPage } from './pages/chain.tsx'
 import { ContractPage } from './pages/contract.tsx'
 import { Explorer } from './pages/explorer.tsx'
 import { Frame } from './pages/frame.tsx'
+import { HoldersPage } from './pages/holders.tsx'
 import { KeysPage } from './pages/keys.tsx'
 import { Overview } from './pages/overview.tsx'
 import { Reference } from './pages/reference.tsx'
 import { SignIn } from './pages/sign-in.tsx'
+import { TokenPage } from './pages/token.tsx'
 import { WalletPage } from './pages/wallet.tsx'
-import { startLive } from './state/live.ts'
+import { shortText } from './quantities.ts'
+import { firstChain, startLive } from './state/live.ts'
 import { goTo, isReference, route } from './state/route.ts'
 import { key, restoreSession } from './state/session.ts'
 import './style/tokens.css'
@@ -27,15 +30,27 @@ const titles: Readonly<Record<string, string>> = {
   explore: 'Explorer',
   keys: 'Keys',
   chain: 'Chain',
-  contract: 'Contract',
-  wallet: 'Wallet',
   account: 'Account',
+}
+
+const walletTitles: Readonly<Record<string, string>> = {
+  nfts: 'NFTs of',
+  collections: 'Collections of',
+  transfers: 'NFT transfers of',
+}
+
+/** Pages about one subject name it, so that their tabs and bookmarks can be told apart. */
+function titleOf([page = '', first = '', second = '', third = '']: readonly string[]): string {
+  if (page === 'wallet') return `${walletTitles[second] ?? 'Wallet'} ${shortText(first)}`
+  if (page === 'contract') return `${third === 'holders' ? 'Holders of' : 'Contract'} ${shortText(second)}`
+  if (page === 'token') return `Token #${shortText(third, 6)} of ${shortText(second)}`
+  return titles[page] ?? 'Overview'
 }
 
 function Console() {
   const signedIn = key.value !== undefined
   const { parts } = route.value
-  const title = isReference ? 'Reference' : (titles[parts[0] ?? ''] ?? 'Overview')
+  const title = isReference ? 'Reference' : titleOf(parts)
   useEffect(() => {
     document.title = signedIn || isReference ? `${title} · Almanac` : 'Almanac'
   }, [title, signedIn])
@@ -45,14 +60,26 @@ function Console() {
 
 function Page() {
   const {
-    parts: [page, first = '', second = ''],
+    parts: [page, first = '', second = '', third = ''],
     query,
   } = route.value
+  const cursor = query.get('cursor') ?? undefined
   if (page === undefined) return <Overview />
   if (page === 'chain') return <ChainPage key={first} name={first} />
   if (page === 'explore') return <Explorer />
+  if (page === 'contract' && third === 'holders')
+    return <HoldersPage key={`${first} ${second}`} chain={first} address={second} cursor={cursor} />
   if (page === 'contract') return <ContractPage key={`${first} ${second}`} chain={first} address={second} />
-  if (page === 'wallet') return <WalletPage key={first} address={first} chain={query.get('chain') ?? 'eth'} />
+  if (page === 'token') {
+    const cursors = { cursor, holders: query.get('holders') ?? undefined }
+    return (
+      <TokenPage key={`${first} ${second} ${third}`} {...{ chain: first, contract: second, tokenId: third, cursors }} />
+    )
+  }
+  if (page === 'wallet') {
+    const chain = query.get('chain') ?? firstChain()
+    return <WalletPage key={first} address={first} chain={chain} list={second} cursor={cursor} />
+  }
   if (page === 'account') return <AccountPage key={`${first} ${second}`} network={first} address={second} />
   if (page === 'keys') return <KeysPage />
   return (

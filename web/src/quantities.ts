@@ -7,6 +7,11 @@ export function countText(value: number): string {
   return grouped.format(value)
 }
 
+/** Of text, because an amount may have 78 digits. */
+export function amountText(amount: string): string {
+  return amount.length > 12 ? shortText(amount) : countText(Number(amount))
+}
+
 export function rateText(perSecond: number): string {
   return perSecond >= 100 ? grouped.format(Math.round(perSecond)) : oneDigit.format(perSecond)
 }

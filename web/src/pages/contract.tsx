@@ -2,13 +2,13 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { askTransfers } from '../explorer/operations.ts'
-import { Badge } from '../parts/badge.tsx'
+import { Choices } from '../parts/choices.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { CoverageBar, EvidenceLegend } from '../parts/coverage-bar.tsx'
 import { Explanation } from '../parts/explanation.tsx'
 import { Fact } from '../parts/fact.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
-import { ReferenceText } from '../parts/reference-text.tsx'
+import { Marks, nameText, PartyLink } from '../parts/nft-links.tsx'
 import { placeOf, type ShownTransfer, TransfersTable } from '../parts/transfers-table.tsx'
 import { countText } from '../quantities.ts'
 import { type Coverage, status } from '../state/live.ts'
@@ -16,7 +16,6 @@ import { hrefOf } from '../state/route.ts'
 import { type Schemas, service } from '../state/service.ts'
 import { useAnswer } from '../state/use-answer.ts'
 
-type Page = Schemas['NamedTransferCollection']
 type Explained = Schemas['Explanation']
 
 const pageSize = 25
@@ -38,12 +37,14 @@ export function ContractPage({ chain, address }: { chain: string; address: strin
     service.GET('/explain/{chain}/{contract}', { params: { path: { chain, contract: address } }, signal }),
   )
   const explained = told.value.answered?.data
+  const row = answered?.data.result[0]
   const fresh = useFresh(answered?.data.result, cursor.value === undefined)
   return (
     <>
       <div class="heading">
-        <h1>{titleOf(explained) ?? 'Contract'}</h1>
-        {answered?.data !== undefined && <Marks page={answered.data} />}
+        <h1>{nameText(explained?.name, explained?.symbol) ?? 'Contract'}</h1>
+        {row !== undefined && <Marks of={row} />}
+        <ContractViews chain={chain} address={address} here="transfers" />
       </div>
       <p class="subject">
         <span class="soft">{chain}</span> <span class="mono whole">{address}</span>
@@ -101,23 +102,16 @@ export function ContractPage({ chain, address }: { chain: string; address: strin
   )
 }
 
-function titleOf(explained: Explained | undefined): string | undefined {
-  if (explained?.name == null || explained.name === '') return undefined
-  return explained.symbol ? `${explained.name} (${explained.symbol})` : explained.name
-}
+type ViewsProps = { chain: string; address: string; here: 'transfers' | 'holders' }
 
-function Marks({ page }: { page: Page }) {
-  const row = page.result[0]
-  if (row === undefined) return null
-  // The flags are texts in one of the two dialects.
-  const isSet = (flag: boolean | string) => flag === true || flag === 'true'
-  return (
-    <>
-      <Badge word={row.contract_type} />
-      {isSet(row.verified_collection) && <Badge word="verified" tone="good" />}
-      {isSet(row.possible_spam) && <Badge word="possible spam" tone="bad" />}
-    </>
-  )
+export function ContractViews({ chain, address, here }: ViewsProps) {
+  const transfers = { title: 'Transfers', href: hrefOf(['contract', chain, address]), isHere: here === 'transfers' }
+  const holders = {
+    title: 'Holders',
+    href: hrefOf(['contract', chain, address, 'holders']),
+    isHere: here === 'holders',
+  }
+  return <Choices label="Views of the contract" choices={[transfers, holders]} />
 }
 
 /** The places of rows that were not there when the page was first seen. */
@@ -150,7 +144,7 @@ function ContractFacts({ explained, response }: FactsProps) {
       {created !== null && <Fact title="Made in block">{countText(created)}</Fact>}
       {deployer !== null && (
         <Fact title="Made by">
-          <ReferenceText text={deployer} what="address" href={hrefOf(['wallet', deployer], { chain })} />
+          <PartyLink address={deployer} chain={chain} />
         </Fact>
       )}
     </dl>

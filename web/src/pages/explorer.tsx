@@ -5,14 +5,16 @@ import { AnswerView } from '../explorer/answer-view.tsx'
 import { OperationForm } from '../explorer/operation-form.tsx'
 import { askPortfolio, askTransfers, askWallet, operations } from '../explorer/operations.ts'
 import { type OperationName, operationNames, type Values } from '../explorer/question.ts'
+import { Choices } from '../parts/choices.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { KnownContracts } from '../parts/known-contracts.tsx'
+import { Paging } from '../parts/paging.tsx'
 import { PortfolioTables } from '../parts/portfolio-tables.tsx'
 import { TransfersTable } from '../parts/transfers-table.tsx'
 import { Waiting } from '../parts/waiting.tsx'
 import { WalletChainsTable } from '../parts/wallet-chains-table.tsx'
 import { loadDocument, parametersOf } from '../state/document.ts'
-import { status } from '../state/live.ts'
+import { firstChain } from '../state/live.ts'
 import { goTo, hrefOf, route } from '../state/route.ts'
 import type { Problem } from '../state/service.ts'
 import { useAnswer } from '../state/use-answer.ts'
@@ -26,13 +28,14 @@ export function Explorer() {
     <>
       <div class="heading">
         <h1>Explorer</h1>
-        <nav class="choices" aria-label="Operations">
-          {operationNames.map(name => (
-            <a key={name} href={hrefOf(['explore', name])} aria-current={name === operation ? 'page' : undefined}>
-              {operations[name].title}
-            </a>
-          ))}
-        </nav>
+        <Choices
+          label="Operations"
+          choices={operationNames.map(name => ({
+            title: operations[name].title,
+            href: hrefOf(['explore', name]),
+            isHere: name === operation,
+          }))}
+        />
       </div>
       <p class="soft lead">
         {operations[operation].about} <code>{operations[operation].path}</code>
@@ -82,16 +85,20 @@ function Transfers({ values }: { values: Values }) {
           ) : (
             <TransfersTable rows={answered.data.result} chain={values.chain ?? 'eth'} />
           )}
-          <Paging values={values} page={Number(answered.data.page)} cursor={answered.data.cursor} />
+          <Paging
+            what="the answer"
+            page={Number(answered.data.page) + 1}
+            cursor={answered.data.cursor}
+            hrefTo={cursor => hrefOf(['explore', 'transfers'], { ...values, cursor })}
+          >
+            <a class="aside" href={hrefOf(['contract', values.chain ?? 'eth', values.address!])}>
+              Page of this contract
+            </a>
+          </Paging>
         </AnswerView>
       )}
     </>
   )
-}
-
-/** The first one that is indexed here. */
-function firstChain(): string {
-  return Object.keys(status.value?.chains ?? {})[0] ?? 'eth'
 }
 
 function NothingFound({ complete }: { complete: boolean }) {
@@ -101,28 +108,6 @@ function NothingFound({ complete }: { complete: boolean }) {
         ? 'There is no such transfer: every block of the range is indexed.'
         : 'Nothing was found yet, and not every block of the range is indexed.'}
     </p>
-  )
-}
-
-function Paging({ values, page, cursor }: { values: Values; page: number; cursor: string | null }) {
-  const { cursor: _, ...first } = values
-  return (
-    <nav class="paging" aria-label="Pages of the answer">
-      {page > 0 && <a href={hrefOf(['explore', 'transfers'], first)}>First page</a>}
-      <span class="soft">page {page + 1}</span>
-      {cursor ? (
-        <a class="next" href={hrefOf(['explore', 'transfers'], { ...first, cursor })}>
-          Next page
-        </a>
-      ) : (
-        <span class="soft">the last one</span>
-      )}
-      {values.address !== undefined && (
-        <a class="aside" href={hrefOf(['contract', values.chain ?? 'eth', values.address])}>
-          Page of this contract
-        </a>
-      )}
-    </nav>
   )
 }
 
@@ -138,7 +123,7 @@ function Wallet({ values }: { values: Values }) {
           {answered.data.active_chains.length === 0 ? (
             <p class="note">Nothing of this wallet is known on these chains.</p>
           ) : (
-            <WalletChainsTable chains={answered.data.active_chains} />
+            <WalletChainsTable address={answered.data.address} chains={answered.data.active_chains} />
           )}
           <nav class="paging" aria-label="More">
             <a class="aside" href={hrefOf(['wallet', answered.data.address])}>

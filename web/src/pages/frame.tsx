@@ -10,7 +10,7 @@ import { theme, themes } from '../state/theme.ts'
 
 const ways = [
   { href: '/#/', title: 'Overview', parts: ['', 'chain'] },
-  { href: '/#/explore', title: 'Explorer', parts: ['explore', 'contract', 'wallet', 'account'] },
+  { href: '/#/explore', title: 'Explorer', parts: ['explore', 'contract', 'token', 'wallet', 'account'] },
   { href: '/#/keys', title: 'Keys', parts: ['keys'] },
 ]
 

@@ -1,9 +1,9 @@
 // NFT transfers to be read: what moved, from whom to whom, when and where.
 
-import { countText, parseMoment, shortText } from '../quantities.ts'
-import { hrefOf } from '../state/route.ts'
+import { countText, parseMoment } from '../quantities.ts'
 import type { Schemas } from '../state/service.ts'
 import { Age } from './age.tsx'
+import { CollectionLink, PartyLink, TokenLink } from './nft-links.tsx'
 import { ReferenceText } from './reference-text.tsx'
 import { TableHead } from './table-head.tsx'
 
@@ -15,14 +15,21 @@ export function placeOf(row: ShownTransfer): string {
   return `${row.block_hash} ${row.transaction_index} ${row.log_index} ${row.token_id}`
 }
 
-type Props = { rows: readonly ShownTransfer[]; chain: string; fresh?: ReadonlySet<string> }
+type Props = {
+  rows: readonly ShownTransfer[]
+  chain: string
+  fresh?: ReadonlySet<string>
+  /** For rows of several contracts. */
+  withCollections?: boolean
+}
 
-export function TransfersTable({ rows, chain, fresh }: Props) {
+export function TransfersTable({ rows, chain, fresh, withCollections = false }: Props) {
+  const place = [{ figures: 'Value' }, { figures: 'Block' }, 'Transaction']
   return (
     <div class="table-scroll">
       <table class="stacked">
         <TableHead
-          columns={['When', 'What', 'Token', 'From', 'To', { figures: 'Value' }, { figures: 'Block' }, 'Transaction']}
+          columns={['When', 'What', ...(withCollections ? ['Collection'] : []), 'Token', 'From', 'To', ...place]}
         />
         <tbody>
           {rows.map(row => (
@@ -31,14 +38,23 @@ export function TransfersTable({ rows, chain, fresh }: Props) {
                 <Age moment={parseMoment(row.block_timestamp)} />
               </td>
               <td data-title="What">{kindOf(row)}</td>
+              {withCollections && (
+                <td data-title="Collection">
+                  <CollectionLink
+                    chain={chain}
+                    address={row.token_address}
+                    name={'token_name' in row ? row.token_name : null}
+                  />
+                </td>
+              )}
               <td data-title="Token">
-                <TokenText row={row} />
+                <TokenLink chain={chain} contract={row.token_address} id={row.token_id} amount={row.amount} />
               </td>
               <td data-title="From">
-                <Party address={row.from_address} label={row.from_address_label} chain={chain} />
+                <PartyLink address={row.from_address} label={row.from_address_label} chain={chain} />
               </td>
               <td data-title="To">
-                <Party address={row.to_address} label={row.to_address_label} chain={chain} />
+                <PartyLink address={row.to_address} label={row.to_address_label} chain={chain} />
               </td>
               <td data-title="Value" class="number">
                 {etherText(row.value)}
@@ -60,20 +76,6 @@ export function TransfersTable({ rows, chain, fresh }: Props) {
 function kindOf(row: ShownTransfer): string {
   const kind = row.from_address === zero ? 'mint' : row.to_address === zero ? 'burn' : 'transfer'
   return row.transaction_type === 'Batch' ? `${kind}, batch` : kind
-}
-
-function TokenText({ row }: { row: ShownTransfer }) {
-  return (
-    <span class="mono" title={row.token_id}>
-      {row.amount === '1' ? '' : `${row.amount.length > 12 ? shortText(row.amount) : countText(Number(row.amount))} × `}
-      #{shortText(row.token_id, 6)}
-    </span>
-  )
-}
-
-function Party({ address, label, chain }: { address: string; label: string | null; chain: string }) {
-  if (address === zero) return <span class="soft">nobody</span>
-  return <ReferenceText text={address} what="address" label={label} href={hrefOf(['wallet', address], { chain })} />
 }
 
 /** Wei as the main unit, exact, at most six digits behind the point. */

@@ -1,6 +1,7 @@
 // The chains of a wallet to be read: its first and last transaction on each.
 
 import { countText, parseMoment } from '../quantities.ts'
+import { hrefOf } from '../state/route.ts'
 import type { Schemas } from '../state/service.ts'
 import { Age } from './age.tsx'
 import { ReferenceText } from './reference-text.tsx'
@@ -8,7 +9,7 @@ import { TableHead } from './table-head.tsx'
 
 type Chains = Schemas['WalletChains']['active_chains']
 
-export function WalletChainsTable({ chains }: { chains: Chains }) {
+export function WalletChainsTable({ address, chains }: { address: string; chains: Chains }) {
   return (
     <div class="table-scroll">
       <table class="stacked">
@@ -17,7 +18,8 @@ export function WalletChainsTable({ chains }: { chains: Chains }) {
           {chains.map(({ chain, chain_id, first_transaction, last_transaction }) => (
             <tr key={chain_id}>
               <th scope="row" data-title="Chain">
-                {chain} <small class="soft mono">{chain_id}</small>
+                <a href={hrefOf(['wallet', address, 'nfts'], { chain })}>{chain}</a>{' '}
+                <small class="soft mono">{chain_id}</small>
               </th>
               <Moment transaction={first_transaction} which="First" />
               <Moment transaction={last_transaction} which="Last" />

@@ -23,6 +23,11 @@ export const connection = signal<Connection>({ state: 'connecting' })
 /** The last head of each chain that was told as new. */
 export const heads = signal<Readonly<Record<string, number>>>({})
 
+/** The first one that is indexed here. */
+export function firstChain(): string {
+  return Object.keys(status.value?.chains ?? {})[0] ?? 'eth'
+}
+
 const silenceMs = 25_000
 const retryMs = { first: 500, most: 10_000 }
 

@@ -22,16 +22,22 @@ export type Problem = {
   message: string
   /** The parameter that was not accepted. */
   parameter: string | undefined
+  /** The scope that the key lacks. */
+  scope: string | undefined
+  /** It was not found, and may be once more is indexed. */
+  mayCome: boolean
   status: number | undefined
   requestId: string | undefined
 }
 
 export function problemOf(error: unknown, response: Response | undefined): Problem {
   const body = (typeof error === 'object' && error !== null ? error : {}) as Partial<Schemas['Failure']>
-  const details = (body.details ?? {}) as { parameter?: unknown }
+  const details = (body.details ?? {}) as { parameter?: unknown; scope?: unknown; index_complete?: unknown }
   return {
     message: body.message ?? `The service answered ${response?.status} without a reason.`,
     parameter: typeof details.parameter === 'string' ? details.parameter : undefined,
+    scope: typeof details.scope === 'string' ? details.scope : undefined,
+    mayCome: details.index_complete === false,
     status: response?.status,
     requestId: body.request_id,
   }
@@ -40,6 +46,8 @@ export function problemOf(error: unknown, response: Response | undefined): Probl
 export const unreachable: Problem = {
   message: 'The service does not answer. Is it still running?',
   parameter: undefined,
+  scope: undefined,
+  mayCome: false,
   status: undefined,
   requestId: undefined,
 }

@@ -1,0 +1,77 @@
+// The questions of who owns what as pages ask them.
+import { service } from '../state/service.ts'
+
+const pageSize = 25
+
+type Page = { chain: string; cursor: string | undefined }
+type Wallet = { chain: string; wallet: string }
+type Contract = { chain: string; contract: string }
+type Token = Contract & { tokenId: string }
+
+function pageQuery({ chain, cursor }: Page) {
+  return { chain, limit: pageSize, ...(cursor === undefined ? {} : { cursor }) }
+}
+
+export function askWalletNfts({ wallet: address, ...page }: Wallet & Page, signal: AbortSignal) {
+  return service.GET('/api/v2.2/{address}/nft', { params: { path: { address }, query: pageQuery(page) }, signal })
+}
+
+export function askWalletCollections({ wallet: address, ...page }: Wallet & Page, signal: AbortSignal) {
+  return service.GET('/api/v2.2/{address}/nft/collections', {
+    params: { path: { address }, query: { ...pageQuery(page), token_counts: true } },
+    signal,
+  })
+}
+
+export function askWalletTransfers({ wallet: address, ...page }: Wallet & Page, signal: AbortSignal) {
+  return service.GET('/api/v2.2/{address}/nft/transfers', {
+    params: { path: { address }, query: pageQuery(page) },
+    signal,
+  })
+}
+
+export function askWalletStats({ chain, wallet: address }: Wallet, signal: AbortSignal) {
+  return service.GET('/api/v2.2/wallets/{address}/stats', { params: { path: { address }, query: { chain } }, signal })
+}
+
+export function askOwners({ contract: address, ...page }: Contract & Page, signal: AbortSignal) {
+  return service.GET('/api/v2.2/nft/{address}/owners', {
+    params: { path: { address }, query: pageQuery(page) },
+    signal,
+  })
+}
+
+export function askCollectionStats({ chain, contract: address }: Contract, signal: AbortSignal) {
+  return service.GET('/api/v2.2/nft/{address}/stats', { params: { path: { address }, query: { chain } }, signal })
+}
+
+export function askNft({ chain, contract: address, tokenId: token_id }: Token, signal: AbortSignal) {
+  return service.GET('/api/v2.2/nft/{address}/{token_id}', {
+    params: { path: { address, token_id }, query: { chain } },
+    signal,
+  })
+}
+
+export function askTokenStats({ chain, contract: address, tokenId: token_id }: Token, signal: AbortSignal) {
+  return service.GET('/api/v2.2/nft/{address}/{token_id}/stats', {
+    params: { path: { address, token_id }, query: { chain } },
+    signal,
+  })
+}
+
+export function askTokenOwners({ contract: address, tokenId: token_id, ...page }: Token & Page, signal: AbortSignal) {
+  return service.GET('/api/v2.2/nft/{address}/{token_id}/owners', {
+    params: { path: { address, token_id }, query: pageQuery(page) },
+    signal,
+  })
+}
+
+export function askTokenTransfers(
+  { contract: address, tokenId: token_id, ...page }: Token & Page,
+  signal: AbortSignal,
+) {
+  return service.GET('/api/v2.2/nft/{address}/{token_id}/transfers', {
+    params: { path: { address, token_id }, query: pageQuery(page) },
+    signal,
+  })
+}

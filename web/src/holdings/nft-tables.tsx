@@ -1,0 +1,98 @@
+// NFTs with their holders, and the collections of a wallet, to be read.
+import { CollectionLink, FlagMarks, PartyLink, TokenLink } from '../parts/nft-links.tsx'
+import { TableHead } from '../parts/table-head.tsx'
+import { amountText, countText } from '../quantities.ts'
+import type { Schemas } from '../state/service.ts'
+
+type Nft = Schemas['NftOwner']
+type Collection = Omit<Schemas['WalletCollections']['result'][number], 'collection_logo' | 'collection_banner_image'>
+
+/** What a wallet holds. */
+export function NftTable({ rows, chain }: { rows: readonly Nft[]; chain: string }) {
+  return (
+    <div class="table-scroll">
+      <table class="stacked">
+        <TableHead
+          columns={['Collection', 'Standard', 'Token', { figures: 'Amount' }, { figures: 'Changed in block' }]}
+        />
+        <tbody>
+          {rows.map(row => (
+            <tr key={`${row.token_address} ${row.token_id}`}>
+              <Collected row={row} chain={chain} />
+              <Held row={row} chain={chain} />
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+/** Who holds tokens of one contract, or one token. */
+export function OwnersTable({ rows, chain }: { rows: readonly Nft[]; chain: string }) {
+  return (
+    <div class="table-scroll">
+      <table class="stacked">
+        <TableHead columns={['Holder', 'Token', { figures: 'Amount' }, { figures: 'Changed in block' }]} />
+        <tbody>
+          {rows.map(row => (
+            <tr key={`${row.owner_of} ${row.token_id}`}>
+              <td data-title="Holder">
+                <PartyLink address={row.owner_of} chain={chain} />
+              </td>
+              <Held row={row} chain={chain} />
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+export function CollectionsTable({ rows, chain }: { rows: readonly Collection[]; chain: string }) {
+  return (
+    <div class="table-scroll">
+      <table class="stacked">
+        <TableHead columns={['Collection', 'Standard', 'Symbol', { figures: 'Tokens held' }]} />
+        <tbody>
+          {rows.map(row => (
+            <tr key={row.token_address}>
+              <Collected row={row} chain={chain} />
+              <td data-title="Symbol">{row.symbol ?? <span class="soft">–</span>}</td>
+              <td data-title="Tokens held" class="number">
+                {countText(Number(row.count))}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function Collected({ row, chain }: { row: Nft | Collection; chain: string }) {
+  return (
+    <>
+      <td data-title="Collection">
+        <CollectionLink chain={chain} address={row.token_address} name={row.name} /> <FlagMarks of={row} />
+      </td>
+      <td data-title="Standard">{row.contract_type}</td>
+    </>
+  )
+}
+
+function Held({ row, chain }: { row: Nft; chain: string }) {
+  return (
+    <>
+      <td data-title="Token">
+        <TokenLink chain={chain} contract={row.token_address} id={row.token_id} />
+      </td>
+      <td data-title="Amount" class="number" title={row.amount}>
+        {amountText(row.amount)}
+      </td>
+      <td data-title="Changed in block" class="number">
+        {countText(Number(row.block_number))}
+      </td>
+    </>
+  )
+}

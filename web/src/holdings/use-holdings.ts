@@ -1,0 +1,30 @@
+// An answer of who owns what. One that is not final yet is asked for again with each new block; the others stand still,
+// so that no row moves away under the reader.
+import type { Signal } from '@preact/signals'
+import { useRef } from 'preact/hooks'
+import { status } from '../state/live.ts'
+import { type Answered, type AnswerState, useAnswer } from '../state/use-answer.ts'
+
+type Ask<Asked, Data> = (
+  asked: Asked,
+  signal: AbortSignal,
+) => Promise<{ data?: Data; error?: unknown; response: Response }>
+
+export function useHoldings<Asked extends { chain: string }, Data>(
+  asked: Asked,
+  ask: Ask<Asked, Data>,
+  isFinal: (answered: Answered<Data>) => boolean = isComplete,
+): Signal<AnswerState<Data>> {
+  const head = status.value?.chains[asked.chain]?.head
+  const last = useRef({ isFinal: true, head })
+  if (!last.current.isFinal) last.current.head = head
+  const state = useAnswer(JSON.stringify([asked, last.current.head]), signal => ask(asked, signal))
+  const { answered, problem } = state.value
+  if (answered !== undefined) last.current.isFinal = isFinal(answered)
+  else if (problem?.mayCome) last.current.isFinal = false
+  return state
+}
+
+export function isComplete({ response }: { response: Response }): boolean {
+  return response.headers.get('x-index-complete') !== 'false'
+}

@@ -1,0 +1,157 @@
+// One NFT: who holds it, what it says of itself, and every transfer of it.
+import { askNft, askTokenOwners, askTokenStats, askTokenTransfers } from '../holdings/ask.ts'
+import { ListSection } from '../holdings/list-section.tsx'
+import { OwnersTable } from '../holdings/nft-tables.tsx'
+import { isComplete, useHoldings } from '../holdings/use-holdings.ts'
+import { Age } from '../parts/age.tsx'
+import { CodeView } from '../parts/code-view.tsx'
+import { CopyButton } from '../parts/copy-button.tsx'
+import { Fact } from '../parts/fact.tsx'
+import { FailureNote } from '../parts/failure-note.tsx'
+import { CollectionLink, Marks, PartyLink } from '../parts/nft-links.tsx'
+import { TransfersTable } from '../parts/transfers-table.tsx'
+import { Waiting } from '../parts/waiting.tsx'
+import { amountText, countText, shortText } from '../quantities.ts'
+import { hrefOf } from '../state/route.ts'
+import type { Schemas } from '../state/service.ts'
+
+type Token = { chain: string; contract: string; tokenId: string }
+type Nft = Schemas['Nft']
+
+/** Each list of the page has a cursor of its own. */
+type Cursors = { cursor: string | undefined; holders: string | undefined }
+
+export function TokenPage({ cursors, ...token }: Token & { cursors: Cursors }) {
+  const { chain, contract, tokenId } = token
+  // The node is asked for the URI when the token is first shown.
+  const state = useHoldings(token, askNft, answer => isComplete(answer) && answer.data.last_token_uri_sync !== null)
+  const { answered, problem, loading } = state.value
+  const nft = answered?.data
+  const transfers = useHoldings({ ...token, cursor: cursors.cursor }, askTokenTransfers).value
+  // A token without a holder is known by its transfers alone.
+  const row = transfers.answered?.data.result[0]
+  const marked = nft ?? row
+  const name = nft?.name ?? row?.token_name ?? null
+  return (
+    <>
+      <div class="heading">
+        <h1>
+          {name || 'Token'} #{shortText(tokenId, 6)}
+        </h1>
+        {marked !== undefined && <Marks of={marked} />}
+      </div>
+      <p class="subject">
+        <span class="soft">{chain}</span> <CollectionLink chain={chain} address={contract} name={name} />
+        <span class="soft">token</span> <span class="mono whole">{tokenId}</span>
+        <CopyButton text={tokenId} what="token id" />
+        <a href={hrefOf(['contract', chain, contract, 'holders'])}>Holders of the collection</a>
+      </p>
+      {loading && answered === undefined && problem === undefined && <Waiting />}
+      {problem?.status === 404 ? (
+        <p class="note">
+          {problem.mayCome
+            ? 'No holder of this token is known yet.'
+            : 'This token has no holder: it was burned, or it never moved.'}
+        </p>
+      ) : (
+        problem !== undefined && <FailureNote problem={problem} />
+      )}
+      {nft !== undefined && <TokenFacts nft={nft} token={token} />}
+      {nft?.contract_type === 'ERC1155' && <TokenHolders token={token} cursors={cursors} />}
+      {nft !== undefined && <TokenWords nft={nft} />}
+      <ListSection
+        id="transfers"
+        title="Transfers"
+        state={transfers}
+        firstPage={0}
+        nothing="This token was never transferred."
+        rests={{ on: 'contract', chain }}
+        hrefTo={cursor => hrefOf(['token', chain, contract, tokenId], { ...cursors, cursor })}
+      >
+        {rows => <TransfersTable rows={rows} chain={chain} />}
+      </ListSection>
+    </>
+  )
+}
+
+function TokenFacts({ nft, token }: { nft: Nft; token: Token }) {
+  const stats = useHoldings(token, askTokenStats).value.answered?.data
+  const { owner_of, amount, minter_address: minter, block_number_minted: minted } = nft
+  const isSingle = nft.contract_type === 'ERC721'
+  return (
+    <dl class="facts wide">
+      <Fact title={isSingle ? 'Held by' : 'Last received by'}>
+        <PartyLink address={owner_of} chain={token.chain} />
+      </Fact>
+      {!isSingle && <Fact title="Holds">{amountText(amount)}</Fact>}
+      <Fact title="Changed in block">{countText(Number(nft.block_number))}</Fact>
+      {minted !== null && <Fact title="Minted in block">{countText(Number(minted))}</Fact>}
+      {/* ERC-1155 has a sentence here instead of an address. */}
+      {minter?.startsWith('0x') && (
+        <Fact title="Minted by">
+          <PartyLink address={minter} chain={token.chain} />
+        </Fact>
+      )}
+      {stats !== undefined && !isSingle && <Fact title="Holders">{countText(Number(stats.owners.current))}</Fact>}
+      {stats !== undefined && <Fact title="Transfers">{countText(Number(stats.transfers.total))}</Fact>}
+    </dl>
+  )
+}
+
+function TokenHolders({ token, cursors }: { token: Token; cursors: Cursors }) {
+  const { chain, contract, tokenId } = token
+  const state = useHoldings({ ...token, cursor: cursors.holders }, askTokenOwners)
+  return (
+    <ListSection
+      id="holders"
+      title="Holders"
+      state={state.value}
+      firstPage={1}
+      nothing="This token has no holder."
+      rests={{ on: 'contract', chain }}
+      hrefTo={holders => hrefOf(['token', chain, contract, tokenId], { ...cursors, holders })}
+    >
+      {rows => <OwnersTable rows={rows} chain={chain} />}
+    </ListSection>
+  )
+}
+
+const shownCharacters = 300
+
+/** What the contract says of the token. It is text of strangers: nothing of it is linked to or loaded. */
+function TokenWords({ nft: { token_uri: uri, metadata, last_token_uri_sync: readAt } }: { nft: Nft }) {
+  return (
+    <>
+      <section aria-labelledby="uri">
+        <h2 id="uri">Token URI</h2>
+        {uri === null ? (
+          <p class="note">
+            {readAt === null
+              ? 'Not read yet: a node of the chain is asked once the token is shown.'
+              : 'The contract gives none.'}
+          </p>
+        ) : (
+          <p class="subject">
+            <code class="whole">{uri.length > shownCharacters ? `${uri.slice(0, shownCharacters)}…` : uri}</code>
+            <CopyButton text={uri} what="token URI" />
+            {readAt !== null && (
+              <small class="soft">
+                read <Age moment={Date.parse(readAt)} />
+              </small>
+            )}
+          </p>
+        )}
+      </section>
+      {uri !== null && (
+        <section aria-labelledby="metadata">
+          <h2 id="metadata">Metadata</h2>
+          {metadata === null ? (
+            <p class="note">The URI itself holds none that can be read, and nothing is fetched from the web.</p>
+          ) : (
+            <CodeView text={JSON.stringify(JSON.parse(metadata), null, 2)} what="the metadata" />
+          )}
+        </section>
+      )}
+    </>
+  )
+}
