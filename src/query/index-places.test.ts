@@ -69,3 +69,25 @@ test('what is beyond the bound is not counted', async () => {
   expect(await count(5_000)).toEqual([true, 5_000])
   expect(await count(450_000)).toMatchObject([false, expect.any(Number)])
 })
+
+test('others are served while many records are looked at', async () => {
+  const slow = readerOf(50_000)
+  const reader: IndexReader = {
+    ...slow,
+    // As a file is read: at once, which takes its time.
+    indexRecords: query => {
+      const until = performance.now() + 5
+      while (performance.now() < until);
+      return slow.indexRecords(query)
+    },
+  }
+  let turns = 0
+  const count = (): void => {
+    turns++
+    timer = setImmediate(count)
+  }
+  let timer = setImmediate(count)
+  await visitAll(reader, walletTransfers(chain, wallet, everything, { direction: 'both', contracts: [] }), () => {})
+  clearImmediate(timer)
+  expect(turns).toBeGreaterThan(10)
+})

@@ -14,6 +14,7 @@ import {
 import { byWallet, walletFlags, walletSpan } from '../store/indexes/by-wallet.ts'
 import { newestOfBlock, oldestOfBlock, positionOfPlace, wordAt, writePlace } from '../store/runs/place-key.ts'
 import { idCountMax } from '../store/transfer-payload.ts'
+import { Pace } from './holdings/pace.ts'
 import type { WalletFilter } from './transfer-subject.ts'
 
 /** How many records one request looks at: some tenths of a second. Beyond, a page is shorter and a total not told. */
@@ -136,6 +137,7 @@ async function walk(
   const { keyBytes, placeAt, matches: _, contractOf: __, ...query } = span
   let afterKey = after && keyAt(span, after)
   let limit = Math.min(firstStep, recordsPerStep)
+  const pace = new Pace()
   for (let seen = 0; ; limit = Math.min(limit * 4, recordsPerStep)) {
     const direction = order === 'desc' ? 'keys' : 'back'
     const records = await reader.indexRecords({ ...query, order: direction, after: afterKey, limit })
@@ -148,6 +150,8 @@ async function walk(
     afterKey = records.keys.slice((records.length - 1) * keyBytes, records.length * keyBytes)
     seen += records.length
     if (seen >= bound) return positionOfPlace(afterKey, placeAt)
+    // Reads of a file do not wait: without this the thread would serve nobody else until the end.
+    await pace.rest()
   }
 }
 
