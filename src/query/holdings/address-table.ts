@@ -1,5 +1,5 @@
-// Addresses as small numbers, each once: 20 bytes and about 12 of a hash table for each. It knows nothing of what they
-// stand for.
+// Addresses as small numbers, each once: 20 bytes and about 12 of a hash table for each. Numbers stay as they are, so
+// a sheet and those that are made of it share one. It knows nothing of what addresses stand for.
 import { randomInt } from 'node:crypto'
 import type { Address } from '../../model.ts'
 import { wordAt } from '../../store/runs/place-key.ts'
@@ -14,19 +14,12 @@ export const noAddress = 0xffff_ffff
 const seeds = Array.from({ length: 5 }, () => randomInt(1, 2 ** 31) | 1)
 
 export class AddressTable {
-  #bytes: Uint8Array
+  #bytes = new Uint8Array(addressBytes * 64)
   /** Of each address: most others differ in it, so their bytes are not looked at. */
-  #hashes: Uint32Array
+  #hashes = new Uint32Array(64)
   /** Numbers plus one; 0: free. At most half of them are taken. */
-  #slots: Uint32Array
-  length: number
-
-  constructor(other?: AddressTable) {
-    this.#bytes = other === undefined ? new Uint8Array(addressBytes * 64) : other.#bytes.slice()
-    this.#hashes = other === undefined ? new Uint32Array(64) : other.#hashes.slice()
-    this.#slots = other === undefined ? new Uint32Array(128) : other.#slots.slice()
-    this.length = other?.length ?? 0
-  }
+  #slots = new Uint32Array(128)
+  length = 0
 
   get byteLength(): number {
     return this.#bytes.byteLength + this.#hashes.byteLength + this.#slots.byteLength
@@ -114,8 +107,11 @@ function hashOf(source: Uint8Array, at: number): number {
   return (mixed ^ (mixed >>> 15)) >>> 0
 }
 
-export function grown<T extends Uint8Array | Uint32Array | Float64Array>(column: T): T {
-  const larger = new (column.constructor as new (length: number) => T)(Math.max(64, column.length * 2))
+export function grown<T extends Uint8Array | Uint32Array | Float64Array>(
+  column: T,
+  length = Math.max(64, column.length * 2),
+): T {
+  const larger = new (column.constructor as new (length: number) => T)(length)
   larger.set(column)
   return larger
 }

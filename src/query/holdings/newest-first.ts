@@ -43,9 +43,24 @@ function compareRows({ places, flags, ids, idWidth }: SheetColumns, a: number, b
 /** Of two lists of rows, each in order. */
 export function mergedOrder(columns: SheetColumns, many: Uint32Array, few: Uint32Array): Uint32Array {
   const merged = new Uint32Array(many.length + few.length)
-  for (let at = 0, one = 0, other = 0; at < merged.length; at++) {
-    const isOther = other < few.length && (one === many.length || compareRows(columns, few[other]!, many[one]!) < 0)
-    merged[at] = isOther ? few[other++]! : many[one++]!
+  let start = 0
+  for (const [at, row] of few.entries()) {
+    const end = firstBehind(columns, many, start, row)
+    merged.set(many.subarray(start, end), start + at)
+    merged[end + at] = row
+    start = end
   }
+  merged.set(many.subarray(start), start + few.length)
   return merged
+}
+
+/** The first of ordered rows, from `start` on, that comes after a row. */
+function firstBehind(columns: SheetColumns, rows: Uint32Array, start: number, row: number): number {
+  let [low, high] = [start, rows.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (compareRows(columns, row, rows[middle]!) < 0) high = middle
+    else low = middle + 1
+  }
+  return low
 }

@@ -2,7 +2,7 @@
 // but the mints of tokens that had no holder.
 import { type Address, zeroAddress } from '../../model.ts'
 import { placeBytes } from '../../store/runs/place-key.ts'
-import { AddressTable, noAddress } from './address-table.ts'
+import { noAddress } from './address-table.ts'
 import type { TokenChange } from './changes.ts'
 import { CopiedRows } from './copied-rows.ts'
 import { standards } from './fold-contract.ts'
@@ -51,7 +51,7 @@ class Patch {
   constructor(base: Sheet, mints: ReadonlyMap<bigint, TokenMint | undefined>) {
     this.#base = base
     this.#mints = mints
-    this.builder = new SheetBuilder(new AddressTable(base.addresses))
+    this.builder = new SheetBuilder(base.addresses)
     this.#copied = new CopiedRows(base, this.builder)
   }
 

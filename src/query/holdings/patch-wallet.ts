@@ -1,7 +1,6 @@
 // The sheet of a wallet with what happened since put on top: a copy in which the tokens that moved have new rows. No
 // reading.
 import { zeroAddress } from '../../model.ts'
-import { AddressTable } from './address-table.ts'
 import type { TokenChange } from './changes.ts'
 import { CopiedRows } from './copied-rows.ts'
 import { standards } from './fold-contract.ts'
@@ -15,7 +14,7 @@ type Moved = { party: number; tokenId: bigint; changes: TokenChange[]; row: numb
 /** Undefined where the records must be folded anew: with ranges, or transfers of both standards of one token. */
 export async function patchedWallet(base: Sheet, changes: readonly TokenChange[]): Promise<Sheet | undefined> {
   if (base.standards & standards.mixed || changes.some(({ idCount }) => idCount !== 1)) return undefined
-  const builder = new SheetBuilder(new AddressTable(base.addresses))
+  const builder = new SheetBuilder(base.addresses)
   const tokens = movedTokens(base, builder, changes)
   const { flags } = base.columns
   for (const { changes: own, row } of tokens) {

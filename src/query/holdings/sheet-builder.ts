@@ -39,6 +39,12 @@ export class SheetBuilder {
     this.addresses = addresses
   }
 
+  /** Makes room before the first row, for what would else be copied again and again. */
+  reserve(rows: number, idWidth: number): void {
+    this.#idWidth = idWidth
+    this.#grow(rows)
+  }
+
   /** Returns the number of the row. */
   append({ id, idFrom, idTo, place, placeAt, flags, party }: RowStart): number {
     const row = this.length++
@@ -124,7 +130,7 @@ export class SheetBuilder {
   copyRows(other: SheetColumns, from: number, to: number): void {
     const count = to - from
     if (count <= 0) return
-    while (this.#flags.length < this.length + count) this.#grow()
+    if (this.#flags.length < this.length + count) this.#grow(2 * (this.length + count))
     while (this.#idWidth < other.idWidth) this.#widen()
     const start = this.length
     if (this.#idWidth === other.idWidth)
@@ -165,22 +171,26 @@ export class SheetBuilder {
     return new Sheet(columns, { addresses, order, transfers, standards })
   }
 
-  /** The rows so far. */
+  /** The rows so far; the last use of the builder. */
   columns(): SheetColumns {
     const { length } = this
+    // Little that is not used is worth no copy.
+    const isNearlyFull = length * 1.25 >= this.#flags.length
+    const cut = <T extends Uint8Array | Uint32Array | Float64Array>(column: T, end = length): T =>
+      (isNearlyFull ? column.subarray(0, end) : column.slice(0, end)) as T
     return {
       length,
       idWidth: this.#idWidth,
-      ids: this.#ids.slice(0, length * this.#idWidth),
-      places: this.#places.slice(0, length * placeBytes),
-      flags: this.#flags.slice(0, length),
-      parties: this.#parties.slice(0, length),
-      amounts: this.#amounts?.slice(0, length),
+      ids: cut(this.#ids, length * this.#idWidth),
+      places: cut(this.#places, length * placeBytes),
+      flags: cut(this.#flags),
+      parties: cut(this.#parties),
+      amounts: this.#amounts && cut(this.#amounts),
       largeAmounts: this.#largeAmounts,
-      mintBlocks: this.#mintBlocks.slice(0, length),
-      minters: this.#minters.slice(0, length),
-      counts: this.#counts?.slice(0, length),
-      offsets: this.#offsets?.slice(0, length),
+      mintBlocks: cut(this.#mintBlocks),
+      minters: cut(this.#minters),
+      counts: this.#counts && cut(this.#counts),
+      offsets: this.#offsets && cut(this.#offsets),
     }
   }
 
@@ -216,17 +226,16 @@ export class SheetBuilder {
     this.#ids.set(other.ids.subarray(from * theirs, (from + 1) * theirs), (to + 1) * width - theirs)
   }
 
-  #grow(): void {
-    this.#flags = grown(this.#flags)
-    const capacity = this.#flags.length
-    this.#ids = withLength(this.#ids, capacity * this.#idWidth)
-    this.#places = withLength(this.#places, capacity * placeBytes)
-    this.#parties = grown(this.#parties)
-    this.#mintBlocks = grown(this.#mintBlocks)
-    this.#minters = grown(this.#minters).fill(noAddress, this.#minters.length)
-    if (this.#amounts !== undefined) this.#amounts = grown(this.#amounts)
-    if (this.#counts !== undefined) this.#counts = grown(this.#counts)
-    if (this.#offsets !== undefined) this.#offsets = grown(this.#offsets)
+  #grow(capacity = Math.max(64, this.#flags.length * 2)): void {
+    this.#flags = grown(this.#flags, capacity)
+    this.#ids = grown(this.#ids, capacity * this.#idWidth)
+    this.#places = grown(this.#places, capacity * placeBytes)
+    this.#parties = grown(this.#parties, capacity)
+    this.#mintBlocks = grown(this.#mintBlocks, capacity)
+    this.#minters = grown(this.#minters, capacity).fill(noAddress, this.#minters.length)
+    if (this.#amounts !== undefined) this.#amounts = grown(this.#amounts, capacity)
+    if (this.#counts !== undefined) this.#counts = grown(this.#counts, capacity)
+    if (this.#offsets !== undefined) this.#offsets = grown(this.#offsets, capacity)
   }
 
   #widen(): void {
@@ -236,10 +245,4 @@ export class SheetBuilder {
     // The row that is being appended has no id yet.
     for (let row = 0; row * old.idWidth < old.ids.length && row < this.length; row++) this.#copyId(old, row, row)
   }
-}
-
-function withLength(column: Uint8Array, length: number): Uint8Array<ArrayBuffer> {
-  const larger = new Uint8Array(length)
-  larger.set(column)
-  return larger
 }
