@@ -2,16 +2,20 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
 import { HoldingsTrial, trialSteps } from '../../../test/holdings-trial.ts'
 import { factsOf, MemoryStore } from '../../../test/memory-store.ts'
-import { packTransfer } from '../../../test/pack-transfer.ts'
-import { type Address, type ChainId, type Hash, type TransferFacts, zeroAddress } from '../../model.ts'
+import { alice, blockOf, bob, chain, contract, other, rowOf, storeOf } from '../../../test/ten-final-blocks.ts'
+import { type Address, type ChainId, zeroAddress } from '../../model.ts'
 import { noRecords } from '../../store/index-reader.ts'
 import { openStore } from '../../store/open.ts'
 import { noActivity } from '../../store/packed-activity.ts'
+import { AddressTable } from './address-table.ts'
+import { holdingPage } from './holding-page.ts'
 import { Holdings } from './holdings.ts'
+import { Mints } from './mints.ts'
 import type { HoldingsOptions } from './questions.ts'
+import { Sheets } from './sheets.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'almanac-holdings-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -43,35 +47,11 @@ describe('every answer is that of a plain list of transfers, after every commit'
   })
 })
 
-const chain = 1 as ChainId
-const [contract, other] = ['a', 'c'].map(digit => `0x${digit.repeat(40)}` as Address) as [Address, Address]
-const [alice, bob] = ['1', '2'].map(digit => `0x${digit.repeat(40)}` as Address) as [Address, Address]
+const list = { chain, atBlock: undefined, after: undefined, limit: 3, countTotal: true }
 const options: HoldingsOptions = {
   key: { id: 'test' } as HoldingsOptions['key'],
   freshen: undefined,
   freshenWaitMs: 0,
-}
-const list = { chain, atBlock: undefined, after: undefined, limit: 3, countTotal: true }
-const blockOf = (number: number) => ({ number, hash: `0x${'0'.repeat(64)}` as Hash, timestamp: number })
-
-function rowOf(block: number, facts: Partial<TransferFacts>) {
-  const payload = packTransfer({
-    ...{ standard: 'ERC721', batch: false, from: zeroAddress, to: alice, operator: undefined, tokenId: 1n, amount: 1n },
-    ...{ value: 0n, transactionHash: `0x${'0'.repeat(64)}` as Hash, idCount: 1, sentBy: 'recipient', ...facts },
-  })
-  return { contract, block, transactionIndex: 0, logIndex: 0, batchIndex: 0, payload }
-}
-
-/** Final blocks 0 to 9 with these rows, and a head of 10. */
-function storeOf(rows: readonly ReturnType<typeof rowOf>[], from = 0): MemoryStore {
-  const store = new MemoryStore()
-  const blocks = Array.from({ length: 10 }, (_, number) => blockOf(number))
-  const covered = [{ scope: contract, from, to: 9, evidence: 'bloom' } as const]
-  store.commitCold({ chain, covered, blocks, transfers: rows, activity: noActivity })
-  const hot = [{ ...blockOf(10), transfers: [], activity: noActivity }]
-  const claim = { scope: contract, from: 10, evidence: 'bloom' } as const
-  store.commitHot({ chain, ancestor: 9, blocks: hot, covered: claim, head: blockOf(10) })
-  return store
 }
 
 /** `read` is called after every read of records, before they are answered. */
@@ -183,6 +163,44 @@ test('a token with several holders is shown with the one that last received', as
   )
   expect(nfts.rows.map(row => row && [row.owner, row.amount])).toEqual([[bob, 2n], undefined])
 })
+
+test('the one that last received is found without looking at every holder', async () => {
+  const edition = { standard: 'ERC1155', tokenId: 7n } as const
+  const rows = Array.from({ length: 50 }, (_, at) => {
+    const to = `0x${`${at + 30}`.repeat(20)}` as Address
+    return { ...rowOf(1, { ...edition, to, amount: 5n }), logIndex: at }
+  })
+  const burn = rowOf(3, { ...edition, from: alice, to: zeroAddress, amount: 1n })
+  const holdings = holdingsOf(storeOf([...rows, rowOf(2, { ...edition, to: alice, amount: 2n }), burn]))
+  const written = vi.spyOn(AddressTable.prototype, 'addressOf')
+  const { rows: found } = await holdings.nfts({ chain, tokens: [{ contract, tokenId: 7n }] }, options)
+  expect(found[0]).toMatchObject({ owner: alice, amount: 1n })
+  expect(written.mock.calls.length).toBeLessThan(5)
+  written.mockRestore()
+})
+
+test('others are served while a page of a large wallet is filtered', async () => {
+  const rows = Array.from({ length: 600 }, (_, at) => ({ ...rowOf(1, { tokenId: BigInt(at) }), logIndex: at }))
+  const { sheet } = await sheetOf(storeOf(rows))
+  let turns = 0
+  const count = (): void => {
+    turns++
+    next = setImmediate(count)
+  }
+  let next = setImmediate(count)
+  const isShown = (): boolean => {
+    for (const until = performance.now() + 0.05; performance.now() < until; );
+    return false
+  }
+  expect(await holdingPage(sheet, { after: undefined, limit: 10, isShown })).toEqual({ holdings: [], next: undefined })
+  clearImmediate(next)
+  expect(turns).toBeGreaterThan(0)
+})
+
+function sheetOf(store: MemoryStore) {
+  const { indexes, ...reads } = store.reads()
+  return new Sheets(reads, indexes, new Mints(indexes)).after({ chain, contract }, 9, { finalized: 9, isFilled: true })
+}
 
 test('a contract that is not complete is indexed when it is asked for, once', async () => {
   const store = storeOf([rowOf(5, {})], 5)

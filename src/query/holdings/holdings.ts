@@ -7,6 +7,7 @@ import { readTokenRecord } from '../../store/indexes/by-token.ts'
 import { wordAt } from '../../store/runs/place-key.ts'
 import type { TransferReader } from '../../store/store.ts'
 import { type ClaimStore, Claims } from './claims.ts'
+import { collectionsOf } from './collections.ts'
 import { contractNftPage, contractNftTotal } from './contract-nfts.ts'
 import { type Holding, holdingPage } from './holding-page.ts'
 import { Mints } from './mints.ts'
@@ -85,7 +86,7 @@ export class Holdings implements q.HoldingsQueries {
     let total = sheet.holdings
     if (question.countTotal && isShown !== undefined) {
       total = 0
-      for (const row of sheet.order) if (await isShown(sheet.columns.parties[row]!)) total += sheet.countOf(row)
+      for (const [party, { count }] of await collectionsOf(sheet)) if (await isShown(party)) total += count
     }
     return listAnswer(question, claim, { rows, next, total })
   }
@@ -93,13 +94,11 @@ export class Holdings implements q.HoldingsQueries {
   async walletCollections(question: q.WalletCollectionsQuestion): Promise<q.WalletCollectionsAnswer> {
     const { sheet, claim } = await this.#ofWallet(question, question.atBlock)
     const isShown = this.#shownContracts(sheet, { ...question, contracts: undefined }) ?? (() => true)
-    const collections = collectionsOf(sheet)
-    const parties = (await sheet.ascendingParties()).toReversed()
     const { limit, after, countTotal } = question
     const rows: q.CollectionRow[] = []
     let total = 0
     let isMore = false
-    for (const party of parties) {
+    for (const [party, collection] of await collectionsOf(sheet)) {
       const contract = sheet.addresses.addressOf(party)
       const isAfter = after === undefined || contract < after
       if ((!isAfter || isMore) && !countTotal) continue
@@ -107,8 +106,7 @@ export class Holdings implements q.HoldingsQueries {
       total++
       if (!isAfter) continue
       if (rows.length === limit) isMore = true
-      else
-        rows.push({ contract, ...collections.get(party)!, facts: await this.#claims.facts(question.chain, contract) })
+      else rows.push({ contract, ...collection, facts: await this.#claims.facts(question.chain, contract) })
     }
     return listAnswer(question, claim, { rows, next: isMore ? rows.at(-1)?.contract : undefined, total })
   }
@@ -192,8 +190,11 @@ export class Holdings implements q.HoldingsQueries {
     const tokenId = subject.tokenId!
     if (sheet.order.length === 0) return undefined
     const newest = { row: sheet.order[0]!, tokenId }
-    if (sheet.order.length === 1 || (sheet.columns.flags[newest.row]! & rowFlags.giver) === 0) return newest
-    const rows = new Map([...sheet.order].map(row => [sheet.addresses.addressOf(sheet.columns.parties[row]!), row]))
+    // Who comes after the first that received last has not received since.
+    const received = sheet.order.findIndex(row => (sheet.columns.flags[row]! & rowFlags.giver) === 0)
+    if (sheet.order.length === 1 || received === 0) return newest
+    const candidates = received === -1 ? sheet.order : sheet.order.subarray(0, received + 1)
+    const rows = new Map([...candidates].map(row => [sheet.addresses.addressOf(sheet.columns.parties[row]!), row]))
     const span = spansOf(subject, { from: 0, to: block }).at(-1)!
     for await (const records of recordsOf(this.#indexes, span, new Pace(), receiptsPerRead))
       for (let record = 0, start = 0; record < records.length; record++) {
@@ -212,10 +213,12 @@ export class Holdings implements q.HoldingsQueries {
   ): ((party: number) => boolean | Promise<boolean>) | undefined {
     if (contracts === undefined && !excludeSpam) return undefined
     const wanted = contracts && new Set(contracts)
+    const pace = new Pace()
     const known = new Map<number, boolean>()
     const decide = async (party: number): Promise<boolean> => {
       const contract = sheet.addresses.addressOf(party)
       const isWanted = wanted?.has(contract) ?? true
+      await pace.rest()
       const isSpam = isWanted && excludeSpam && (await this.#claims.facts(chain, contract))?.possibleSpam
       known.set(party, isWanted && !isSpam)
       return isWanted && !isSpam
@@ -253,19 +256,4 @@ function firstAfter(sheet: Sheet, parties: Uint32Array, after: Address): number 
     else low = middle + 1
   }
   return low
-}
-
-/** By the number of the contract; the standard is that of the newest holding. */
-function collectionsOf(sheet: Sheet): Map<number, Pick<q.CollectionRow, 'standard' | 'count'>> {
-  const collections = new Map<number, Pick<q.CollectionRow, 'standard' | 'count'>>()
-  for (const row of sheet.order) {
-    const { flags, parties } = sheet.columns
-    const known = collections.get(parties[row]!)
-    if (known !== undefined) known.count += sheet.countOf(row)
-    else {
-      const standard = flags[row]! & rowFlags.erc1155 ? 'ERC1155' : 'ERC721'
-      collections.set(parties[row]!, { standard, count: sheet.countOf(row) })
-    }
-  }
-  return collections
 }

@@ -1,0 +1,34 @@
+// The collections of a wallet, from its sheet: made when they are first asked for, and kept with it. It reads nothing.
+import type { CollectionRow } from './questions.ts'
+import { rowFlags, type Sheet } from './sheet.ts'
+
+export type Collection = Pick<CollectionRow, 'standard' | 'count'>
+
+const kept = new WeakMap<Sheet, Promise<ReadonlyMap<number, Collection>>>()
+
+/** By the number of the contract, descending by address; the standard is that of the newest holding. */
+export function collectionsOf(sheet: Sheet): Promise<ReadonlyMap<number, Collection>> {
+  let collections = kept.get(sheet)
+  if (collections === undefined) {
+    collections = makeCollections(sheet)
+    kept.set(sheet, collections)
+  }
+  return collections
+}
+
+async function makeCollections(sheet: Sheet): Promise<ReadonlyMap<number, Collection>> {
+  const { flags, parties } = sheet.columns
+  const counts = new Float64Array(sheet.addresses.length)
+  const isErc1155 = new Uint8Array(counts.length)
+  for (let at = sheet.order.length - 1; at >= 0; at--) {
+    const row = sheet.order[at]!
+    counts[parties[row]!]! += sheet.countOf(row)
+    isErc1155[parties[row]!] = flags[row]! & rowFlags.erc1155
+  }
+  const descending = (await sheet.ascendingParties()).toReversed()
+  return new Map(
+    [...descending].map((party): [number, Collection] => {
+      return [party, { standard: isErc1155[party] ? 'ERC1155' : 'ERC721', count: counts[party]! }]
+    }),
+  )
+}
