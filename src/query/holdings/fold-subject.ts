@@ -6,12 +6,44 @@ import { Pace } from './pace.ts'
 import type { Sheet } from './sheet.ts'
 import { recordsOf, type Subject, spansOf } from './subject.ts'
 
-/** What is held after a block. */
-export async function foldSubject(indexes: IndexReader, subject: Subject, block: number): Promise<Sheet> {
+/** Some 3 MB and a tenth of a second. */
+const smallRecords = 40_000
+
+/** What is held after a block. Small folds go on at once; a large one waits for the large ones before it. */
+export async function foldSubject(
+  indexes: IndexReader,
+  subject: Subject,
+  block: number,
+  turns: FoldTurns,
+): Promise<Sheet> {
   const pace = new Pace()
   const fold = 'wallet' in subject ? new WalletFold(block) : new ContractFold(block, subject.tokenId)
-  if (block >= 0)
-    for (const span of spansOf(subject, { from: 0, to: block }))
-      for await (const records of recordsOf(indexes, span, pace)) fold.add(records)
-  return await fold.finish(pace)
+  let count = 0
+  let end: (() => void) | undefined
+  try {
+    if (block >= 0)
+      for (const span of spansOf(subject, { from: 0, to: block }))
+        for await (const records of recordsOf(indexes, span, pace)) {
+          fold.add(records)
+          count += records.length
+          if (count >= smallRecords) end ??= await turns.begin()
+        }
+    return await fold.finish(pace)
+  } finally {
+    end?.()
+  }
+}
+
+/** One large fold at a time: side by side they would take as long, and the memory of all of them. */
+export class FoldTurns {
+  #last: Promise<void> = Promise.resolve()
+
+  /** Returns how to end the turn. */
+  async begin(): Promise<() => void> {
+    const before = this.#last
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#last = promise
+    await before
+    return resolve
+  }
 }

@@ -6,7 +6,7 @@ import type { Interval } from '../../model.ts'
 import type { IndexReader } from '../../store/index-reader.ts'
 import type { TransferReader } from '../../store/store.ts'
 import { type Changes, changesOf } from './changes.ts'
-import { foldSubject } from './fold-subject.ts'
+import { FoldTurns, foldSubject } from './fold-subject.ts'
 import type { Mints } from './mints.ts'
 import { patchedSheet } from './patch-sheet.ts'
 import { patchedWallet } from './patch-wallet.ts'
@@ -15,7 +15,7 @@ import { SheetBuilder } from './sheet-builder.ts'
 import type { Subject } from './subject.ts'
 
 /** The largest collections have some three million holders, whose sheet takes 200 MB; most take less than one. */
-const bytesMax = 256 * 2 ** 20
+const usualBytesMax = 256 * 2 ** 20
 /** Putting this many on top takes some 20 ms; beyond it a sheet of a newer block is made. */
 const changesMax = 5_000
 /** What is read again for every request stays small: 1 ms. */
@@ -24,7 +24,7 @@ const attemptsMax = 3
 
 export type FoundSheet = {
   sheet: Sheet
-  /** False where rows of final blocks were taken away again and again while it was made. */
+  /** False where rows of final blocks came or went while it was made: some may be missing, or be there too much. */
   isWhole: boolean
   /** The sheet that it was made of, and the tokens that moved since. */
   patch?: SheetPatch | undefined
@@ -39,19 +39,25 @@ export class Sheets {
   readonly #transfers: TransferReader
   readonly #indexes: IndexReader
   readonly #mints: Mints
-  readonly #kept = new LRUCache<string, Kept>({
-    maxSize: bytesMax,
-    sizeCalculation: ({ sheet }) => sheet.byteLength,
-    dispose: (_, key) => this.#forget(key),
-  })
+  readonly #kept: LRUCache<string, Kept>
   /** The final blocks of which a subject has a sheet. */
   readonly #blocks = new Map<string, Set<number>>()
+  /** The final block of which a subject's sheet is being made from nothing. */
+  readonly #making = new Map<string, number>()
+  readonly #turns = new FoldTurns()
   readonly #building = new Map<string, Promise<FoundSheet>>()
+  readonly #bytesMax: number
 
-  constructor(transfers: TransferReader, indexes: IndexReader, mints: Mints) {
+  constructor(transfers: TransferReader, indexes: IndexReader, mints: Mints, bytesMax = usualBytesMax) {
     this.#transfers = transfers
     this.#indexes = indexes
     this.#mints = mints
+    this.#bytesMax = bytesMax
+    this.#kept = new LRUCache({
+      maxSize: bytesMax,
+      sizeCalculation: ({ sheet }) => sheet.byteLength,
+      dispose: (_, key) => this.#forget(key),
+    })
   }
 
   /** What is held after a block. Nothing is kept that is made of an index that is not filled. */
@@ -79,9 +85,10 @@ export class Sheets {
       const patch = patched && { base: base.sheet, tokenIds: [...new Set(changes.list!.map(({ tokenId }) => tokenId))] }
       const found = patched && { sheet: patched, isWhole: base.isWhole, patch, isOther: false }
       const made = found ?? (await this.#folded(subject, { from: base.block, to: block }, changes))
-      // What is made of a base that is not kept would not be found, and of another branch it would be wrong.
-      const isKept = made.isWhole && base.stamp !== '' && !changes.more && !made.isOther
-      if (isKept) this.#kept.set(key, { sheet: made.sheet, stamp, patch: made.patch })
+      // It must not push out the base, which takes longer to make, and of another branch it would be wrong.
+      const isSmall = base.sheet.byteLength + made.sheet.byteLength <= this.#bytesMax
+      if (base.isWhole && made.isWhole && isSmall && !changes.more && !made.isOther)
+        this.#kept.set(key, { sheet: made.sheet, stamp, patch: made.patch })
       return made
     })
   }
@@ -101,17 +108,24 @@ export class Sheets {
       if (kept.stamp === (await this.#stamp(subject, block))) return { ...kept, block, isWhole: true }
       this.#kept.delete(baseKey(name, block))
     }
-    return await this.#make(subject, final)
+    // Finality moves on while a large sheet is made: another one beside it would take as long.
+    const making = this.#making.get(name)
+    if (making !== undefined && making <= final) return await this.#make(subject, making)
+    this.#making.set(name, final)
+    try {
+      return await this.#make(subject, final)
+    } finally {
+      if (this.#making.get(name) === final) this.#making.delete(name)
+    }
   }
 
   async #make(subject: Subject, block: number, from?: Base): Promise<Base> {
     if (block < 0) return { sheet: await new SheetBuilder().finish(), isWhole: true, block: -1, stamp: 'empty' }
     const key = baseKey(nameOf(subject), block)
-    const made = await this.#shared(key, () => this.#build(subject, block, from))
-    return { ...made, block, stamp: this.#kept.peek(key)?.stamp ?? '' }
+    return await this.#shared(key, () => this.#build(subject, block, from))
   }
 
-  async #build(subject: Subject, block: number, from: Base | undefined): Promise<FoundSheet> {
+  async #build(subject: Subject, block: number, from: Base | undefined): Promise<Base> {
     const name = nameOf(subject)
     let stamp = await this.#stamp(subject, block)
     for (let attempt = 0; ; attempt++) {
@@ -120,11 +134,11 @@ export class Sheets {
       const now = await this.#stamp(subject, block)
       if (now === stamp) {
         this.#keep(name, block, { sheet, stamp })
-        return { sheet, isWhole: true }
+        return { sheet, isWhole: true, block, stamp }
       }
-      // Rows that came meanwhile are in it or not: the answer is incomplete as it is. Rows that went may be in it.
-      if (takenBackOf(now) === takenBackOf(stamp)) return { sheet, isWhole: true }
-      if (attempt === attemptsMax) return { sheet, isWhole: false }
+      // Rows that came meanwhile are in it or not: the first request did not claim them, but one that joined it may.
+      const isOnlyMore = takenBackOf(now) === takenBackOf(stamp)
+      if (isOnlyMore || attempt === attemptsMax) return { sheet, isWhole: false, block, stamp: '' }
       stamp = now
     }
   }
@@ -132,6 +146,8 @@ export class Sheets {
   /** A sheet of an older block with what became final since. */
   async #advanced(subject: Subject, block: number, from: Base | undefined): Promise<Sheet | undefined> {
     if (from === undefined || !from.isWhole) return undefined
+    // History that arrived since it was found is neither in it nor in what is read now.
+    if (from.stamp !== (await this.#stamp(subject, from.block))) return undefined
     const changes = await this.#changes(subject, from.block, block)
     return changes.more || changes.list === undefined
       ? undefined
@@ -149,16 +165,18 @@ export class Sheets {
   /** As of a block that is not final: a reorganisation while it is read would mix two branches. */
   async #folded(subject: Subject, { from, to }: Interval, before: Changes): Promise<FoundSheet & { isOther: boolean }> {
     for (let attempt = 0; ; attempt++) {
+      const stamp = await this.#stamp(subject, Math.max(0, from))
       const sheet = await this.#fold(subject, to)
       const after = await this.#changes(subject, from, to)
-      const isWhole = after.bytes.equals(before.bytes)
+      const isSame = stamp === (await this.#stamp(subject, Math.max(0, from)))
+      const isWhole = isSame && after.bytes.equals(before.bytes)
       if (isWhole || attempt === attemptsMax) return { sheet, isWhole, isOther: attempt > 0 }
       before = after
     }
   }
 
   #fold(subject: Subject, block: number): Promise<Sheet> {
-    return foldSubject(this.#indexes, subject, block)
+    return foldSubject(this.#indexes, subject, block, this.#turns)
   }
 
   /** Changes where final rows up to a block do. Begins with the count of what was taken away. */
@@ -169,9 +187,10 @@ export class Sheets {
     return `${takenBack} ${await this.#transfers.transferCount({ chain, contract, toBlock })}`
   }
 
-  async #shared(key: string, build: () => Promise<FoundSheet>): Promise<FoundSheet> {
+  async #shared<Found extends FoundSheet>(key: string, build: () => Promise<Found>): Promise<Found> {
     const running = this.#building.get(key)
-    if (running !== undefined) return await running
+    // What is built for a key is always the same kind.
+    if (running !== undefined) return (await running) as Found
     const building = build().finally(() => this.#building.delete(key))
     this.#building.set(key, building)
     return await building

@@ -1,0 +1,156 @@
+import { setImmediate } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import type { MemoryStore } from '../../../test/memory-store.ts'
+import { alice, blockOf, bob, chain, contract, rowOf, storeOf } from '../../../test/ten-final-blocks.ts'
+import type { IndexReader } from '../../store/index-reader.ts'
+import { byWallet } from '../../store/indexes/by-wallet.ts'
+import { noActivity } from '../../store/packed-activity.ts'
+import { FoldTurns, foldSubject } from './fold-subject.ts'
+import { Holdings } from './holdings.ts'
+import { Mints } from './mints.ts'
+import type { HoldingsOptions } from './questions.ts'
+import { Sheets } from './sheets.ts'
+
+const options: HoldingsOptions = {
+  key: { id: 'test' } as HoldingsOptions['key'],
+  freshen: undefined,
+  freshenWaitMs: 0,
+}
+const stats = { chain, contract, atBlock: undefined }
+
+/** Calls `once` within the first read of that name, before it is answered. */
+type Hook = { name: 'indexRecords' | 'transferPage'; once: (() => unknown) | undefined }
+
+function readsOf(store: MemoryStore, hook: Hook) {
+  const reads = store.reads()
+  const counts = { indexRecords: 0, transferPage: 0 }
+  const hooked =
+    <Asked, Found>(name: Hook['name'], read: (asked: Asked) => Promise<Found>) =>
+    async (asked: Asked): Promise<Found> => {
+      counts[name]++
+      const found = await read(asked)
+      const { once } = hook
+      if (hook.name !== name || once === undefined) return found
+      hook.once = undefined
+      await once()
+      return found
+    }
+  const indexes = { ...reads.indexes, indexRecords: hooked('indexRecords', reads.indexes.indexRecords) }
+  return { reads: { ...reads, transferPage: hooked('transferPage', reads.transferPage), indexes }, counts }
+}
+
+/** The blocks 0 to 4, with one more owner. */
+function commitHistory(store: MemoryStore): void {
+  const covered = [{ scope: contract, from: 0, to: 4, evidence: 'bloom' } as const]
+  const transfers = [rowOf(1, { tokenId: 1_000n, to: bob })]
+  store.commitCold({ chain, covered, blocks: [blockOf(1)], transfers, activity: noActivity })
+}
+
+function commitHot(store: MemoryStore, number: number, tokens: number): void {
+  const transfers = Array.from({ length: tokens }, (_, at) => {
+    return { ...rowOf(number, { tokenId: BigInt(100 + at) }), logIndex: at }
+  })
+  const covered = { scope: contract, from: number, evidence: 'bloom' } as const
+  const hot = [{ ...blockOf(number), transfers, activity: noActivity }]
+  store.commitHot({ chain, ancestor: number - 1, blocks: hot, covered, head: blockOf(number) })
+}
+
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await setImmediate()
+}
+
+describe('history that arrives', () => {
+  test('while a sheet is brought forward is in the next answer', async () => {
+    const store = storeOf([rowOf(5, {})], 5)
+    const hook: Hook = { name: 'transferPage', once: undefined }
+    const { reads } = readsOf(store, hook)
+    const holdings = new Holdings(reads, reads.indexes)
+    const owners = async () => (await holdings.collectionStats(stats, options)).owners
+    expect(await owners()).toBe(1)
+    // More than is put on top of an older sheet for each request.
+    commitHot(store, 11, 201)
+    store.finalize(chain, 11)
+    hook.once = () => commitHistory(store)
+    await owners()
+    expect(await owners()).toBe(2)
+  })
+
+  test('while a sheet is made is not claimed by a request that joined', async () => {
+    const store = storeOf([rowOf(5, {})], 5)
+    const hook: Hook = { name: 'indexRecords', once: undefined }
+    const { reads } = readsOf(store, hook)
+    const holdings = new Holdings(reads, reads.indexes)
+    let joined: ReturnType<Holdings['collectionStats']> | undefined
+    hook.once = async () => {
+      commitHistory(store)
+      joined = holdings.collectionStats(stats, options)
+      await turns(20)
+    }
+    await holdings.collectionStats(stats, options)
+    expect(await joined).toMatchObject({ owners: 1, complete: false })
+    expect(await holdings.collectionStats(stats, options)).toMatchObject({ owners: 2, complete: true })
+  })
+})
+
+test('a sheet that is being made is enough for requests of a newer final block', async () => {
+  const store = storeOf([rowOf(5, {})])
+  const hook: Hook = { name: 'indexRecords', once: undefined }
+  const { reads, counts } = readsOf(store, hook)
+  const holdings = new Holdings(reads, reads.indexes)
+  let later: ReturnType<Holdings['collectionStats']> | undefined
+  hook.once = async () => {
+    commitHot(store, 11, 0)
+    store.finalize(chain, 11)
+    later = holdings.collectionStats(stats, options)
+    await turns(20)
+  }
+  expect(await holdings.collectionStats(stats, options)).toMatchObject({ owners: 1, block: 10 })
+  expect(await later).toMatchObject({ owners: 1, block: 11, complete: true })
+  expect(counts.indexRecords).toBe(1)
+})
+
+test('what happened since does not push out the sheet that it is put on', async () => {
+  const store = storeOf([rowOf(5, {})])
+  const { reads, counts } = readsOf(store, { name: 'indexRecords', once: undefined })
+  const finalBlock = { finalized: 9, isFilled: true }
+  const { sheet } = await new Sheets(reads, reads.indexes, new Mints(reads.indexes)).after(stats, 9, finalBlock)
+  const sheets = new Sheets(reads, reads.indexes, new Mints(reads.indexes), sheet.byteLength * 1.5)
+  await sheets.after(stats, 9, finalBlock)
+  // A token that was there: what was minted is not looked up.
+  const moved = [{ ...blockOf(10), transfers: [rowOf(10, { from: alice, to: bob })], activity: noActivity }]
+  store.commitHot({ chain, ancestor: 9, blocks: moved, head: blockOf(10) })
+  counts.indexRecords = 0
+  for (const _ of [1, 2]) {
+    const found = await sheets.after(stats, 10, finalBlock)
+    expect(found.sheet.addresses.addressOf(found.sheet.columns.parties[0]!)).toBe(bob)
+  }
+  expect(counts.indexRecords).toBe(0)
+})
+
+test('one large sheet is made after the other, and small ones meanwhile', async () => {
+  const ended: string[] = []
+  const folding = new Set<string>()
+  const foldTurns = new FoldTurns()
+  const fold = async (name: string, reads: number): Promise<void> => {
+    await foldSubject(readerOf(name, reads), { chain, wallet: alice }, 10, foldTurns)
+    folding.delete(name)
+    ended.push(name)
+  }
+  const readerOf = (name: string, reads: number): IndexReader => {
+    let left = reads
+    const indexRecords: IndexReader['indexRecords'] = async ({ limit }) => {
+      await setImmediate()
+      // The eleventh read comes after 40,000 records.
+      if (reads - left >= 10) folding.add(name)
+      expect(folding.size).toBeLessThan(2)
+      const length = left-- > 0 ? limit : 0
+      const contracts = new Map([[0, contract]])
+      const keys = new Uint8Array(length * byWallet.keyBytes).fill(0xff)
+      return { length, keys, values: new Uint8Array(length * 6), valueEnds: ends(length), contracts }
+    }
+    return { indexRecords } as IndexReader
+  }
+  const ends = (length: number) => Array.from({ length }, (_, at) => (at + 1) * 6)
+  await Promise.all([fold('large', 15), fold('next', 15), fold('small', 9)])
+  expect(ended).toEqual(['small', 'large', 'next'])
+})
