@@ -1,6 +1,6 @@
 // JSON within URIs: what contracts really write, and what hostile ones could.
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { metadataOf, normalizedMetadataOf } from './token-metadata.ts'
 
 const json = '{"name":"Ünit #1 🐒","share":"50%"}'
@@ -74,4 +74,15 @@ test('fields of any shape cost nothing: nested without end, objects in place of 
   const metadata = metadataOf(`data:application/json,${deep}`)!
   expect(JSON.stringify(normalizedMetadataOf(metadata))).toContain('"name":null,')
   expect(normalizedMetadataOf('{"__proto__":{"name":"x"}}').name).toBeNull()
+})
+
+test('escapes are read without a text for each: a page of foreign tokens may have a million of them', () => {
+  const escaped = (text: string): string => Array.from(Buffer.from(text), byte => `%${byte.toString(16)}`).join('')
+  const name = JSON.stringify({ name: 'ÅZ09az'.repeat(1_000) })
+  const strange = `{"name":"${'%g0%0g%'.repeat(1_000)}"}`
+  const matched = vi.spyOn(RegExp.prototype, 'exec')
+  expect(metadataOf(`data:application/json,${escaped(name)}`)).toBe(name)
+  expect(metadataOf(`data:application/json,${strange}`)).toBe(strange)
+  expect(matched.mock.calls.length).toBeLessThan(10)
+  matched.mockRestore()
 })

@@ -22,11 +22,19 @@ function percentDecoded(text: string): Buffer {
   if (!bytes.includes(percent)) return bytes
   let length = 0
   for (let at = 0; at < bytes.length; at++) {
-    const escaped = bytes[at] === percent ? /^[0-9a-f]{2}$/i.exec(bytes.toString('latin1', at + 1, at + 3)) : null
-    bytes[length++] = escaped === null ? bytes[at]! : Number.parseInt(escaped[0], 16)
-    if (escaped !== null) at += 2
+    const high = bytes[at] === percent ? hexDigit(bytes[at + 1]) : -1
+    const low = high === -1 ? -1 : hexDigit(bytes[at + 2])
+    bytes[length++] = low === -1 ? bytes[at]! : high * 16 + low
+    if (low !== -1) at += 2
   }
   return bytes.subarray(0, length)
+}
+
+/** The value of a character; -1 where it is not a digit. No text for each: a page may have a million escapes. */
+function hexDigit(character = 0): number {
+  if (character >= 0x30 && character <= 0x39) return character - 0x30
+  const letter = (character | 0x20) - 0x61
+  return letter >= 0 && letter < 6 ? letter + 10 : -1
 }
 
 /** Undefined where the bytes are too many or not UTF-8. */
