@@ -17,6 +17,8 @@ import { SheetBuilder } from './sheet-builder.ts'
 /** `mixed`: of a wallet alone, one token has transfers of both, or there are ranges. */
 export const standards = { erc721: 1, erc1155: 2, mixed: 4 } as const
 const idBytes = tokenPlaceAt - 1
+/** More than a range takes: putting many between tokens takes a time in which nobody else is served. */
+export const rangeBytes = 4_096
 
 export class ContractFold {
   readonly #builder = new SheetBuilder()
@@ -47,6 +49,10 @@ export class ContractFold {
   constructor(block: number, tokenId?: bigint) {
     this.#block = block
     this.#tokenId = tokenId
+  }
+
+  get byteLength(): number {
+    return this.#builder.byteLength + this.#ranges.length * rangeBytes
   }
 
   /** In the order of keys. */

@@ -6,7 +6,7 @@ import type { IndexRecords } from '../../store/index-reader.ts'
 import { byWallet, readWalletRecord, walletFlags } from '../../store/indexes/by-wallet.ts'
 import { blockOfPlace, placeBytes, wordAt } from '../../store/runs/place-key.ts'
 import { noAddress } from './address-table.ts'
-import { amountOf, standards } from './fold-contract.ts'
+import { amountOf, rangeBytes, standards } from './fold-contract.ts'
 import type { Pace } from './pace.ts'
 import { RangeMerge } from './range-merge.ts'
 import type { TokenRange } from './range-segments.ts'
@@ -16,6 +16,8 @@ import { SheetBuilder } from './sheet-builder.ts'
 const { keyBytes, placeAt } = byWallet
 const idLengthAt = 5
 const idStart = 6
+/** Of the map that finds its row. */
+const tokenBytes = 100
 const mint = { block: 0, minter: noAddress }
 
 export class WalletFold {
@@ -25,9 +27,14 @@ export class WalletFold {
   readonly #rows = new Map<string, number>()
   readonly #parties = new Map<number, number>()
   readonly #ranges = new Map<number, TokenRange[]>()
+  #rangeCount = 0
 
   constructor(block: number) {
     this.#block = block
+  }
+
+  get byteLength(): number {
+    return this.#builder.byteLength + this.#rows.size * tokenBytes + this.#rangeCount * rangeBytes
   }
 
   /** In the order of keys: newest first. */
@@ -63,6 +70,7 @@ export class WalletFold {
   #range(keys: Uint8Array, place: number, value: Uint8Array, party: number): void {
     const { flags, tokenId, idCount } = readWalletRecord(value)
     this.#builder.transfers += idCount
+    this.#rangeCount++
     this.#builder.standards |= standards.erc721 | standards.mixed
     const range = {
       ...{ first: tokenId, count: idCount, offset: 0, mint },

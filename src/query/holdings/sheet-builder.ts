@@ -39,6 +39,12 @@ export class SheetBuilder {
     this.addresses = addresses
   }
 
+  get byteLength(): number {
+    const columns = [this.#ids, this.#places, this.#flags, this.#parties, this.#mintBlocks, this.#minters]
+    const some = [this.#amounts, this.#counts, this.#offsets]
+    return [...columns, ...some].reduce((sum, column) => sum + (column?.byteLength ?? 0), this.addresses.byteLength)
+  }
+
   /** Makes room before the first row, for what would else be copied again and again. */
   reserve(rows: number, idWidth: number): void {
     this.#idWidth = idWidth

@@ -127,12 +127,20 @@ test('what happened since does not push out the sheet that it is put on', async 
   expect(counts.indexRecords).toBe(0)
 })
 
+test('a contract with more holdings than memory is given for is refused', async () => {
+  const rows = Array.from({ length: 600 }, (_, at) => ({ ...rowOf(1, { tokenId: BigInt(at) }), logIndex: at }))
+  const { reads } = readsOf(storeOf(rows), { name: 'indexRecords', once: undefined })
+  const sheets = new Sheets(reads, reads.indexes, new Mints(reads.indexes), 2_000)
+  const refused = sheets.after(stats, 9, { finalized: 9, isFilled: true })
+  await expect(refused).rejects.toMatchObject({ code: 'answer_too_large' })
+})
+
 test('one large sheet is made after the other, and small ones meanwhile', async () => {
   const ended: string[] = []
   const folding = new Set<string>()
   const foldTurns = new FoldTurns()
   const fold = async (name: string, reads: number): Promise<void> => {
-    await foldSubject(readerOf(name, reads), { chain, wallet: alice }, 10, foldTurns)
+    await foldSubject(readerOf(name, reads), { chain, wallet: alice }, 10, { turns: foldTurns, bytesMax: Infinity })
     folding.delete(name)
     ended.push(name)
   }

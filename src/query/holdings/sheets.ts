@@ -176,7 +176,7 @@ export class Sheets {
   }
 
   #fold(subject: Subject, block: number): Promise<Sheet> {
-    return foldSubject(this.#indexes, subject, block, this.#turns)
+    return foldSubject(this.#indexes, subject, block, { turns: this.#turns, bytesMax: 4 * this.#bytesMax })
   }
 
   /** Changes where final rows up to a block do. Begins with the count of what was taken away. */
