@@ -72,6 +72,8 @@ What is particular to the answers:
 - NFTs of a contract come by token hash, descending, and after them the ids that only ERC-2309 ranges moved, ascending. \`range\` 0 is the high end.
 - \`X-Index-Complete\` is true where every block that the answer rests on is indexed; \`status\` and \`index_complete\` say the same. Lists of a wallet, of
   a block and of all contracts need whole blocks, so on a chain that is indexed on demand they show what is there.
+- Lists and counts of who owns what are made in memory, large ones one after the other: some 80 bytes a holding, 256 MB kept in all. One that takes
+  more than 1 GB to make, from some ten million holdings on, answers 400 with the code \`answer_too_large\`.
 - One request looks at 200,000 records of an index. Beyond that \`total\` is null, and a filtered page of a wallet may have fewer rows than its limit, or
   none, and a cursor. Transfers of the zero address are not listed as those of a wallet.
 - ERC-20 transfers and transactions of wallets are not indexed: their counts are null. A block that is final is found by its hash with the help of a node.
