@@ -13,8 +13,8 @@ import {
 } from '../store/indexes/by-token.ts'
 import { byWallet, walletFlags, walletSpan } from '../store/indexes/by-wallet.ts'
 import { newestOfBlock, oldestOfBlock, positionOfPlace, wordAt, writePlace } from '../store/runs/place-key.ts'
-import { idCountMax } from '../store/transfer-payload.ts'
 import { Pace } from './holdings/pace.ts'
+import { rangeSpan } from './holdings/subject.ts'
 import type { WalletFilter } from './transfer-subject.ts'
 
 /** How many records one request looks at: some tenths of a second. Beyond, a page is shorter and a total not told. */
@@ -67,17 +67,12 @@ export function tokenTransfers({ chain, contract, tokenId }: Token): Span {
 /** A range of ids, and how far into it the token is. */
 export type CoveringRange = { place: Position; offset: number }
 
-/** The ERC-2309 ranges that cover a token. All ranges that may are looked at: they begin at most their length below. */
+/** The ERC-2309 ranges that cover a token. All ranges that may are looked at. */
 export async function coveringRanges(
   reader: IndexReader,
   { chain, contract, tokenId }: Token,
 ): Promise<CoveringRange[]> {
-  const lowest = tokenId >= BigInt(idCountMax) ? tokenId - BigInt(idCountMax - 1) : 0n
-  const span: Span = {
-    ...tokenTransfers({ chain, contract, tokenId }),
-    from: tokenKey(tokenKinds.range, lowest, newest),
-    to: tokenKey(tokenKinds.range, tokenId, oldest),
-  }
+  const span: Span = { ...tokenTransfers({ chain, contract, tokenId }), ...rangeSpan(chain, contract, tokenId) }
   const found: CoveringRange[] = []
   await walk(reader, span, { order: 'desc', recordsMax: Number.POSITIVE_INFINITY }, (records, at, value) => {
     const offset = Number(tokenId - tokenIdOfKey(records.keys, at * span.keyBytes))

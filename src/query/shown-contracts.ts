@@ -9,12 +9,12 @@ const contractsMax = 20_000
 export type FactsByContract = ReadonlyMap<Address, ShownFacts | undefined>
 
 export class ShownContracts {
-  readonly #store: Store
+  readonly #store: Pick<Store, 'contractFacts' | 'marksOf'>
   readonly #revision: () => number
   /** `revision` is from before the facts were read, so that a commit in between voids them. */
   readonly #known = new LRUCache<string, { revision: number; facts: ShownFacts | undefined }>({ max: contractsMax })
 
-  constructor(store: Store, revision = () => store.revision()) {
+  constructor(store: Pick<Store, 'contractFacts' | 'marksOf' | 'revision'>, revision = () => store.revision()) {
     this.#store = store
     this.#revision = revision
   }

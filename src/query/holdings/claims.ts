@@ -1,20 +1,21 @@
 // What may be claimed of an answer, and what is known of contracts, read once for each revision of the store:
 // coverage is read before rows, so a commit in between can only make an answer claim less than it holds.
 import { LRUCache } from 'lru-cache'
-import { type ShownFacts, shownFacts } from '../../annotate/shown-facts.ts'
+import type { ShownFacts } from '../../annotate/shown-facts.ts'
 import { isCovered, weakestEvidence, wholeCoverage } from '../../coverage.ts'
 import type { Address, ChainId, CoveredInterval } from '../../model.ts'
 import { chainCoverage } from '../../store/chain-coverage.ts'
 import type { IndexReader } from '../../store/index-reader.ts'
 import type { IndexName } from '../../store/indexes/index-view.ts'
 import type { ChainState, Store } from '../../store/store.ts'
+import { ShownContracts } from '../shown-contracts.ts'
 import type { Completeness } from './questions.ts'
 
 const contractsMax = 10_000
 const chainsMax = 100
 
 type ChainView = { revision: number; state: ChainState | undefined; whole: CoveredInterval[]; filled: Set<IndexName> }
-type Kept<T> = { revision: number; value: T }
+type ContractView = { revision: number; coverage: readonly CoveredInterval[] }
 
 export type ClaimStore = Pick<
   Store,
@@ -26,13 +27,14 @@ export class Claims {
   readonly #indexes: IndexReader
   readonly #revision: () => number
   readonly #chains = new LRUCache<ChainId, ChainView>({ max: chainsMax })
-  readonly #coverage = new LRUCache<string, Kept<readonly CoveredInterval[]>>({ max: contractsMax })
-  readonly #facts = new LRUCache<string, Kept<ShownFacts | undefined>>({ max: contractsMax })
+  readonly #coverage = new LRUCache<string, ContractView>({ max: contractsMax })
+  readonly #contracts: ShownContracts
 
   constructor(store: ClaimStore, indexes: IndexReader, revision: () => number) {
     this.#store = store
     this.#indexes = indexes
     this.#revision = revision
+    this.#contracts = new ShownContracts(store, revision)
   }
 
   async chain(chain: ChainId): Promise<ChainView> {
@@ -53,9 +55,7 @@ export class Claims {
   /** Of one contract up to a block. */
   async ofContract(chain: ChainId, contract: Address, block: number): Promise<Completeness> {
     const { filled } = await this.chain(chain)
-    const coverage = await this.#read(this.#coverage, `${chain} ${contract}`, () =>
-      this.#store.contractCoverage(chain, contract),
-    )
+    const coverage = await this.#contractCoverage(chain, contract)
     return judge(coverage, { from: 0, to: block }, filled.has('by_token'))
   }
 
@@ -65,24 +65,19 @@ export class Claims {
     return judge(whole, blocks, filled.has(index))
   }
 
-  facts(chain: ChainId, contract: Address): Promise<ShownFacts | undefined> {
-    return this.#read(this.#facts, `${chain} ${contract}`, async () => {
-      const [facts, marks] = await Promise.all([
-        this.#store.contractFacts(chain, contract),
-        this.#store.marksOf(chain, contract),
-      ])
-      return shownFacts(facts, marks)
-    })
+  async facts(chain: ChainId, contract: Address): Promise<ShownFacts | undefined> {
+    return (await this.#contracts.of(chain, [contract])).get(contract)
   }
 
-  async #read<T>(kept: LRUCache<string, Kept<T>>, key: string, read: () => Promise<T>): Promise<T> {
+  async #contractCoverage(chain: ChainId, contract: Address): Promise<readonly CoveredInterval[]> {
     // From before it is read, so that a commit in between voids it.
     const revision = this.#revision()
-    const known = kept.get(key)
-    if (known?.revision === revision) return known.value
-    const value = await read()
-    kept.set(key, { revision, value })
-    return value
+    const name = `${chain} ${contract}`
+    const known = this.#coverage.get(name)
+    if (known?.revision === revision) return known.coverage
+    const coverage = await this.#store.contractCoverage(chain, contract)
+    this.#coverage.set(name, { revision, coverage })
+    return coverage
   }
 }
 
