@@ -488,6 +488,16 @@ function walk(): void {
     await page.locator('section').first().waitFor(patience)
     const shown = await page.locator('section').evaluateAll(sections => sections.map(({ id }) => id))
     expect(shown).toEqual(operations.map(({ operationId }) => operationId))
+    // Answers are unfolded when they are wanted.
+    const answers = page.locator('section#getWalletNFTs')
+    await answers.getByText('A page of the list', { exact: false }).click()
+    await answers.getByText('"status": "SYNCED"').waitFor(patience)
+    await answers.getByText('Schema', { exact: true }).click()
+    await answers
+      .getByText('"WalletNfts"', { exact: false })
+      .or(answers.getByText('"properties"'))
+      .first()
+      .waitFor(patience)
     await accept(page, 'reference')
 
     const ask = async (id: string, fields: Record<string, string> = {}): Promise<string> => {
