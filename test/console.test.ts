@@ -420,6 +420,26 @@ function walk(): void {
     await page.getByText('page 1', { exact: true }).waitFor(patience)
   })
 
+  test('a list that is not complete is asked for again with the next block, one that is stands still', async () => {
+    const page = await newPage()
+    let asked = 0
+    await page.route('**/owners?**', async route => {
+      const response = await route.fetch()
+      const headers = { ...response.headers(), 'x-index-complete': `${++asked > 1}` }
+      await route.fulfill({ response, headers })
+    })
+    await page.goto(`${world.url}/#key=${world.key}&/contract/sim/${world.contract}/holders`)
+    const syncing = page.getByText('SYNCING.')
+    await syncing.waitFor(patience)
+    world.node.mine()
+    await syncing.waitFor({ ...patience, state: 'detached' })
+    // Both pages hear of a block at the same time.
+    const overview = await open()
+    world.node.mine()
+    await expect.poll(() => headOf(overview).textContent(), patience).toBe(String(world.node.chain.head))
+    expect(asked).toBe(2)
+  })
+
   test('keys are made, used, and revoked: whoever used one is asked for another', async () => {
     const page = await open('/keys')
     await page.getByRole('rowheader', { name: 'ALMANAC_KEY' }).waitFor(patience)
@@ -488,6 +508,16 @@ function walk(): void {
     await page.locator('section').first().waitFor(patience)
     const shown = await page.locator('section').evaluateAll(sections => sections.map(({ id }) => id))
     expect(shown).toEqual(operations.map(({ operationId }) => operationId))
+    // Answers are unfolded when they are wanted.
+    const answers = page.locator('section#getWalletNFTs')
+    await answers.getByText('A page of the list', { exact: false }).click()
+    await answers.getByText('"status": "SYNCED"').waitFor(patience)
+    await answers.getByText('Schema', { exact: true }).click()
+    await answers
+      .getByText('"WalletNfts"', { exact: false })
+      .or(answers.getByText('"properties"'))
+      .first()
+      .waitFor(patience)
     await accept(page, 'reference')
 
     const ask = async (id: string, fields: Record<string, string> = {}): Promise<string> => {

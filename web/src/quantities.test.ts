@@ -1,5 +1,15 @@
 import { expect, test } from 'vitest'
-import { ageText, bytesText, exactText, parseMoment, percentText, rateText, shortText, spanText } from './quantities.ts'
+import {
+  ageText,
+  amountText,
+  bytesText,
+  exactText,
+  parseMoment,
+  percentText,
+  rateText,
+  shortText,
+  spanText,
+} from './quantities.ts'
 
 test('sizes and rates', () => {
   expect([0, 999, 1_000, 7_812_345, 3e12, 5e15].map(bytesText)).toEqual([
@@ -11,6 +21,11 @@ test('sizes and rates', () => {
     '5,000 TB',
   ])
   expect([0, 0.25, 12.34, 1_234.5].map(rateText)).toEqual(['0', '0.3', '12.3', '1,235'])
+})
+
+test('amounts of any size', () => {
+  expect(['1', '4000', '999999999999'].map(amountText)).toEqual(['1', '4,000', '999,999,999,999'])
+  expect(amountText(`${2n ** 256n - 1n}`)).toBe('1157…9935')
 })
 
 test('a share is whole only when it is', () => {

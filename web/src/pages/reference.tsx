@@ -1,5 +1,6 @@
 // The reference: the explorer's form and an answer for every operation of the document. Works without a key.
 import { signal, useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { OperationForm } from '../explorer/operation-form.tsx'
 import type { Values } from '../explorer/question.ts'
@@ -191,33 +192,53 @@ async function textOf(response: Response): Promise<string> {
 }
 
 function Documented({ status, answer, shown }: { status: string; answer: DocumentedAnswer; shown: ApiDocument }) {
+  const summary = (
+    <>
+      <b>{status}</b> {answer.description}
+    </>
+  )
   return (
-    <details>
-      <summary>
-        <b>{status}</b> {answer.description}
-      </summary>
-      <ul>
-        {Object.entries(answer.headers ?? {}).map(([name, { description }]) => (
-          <li key={name}>
-            <code>{name}</code>: <Prose text={description} />
-          </li>
-        ))}
-      </ul>
-      {Object.values(answer.content ?? {}).map(({ schema, examples = {} }) => (
+    <Folded summary={summary}>
+      {() => (
         <>
-          {Object.entries(examples).map(([name, { value }]) => (
-            <CodeView
-              key={name}
-              text={typeof value === 'string' ? value : JSON.stringify(value, null, 2)}
-              what={`the example ${name}`}
-            />
+          <ul>
+            {Object.entries(answer.headers ?? {}).map(([name, { description }]) => (
+              <li key={name}>
+                <code>{name}</code>: <Prose text={description} />
+              </li>
+            ))}
+          </ul>
+          {Object.values(answer.content ?? {}).map(({ schema, examples = {} }) => (
+            <>
+              {Object.entries(examples).map(([name, { value }]) => (
+                <CodeView
+                  key={name}
+                  text={typeof value === 'string' ? value : JSON.stringify(value, null, 2)}
+                  what={`the example ${name}`}
+                />
+              ))}
+              <Folded summary="Schema">
+                {() => <CodeView text={JSON.stringify(resolved(shown, schema), null, 2)} what="the schema" />}
+              </Folded>
+            </>
           ))}
-          <details>
-            <summary>Schema</summary>
-            <CodeView text={JSON.stringify(resolved(shown, schema), null, 2)} what="the schema" />
-          </details>
         </>
-      ))}
+      )}
+    </Folded>
+  )
+}
+
+/** Its content is made when it is first opened: the answers of all operations together would be most of the page. */
+function Folded({ summary, children }: { summary: ComponentChildren; children: () => ComponentChildren }) {
+  const wasOpened = useSignal(false)
+  return (
+    <details
+      onToggle={() => {
+        wasOpened.value = true
+      }}
+    >
+      <summary>{summary}</summary>
+      {wasOpened.value && children()}
     </details>
   )
 }
