@@ -48,7 +48,7 @@ function parametersOf(table: ChainTable) {
 }
 
 async function answer(
-  { store, chains, askBlock, queue }: Context,
+  { store, chains, freshen }: Context,
   request: ApiRequest,
   { chain: chainOf, date }: ReturnType<typeof parametersOf>,
 ) {
@@ -56,11 +56,7 @@ async function answer(
   const chain = (query.optional(chainOf) ?? chains.all[0]!).id
   const seconds = query.optional(date)
   if (seconds === undefined) throw unacceptable('date', date.accepts)
-  const { block, parentHash, exact } = await findBlock(
-    store,
-    { chain, seconds },
-    askBlock && ((...asked) => queue.withoutSlot(() => askBlock(...asked))),
-  )
+  const { block, parentHash, exact } = await findBlock(store, { chain, seconds }, freshen?.block)
   const body = JSON.stringify({
     date: isoOf(seconds).replace(/\.\d{3}Z$/, '+00:00'),
     block: block.number,

@@ -13,7 +13,7 @@ import type { RouteParts } from '../responder.ts'
 import { openCursor } from './cursor-parameter.ts'
 import { carriedFilter, filterOf, type HoldingFilter, type KeyForm } from './holding-cursor.ts'
 import { documented, type HoldingParameters, holdingParameters, readAtBlock, readFilter } from './holding-parameters.ts'
-import { holdingsOf, holdingsOptions } from './holdings-context.ts'
+import { holdingsOf, holdingsOptions, mayKeep } from './holdings-context.ts'
 import { completenessHeaders, deprecationHeaders, type Envelope, envelopeText } from './list-envelope.ts'
 
 /** What tells the lists apart. */
@@ -98,10 +98,11 @@ class HoldingPages<Row, Key> {
     const { cursor, filter } = await this.#asked(request, query, signer)
     const { chain, atBlock, limit, countTotal, subject, format, page } = cursor
     const after = page === 0 ? undefined : this.#list.keys.read(cursor)
+    const options = holdingsOptions(this.#context, request, admission)
     const answer = await this.#list.ask(
       holdingsOf(this.#context),
       { chain, atBlock, after, limit, countTotal, subject, filter },
-      holdingsOptions(this.#context, request, admission),
+      options,
     )
     const next =
       answer.next &&
@@ -122,8 +123,7 @@ class HoldingPages<Row, Key> {
       },
       body: Buffer.from(body) as Buffer<ArrayBuffer>,
     })
-    // An answer that an indexer may complete is not kept: the next request has to ask the indexer again.
-    return { ready, keep: answer.complete || this.#context.freshen?.contract === undefined }
+    return { ready, keep: mayKeep(this.#context, answer, options) }
   }
 
   async #asked(request: ApiRequest, query: QueryText, signer: CursorSigner): Promise<Asked> {
@@ -141,9 +141,7 @@ class HoldingPages<Row, Key> {
       format: (names.includes('format') && query.optional(parameters.format)) || 'decimal',
       limit: query.optional(parameters.limit) ?? Math.min(100, this.#limitMax),
       countTotal: isCounted && request.version === 'v2',
-      atBlock: names.includes('atBlock')
-        ? await readAtBlock(query, parameters, this.#context.store, chainId)
-        : undefined,
+      atBlock: names.includes('atBlock') ? await readAtBlock(query, parameters, this.#context, chainId) : undefined,
     }
     // Parameters beside a cursor are read all the same, so that the sender learns of an invalid one.
     if (text === undefined) return { cursor, filter }

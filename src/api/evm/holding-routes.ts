@@ -18,7 +18,7 @@ const ofToken = (request: ApiRequest, parameters: HoldingParameters): string =>
 
 const addressOf = (subject: string): Address => `0x${subject.slice(0, 40)}` as Address
 const nftsJson = (rows: readonly NftRow[], shape: NftShape, page: HoldingPage) =>
-  rows.map(row => nftJson(row, shape, page))
+  rows.map(row => nftJson(row, shape, { ...page, normalizeMetadata: page.filter.normalizeMetadata }))
 
 const ofNfts = ['format', 'normalizeMetadata', 'mediaItems', 'disableTotal'] as const
 

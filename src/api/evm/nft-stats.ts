@@ -2,7 +2,7 @@
 import { AlmanacError } from '../../errors.ts'
 import type { ChainId } from '../../model.ts'
 import { blockNumberOf } from '../../query/find-block.ts'
-import type { Completeness, HoldingsOptions } from '../../query/holdings/questions.ts'
+import type { Completeness } from '../../query/holdings/questions.ts'
 import { readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
 import { dataErrors, type ExampleName, indexHeaders, inPath, inQuery, jsonSuccess } from '../openapi-parts.ts'
@@ -18,7 +18,7 @@ import {
   holdingParameters,
   readAtBlock,
 } from './holding-parameters.ts'
-import { holdingsOf, holdingsOptions } from './holdings-context.ts'
+import { type AskedHoldings, holdingsOf, holdingsOptions, mayKeep } from './holdings-context.ts'
 import { completenessHeaders } from './list-envelope.ts'
 
 type Asked = {
@@ -27,7 +27,7 @@ type Asked = {
   parameters: HoldingParameters
   chain: ChainId
   atBlock: number | undefined
-  options: HoldingsOptions
+  options: AskedHoldings
 }
 
 type Stats = {
@@ -37,7 +37,18 @@ type Stats = {
   path: (parameters: HoldingParameters) => Parameter<unknown>[]
   /** The state after a block can be asked for. */
   hasPast: boolean
-  ask: (asked: Asked) => Promise<Completeness & { shown: unknown }>
+  /** `isTold`: whether a node said what it was asked for. */
+  ask: (asked: Asked) => Promise<Completeness & { shown: unknown; isTold?: boolean }>
+}
+
+/** Undefined where no node says it: an answer without it is better than none. */
+async function told<T>(answer: Promise<T> | undefined): Promise<T | undefined> {
+  try {
+    return await answer
+  } catch (error) {
+    if (error instanceof AlmanacError) return undefined
+    throw error
+  }
 }
 
 const total = (count: number | undefined) => ({ total: count === undefined ? null : `${count}` })
@@ -65,19 +76,21 @@ export const tokenStats = statsRoute({
   },
 })
 
-/** Transactions of wallets are not indexed, nor are ERC-20 transfers: their objects are there, empty. */
+/** ERC-20 transfers are not indexed: their object is there, empty. */
 export const walletStats = statsRoute({
   ...{ id: 'getWalletStats', summary: 'Counts of a wallet', schema: 'WalletStats', hasPast: false },
   path: ({ wallet }) => [wallet],
   ask: async ({ context, request, parameters, chain, atBlock, options }) => {
     const wallet = readParameter(parameters.wallet, request.pathParameter('address'))
     const answer = await holdingsOf(context).walletStats({ chain, atBlock, wallet }, options)
-    const { nfts, collections, transfers } = answer
+    const { nfts, collections, transfers, block } = answer
+    const { freshen, key } = options
+    const nonce = block < 0 ? undefined : await told(freshen?.nonce?.({ chain, wallet, block }, key))
     const shown = {
-      ...{ nfts: `${nfts}`, collections: `${collections}`, transactions: total(undefined) },
+      ...{ nfts: `${nfts}`, collections: `${collections}`, transactions: total(nonce) },
       ...{ nft_transfers: total(transfers), token_transfers: total(undefined) },
     }
-    return { ...answer, shown }
+    return { ...answer, shown, isTold: nonce !== undefined || freshen?.nonce === undefined }
   },
 })
 
@@ -86,18 +99,17 @@ export const blockStats = statsRoute({
   path: () => [blockParameter],
   ask: async ({ context, request, chain, options }) => {
     const named = readParameter(blockParameter, request.pathParameter('block_number_or_hash'))
-    const block = await blockNumberOf(context.store, chain, named, context.askBlock)
+    const askBlock = options.freshen?.block
+    const block = await blockNumberOf(context.store, chain, named, askBlock)
     const answer = block === undefined ? undefined : await holdingsOf(context).blockStats({ chain, block }, options)
     if (answer === undefined || !answer.exists) throw new AlmanacError('not_found', 'The chain has no such block')
-    const node = await context.askBlock?.(chain, answer.block)
+    const node = await told(askBlock?.(chain, answer.block))
     const shown = {
-      ...{
-        transactions: total(node?.transactions),
-        nft_transfers: total(answer.transfers),
-        token_transfers: total(undefined),
-      },
+      transactions: total(node?.transactions),
+      nft_transfers: total(answer.transfers),
+      token_transfers: total(undefined),
     }
-    return { ...answer, shown }
+    return { ...answer, shown, isTold: node !== undefined || askBlock === undefined }
   },
 })
 
@@ -113,12 +125,12 @@ function statsRoute({ id, summary, schema, path, hasPast, ask }: Stats): RoutePa
           work: async admission => {
             const query = new QueryText(request.query)
             const chain = (query.optional(parameters.chain) ?? context.chains.all[0]!).id
-            const atBlock = hasPast ? await readAtBlock(query, parameters, context.store, chain) : undefined
+            const atBlock = hasPast ? await readAtBlock(query, parameters, context, chain) : undefined
             const options = holdingsOptions(context, request, admission)
             const answer = await ask({ context, request, parameters, chain, atBlock, options })
             const body = Buffer.from(JSON.stringify(answer.shown)) as Buffer<ArrayBuffer>
             const ready = readyAnswer({ headers: completenessHeaders(answer, dialect), body })
-            return { ready, keep: answer.complete || context.freshen?.contract === undefined }
+            return { ready, keep: answer.isTold !== false && mayKeep(context, answer, options) }
           },
         })
       }

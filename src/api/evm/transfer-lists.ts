@@ -136,7 +136,8 @@ class ListPages {
   readonly #copies: ReplicaReads<IndexTransfers>
 
   constructor(context: Context, list: List) {
-    const { chains, settings, store, labels, contracts, revision, askBlock, replica } = context
+    const { chains, settings, store, labels, contracts, revision, freshen, replica } = context
+    const askBlock = freshen?.block
     this.#context = context
     this.#list = list
     this.#parameters = parametersOf(chains, settings.pageSizeMax)

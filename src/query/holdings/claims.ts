@@ -1,7 +1,6 @@
-// What may be claimed of an answer, and what is known of contracts, read once for each revision of the store:
-// coverage is read before rows, so a commit in between can only make an answer claim less than it holds.
+// What may be claimed of an answer, read once for each revision of the store: coverage is read before rows, so a commit
+// in between can only make an answer claim less than it holds.
 import { LRUCache } from 'lru-cache'
-import { type ShownFacts, shownFacts } from '../../annotate/shown-facts.ts'
 import { isCovered, weakestEvidence, wholeCoverage } from '../../coverage.ts'
 import type { Address, ChainId, CoveredInterval } from '../../model.ts'
 import { chainCoverage } from '../../store/chain-coverage.ts'
@@ -14,20 +13,16 @@ const contractsMax = 10_000
 const chainsMax = 100
 
 type ChainView = { revision: number; state: ChainState | undefined; whole: CoveredInterval[]; filled: Set<IndexName> }
-type Kept<T> = { revision: number; value: T }
+type ContractView = { revision: number; coverage: readonly CoveredInterval[] }
 
-export type ClaimStore = Pick<
-  Store,
-  'revision' | 'chainState' | 'coverage' | 'contractCoverage' | 'contractFacts' | 'marksOf'
->
+export type ClaimStore = Pick<Store, 'chainState' | 'coverage' | 'contractCoverage'>
 
 export class Claims {
   readonly #store: ClaimStore
   readonly #indexes: IndexReader
   readonly #revision: () => number
   readonly #chains = new LRUCache<ChainId, ChainView>({ max: chainsMax })
-  readonly #coverage = new LRUCache<string, Kept<readonly CoveredInterval[]>>({ max: contractsMax })
-  readonly #facts = new LRUCache<string, Kept<ShownFacts | undefined>>({ max: contractsMax })
+  readonly #contracts = new LRUCache<string, ContractView>({ max: contractsMax })
 
   constructor(store: ClaimStore, indexes: IndexReader, revision: () => number) {
     this.#store = store
@@ -52,45 +47,36 @@ export class Claims {
 
   /** Of one contract up to a block. */
   async ofContract(chain: ChainId, contract: Address, block: number): Promise<Completeness> {
-    const { filled } = await this.chain(chain)
-    const coverage = await this.#read(this.#coverage, `${chain} ${contract}`, () =>
-      this.#store.contractCoverage(chain, contract),
-    )
-    return judge(coverage, { from: 0, to: block }, filled.has('by_token'))
+    const { filled, state } = await this.chain(chain)
+    const coverage = await this.#coverage(chain, contract)
+    return judge(coverage, { from: 0, to: block }, { isFilled: filled.has('by_token'), state })
   }
 
   /** Of all contracts in an interval. */
   async ofChain(chain: ChainId, blocks: { from: number; to: number }, index: IndexName): Promise<Completeness> {
-    const { whole, filled } = await this.chain(chain)
-    return judge(whole, blocks, filled.has(index))
+    const { whole, filled, state } = await this.chain(chain)
+    return judge(whole, blocks, { isFilled: filled.has(index), state })
   }
 
-  facts(chain: ChainId, contract: Address): Promise<ShownFacts | undefined> {
-    return this.#read(this.#facts, `${chain} ${contract}`, async () => {
-      const [facts, marks] = await Promise.all([
-        this.#store.contractFacts(chain, contract),
-        this.#store.marksOf(chain, contract),
-      ])
-      return shownFacts(facts, marks)
-    })
-  }
-
-  async #read<T>(kept: LRUCache<string, Kept<T>>, key: string, read: () => Promise<T>): Promise<T> {
+  async #coverage(chain: ChainId, contract: Address): Promise<readonly CoveredInterval[]> {
     // From before it is read, so that a commit in between voids it.
     const revision = this.#revision()
-    const known = kept.get(key)
-    if (known?.revision === revision) return known.value
-    const value = await read()
-    kept.set(key, { revision, value })
-    return value
+    const key = `${chain} ${contract}`
+    const known = this.#contracts.get(key)
+    if (known?.revision === revision) return known.coverage
+    const coverage = await this.#store.contractCoverage(chain, contract)
+    this.#contracts.set(key, { revision, coverage })
+    return coverage
   }
 }
 
 function judge(
   coverage: readonly CoveredInterval[],
   blocks: { from: number; to: number },
-  isFilled: boolean,
+  { isFilled, state }: { isFilled: boolean; state: ChainState | undefined },
 ): Completeness {
-  const complete = blocks.to >= 0 && isFilled && isCovered(coverage, blocks)
+  // Before the first block of a chain there is nothing to index.
+  if (blocks.to < 0) return { block: blocks.to, complete: isFilled && state !== undefined, evidence: undefined }
+  const complete = isFilled && isCovered(coverage, blocks)
   return { block: blocks.to, complete, evidence: complete ? weakestEvidence(coverage, blocks) : undefined }
 }
