@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { nft, walletStats } from '../src/api/schemas.ts'
 import { builtInChains } from '../src/chains.ts'
 import { AlmanacError } from '../src/errors.ts'
+import { issueKey, type Scope } from '../src/keys/keys.ts'
 import type { Address, ChainId, Hash, ShownToken, TransferFacts, TransferRow } from '../src/model.ts'
 import { cryptoPunks, zeroAddress } from '../src/model.ts'
 import type { AskBlock } from '../src/query/date-to-block.ts'
@@ -222,5 +223,78 @@ describe('the state at a moment', () => {
     expect(await at(10)).toEqual({ held: [first], complete: 'true' })
     expect(await at(13)).toEqual({ held: [first], complete: 'false' })
     expect(node.blocks).toBeGreaterThan(0)
+  })
+})
+
+describe('every operation', () => {
+  const lists = [
+    ...[`/${alice}/nft/transfers`, `/nft/${apes}/transfers`, `/nft/${apes}/1/transfers`, '/block/12/nft/transfers'],
+    ...['/nft/transfers', `/nft/${apes}/owners`, `/nft/${apes}/1/owners`, `/nft/${apes}/unique-owners`],
+    ...[`/${alice}/nft`, `/${alice}/nft/collections`, `/nft/${apes}`],
+  ]
+  const singles = [
+    ...[`/nft/${apes}/1`, `/nft/${apes}/metadata`, `/nft/${apes}/stats`, `/nft/${apes}/1/stats`],
+    ...[`/wallets/${alice}/stats`, '/block/12/stats', `/dateToBlock?date=${dateOf(12)}`],
+  ]
+  const bodies = {
+    '/nft/getMultipleNFTs': { tokens: [{ token_address: apes, token_id: 1 }] },
+    '/nft/metadata': { addresses: [apes] },
+  }
+  const post = (path: string, headers = {}) =>
+    fetch(`${api.url}${v22}${path}`, {
+      ...{ method: 'POST', headers: { 'x-api-key': api.key, ...headers } },
+      body: JSON.stringify(bodies[path as keyof typeof bodies]),
+    })
+
+  test.each(['v2', 'v2.1', 'v2.2'])('on /api/%s says how complete it is, by HEAD too, to pages too', async version => {
+    for (const path of [...lists, ...singles]) {
+      const response = await api.get(`/api/${version}${path}`, { origin: 'https://page.example' })
+      expect([path, response.status]).toEqual([path, 200])
+      const headers = Object.fromEntries(response.headers)
+      expect([path, headers]).toMatchObject([path, { 'x-index-complete': 'true', 'access-control-allow-origin': '*' }])
+      expect(headers['x-dialect']).toBe(version === 'v2' ? 'reference' : 'live')
+      const isOfBlocks = !/dateToBlock|metadata/.test(path)
+      if (isOfBlocks) expect([path, headers['x-index-evidence']]).toEqual([path, 'receipts-root'])
+      const head = await api.get(`/api/${version}${path}`, {}, 'HEAD')
+      expect([path, head.status, await head.text(), head.headers.get('etag')]).toEqual([path, 200, '', headers.etag])
+      expect(head.headers.get('content-length')).toBe(headers['content-length'])
+    }
+  })
+
+  test('by POST may be asked by pages of other origins, and says how complete it is', async () => {
+    for (const path of Object.keys(bodies)) {
+      const origin = { origin: 'https://page.example' }
+      const allowed = await api.get(v22 + path, { ...origin, 'access-control-request-method': 'POST' }, 'OPTIONS')
+      expect(allowed.headers.get('access-control-allow-methods')).toContain('POST')
+      expect(allowed.headers.get('access-control-allow-headers')).toContain('Content-Type')
+      const response = await post(path, origin)
+      expect(response.headers.get('access-control-allow-origin')).toBe('*')
+      expect(response.headers.get('x-index-complete')).toBe('true')
+    }
+  })
+
+  test('counts as one request of a key, and needs its scope', async () => {
+    const keyOf = async (scopes: Scope[], quotaPerDay?: number) =>
+      (await issueKey(api.store, { name: 'k', scopes, quotaPerDay })).secret
+    const all = [...lists, ...singles]
+    const counted = await keyOf(['nft-transfers', 'nft-holdings'], all.length + 2)
+    for (const path of all) expect((await api.get(v22 + path, { 'x-api-key': counted })).status).toBe(200)
+    for (const path of Object.keys(bodies)) expect((await post(path, { 'x-api-key': counted })).status).toBe(200)
+    expect((await api.get(v22 + all[0], { 'x-api-key': counted })).status).toBe(429)
+    const without = await keyOf(['portfolio'])
+    for (const path of all.filter(each => !each.startsWith('/dateToBlock')))
+      expect([path, (await api.get(v22 + path, { 'x-api-key': without })).status]).toEqual([path, 403])
+    for (const path of Object.keys(bodies)) expect((await post(path, { 'x-api-key': without })).status).toBe(403)
+  })
+
+  test.each([
+    ...[`${apes},${coins}`, `${apes}&token_addresses=${coins}`].map(text => `token_addresses=${text}`),
+    ...[
+      `token_addresses[]=${apes}&token_addresses[]=${coins}`,
+      `token_addresses%5B0%5D=${apes}&token_addresses[1]=${coins}`,
+    ],
+  ])('lists of contracts are read in the spelling %s', async query => {
+    const { result } = await json(`/${alice}/nft?${query}`)
+    expect(new Set(result.map((each: Json) => each.token_address))).toEqual(new Set([apes, coins]))
   })
 })

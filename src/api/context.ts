@@ -28,8 +28,7 @@ export type Context = AppDependencies & {
   /** Labels in memory, of which all operations share one copy. */
   labels: KnownLabels
   contracts: ShownContracts
-  /** Undefined where the store keeps no indexes of transfers. */
-  holdings: HoldingsQueries | undefined
+  holdings: HoldingsQueries
   cursors: () => Promise<CursorSigner>
   /** The operations of clients, by the ids of the OpenAPI document. */
   served: readonly { id: string; path: string }[]

@@ -342,7 +342,7 @@ export const explanation = z.object({
       .int()
       .nullable()
       .describe(
-        'Wallets and tokens whose sum is below zero, which are not shown as holders; null where it is not kept.',
+        'Wallets and tokens whose sum is below zero, which are not shown as holders; null while not every block is indexed.',
       ),
     covered: z.array(interval),
   }),

@@ -24,8 +24,8 @@ export type ContractExplanation = {
   covered: readonly CoveredInterval[]
   transfers: number
   /**
-   * Pairs of a token and a wallet whose sum of what came and went is below zero, so that they are shown as no holder.
-   * Undefined where the store does not keep who owns what.
+   * Pairs of a token and a wallet whose sum of what came and went is below zero, so that they are not shown as holders.
+   * Undefined while not every block is indexed: what is missing may make them.
    */
   impossibleSums: number | undefined
 }
@@ -34,11 +34,10 @@ export type ContractExplanation = {
 const unasked = { key: { id: '', indexPerDay: 0, indexWaiting: 0 }, freshen: undefined, freshenWaitMs: 0 }
 
 export async function explainContract(
-  { store, holdings }: { store: Store; holdings: Pick<HoldingsQueries, 'collectionStats'> | undefined },
+  { store, holdings }: { store: Store; holdings: Pick<HoldingsQueries, 'collectionStats'> },
   chain: ChainId,
   contract: Address,
 ): Promise<ContractExplanation> {
-  const counted = holdings?.collectionStats({ chain, contract, atBlock: undefined }, unasked)
   const [facts, marks, labels, state, covered, transfers, stats] = await Promise.all([
     store.contractFacts(chain, contract),
     store.marksOf(chain, contract),
@@ -46,9 +45,9 @@ export async function explainContract(
     store.chainState(chain),
     store.contractCoverage(chain, contract),
     store.transferCount({ chain, contract }),
-    counted,
+    holdings.collectionStats({ chain, contract, atBlock: undefined }, unasked),
   ])
-  const impossibleSums = stats?.impossible
+  const impossibleSums = stats.complete ? stats.impossible : undefined
   return {
     ...{ chain, contract, ...decisionsOf(facts, marks), facts, marks, labels, state, covered, transfers },
     impossibleSums,

@@ -33,6 +33,8 @@ export const dateToBlock: RouteParts = {
       id: version === 'v2' ? 'getDateToBlock' : 'getDateToBlockV22',
       tag: 'EVM',
       summary: 'The last block at or before a date',
+      description:
+        'Where blocks that are not known lie between, a node is asked; `X-Index-Complete` is false where none is there.',
       parameters: [inQuery(chain), { ...inQuery(date), required: true }],
       answers: { 200: jsonSuccess('DateToBlock', 'The block, and the date as it was understood.', indexHeaders) },
       errors: [...dataErrors, 'not_found', 'upstream_failed'],

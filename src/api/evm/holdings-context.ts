@@ -1,20 +1,9 @@
 // What operations on who owns what need of the service.
-import { AlmanacError } from '../../errors.ts'
 import type { Admission } from '../../keys/gatekeeper.ts'
-import type {
-  Completeness,
-  HoldingsOptions,
-  HoldingsQueries,
-  TokenFactsReader,
-} from '../../query/holdings/questions.ts'
+import type { Completeness, HoldingsOptions, TokenFactsReader } from '../../query/holdings/questions.ts'
 import type { Context } from '../context.ts'
 import { freshenWaitMsOf } from '../operation.ts'
 import type { ApiRequest } from '../request.ts'
-
-export function holdingsOf({ holdings }: Context): HoldingsQueries {
-  if (holdings !== undefined) return holdings
-  throw new AlmanacError('not_configured', 'This store keeps no indexes of transfers, which say who owns what.')
-}
 
 /** What one request asks with, and whether all tokens that its answer shows were read. */
 export type AskedHoldings = HoldingsOptions & { areTokensRead: () => boolean }
