@@ -76,7 +76,12 @@ What is particular to the answers:
   more than 1 GB to make, from some ten million holdings on, answers 400 with the code \`answer_too_large\`.
 - One request looks at 200,000 records of an index. Beyond that \`total\` is null, and a filtered page of a wallet may have fewer rows than its limit, or
   none, and a cursor. Transfers of the zero address are not listed as those of a wallet.
-- ERC-20 transfers and transactions of wallets are not indexed: their counts are null. A block that is final is found by its hash with the help of a node.
+- A node of any process on the store says how many transactions a wallet sent (its nonce) and a block has, which block has a hash once it is final, and
+  which block was the last at a date that falls between known ones. Without one the counts are null. ERC-20 transfers are not indexed: their counts are
+  null. The zero address holds nothing; its transfers are not counted.
+- \`normalizeMetadata=true\` adds \`normalized_metadata\` where \`metadata\` is known, which is where the URI itself holds it. \`contract_type\` of an NFT of
+  CryptoPunks is null; their transfers say ERC721.
+- A wallet that gave more of a token than it received, by a contract that does not log every transfer, is not shown; \`almanac explain\` counts them.
 - \`include_prices\` and \`media_items\` are accepted and add nothing.
 
 `

@@ -19,6 +19,12 @@ export const solanaNetworks: readonly SolanaNetwork[] = ['mainnet', 'devnet']
 
 export const zeroAddress = '0x0000000000000000000000000000000000000000' as Address
 
+/** Older than the standards. The second is their first contract, whose events are the same. */
+export const [cryptoPunks, firstCryptoPunks] = [
+  '0xb47e3cd837ddf8e4c57f05d70ab865de6e193bbb',
+  '0x6ba6f2207e343923ba692e5cae646fb0f566db8d',
+] as [Address, Address]
+
 const addressPattern = /^0x[0-9a-f]{40}$/
 
 /** Accepts any mix of cases; the checksum is not checked. */
@@ -272,3 +278,6 @@ export type AskedBalances = { chain: ChainId; block: number | undefined; wallets
 
 /** After `block`, in the smallest unit, decimal, in the order of the wallets. */
 export type NodeBalances = { block: number; timestamp: number; balances: readonly string[] }
+
+/** A wallet whose sent transactions up to a block a node is asked for. */
+export type AskedNonce = { chain: ChainId; wallet: Address; block: number }

@@ -93,6 +93,16 @@ describe.each(engineNames)('on %s', name => {
     // Nor has it a node for a balance.
     const balance = await get(`/api/v2.2/${wallet}/balance?chain=sim&to_block=200`)
     expect(await balance.json()).toEqual({ balance: `${node.chain.balanceAt(wallet, 200)}` })
+    // Nor for a block by its date or its hash, a count of its transactions, or a nonce.
+    const asked = node.chain.block(123)
+    const dated = await get(`/api/v2.2/dateToBlock?chain=sim&date=${asked.timestamp}`)
+    expect(await dated.json()).toMatchObject({ block: 123, hash: asked.hash, parent_hash: node.chain.block(122).hash })
+    expect(dated.headers.get('x-index-complete')).toBe('true')
+    const ofBlock = await get(`/api/v2.2/block/${asked.hash}/stats?chain=sim`)
+    expect(await ofBlock.json()).toMatchObject({ transactions: { total: `${asked.transactions.length}` } })
+    expect((await get(`/api/v2.2/block/0x${'ab'.repeat(32)}/stats?chain=sim`)).status).toBe(404)
+    const ofWallet = await get(`/api/v2.2/wallets/${wallet}/stats?chain=sim`)
+    expect(await ofWallet.json()).toMatchObject({ transactions: { total: `${node.chain.nonceAt(wallet, 300)}` } })
 
     // A process without a node of the chain has one that has nodes ask for a transaction.
     const table = new ChainTable([defineChain({ name: 'sim', id: chainId })])

@@ -105,7 +105,7 @@ const askBlock: AskBlock = async (_, block) => {
 
 let api: ServedApi
 beforeAll(async () => {
-  api = await serveApi({ fill, parts: { askBlock } })
+  api = await serveApi({ fill, parts: { freshen: { block: askBlock } } })
 })
 afterAll(() => api.close())
 

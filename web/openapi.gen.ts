@@ -14,139 +14,241 @@ export interface paths {
     get: operations["getNFTContractTransfersV22"];
   };
   "/api/v2/{address}/nft/transfers": {
-    /** NFT transfers of a wallet */
+    /**
+     * NFT transfers of a wallet
+     * @description Of all contracts, newest first; one from the wallet to itself once. Transfers of the zero address are not kept by wallet.
+     */
     get: operations["getWalletNFTTransfers"];
   };
   "/api/v2.2/{address}/nft/transfers": {
-    /** NFT transfers of a wallet */
+    /**
+     * NFT transfers of a wallet
+     * @description Of all contracts, newest first; one from the wallet to itself once. Transfers of the zero address are not kept by wallet.
+     */
     get: operations["getWalletNFTTransfersV22"];
   };
   "/api/v2/nft/{address}/{token_id}/transfers": {
-    /** NFT transfers of a token */
+    /**
+     * NFT transfers of a token
+     * @description Newest first. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+     */
     get: operations["getNFTTransfers"];
   };
   "/api/v2.2/nft/{address}/{token_id}/transfers": {
-    /** NFT transfers of a token */
+    /**
+     * NFT transfers of a token
+     * @description Newest first. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+     */
     get: operations["getNFTTransfersV22"];
   };
   "/api/v2/block/{block_number_or_hash}/nft/transfers": {
-    /** NFT transfers of a block */
+    /**
+     * NFT transfers of a block
+     * @description Of all contracts, newest first. A block that is final is found by its hash with the help of a node.
+     */
     get: operations["getNFTTransfersByBlock"];
   };
   "/api/v2.2/block/{block_number_or_hash}/nft/transfers": {
-    /** NFT transfers of a block */
+    /**
+     * NFT transfers of a block
+     * @description Of all contracts, newest first. A block that is final is found by its hash with the help of a node.
+     */
     get: operations["getNFTTransfersByBlockV22"];
   };
   "/api/v2/nft/transfers": {
-    /** NFT transfers of all contracts */
+    /**
+     * NFT transfers of all contracts
+     * @description Of all contracts, newest first, within blocks or dates or without bounds.
+     */
     get: operations["getNFTTransfersFromToBlock"];
   };
   "/api/v2.2/nft/transfers": {
-    /** NFT transfers of all contracts */
+    /**
+     * NFT transfers of all contracts
+     * @description Of all contracts, newest first, within blocks or dates or without bounds.
+     */
     get: operations["getNFTTransfersFromToBlockV22"];
   };
   "/api/v2/{address}/nft": {
-    /** NFTs of a wallet */
+    /**
+     * NFTs of a wallet
+     * @description A row for each token, newest change first. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`. Pages stay as of the block of the first one while tokens move.
+     */
     get: operations["getWalletNFTs"];
   };
   "/api/v2.2/{address}/nft": {
-    /** NFTs of a wallet */
+    /**
+     * NFTs of a wallet
+     * @description A row for each token, newest change first. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`. Pages stay as of the block of the first one while tokens move.
+     */
     get: operations["getWalletNFTsV22"];
   };
   "/api/v2/{address}/nft/collections": {
-    /** NFT collections of a wallet */
+    /**
+     * NFT collections of a wallet
+     * @description The contracts of the NFTs of a wallet, descending by address. Pages stay as of the block of the first one while tokens move.
+     */
     get: operations["getWalletNFTCollections"];
   };
   "/api/v2.2/{address}/nft/collections": {
-    /** NFT collections of a wallet */
+    /**
+     * NFT collections of a wallet
+     * @description The contracts of the NFTs of a wallet, descending by address. Pages stay as of the block of the first one while tokens move.
+     */
     get: operations["getWalletNFTCollectionsV22"];
   };
   "/api/v2/nft/{address}": {
-    /** NFTs of a contract */
+    /**
+     * NFTs of a contract
+     * @description Tokens with an owner, descending by token hash, then those that only ERC-2309 ranges moved, ascending by id. `range` and `totalRanges` split the hashes. Pages stay as of the block of the first one while tokens move.
+     */
     get: operations["getContractNFTs"];
   };
   "/api/v2.2/nft/{address}": {
-    /** NFTs of a contract */
+    /**
+     * NFTs of a contract
+     * @description Tokens with an owner, descending by token hash, then those that only ERC-2309 ranges moved, ascending by id. `range` and `totalRanges` split the hashes. Pages stay as of the block of the first one while tokens move.
+     */
     get: operations["getContractNFTsV22"];
   };
   "/api/v2/nft/{address}/owners": {
-    /** Owners of the NFTs of a contract */
+    /**
+     * Owners of the NFTs of a contract
+     * @description A row for each token and owner, newest change first. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. Pages stay as of the block of the first one while tokens move.
+     */
     get: operations["getNFTOwners"];
   };
   "/api/v2.2/nft/{address}/owners": {
-    /** Owners of the NFTs of a contract */
+    /**
+     * Owners of the NFTs of a contract
+     * @description A row for each token and owner, newest change first. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. Pages stay as of the block of the first one while tokens move.
+     */
     get: operations["getNFTOwnersV22"];
   };
   "/api/v2/nft/{address}/unique-owners": {
-    /** Wallets that own an NFT of a contract */
+    /**
+     * Wallets that own an NFT of a contract
+     * @description Each address once, ascending, up to 5,000 a page. The zero address is not an owner. Pages stay as of the block of the first one while tokens move.
+     */
     get: operations["getUniqueOwnersByCollection"];
   };
   "/api/v2.2/nft/{address}/unique-owners": {
-    /** Wallets that own an NFT of a contract */
+    /**
+     * Wallets that own an NFT of a contract
+     * @description Each address once, ascending, up to 5,000 a page. The zero address is not an owner. Pages stay as of the block of the first one while tokens move.
+     */
     get: operations["getUniqueOwnersByCollectionV22"];
   };
   "/api/v2/nft/{address}/stats": {
-    /** Counts of a collection */
+    /**
+     * Counts of a collection
+     * @description Tokens and owners as they are, without burned tokens, and all transfers.
+     */
     get: operations["getNFTCollectionStats"];
   };
   "/api/v2.2/nft/{address}/stats": {
-    /** Counts of a collection */
+    /**
+     * Counts of a collection
+     * @description Tokens and owners as they are, without burned tokens, and all transfers.
+     */
     get: operations["getNFTCollectionStatsV22"];
   };
   "/api/v2/nft/{address}/{token_id}": {
-    /** One NFT */
+    /**
+     * One NFT
+     * @description With its newest receiver that still holds it, where it has several. 404: it never moved, or it is burned.
+     */
     get: operations["getNFTMetadata"];
   };
   "/api/v2.2/nft/{address}/{token_id}": {
-    /** One NFT */
+    /**
+     * One NFT
+     * @description With its newest receiver that still holds it, where it has several. 404: it never moved, or it is burned.
+     */
     get: operations["getNFTMetadataV22"];
   };
   "/api/v2/nft/{address}/{token_id}/owners": {
-    /** Owners of a token */
+    /**
+     * Owners of a token
+     * @description A row for each owner, newest change first; several for an ERC-1155 token. Empty where the token has none. Pages stay as of the block of the first one while tokens move.
+     */
     get: operations["getNFTTokenIdOwners"];
   };
   "/api/v2.2/nft/{address}/{token_id}/owners": {
-    /** Owners of a token */
+    /**
+     * Owners of a token
+     * @description A row for each owner, newest change first; several for an ERC-1155 token. Empty where the token has none. Pages stay as of the block of the first one while tokens move.
+     */
     get: operations["getNFTTokenIdOwnersV22"];
   };
   "/api/v2/nft/{address}/{token_id}/stats": {
-    /** Counts of a token */
+    /**
+     * Counts of a token
+     * @description How many own the token, and how often it moved.
+     */
     get: operations["getNFTTokenStats"];
   };
   "/api/v2.2/nft/{address}/{token_id}/stats": {
-    /** Counts of a token */
+    /**
+     * Counts of a token
+     * @description How many own the token, and how often it moved.
+     */
     get: operations["getNFTTokenStatsV22"];
   };
   "/api/v2/nft/getMultipleNFTs": {
-    /** Up to 25 NFTs */
+    /**
+     * Up to 25 NFTs
+     * @description Each as alone. Ids are decimal or `0x` and hex digits.
+     */
     post: operations["getMultipleNFTs"];
   };
   "/api/v2.2/nft/getMultipleNFTs": {
-    /** Up to 25 NFTs */
+    /**
+     * Up to 25 NFTs
+     * @description Each as alone. Ids are decimal or `0x` and hex digits.
+     */
     post: operations["getMultipleNFTsV22"];
   };
   "/api/v2/wallets/{address}/stats": {
-    /** Counts of a wallet */
+    /**
+     * Counts of a wallet
+     * @description NFTs are distinct tokens. Transactions are those that the wallet sent, as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null.
+     */
     get: operations["getWalletStats"];
   };
   "/api/v2.2/wallets/{address}/stats": {
-    /** Counts of a wallet */
+    /**
+     * Counts of a wallet
+     * @description NFTs are distinct tokens. Transactions are those that the wallet sent, as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null.
+     */
     get: operations["getWalletStatsV22"];
   };
   "/api/v2/block/{block_number_or_hash}/stats": {
-    /** Counts of a block */
+    /**
+     * Counts of a block
+     * @description Transactions as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null. 404 for a block that the chain does not have.
+     */
     get: operations["getBlockStats"];
   };
   "/api/v2.2/block/{block_number_or_hash}/stats": {
-    /** Counts of a block */
+    /**
+     * Counts of a block
+     * @description Transactions as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null. 404 for a block that the chain does not have.
+     */
     get: operations["getBlockStatsV22"];
   };
   "/api/v2/dateToBlock": {
-    /** The last block at or before a date */
+    /**
+     * The last block at or before a date
+     * @description Where blocks that are not known lie between, a node is asked; `X-Index-Complete` is false where none is there.
+     */
     get: operations["getDateToBlock"];
   };
   "/api/v2.2/dateToBlock": {
-    /** The last block at or before a date */
+    /**
+     * The last block at or before a date
+     * @description Where blocks that are not known lie between, a node is asked; `X-Index-Complete` is false where none is there.
+     */
     get: operations["getDateToBlockV22"];
   };
   "/api/v2/web3/version": {
@@ -320,6 +422,7 @@ export interface components {
       } | null;
     };
     BlockStats: {
+      /** @description A node says it; null where none does. */
       transactions: {
         total: string | null;
       };
@@ -393,13 +496,30 @@ export interface components {
       /** @description Block of the first stored transfer of the token. */
       block_number_minted: string | null;
       token_hash: string;
-      /** @enum {string} */
-      contract_type: "ERC721" | "ERC1155";
+      /** @description Null for CryptoPunks, which declare none. */
+      contract_type: ("ERC721" | "ERC1155") | null;
       name: string | null;
       symbol: string | null;
       token_uri: string | null;
       /** @description JSON as text, where the URI itself holds it. */
       metadata: string | null;
+      /** @description Only with `normalizeMetadata=true`, where the metadata is known. */
+      normalized_metadata?: {
+        name: string | number | boolean | null;
+        description: string | number | boolean | null;
+        image: string | number | boolean | null;
+        external_link: string | number | boolean | null;
+        external_url: string | number | boolean | null;
+        animation_url: string | number | boolean | null;
+        attributes: ({
+            trait_type: string | number | boolean | null;
+            value: string | number | boolean | null;
+            display_type: string | number | boolean | null;
+            max_value: string | number | boolean | null;
+            trait_count: number;
+            order: string | number | boolean | null;
+          })[];
+      };
       last_token_uri_sync: string | null;
       last_metadata_sync: string | null;
       minter_address: string | null;
@@ -529,6 +649,8 @@ export interface components {
         head: number | null;
         finalized: number | null;
         transfers: number;
+        /** @description Wallets and tokens whose sum is below zero, which are not shown as holders; null while not every block is indexed. */
+        impossible_sums: number | null;
         covered: {
             from: number;
             to: number;
@@ -899,13 +1021,30 @@ export interface components {
       /** @description Block of the first stored transfer of the token. */
       block_number_minted: string | null;
       token_hash: string;
-      /** @enum {string} */
-      contract_type: "ERC721" | "ERC1155";
+      /** @description Null for CryptoPunks, which declare none. */
+      contract_type: ("ERC721" | "ERC1155") | null;
       name: string | null;
       symbol: string | null;
       token_uri: string | null;
       /** @description JSON as text, where the URI itself holds it. */
       metadata: string | null;
+      /** @description Only with `normalizeMetadata=true`, where the metadata is known. */
+      normalized_metadata?: {
+        name: string | number | boolean | null;
+        description: string | number | boolean | null;
+        image: string | number | boolean | null;
+        external_link: string | number | boolean | null;
+        external_url: string | number | boolean | null;
+        animation_url: string | number | boolean | null;
+        attributes: ({
+            trait_type: string | number | boolean | null;
+            value: string | number | boolean | null;
+            display_type: string | number | boolean | null;
+            max_value: string | number | boolean | null;
+            trait_count: number;
+            order: string | number | boolean | null;
+          })[];
+      };
       last_token_uri_sync: string | null;
       last_metadata_sync: string | null;
       minter_address: string | null;
@@ -926,13 +1065,30 @@ export interface components {
       /** @description Block of the first stored transfer of the token. */
       block_number_minted: string | null;
       token_hash: string;
-      /** @enum {string} */
-      contract_type: "ERC721" | "ERC1155";
+      /** @description Null for CryptoPunks, which declare none. */
+      contract_type: ("ERC721" | "ERC1155") | null;
       name: string | null;
       symbol: string | null;
       token_uri: string | null;
       /** @description JSON as text, where the URI itself holds it. */
       metadata: string | null;
+      /** @description Only with `normalizeMetadata=true`, where the metadata is known. */
+      normalized_metadata?: {
+        name: string | number | boolean | null;
+        description: string | number | boolean | null;
+        image: string | number | boolean | null;
+        external_link: string | number | boolean | null;
+        external_url: string | number | boolean | null;
+        animation_url: string | number | boolean | null;
+        attributes: ({
+            trait_type: string | number | boolean | null;
+            value: string | number | boolean | null;
+            display_type: string | number | boolean | null;
+            max_value: string | number | boolean | null;
+            trait_count: number;
+            order: string | number | boolean | null;
+          })[];
+      };
       last_token_uri_sync: string | null;
       last_metadata_sync: string | null;
       minter_address: string | null;
@@ -1210,9 +1366,9 @@ export interface components {
     WalletStats: {
       nfts: string;
       collections: string;
-      /** @description Not indexed. */
+      /** @description A node says it; null where none does. */
       transactions: {
-        total: null;
+        total: string | null;
       };
       nft_transfers: {
         total: string;
@@ -1329,8 +1485,8 @@ export interface components {
         "application/json": components["schemas"]["Failure"];
       };
     };
-    /** @description Not Found */
-    Failure404: {
+    /** @description Bad Gateway */
+    Failure502: {
       headers: {
         /** @description Request id. A valid id sent by the client is kept. */
         "X-Request-Id"?: string;
@@ -1339,8 +1495,8 @@ export interface components {
         "application/json": components["schemas"]["Failure"];
       };
     };
-    /** @description Bad Gateway */
-    Failure502: {
+    /** @description Not Found */
+    Failure404: {
       headers: {
         /** @description Request id. A valid id sent by the client is kept. */
         "X-Request-Id"?: string;
@@ -1553,7 +1709,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -1643,7 +1799,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -1663,7 +1819,10 @@ export interface operations {
       504: components["responses"]["Failure504"];
     };
   };
-  /** NFT transfers of a wallet */
+  /**
+   * NFT transfers of a wallet
+   * @description Of all contracts, newest first; one from the wallet to itself once. Transfers of the zero address are not kept by wallet.
+   */
   getWalletNFTTransfers: {
     parameters: {
       query?: {
@@ -1756,7 +1915,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -1776,7 +1935,10 @@ export interface operations {
       504: components["responses"]["Failure504"];
     };
   };
-  /** NFT transfers of a wallet */
+  /**
+   * NFT transfers of a wallet
+   * @description Of all contracts, newest first; one from the wallet to itself once. Transfers of the zero address are not kept by wallet.
+   */
   getWalletNFTTransfersV22: {
     parameters: {
       query?: {
@@ -1869,7 +2031,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -1889,7 +2051,10 @@ export interface operations {
       504: components["responses"]["Failure504"];
     };
   };
-  /** NFT transfers of a token */
+  /**
+   * NFT transfers of a token
+   * @description Newest first. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+   */
   getNFTTransfers: {
     parameters: {
       query?: {
@@ -1955,7 +2120,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -1975,7 +2140,10 @@ export interface operations {
       504: components["responses"]["Failure504"];
     };
   };
-  /** NFT transfers of a token */
+  /**
+   * NFT transfers of a token
+   * @description Newest first. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+   */
   getNFTTransfersV22: {
     parameters: {
       query?: {
@@ -2041,7 +2209,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -2061,7 +2229,10 @@ export interface operations {
       504: components["responses"]["Failure504"];
     };
   };
-  /** NFT transfers of a block */
+  /**
+   * NFT transfers of a block
+   * @description Of all contracts, newest first. A block that is final is found by its hash with the help of a node.
+   */
   getNFTTransfersByBlock: {
     parameters: {
       query?: {
@@ -2122,7 +2293,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -2138,11 +2309,15 @@ export interface operations {
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
       500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
       503: components["responses"]["Failure503"];
       504: components["responses"]["Failure504"];
     };
   };
-  /** NFT transfers of a block */
+  /**
+   * NFT transfers of a block
+   * @description Of all contracts, newest first. A block that is final is found by its hash with the help of a node.
+   */
   getNFTTransfersByBlockV22: {
     parameters: {
       query?: {
@@ -2203,7 +2378,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -2219,11 +2394,15 @@ export interface operations {
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
       500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
       503: components["responses"]["Failure503"];
       504: components["responses"]["Failure504"];
     };
   };
-  /** NFT transfers of all contracts */
+  /**
+   * NFT transfers of all contracts
+   * @description Of all contracts, newest first, within blocks or dates or without bounds.
+   */
   getNFTTransfersFromToBlock: {
     parameters: {
       query?: {
@@ -2297,7 +2476,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -2317,7 +2496,10 @@ export interface operations {
       504: components["responses"]["Failure504"];
     };
   };
-  /** NFT transfers of all contracts */
+  /**
+   * NFT transfers of all contracts
+   * @description Of all contracts, newest first, within blocks or dates or without bounds.
+   */
   getNFTTransfersFromToBlockV22: {
     parameters: {
       query?: {
@@ -2391,7 +2573,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -2411,7 +2593,10 @@ export interface operations {
       504: components["responses"]["Failure504"];
     };
   };
-  /** NFTs of a wallet */
+  /**
+   * NFTs of a wallet
+   * @description A row for each token, newest change first. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`. Pages stay as of the block of the first one while tokens move.
+   */
   getWalletNFTs: {
     parameters: {
       query?: {
@@ -2499,7 +2684,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -2515,11 +2700,15 @@ export interface operations {
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
       500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
       503: components["responses"]["Failure503"];
       504: components["responses"]["Failure504"];
     };
   };
-  /** NFTs of a wallet */
+  /**
+   * NFTs of a wallet
+   * @description A row for each token, newest change first. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`. Pages stay as of the block of the first one while tokens move.
+   */
   getWalletNFTsV22: {
     parameters: {
       query?: {
@@ -2607,7 +2796,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -2623,11 +2812,15 @@ export interface operations {
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
       500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
       503: components["responses"]["Failure503"];
       504: components["responses"]["Failure504"];
     };
   };
-  /** NFT collections of a wallet */
+  /**
+   * NFT collections of a wallet
+   * @description The contracts of the NFTs of a wallet, descending by address. Pages stay as of the block of the first one while tokens move.
+   */
   getWalletNFTCollections: {
     parameters: {
       query?: {
@@ -2698,7 +2891,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -2714,11 +2907,15 @@ export interface operations {
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
       500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
       503: components["responses"]["Failure503"];
       504: components["responses"]["Failure504"];
     };
   };
-  /** NFT collections of a wallet */
+  /**
+   * NFT collections of a wallet
+   * @description The contracts of the NFTs of a wallet, descending by address. Pages stay as of the block of the first one while tokens move.
+   */
   getWalletNFTCollectionsV22: {
     parameters: {
       query?: {
@@ -2789,7 +2986,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -2805,11 +3002,15 @@ export interface operations {
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
       500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
       503: components["responses"]["Failure503"];
       504: components["responses"]["Failure504"];
     };
   };
-  /** NFTs of a contract */
+  /**
+   * NFTs of a contract
+   * @description Tokens with an owner, descending by token hash, then those that only ERC-2309 ranges moved, ascending by id. `range` and `totalRanges` split the hashes. Pages stay as of the block of the first one while tokens move.
+   */
   getContractNFTs: {
     parameters: {
       query?: {
@@ -2885,7 +3086,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -2905,7 +3106,10 @@ export interface operations {
       504: components["responses"]["Failure504"];
     };
   };
-  /** NFTs of a contract */
+  /**
+   * NFTs of a contract
+   * @description Tokens with an owner, descending by token hash, then those that only ERC-2309 ranges moved, ascending by id. `range` and `totalRanges` split the hashes. Pages stay as of the block of the first one while tokens move.
+   */
   getContractNFTsV22: {
     parameters: {
       query?: {
@@ -2981,7 +3185,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -3001,7 +3205,10 @@ export interface operations {
       504: components["responses"]["Failure504"];
     };
   };
-  /** Owners of the NFTs of a contract */
+  /**
+   * Owners of the NFTs of a contract
+   * @description A row for each token and owner, newest change first. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. Pages stay as of the block of the first one while tokens move.
+   */
   getNFTOwners: {
     parameters: {
       query?: {
@@ -3072,7 +3279,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -3088,11 +3295,15 @@ export interface operations {
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
       500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
       503: components["responses"]["Failure503"];
       504: components["responses"]["Failure504"];
     };
   };
-  /** Owners of the NFTs of a contract */
+  /**
+   * Owners of the NFTs of a contract
+   * @description A row for each token and owner, newest change first. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. Pages stay as of the block of the first one while tokens move.
+   */
   getNFTOwnersV22: {
     parameters: {
       query?: {
@@ -3163,7 +3374,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -3179,11 +3390,15 @@ export interface operations {
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
       500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
       503: components["responses"]["Failure503"];
       504: components["responses"]["Failure504"];
     };
   };
-  /** Wallets that own an NFT of a contract */
+  /**
+   * Wallets that own an NFT of a contract
+   * @description Each address once, ascending, up to 5,000 a page. The zero address is not an owner. Pages stay as of the block of the first one while tokens move.
+   */
   getUniqueOwnersByCollection: {
     parameters: {
       query?: {
@@ -3233,7 +3448,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -3249,11 +3464,15 @@ export interface operations {
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
       500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
       503: components["responses"]["Failure503"];
       504: components["responses"]["Failure504"];
     };
   };
-  /** Wallets that own an NFT of a contract */
+  /**
+   * Wallets that own an NFT of a contract
+   * @description Each address once, ascending, up to 5,000 a page. The zero address is not an owner. Pages stay as of the block of the first one while tokens move.
+   */
   getUniqueOwnersByCollectionV22: {
     parameters: {
       query?: {
@@ -3303,7 +3522,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -3319,11 +3538,15 @@ export interface operations {
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
       500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
       503: components["responses"]["Failure503"];
       504: components["responses"]["Failure504"];
     };
   };
-  /** Counts of a collection */
+  /**
+   * Counts of a collection
+   * @description Tokens and owners as they are, without burned tokens, and all transfers.
+   */
   getNFTCollectionStats: {
     parameters: {
       query?: {
@@ -3363,7 +3586,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -3379,11 +3602,15 @@ export interface operations {
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
       500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
       503: components["responses"]["Failure503"];
       504: components["responses"]["Failure504"];
     };
   };
-  /** Counts of a collection */
+  /**
+   * Counts of a collection
+   * @description Tokens and owners as they are, without burned tokens, and all transfers.
+   */
   getNFTCollectionStatsV22: {
     parameters: {
       query?: {
@@ -3423,7 +3650,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -3439,11 +3666,15 @@ export interface operations {
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
       500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
       503: components["responses"]["Failure503"];
       504: components["responses"]["Failure504"];
     };
   };
-  /** One NFT */
+  /**
+   * One NFT
+   * @description With its newest receiver that still holds it, where it has several. 404: it never moved, or it is burned.
+   */
   getNFTMetadata: {
     parameters: {
       query?: {
@@ -3498,7 +3729,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -3519,7 +3750,10 @@ export interface operations {
       504: components["responses"]["Failure504"];
     };
   };
-  /** One NFT */
+  /**
+   * One NFT
+   * @description With its newest receiver that still holds it, where it has several. 404: it never moved, or it is burned.
+   */
   getNFTMetadataV22: {
     parameters: {
       query?: {
@@ -3574,7 +3808,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -3595,7 +3829,10 @@ export interface operations {
       504: components["responses"]["Failure504"];
     };
   };
-  /** Owners of a token */
+  /**
+   * Owners of a token
+   * @description A row for each owner, newest change first; several for an ERC-1155 token. Empty where the token has none. Pages stay as of the block of the first one while tokens move.
+   */
   getNFTTokenIdOwners: {
     parameters: {
       query?: {
@@ -3671,7 +3908,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -3687,11 +3924,15 @@ export interface operations {
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
       500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
       503: components["responses"]["Failure503"];
       504: components["responses"]["Failure504"];
     };
   };
-  /** Owners of a token */
+  /**
+   * Owners of a token
+   * @description A row for each owner, newest change first; several for an ERC-1155 token. Empty where the token has none. Pages stay as of the block of the first one while tokens move.
+   */
   getNFTTokenIdOwnersV22: {
     parameters: {
       query?: {
@@ -3767,7 +4008,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -3783,11 +4024,15 @@ export interface operations {
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
       500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
       503: components["responses"]["Failure503"];
       504: components["responses"]["Failure504"];
     };
   };
-  /** Counts of a token */
+  /**
+   * Counts of a token
+   * @description How many own the token, and how often it moved.
+   */
   getNFTTokenStats: {
     parameters: {
       query?: {
@@ -3832,7 +4077,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -3848,11 +4093,15 @@ export interface operations {
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
       500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
       503: components["responses"]["Failure503"];
       504: components["responses"]["Failure504"];
     };
   };
-  /** Counts of a token */
+  /**
+   * Counts of a token
+   * @description How many own the token, and how often it moved.
+   */
   getNFTTokenStatsV22: {
     parameters: {
       query?: {
@@ -3897,7 +4146,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -3913,11 +4162,15 @@ export interface operations {
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
       500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
       503: components["responses"]["Failure503"];
       504: components["responses"]["Failure504"];
     };
   };
-  /** Up to 25 NFTs */
+  /**
+   * Up to 25 NFTs
+   * @description Each as alone. Ids are decimal or `0x` and hex digits.
+   */
   getMultipleNFTs: {
     parameters: {
       query?: {
@@ -3945,7 +4198,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -3965,7 +4218,10 @@ export interface operations {
       504: components["responses"]["Failure504"];
     };
   };
-  /** Up to 25 NFTs */
+  /**
+   * Up to 25 NFTs
+   * @description Each as alone. Ids are decimal or `0x` and hex digits.
+   */
   getMultipleNFTsV22: {
     parameters: {
       query?: {
@@ -3993,7 +4249,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -4013,7 +4269,10 @@ export interface operations {
       504: components["responses"]["Failure504"];
     };
   };
-  /** Counts of a wallet */
+  /**
+   * Counts of a wallet
+   * @description NFTs are distinct tokens. Transactions are those that the wallet sent, as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null.
+   */
   getWalletStats: {
     parameters: {
       query?: {
@@ -4043,7 +4302,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -4059,11 +4318,15 @@ export interface operations {
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
       500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
       503: components["responses"]["Failure503"];
       504: components["responses"]["Failure504"];
     };
   };
-  /** Counts of a wallet */
+  /**
+   * Counts of a wallet
+   * @description NFTs are distinct tokens. Transactions are those that the wallet sent, as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null.
+   */
   getWalletStatsV22: {
     parameters: {
       query?: {
@@ -4093,7 +4356,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -4109,11 +4372,15 @@ export interface operations {
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
       500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
       503: components["responses"]["Failure503"];
       504: components["responses"]["Failure504"];
     };
   };
-  /** Counts of a block */
+  /**
+   * Counts of a block
+   * @description Transactions as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null. 404 for a block that the chain does not have.
+   */
   getBlockStats: {
     parameters: {
       query?: {
@@ -4143,7 +4410,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -4160,11 +4427,15 @@ export interface operations {
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
       500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
       503: components["responses"]["Failure503"];
       504: components["responses"]["Failure504"];
     };
   };
-  /** Counts of a block */
+  /**
+   * Counts of a block
+   * @description Transactions as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null. 404 for a block that the chain does not have.
+   */
   getBlockStatsV22: {
     parameters: {
       query?: {
@@ -4194,7 +4465,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -4211,11 +4482,15 @@ export interface operations {
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
       500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
       503: components["responses"]["Failure503"];
       504: components["responses"]["Failure504"];
     };
   };
-  /** The last block at or before a date */
+  /**
+   * The last block at or before a date
+   * @description Where blocks that are not known lie between, a node is asked; `X-Index-Complete` is false where none is there.
+   */
   getDateToBlock: {
     parameters: {
       query: {
@@ -4243,7 +4518,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -4265,7 +4540,10 @@ export interface operations {
       504: components["responses"]["Failure504"];
     };
   };
-  /** The last block at or before a date */
+  /**
+   * The last block at or before a date
+   * @description Where blocks that are not known lie between, a node is asked; `X-Index-Complete` is false where none is there.
+   */
   getDateToBlockV22: {
     parameters: {
       query: {
@@ -4293,7 +4571,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -4444,7 +4722,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -4497,7 +4775,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -4750,7 +5028,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -4804,7 +5082,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -4853,7 +5131,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -4901,7 +5179,7 @@ export interface operations {
           "X-Dialect"?: string;
           /** @description Whether all requested data is indexed. */
           "X-Index-Complete"?: string;
-          /** @description Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders. */
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;

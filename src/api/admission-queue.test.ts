@@ -82,6 +82,26 @@ test('work that waits for something else gives its slot to others', async () => 
   expect(queue.running).toBe(0)
 })
 
+test('work that waits for several things at once frees one slot', async () => {
+  const queue = new AdmissionQueue({ concurrencyMax: 2, queueMax: 9, timeoutMs: 5_000 })
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const several = queue.run(() => Promise.all([1, 2, 3].map(() => queue.withoutSlot(() => promise))))
+  let [running, most] = [0, 0]
+  const others = Array.from({ length: 5 }, () =>
+    queue.run(async () => {
+      most = Math.max(most, ++running)
+      await new Promise(setImmediate)
+      running--
+    }),
+  )
+  await Promise.all(others)
+  expect(most).toBe(2)
+  resolve()
+  await several
+  await new Promise(setImmediate)
+  expect(queue.running).toBe(0)
+})
+
 test('work that ends after its time hands its result to be discarded', async () => {
   const queue = new AdmissionQueue({ concurrencyMax: 1, queueMax: 0, timeoutMs: 10 })
   const { promise, resolve } = Promise.withResolvers<string>()

@@ -1,4 +1,5 @@
 // Bounds the work under way: how much runs at once, how much waits, how long each may take. Refuses the rest at once.
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { AlmanacError } from '../errors.ts'
 
 export function overloaded(message: string): AlmanacError {
@@ -61,6 +62,8 @@ export type AdmissionQueueOptions = { concurrencyMax: number; queueMax: number; 
 export class AdmissionQueue {
   readonly #options: AdmissionQueueOptions
   readonly #queue = new Set<() => void>()
+  /** The slot of the work that is running, and how much of that work waits for something else. */
+  readonly #slots = new AsyncLocalStorage<{ waiting: number }>()
   #running = 0
   #withoutSlot = 0
 
@@ -85,7 +88,7 @@ export class AdmissionQueue {
       let isLate = false
       const start = () => {
         this.#running++
-        Promise.try(work)
+        Promise.try(() => this.#slots.run({ waiting: 0 }, work))
           .then(result => (isLate ? discard?.(result) : resolve(result)), reject)
           .finally(() => {
             clearTimeout(timer)
@@ -109,18 +112,24 @@ export class AdmissionQueue {
 
   /**
    * Frees the slot of running work while it waits for something else, such as an indexer, and takes it back afterwards;
-   * for a moment more may then run than allowed. At most `queueMax` may wait like this.
+   * for a moment more may then run than allowed. At most `queueMax` may wait like this. Work that waits for several
+   * things at once has one slot to free.
    */
   async withoutSlot<Result>(wait: () => Promise<Result>): Promise<Result> {
-    if (this.#withoutSlot >= this.#options.queueMax) return await wait()
-    this.#withoutSlot++
-    this.#running--
-    this.#startNext()
+    const slot = this.#slots.getStore()
+    if (slot === undefined || (slot.waiting === 0 && this.#withoutSlot >= this.#options.queueMax)) return await wait()
+    if (slot.waiting++ === 0) {
+      this.#withoutSlot++
+      this.#running--
+      this.#startNext()
+    }
     try {
       return await wait()
     } finally {
-      this.#withoutSlot--
-      this.#running++
+      if (--slot.waiting === 0) {
+        this.#withoutSlot--
+        this.#running++
+      }
     }
   }
 

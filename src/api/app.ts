@@ -83,12 +83,13 @@ function contextOf(dependencies: AppDependencies): Context {
     onShed: () => metrics.http.shed.inc(),
   })
   const revision = readOncePerTurn(() => store.revision() + (replica?.revision() ?? 0))
+  const contracts = new ShownContracts(store, revision)
   let signer: CursorSigner | undefined
   return {
     ...dependencies,
     labels: new KnownLabels(store, revision, { log: dependencies.log }),
-    contracts: new ShownContracts(store, revision),
-    holdings: store.indexes && new Holdings(store, store.indexes, revision),
+    contracts,
+    holdings: new Holdings(store, store.indexes, { revision, contracts }),
     served: servedOperations(dependencies),
     cursors: async () => (signer ??= new CursorSigner(await store.secret())),
     freshen: freshenWithoutSlot(dependencies.freshen, queue),
@@ -104,13 +105,13 @@ function contextOf(dependencies: AppDependencies): Context {
 /** A request that waits for an indexer or a node does no work, so it takes no slot. */
 function freshenWithoutSlot(freshen: Freshen | undefined, queue: AdmissionQueue): Freshen | undefined {
   if (freshen === undefined) return undefined
-  const { contract, wallet, portfolio } = freshen
-  return {
-    ...freshen,
-    ...(contract === undefined ? {} : { contract: (...asked) => queue.withoutSlot(() => contract(...asked)) }),
-    ...(wallet === undefined ? {} : { wallet: (...asked) => queue.withoutSlot(() => wallet(...asked)) }),
-    ...(portfolio === undefined ? {} : { portfolio: (...asked) => queue.withoutSlot(() => portfolio(...asked)) }),
-  }
+  const { asked, tokenUris, ...waitedFor } = freshen
+  type Ask = (...asked: unknown[]) => Promise<unknown>
+  const free = Object.entries(waitedFor as Record<string, Ask>).map(([name, ask]) => {
+    const withoutSlot: Ask = (...asked) => queue.withoutSlot(() => ask(...asked))
+    return [name, withoutSlot]
+  })
+  return { ...freshen, ...(Object.fromEntries(free) as Freshen) }
 }
 
 /** Requests of one turn of the event loop share a reading: one for each took a tenth of a kept answer's time. */

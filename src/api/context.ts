@@ -5,7 +5,6 @@ import type { Gatekeeper } from '../keys/gatekeeper.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Address, Hash, StatusReport } from '../model.ts'
-import type { AskBlock } from '../query/date-to-block.ts'
 import type { NodeAnswer } from '../query/explain.ts'
 import type { Freshen } from '../query/freshen.ts'
 import type { HoldingsQueries } from '../query/holdings/questions.ts'
@@ -29,8 +28,7 @@ export type Context = AppDependencies & {
   /** Labels in memory, of which all operations share one copy. */
   labels: KnownLabels
   contracts: ShownContracts
-  /** Undefined where the store keeps no indexes of transfers. */
-  holdings: HoldingsQueries | undefined
+  holdings: HoldingsQueries
   cursors: () => Promise<CursorSigner>
   /** The operations of clients, by the ids of the OpenAPI document. */
   served: readonly { id: string; path: string }[]
@@ -63,8 +61,6 @@ export type AppDependencies = {
   askTransaction?:
     | ((asked: { chain: string; contract: Address; hash: Hash }, signal: AbortSignal) => Promise<NodeAnswer>)
     | undefined
-  /** Asks a node for a block. Absent: no node is configured. */
-  askBlock?: AskBlock | undefined
   /** A copy of the store that first pages and wallets may be read from. */
   replica?: ReadReplica | undefined
   /** Absent: nothing indexes. */

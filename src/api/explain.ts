@@ -24,7 +24,7 @@ const nodeQuestions = { concurrencyMax: 4, queueMax: 16 }
 
 export const explanation: RouteParts = {
   answer: context => {
-    const { store, chains } = context
+    const { store, chains, holdings } = context
     const questions = new AdmissionQueue({ ...nodeQuestions, timeoutMs: 2 * nodeWaitMsMax })
     return async request => {
       await requireOperator(context, request)
@@ -34,7 +34,7 @@ export const explanation: RouteParts = {
       if (contract === undefined) throw unacceptable('contract', '0x and 40 hex digits')
       const text = new URLSearchParams(request.query).get('transfer')
       const asked = text === null ? undefined : readTransfer(text)
-      const explanation = await explainContract(store, chain.id, contract)
+      const explanation = await explainContract({ store, holdings }, chain.id, contract)
       const shown = shownExplanation(explanation, chains)
       if (asked === undefined) return jsonAnswer(shown)
       const node = await questions.run(() => askNode(context, chain.name, contract, asked.transaction))

@@ -94,7 +94,9 @@ export const dataErrors: ErrorCode[] = [
   'timeout',
 ]
 
-export const solanaErrors: ErrorCode[] = [...dataErrors, 'upstream_failed', 'not_configured']
+/** Where a node may be asked for the answer. */
+export const nodeErrors: ErrorCode[] = ['upstream_failed', 'not_configured']
+export const solanaErrors: ErrorCode[] = [...dataErrors, ...nodeErrors]
 
 const samples: Partial<Record<ErrorCode, [message: string, details?: unknown]>> = {
   bad_request: [
@@ -198,7 +200,7 @@ export const indexHeaders = {
   'X-Dialect': header('`reference` or `live`.'),
   'X-Index-Complete': header('Whether all requested data is indexed.'),
   'X-Index-Evidence': header(
-    'Weakest evidence for a complete page of transfers, or for the chains of a wallet: there at most what endpoints say, because no root holds senders.',
+    'Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders.',
   ),
   'X-Index-Incomplete-Chains': header('Chains whose history is not complete.'),
 }

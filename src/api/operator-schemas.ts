@@ -338,6 +338,12 @@ export const explanation = z.object({
     head: z.int().nullable(),
     finalized: z.int().nullable(),
     transfers: z.int(),
+    impossible_sums: z
+      .int()
+      .nullable()
+      .describe(
+        'Wallets and tokens whose sum is below zero, which are not shown as holders; null while not every block is indexed.',
+      ),
     covered: z.array(interval),
   }),
   transfer: transfer.optional(),

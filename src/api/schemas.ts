@@ -80,17 +80,40 @@ export const walletChains = z.object({
   ),
 })
 
+const plainValue = z.union([z.string(), z.number(), z.boolean()]).nullable()
+const normalizedMetadata = z.object({
+  name: plainValue,
+  description: plainValue,
+  image: plainValue,
+  external_link: plainValue,
+  external_url: plainValue,
+  animation_url: plainValue,
+  attributes: z.array(
+    z.object({
+      trait_type: plainValue,
+      value: plainValue,
+      display_type: plainValue,
+      max_value: plainValue,
+      trait_count: z.int(),
+      order: plainValue,
+    }),
+  ),
+})
+
 const nftFields = {
   token_address: hexAddress,
   token_id: z.string().regex(/^(\d+|0x[0-9a-f]+)$/),
   amount: decimal,
   block_number_minted: decimal.nullable().describe('Block of the first stored transfer of the token.'),
   token_hash: z.string().regex(/^[0-9a-f]{32}$/),
-  contract_type: z.enum(['ERC721', 'ERC1155']),
+  contract_type: z.enum(['ERC721', 'ERC1155']).nullable().describe('Null for CryptoPunks, which declare none.'),
   name: z.string().nullable(),
   symbol: z.string().nullable(),
   token_uri: z.string().nullable(),
   metadata: z.string().nullable().describe('JSON as text, where the URI itself holds it.'),
+  normalized_metadata: normalizedMetadata
+    .optional()
+    .describe('Only with `normalizeMetadata=true`, where the metadata is known.'),
   last_token_uri_sync: z.string().nullable(),
   last_metadata_sync: z.string().nullable(),
   minter_address: z.string().nullable(),
@@ -150,6 +173,7 @@ export const walletCollections = z.object({
 
 const counted = z.object({ total: decimal })
 const uncounted = z.object({ total: z.null() }).describe('Not indexed.')
+const toldByNode = z.object({ total: decimal.nullable() }).describe('A node says it; null where none does.')
 const currentOwners = z.object({ current: decimal })
 
 export const collectionStats = z.object({ total_tokens: decimal, owners: currentOwners, transfers: counted })
@@ -157,12 +181,12 @@ export const tokenStats = z.object({ owners: currentOwners, transfers: counted }
 export const walletStats = z.object({
   nfts: decimal,
   collections: decimal,
-  transactions: uncounted,
+  transactions: toldByNode,
   nft_transfers: counted,
   token_transfers: uncounted,
 })
 export const blockStats = z.object({
-  transactions: z.object({ total: decimal.nullable() }),
+  transactions: toldByNode,
   nft_transfers: counted,
   token_transfers: uncounted,
 })

@@ -12,6 +12,7 @@ import {
   shownExplanation,
   shownTransfer,
 } from '../query/explain.ts'
+import { Holdings } from '../query/holdings/holdings.ts'
 import type { Store } from '../store/store.ts'
 import { interruption } from './current-process.ts'
 import { withStore } from './open-store.ts'
@@ -43,7 +44,8 @@ async function explain(
 ): Promise<void> {
   await using opened = new AsyncDisposableStack()
   const chain = parseChain(loaded.chains, chainText)
-  const explanation = await explainContract(store, chain.id, contract)
+  const holdings = new Holdings(store, store.indexes)
+  const explanation = await explainContract({ store, holdings }, chain.id, contract)
   const shown: Shown = shownExplanation(explanation, loaded.chains)
   if (asked !== undefined) {
     const { transactionAsker } = await import('./open-chain.ts')
@@ -91,6 +93,11 @@ function described({ transfer, ...shown }: Shown): string {
         `label                ${printable(label)}: ${rank}, from ${printable(source)}, ${chain ?? 'every chain'}, ${updated_at.slice(0, 10)}${wins ? ' (shown)' : ''}`,
     ),
     `index                ${countText(index.transfers)} transfers; head ${index.head ?? 'unknown'}, final ${index.finalized ?? 'unknown'}`,
+    ...((index.impossible_sums ?? 0) === 0
+      ? []
+      : [
+          `  ${countText(index.impossible_sums!)} sums of what a wallet received and gave of a token are below zero: it is not shown as a holder`,
+        ]),
     ...index.covered.map(({ from, to, evidence }) => `  blocks ${from} to ${to} are covered: ${evidence}`),
     ...(transfer === undefined ? [] : [`transfer             ${transfer.verdict}: ${transfer.because}`]),
     ...(transfer?.node == null ? [] : [`  asked ${transfer.node.endpoint}: block ${transfer.node.block}`]),

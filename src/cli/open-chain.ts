@@ -6,8 +6,6 @@ import { AlmanacError } from '../errors.ts'
 import { transactionDeriver } from '../evm/audit/derive-transaction.ts'
 import { type AskedTransaction, type ConnectedChain, connectChain } from '../evm/create-evm.ts'
 import { leaseChain, leaseHolder } from '../evm/index/leased-indexer.ts'
-import { readBlock } from '../evm/source/read-block.ts'
-import type { AskBlock } from '../query/date-to-block.ts'
 import type { NodeAnswer } from '../query/explain.ts'
 import { BudgetKeeper } from '../rpc/daily-budget.ts'
 import { finishForgetting } from '../store/forget.ts'
@@ -83,22 +81,6 @@ export async function guardRoom(
 }
 
 export type AskTransaction = (asked: AskedTransaction, signal: AbortSignal) => Promise<NodeAnswer>
-
-/** How long a request waits for a node's word of a block. */
-export const blockMs = 5_000
-
-/** For a process that indexes nothing. The first question connects. */
-export function blockAsker(loaded: LoadedConfig, opened: AsyncDisposableStack): AskBlock {
-  const connected = new Map<string, ConnectedChain>()
-  return async (id, block) => {
-    const name = loaded.chains.all.find(chain => chain.id === id)?.name ?? ''
-    const settings = loaded.config.chains[name]
-    if (settings === undefined || settings.rpc.length === 0) return undefined
-    const known = connected.get(name) ?? connectNodes(loaded, { name, settings }, opened)
-    connected.set(name, known)
-    return await readBlock(known.rpc, block, AbortSignal.timeout(blockMs))
-  }
-}
 
 /** For explanations. The first question connects. */
 export function transactionAsker(loaded: LoadedConfig, opened: AsyncDisposableStack): AskTransaction {

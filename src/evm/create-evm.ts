@@ -7,6 +7,7 @@ import { createEvmMetrics } from '../metrics.ts'
 import type {
   Address,
   AskedBalances,
+  AskedNonce,
   BudgetStatus,
   ChainId,
   Hash,
@@ -37,6 +38,7 @@ import { HeadsNews } from './rpc/heads.ts'
 import { readBalances } from './source/balances.ts'
 import { DecodePool } from './source/decode-pool.ts'
 import { readBlock } from './source/read-block.ts'
+import { readNonce } from './source/read-nonce.ts'
 
 export type EvmOptions = {
   settings: Readonly<Record<string, EvmChainSettings>>
@@ -74,6 +76,8 @@ export type Evm = {
   block(chain: ChainId, block: number | Hash, waitMs: number): Promise<NodeBlock | undefined>
   /** What a node says of a transaction, within the chain's limits; `not asked` if the chain is not one of these. */
   transaction(asked: AskedTransaction, waitMs: number): Promise<DerivedTransaction | undefined | 'not asked'>
+  /** How many transactions a wallet sent, by a node's word; undefined if the chain is not one of these. */
+  nonce(asked: AskedNonce, waitMs: number): Promise<number | undefined>
   /** Native balances by a node, within the chain's limits; undefined if the chain is not one of these. */
   balances(asked: AskedBalances, waitMs: number): Promise<NodeBalances | undefined>
   /** Takes endpoints, their limits and the pace of history from another reading of the settings, chain by chain. */
@@ -176,6 +180,10 @@ export function createEvm(options: EvmOptions): Evm {
     async transaction({ chain, contract, hash }, waitMs) {
       const asked = running.find(({ name }) => name === chain)
       return asked === undefined ? 'not asked' : await asked.derive(contract, hash, AbortSignal.timeout(waitMs))
+    },
+    async nonce(asked, waitMs) {
+      const found = running.find(({ chain }) => chain === asked.chain)
+      return found && (await readNonce(found.rpc, asked, waitMs))
     },
     async balances(asked, waitMs) {
       const found = running.find(({ chain }) => chain === asked.chain)

@@ -48,6 +48,21 @@ export function remoteFreshen(store: Store, reports: Reports, limits: IndexingLi
       if (balances === undefined) throw noNode(chain)
       return balances
     },
+    async block(chain, block) {
+      if (!(await reports.serves(nodesTopic(chain)))) throw noNode(chain)
+      const { block: found } = outcomeOf(await remote.ask({ kind: 'block', chain, block }, readingWaitMs))
+      // A process of an earlier version does not know this work.
+      if (found === undefined) throw noNode(chain)
+      return found ?? undefined
+    },
+    async nonce(asked, key) {
+      const { chain, wallet } = asked
+      if (!(await reports.serves(nodesTopic(chain)))) throw noNode(chain)
+      await limits.balances(key, [wallet])
+      const { nonce } = outcomeOf(await remote.ask({ kind: 'nonce', ...asked }, readingWaitMs))
+      if (nonce === undefined) throw noNode(chain)
+      return nonce
+    },
     async tokenUris(chain, tokens) {
       if (!(await reports.serves(nodesTopic(chain)))) return
       await Promise.all(tokenUriWork(chain, tokens).map(work => askQuietly(remote, work, tokenUrisWaitMs)))
@@ -87,7 +102,7 @@ function noReader(network: SolanaNetwork): AlmanacError {
 
 function outcomeOf(result: WorkResult | undefined): WorkOutcome {
   if (result === undefined)
-    throw new AlmanacError('timeout', `The account was not read within ${readingWaitMs / 1_000} s.`, {
+    throw new AlmanacError('timeout', `No node answered within ${readingWaitMs / 1_000} s.`, {
       retryable: true,
     })
   if ('error' in result) throw result.error

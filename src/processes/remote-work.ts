@@ -7,10 +7,12 @@ import type { Log } from '../log.ts'
 import type {
   Address,
   AskedBalances,
+  AskedNonce,
   ChainId,
   Hash,
   MintReading,
   NodeBalances,
+  NodeBlock,
   ShownToken,
   SolanaNetwork,
 } from '../model.ts'
@@ -30,6 +32,10 @@ export type Work =
   | { kind: 'reload'; process: string }
   /** What a node says of native balances. */
   | ({ kind: 'balances' } & AskedBalances)
+  /** What a node says of a block. */
+  | { kind: 'block'; chain: ChainId; block: number | Hash }
+  /** What a node says of the transactions that a wallet sent. */
+  | ({ kind: 'nonce' } & AskedNonce)
   /** What a node says of a transaction. */
   | { kind: 'transaction'; chain: ChainId; contract: Address; hash: Hash }
 
@@ -73,6 +79,8 @@ function nameOf(work: Work): string {
   if (work.kind === 'transaction') return `transaction/${work.chain}/${work.contract}/${work.hash}`
   // At most 25 wallets: a database's index holds names of up to 2.7 kB.
   if (work.kind === 'balances') return `balances/${work.chain}/${work.block ?? ''}/${work.wallets.join(',')}`
+  if (work.kind === 'block') return `block/${work.chain}/${work.block}`
+  if (work.kind === 'nonce') return `nonce/${work.chain}/${work.wallet}/${work.block}`
   if (work.kind === 'mint') return `mint/${work.network}/${Buffer.from(work.mint).toString('hex')}`
   const asker = work.kind === 'portfolio' ? '' : `${work.asker.id}/${work.asker.indexWaiting ?? ''}`
   if (work.kind === 'contract') return `contract/${work.chain}/${work.contract}/${asker}`
@@ -93,6 +101,11 @@ function workOf(name: string): Work | undefined {
     return { kind, chain: Number(where) as ChainId, block, wallets: id.split(',') as Address[] }
   }
   if (kind === 'token-uris') return { kind, chain: Number(where) as ChainId, tokens: what.split(',').map(tokenOf) }
+  if (kind === 'block') {
+    const block = what.startsWith('0x') ? (what as Hash) : Number(what)
+    return { kind, chain: Number(where) as ChainId, block }
+  }
+  if (kind === 'nonce') return { kind, chain: Number(where) as ChainId, wallet: what as Address, block: Number(id) }
   if (kind === 'reload') return { kind, process: where }
   if (kind === 'mint') return { kind, network: where as SolanaNetwork, mint: Buffer.from(what, 'hex') }
   if (kind === 'portfolio') return { kind, network: where as SolanaNetwork, owner: Buffer.from(what, 'hex') }
@@ -259,6 +272,9 @@ export type WorkOutcome = {
   freshness?: PortfolioFreshness | undefined
   mint?: MintReading
   balances?: NodeBalances
+  nonce?: number
+  /** Null where the node's chain does not have it. */
+  block?: NodeBlock | null
   /** Of a transaction: null where the node does not know it. */
   transaction?: Exclude<NodeAnswer, undefined> | null
   reload?: ReloadOutcome

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { AlmanacError } from '../errors.ts'
 import type { Block, ChainId, Hash } from '../model.ts'
 import { type AskBlock, dateToBlock } from './date-to-block.ts'
 
@@ -61,4 +62,20 @@ test('where not even the first block is known, a node tells it', async () => {
 
 test('a chain without a head has no block', async () => {
   await expect(dateToBlock(readerOf([], undefined), { chain, seconds: 5 })).rejects.toMatchObject({ code: 'not_found' })
+})
+
+test('where no process has a node, from what is known', async () => {
+  const away: AskBlock = async () => {
+    throw new AlmanacError('not_configured', 'No node.')
+  }
+  expect(await dateToBlock(reader, { chain, seconds: 1_077 }, away)).toMatchObject({
+    block: { number: 5 },
+    exact: false,
+  })
+  const broken: AskBlock = async () => {
+    throw new AlmanacError('upstream_failed', 'No answer.')
+  }
+  await expect(dateToBlock(reader, { chain, seconds: 1_077 }, broken)).rejects.toMatchObject({
+    code: 'upstream_failed',
+  })
 })

@@ -8,6 +8,7 @@ import type { Address, ChainId, CoveredInterval, Hash, Position } from '../model
 import type { ContractFacts, Label, Mark } from '../store/annotation-store.ts'
 import type { ChainState, Store } from '../store/store.ts'
 import { layOut, newLayout, storedTransfers } from '../store/transfer-payload.ts'
+import type { HoldingsQueries } from './holdings/questions.ts'
 
 export type ContractExplanation = {
   chain: ChainId
@@ -22,18 +23,35 @@ export type ContractExplanation = {
   state: ChainState | undefined
   covered: readonly CoveredInterval[]
   transfers: number
+  /**
+   * Pairs of a token and a wallet whose sum of what came and went is below zero, so that they are not shown as holders.
+   * Undefined while not every block is indexed: what is missing may make them.
+   */
+  impossibleSums: number | undefined
 }
 
-export async function explainContract(store: Store, chain: ChainId, contract: Address): Promise<ContractExplanation> {
-  const [facts, marks, labels, state, covered, transfers] = await Promise.all([
+/** An explanation starts no indexing. */
+const unasked = { key: { id: '', indexPerDay: 0, indexWaiting: 0 }, freshen: undefined, freshenWaitMs: 0 }
+
+export async function explainContract(
+  { store, holdings }: { store: Store; holdings: Pick<HoldingsQueries, 'collectionStats'> },
+  chain: ChainId,
+  contract: Address,
+): Promise<ContractExplanation> {
+  const [facts, marks, labels, state, covered, transfers, stats] = await Promise.all([
     store.contractFacts(chain, contract),
     store.marksOf(chain, contract),
     store.labelCandidates(chain, contract),
     store.chainState(chain),
     store.contractCoverage(chain, contract),
     store.transferCount({ chain, contract }),
+    holdings.collectionStats({ chain, contract, atBlock: undefined }, unasked),
   ])
-  return { chain, contract, ...decisionsOf(facts, marks), facts, marks, labels, state, covered, transfers }
+  const impossibleSums = stats.complete ? stats.impossible : undefined
+  return {
+    ...{ chain, contract, ...decisionsOf(facts, marks), facts, marks, labels, state, covered, transfers },
+    impossibleSums,
+  }
 }
 
 /** A transaction as a node has it; `evm/audit/derive-transaction.ts` asks for it. */
@@ -159,7 +177,7 @@ function reasonText(reason: string | undefined): string {
 
 /** As JSON shows it, to the console and on the command line alike. */
 export function shownExplanation(
-  { chain, contract, verified, spam, facts, marks, labels, state, covered, transfers }: ContractExplanation,
+  { chain, contract, verified, spam, facts, marks, labels, state, covered, ...counts }: ContractExplanation,
   chains: ChainTable,
 ) {
   return {
@@ -189,7 +207,8 @@ export function shownExplanation(
     index: {
       head: state?.head.number ?? null,
       finalized: state?.finalized ?? null,
-      transfers,
+      transfers: counts.transfers,
+      impossible_sums: counts.impossibleSums ?? null,
       covered: covered.map(({ from, to, evidence }) => ({ from, to, evidence })),
     },
   }

@@ -1,6 +1,16 @@
 // How a query asks indexers for what the store does not have yet. Types only: the indexers implement them.
-import type { Address, AskedBalances, ChainId, MintReading, NodeBalances, ShownToken, SolanaNetwork } from '../model.ts'
+import type {
+  Address,
+  AskedBalances,
+  AskedNonce,
+  ChainId,
+  MintReading,
+  NodeBalances,
+  ShownToken,
+  SolanaNetwork,
+} from '../model.ts'
 import type { KeyRecord } from '../store/key-store.ts'
+import type { AskBlock } from './date-to-block.ts'
 
 /**
  * A member is absent where nothing indexes its data. The EVM ones return when the data is stored or `waitMs` has
@@ -14,6 +24,10 @@ export type Freshen = {
   wallet?(chains: readonly ChainId[], wallet: Address, waitMs: number, key: IndexingKey): Promise<void>
   /** What a node says of native balances, or throws the upstream's error: none are stored. */
   balances?(asked: AskedBalances, key: IndexingKey): Promise<NodeBalances>
+  /** A node's word of a block. Throws `not_configured` where no process has nodes of the chain. */
+  block?: AskBlock
+  /** A node's word of how many transactions a wallet sent. Throws where no node tells it. */
+  nonce?(asked: AskedNonce, key: IndexingKey): Promise<number>
   /** Reads what contracts say of tokens into the store; returns when that is done or given up, and may take long. */
   tokenUris?(chain: ChainId, tokens: readonly ShownToken[]): Promise<void>
   /**

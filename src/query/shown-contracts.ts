@@ -6,17 +6,22 @@ import type { Store } from '../store/store.ts'
 
 const contractsMax = 20_000
 
+export type FactsStore = Pick<Store, 'revision' | 'contractFacts' | 'marksOf'>
 export type FactsByContract = ReadonlyMap<Address, ShownFacts | undefined>
 
 export class ShownContracts {
-  readonly #store: Pick<Store, 'contractFacts' | 'marksOf'>
+  readonly #store: FactsStore
   readonly #revision: () => number
   /** `revision` is from before the facts were read, so that a commit in between voids them. */
   readonly #known = new LRUCache<string, { revision: number; facts: ShownFacts | undefined }>({ max: contractsMax })
 
-  constructor(store: Pick<Store, 'contractFacts' | 'marksOf' | 'revision'>, revision = () => store.revision()) {
+  constructor(store: FactsStore, revision = () => store.revision()) {
     this.#store = store
     this.#revision = revision
+  }
+
+  async ofOne(chain: ChainId, contract: Address): Promise<ShownFacts | undefined> {
+    return (await this.of(chain, [contract])).get(contract)
   }
 
   async of(chain: ChainId, contracts: readonly Address[]): Promise<FactsByContract> {

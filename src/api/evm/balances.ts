@@ -8,7 +8,7 @@ import { Balances } from '../../query/balances.ts'
 import { type ReadyAnswer, readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
 import { timestampMax } from '../json-bytes.ts'
-import { balanceHeaders, dataErrors, inPath, inQuery, inQueryList, jsonSuccess } from '../openapi-parts.ts'
+import { balanceHeaders, dataErrors, inPath, inQuery, inQueryList, jsonSuccess, nodeErrors } from '../openapi-parts.ts'
 import { perform } from '../operation.ts'
 import { addressParameter, chainParameter, QueryText, readParameter, unacceptable, wholeParameter } from '../params.ts'
 import type { ApiRequest } from '../request.ts'
@@ -90,7 +90,7 @@ export const nativeBalances: RouteParts = {
   },
 }
 
-const balanceErrors = [...dataErrors, 'upstream_failed' as const, 'not_configured' as const]
+const balanceErrors = [...dataErrors, ...nodeErrors]
 
 /** Reads the balances of wallets as a request asks for them. */
 function walletReader({ chains, store, freshen }: Context) {

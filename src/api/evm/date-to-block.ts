@@ -33,6 +33,8 @@ export const dateToBlock: RouteParts = {
       id: version === 'v2' ? 'getDateToBlock' : 'getDateToBlockV22',
       tag: 'EVM',
       summary: 'The last block at or before a date',
+      description:
+        'Where blocks that are not known lie between, a node is asked; `X-Index-Complete` is false where none is there.',
       parameters: [inQuery(chain), { ...inQuery(date), required: true }],
       answers: { 200: jsonSuccess('DateToBlock', 'The block, and the date as it was understood.', indexHeaders) },
       errors: [...dataErrors, 'not_found', 'upstream_failed'],
@@ -48,7 +50,7 @@ function parametersOf(table: ChainTable) {
 }
 
 async function answer(
-  { store, chains, askBlock, queue }: Context,
+  { store, chains, freshen }: Context,
   request: ApiRequest,
   { chain: chainOf, date }: ReturnType<typeof parametersOf>,
 ) {
@@ -56,11 +58,7 @@ async function answer(
   const chain = (query.optional(chainOf) ?? chains.all[0]!).id
   const seconds = query.optional(date)
   if (seconds === undefined) throw unacceptable('date', date.accepts)
-  const { block, parentHash, exact } = await findBlock(
-    store,
-    { chain, seconds },
-    askBlock && ((...asked) => queue.withoutSlot(() => askBlock(...asked))),
-  )
+  const { block, parentHash, exact } = await findBlock(store, { chain, seconds }, freshen?.block)
   const body = JSON.stringify({
     date: isoOf(seconds).replace(/\.\d{3}Z$/, '+00:00'),
     block: block.number,

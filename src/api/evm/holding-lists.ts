@@ -5,7 +5,15 @@ import type { HoldingsOptions, HoldingsQueries, ListAnswer, ListQuestion } from 
 import { type CursorSigner, firstPage, type ListName, type PageCursor } from '../../store/cursor.ts'
 import { readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
-import { dataErrors, type ExampleName, indexHeaders, inPath, inQueryList, jsonSuccess } from '../openapi-parts.ts'
+import {
+  dataErrors,
+  type ExampleName,
+  indexHeaders,
+  inPath,
+  inQueryList,
+  jsonSuccess,
+  nodeErrors,
+} from '../openapi-parts.ts'
 import { perform } from '../operation.ts'
 import { type Dialect, dialectOf, QueryText } from '../params.ts'
 import type { ApiRequest } from '../request.ts'
@@ -13,7 +21,7 @@ import type { RouteParts } from '../responder.ts'
 import { openCursor } from './cursor-parameter.ts'
 import { carriedFilter, filterOf, type HoldingFilter, type KeyForm } from './holding-cursor.ts'
 import { documented, type HoldingParameters, holdingParameters, readAtBlock, readFilter } from './holding-parameters.ts'
-import { holdingsOf, holdingsOptions } from './holdings-context.ts'
+import { holdingsOptions, mayKeep } from './holdings-context.ts'
 import { completenessHeaders, deprecationHeaders, type Envelope, envelopeText } from './list-envelope.ts'
 
 /** What tells the lists apart. */
@@ -21,6 +29,7 @@ export type HoldingList<Row, Key> = {
   list: ListName
   id: string
   summary: string
+  description: string
   schema: ExampleName
   keys: KeyForm<Key>
   /** Of the path, and how the subject of a cursor is made of them. */
@@ -67,11 +76,12 @@ export function holdingList<Row, Key>(list: HoldingList<Row, Key>): RouteParts {
         id: version === 'v2' ? list.id : `${list.id}V22`,
         tag: 'EVM',
         summary: list.summary,
+        description: `${list.description} Pages stay as of the block of the first one while tokens move.`,
         parameters: [...list.path.map(name => inPath(parameters[name])), ...contracts, ...query],
         answers: {
           200: jsonSuccess(list.schema, 'A page of the list, as of the block of its first page.', indexHeaders),
         },
-        errors: dataErrors,
+        errors: list.query.includes('atDate') ? [...dataErrors, ...nodeErrors] : dataErrors,
       }
     },
   }
@@ -98,10 +108,11 @@ class HoldingPages<Row, Key> {
     const { cursor, filter } = await this.#asked(request, query, signer)
     const { chain, atBlock, limit, countTotal, subject, format, page } = cursor
     const after = page === 0 ? undefined : this.#list.keys.read(cursor)
+    const options = holdingsOptions(this.#context, request, admission)
     const answer = await this.#list.ask(
-      holdingsOf(this.#context),
+      this.#context.holdings,
       { chain, atBlock, after, limit, countTotal, subject, filter },
-      holdingsOptions(this.#context, request, admission),
+      options,
     )
     const next =
       answer.next &&
@@ -122,8 +133,7 @@ class HoldingPages<Row, Key> {
       },
       body: Buffer.from(body) as Buffer<ArrayBuffer>,
     })
-    // An answer that an indexer may complete is not kept: the next request has to ask the indexer again.
-    return { ready, keep: answer.complete || this.#context.freshen?.contract === undefined }
+    return { ready, keep: mayKeep(this.#context, answer, options) }
   }
 
   async #asked(request: ApiRequest, query: QueryText, signer: CursorSigner): Promise<Asked> {
@@ -141,9 +151,7 @@ class HoldingPages<Row, Key> {
       format: (names.includes('format') && query.optional(parameters.format)) || 'decimal',
       limit: query.optional(parameters.limit) ?? Math.min(100, this.#limitMax),
       countTotal: isCounted && request.version === 'v2',
-      atBlock: names.includes('atBlock')
-        ? await readAtBlock(query, parameters, this.#context.store, chainId)
-        : undefined,
+      atBlock: names.includes('atBlock') ? await readAtBlock(query, parameters, this.#context, chainId) : undefined,
     }
     // Parameters beside a cursor are read all the same, so that the sender learns of an invalid one.
     if (text === undefined) return { cursor, filter }

@@ -2,7 +2,8 @@
 import { z } from 'zod'
 import type { ChainTable } from '../../chains.ts'
 import type { ChainId } from '../../model.ts'
-import type { ChainReader } from '../../store/store.ts'
+import { stateBlockAt } from '../../query/date-to-block.ts'
+import type { Context } from '../context.ts'
 import { transferParameters } from '../nft-transfers.ts'
 import { inQuery, type Json } from '../openapi-parts.ts'
 import {
@@ -91,21 +92,17 @@ export const asOfParameters = ['atBlock', 'atDate'] as const
 export async function readAtBlock(
   query: QueryText,
   { atBlock, atDate }: HoldingParameters,
-  reader: Pick<ChainReader, 'chainState' | 'blocksAround'>,
+  { store, freshen }: Pick<Context, 'store' | 'freshen'>,
   chain: ChainId,
 ): Promise<number | undefined> {
   const [block, date] = [query.optional(atBlock), query.optional(atDate)]
   if (block === undefined && date === undefined) return undefined
-  const head = (await reader.chainState(chain))?.head
-  if (block !== undefined) {
-    if (head === undefined || block > head.number)
-      throw unacceptable('at_block', `at most the head of the chain, which is ${head?.number ?? 'not known yet'}`)
-    return block
-  }
-  if (head === undefined || head.timestamp <= date!) return undefined
-  const { before } = await reader.blocksAround(chain, Math.floor(date!) + 1)
-  // Blocks that hold a row are known: those in between changed nothing.
-  return before?.number ?? -1
+  const head = (await store.chainState(chain))?.head
+  if (block === undefined)
+    return head === undefined ? undefined : await stateBlockAt(store, { chain, seconds: date! }, freshen?.block)
+  if (head === undefined || block > head.number)
+    throw unacceptable('at_block', `at most the head of the chain, which is ${head?.number ?? 'not known yet'}`)
+  return block
 }
 
 export function documented(parameters: HoldingParameters, names: readonly (keyof HoldingParameters)[]): Json[] {

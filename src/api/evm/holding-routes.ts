@@ -18,13 +18,15 @@ const ofToken = (request: ApiRequest, parameters: HoldingParameters): string =>
 
 const addressOf = (subject: string): Address => `0x${subject.slice(0, 40)}` as Address
 const nftsJson = (rows: readonly NftRow[], shape: NftShape, page: HoldingPage) =>
-  rows.map(row => nftJson(row, shape, page))
+  rows.map(row => nftJson(row, shape, { ...page, normalizeMetadata: page.filter.normalizeMetadata }))
 
 const ofNfts = ['format', 'normalizeMetadata', 'mediaItems', 'disableTotal'] as const
 
 export const owners = holdingList({
   ...{ list: 'owners', id: 'getNFTOwners', summary: 'Owners of the NFTs of a contract', schema: 'NftOwners' },
   ...{ keys: holdingKeys, firstPage: 1, path: ['address'], subjectOf: ofContract },
+  description:
+    'A row for each token and owner, newest change first. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.',
   query: [...ofNfts, ...asOfParameters],
   ask: (holdings, { subject, ...question }, options) =>
     holdings.owners({ ...question, contract: addressOf(subject), tokenId: undefined }, options),
@@ -34,6 +36,8 @@ export const owners = holdingList({
 export const tokenOwners = holdingList({
   ...{ list: 'token-owners', id: 'getNFTTokenIdOwners', summary: 'Owners of a token', schema: 'NftOwners' },
   ...{ keys: holdingKeys, firstPage: 1, path: ['address', 'tokenId'], subjectOf: ofToken },
+  description:
+    'A row for each owner, newest change first; several for an ERC-1155 token. Empty where the token has none.',
   query: [...ofNfts, ...asOfParameters],
   ask: (holdings, { subject, ...question }, options) => {
     const token = { contract: addressOf(subject), tokenId: BigInt(`0x${subject.slice(40)}`) }
@@ -45,6 +49,7 @@ export const tokenOwners = holdingList({
 export const uniqueOwners = holdingList({
   ...{ list: 'unique-owners', id: 'getUniqueOwnersByCollection', summary: 'Wallets that own an NFT of a contract' },
   ...{ schema: 'UniqueOwners', keys: addressKeys, firstPage: 1, path: ['address'], subjectOf: ofContract },
+  description: 'Each address once, ascending, up to 5,000 a page. The zero address is not an owner.',
   query: asOfParameters,
   limitMax: 5_000,
   ask: (holdings, { subject, ...question }, options) =>
@@ -61,6 +66,8 @@ export const uniqueOwners = holdingList({
 export const walletNfts = holdingList({
   ...{ list: 'wallet-nfts', id: 'getWalletNFTs', summary: 'NFTs of a wallet', schema: 'WalletNfts' },
   ...{ keys: holdingKeys, firstPage: 1, path: ['wallet'], subjectOf: ofWallet },
+  description:
+    'A row for each token, newest change first. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`.',
   query: ['excludeSpam', 'tokenAddresses', ...ofNfts, 'includePrices', ...asOfParameters],
   ask: (holdings, { subject, filter, ...question }, options) => {
     const contracts = filter.contracts.length === 0 ? undefined : filter.contracts
@@ -73,6 +80,7 @@ export const walletNfts = holdingList({
 export const walletCollections = holdingList({
   ...{ list: 'wallet-collections', id: 'getWalletNFTCollections', summary: 'NFT collections of a wallet' },
   ...{ schema: 'WalletCollections', keys: addressKeys, firstPage: 1, path: ['wallet'], subjectOf: ofWallet },
+  description: 'The contracts of the NFTs of a wallet, descending by address.',
   query: ['excludeSpam', 'tokenCounts', 'includePrices', 'disableTotal', ...asOfParameters],
   ask: (holdings, { subject, filter: { excludeSpam }, ...question }, options) =>
     holdings.walletCollections({ ...question, wallet: addressOf(subject), excludeSpam }, options),
@@ -86,6 +94,8 @@ export const walletCollections = holdingList({
 export const contractNfts = holdingList({
   ...{ list: 'contract-nfts', id: 'getContractNFTs', summary: 'NFTs of a contract', schema: 'ContractNfts' },
   ...{ keys: contractNftKeys, firstPage: 0, path: ['address'], subjectOf: ofContract },
+  description:
+    'Tokens with an owner, descending by token hash, then those that only ERC-2309 ranges moved, ascending by id. `range` and `totalRanges` split the hashes.',
   query: ['totalRanges', 'range', ...ofNfts, 'includePrices'],
   ask: (holdings, { subject, filter: { part }, ...question }, options) =>
     holdings.contractNfts({ ...question, contract: addressOf(subject), part }, options),

@@ -1,20 +1,25 @@
 // Rows of who owns what as the JSON objects of answers, with the keys in the order that clients of the hosted service
 // see. It knows no rules.
 import type { ShownFacts } from '../../annotate/shown-facts.ts'
+import { type Address, cryptoPunks, firstCryptoPunks } from '../../model.ts'
 import type { CollectionRow, NftRow } from '../../query/holdings/questions.ts'
+import { normalizedMetadataOf } from '../../query/token-metadata.ts'
 import type { TokenDetails } from '../../query/token-uris.ts'
 import { timestampMax } from '../json-bytes.ts'
 import type { Dialect } from '../params.ts'
 
-export type NftOptions = { dialect: Dialect; format: 'decimal' | 'hex' }
+export type NftOptions = { dialect: Dialect; format: 'decimal' | 'hex'; normalizeMetadata: boolean }
 
 /** Which record it is: of a list of owners, of a wallet, of a contract, or a single token. */
 export type NftShape = 'owner' | 'wallet' | 'contract' | 'single'
 
+/** They declare no standard. Their transfers are named ERC-721 all the same. */
+const withoutStandard: ReadonlySet<Address> = new Set([cryptoPunks, firstCryptoPunks])
 /** As the hosted service says it. */
 const noSingleMinter = "ERC1155 tokens don't have a single minter"
 
-export function nftJson(row: NftRow, shape: NftShape, { dialect, format }: NftOptions): Record<string, unknown> {
+export function nftJson(row: NftRow, shape: NftShape, options: NftOptions): Record<string, unknown> {
+  const { dialect, format, normalizeMetadata } = options
   const { contract, tokenId, owner, position, blockMinted, standard, minter, facts } = row
   const amount = `${row.amount}`
   const held = { owner_of: owner, block_number: `${position.block}` }
@@ -28,19 +33,23 @@ export function nftJson(row: NftRow, shape: NftShape, { dialect, format }: NftOp
     block_number_minted: blockMinted === undefined ? null : `${blockMinted}`,
     token_hash: row.tokenHash,
     ...(shape === 'wallet' ? {} : { amount }),
-    contract_type: standard,
+    contract_type: withoutStandard.has(contract) ? null : standard,
     name: facts?.name ?? null,
     symbol: facts?.symbol ?? null,
-    ...tokenFields(row.token),
+    ...tokenFields(row.token, normalizeMetadata),
     minter_address: standard === 'ERC1155' ? noSingleMinter : (minter ?? null),
     ...flagFields(facts, dialect),
   }
 }
 
-function tokenFields(token: TokenDetails | undefined) {
+/** `normalized_metadata` is absent where the metadata is not known. */
+function tokenFields(token: TokenDetails | undefined, normalizeMetadata: boolean) {
+  const metadata = token?.metadata
+  const isNormalized = normalizeMetadata && metadata !== undefined
   return {
     token_uri: token?.tokenUri ?? null,
-    metadata: token?.metadata ?? null,
+    metadata: metadata ?? null,
+    ...(isNormalized ? { normalized_metadata: normalizedMetadataOf(metadata) } : {}),
     last_token_uri_sync: token?.syncedAtMs === undefined ? null : isoOf(token.syncedAtMs),
     last_metadata_sync: null,
   }

@@ -2,10 +2,18 @@
 import { AlmanacError } from '../../errors.ts'
 import type { ChainId } from '../../model.ts'
 import { blockNumberOf } from '../../query/find-block.ts'
-import type { Completeness, HoldingsOptions } from '../../query/holdings/questions.ts'
+import type { Completeness } from '../../query/holdings/questions.ts'
 import { readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
-import { dataErrors, type ExampleName, indexHeaders, inPath, inQuery, jsonSuccess } from '../openapi-parts.ts'
+import {
+  dataErrors,
+  type ExampleName,
+  indexHeaders,
+  inPath,
+  inQuery,
+  jsonSuccess,
+  nodeErrors,
+} from '../openapi-parts.ts'
 import { perform } from '../operation.ts'
 import { dialectOf, type Parameter, QueryText, readParameter } from '../params.ts'
 import type { ApiRequest } from '../request.ts'
@@ -18,7 +26,7 @@ import {
   holdingParameters,
   readAtBlock,
 } from './holding-parameters.ts'
-import { holdingsOf, holdingsOptions } from './holdings-context.ts'
+import { type AskedHoldings, holdingsOptions, mayKeep } from './holdings-context.ts'
 import { completenessHeaders } from './list-envelope.ts'
 
 type Asked = {
@@ -27,27 +35,40 @@ type Asked = {
   parameters: HoldingParameters
   chain: ChainId
   atBlock: number | undefined
-  options: HoldingsOptions
+  options: AskedHoldings
 }
 
 type Stats = {
   id: string
   summary: string
+  description: string
   schema: ExampleName
   path: (parameters: HoldingParameters) => Parameter<unknown>[]
   /** The state after a block can be asked for. */
   hasPast: boolean
-  ask: (asked: Asked) => Promise<Completeness & { shown: unknown }>
+  /** `isTold`: whether a node said what it was asked for. */
+  ask: (asked: Asked) => Promise<Completeness & { shown: unknown; isTold?: boolean }>
+}
+
+/** Undefined where no node says it: an answer without it is better than none. */
+async function told<T>(answer: Promise<T> | undefined): Promise<T | undefined> {
+  try {
+    return await answer
+  } catch (error) {
+    if (error instanceof AlmanacError) return undefined
+    throw error
+  }
 }
 
 const total = (count: number | undefined) => ({ total: count === undefined ? null : `${count}` })
 
 export const collectionStats = statsRoute({
   ...{ id: 'getNFTCollectionStats', summary: 'Counts of a collection', schema: 'CollectionStats', hasPast: true },
+  description: 'Tokens and owners as they are, without burned tokens, and all transfers.',
   path: ({ address }) => [address],
   ask: async ({ context, request, parameters, chain, atBlock, options }) => {
     const contract = readParameter(parameters.address, request.pathParameter('address'))
-    const answer = await holdingsOf(context).collectionStats({ chain, atBlock, contract }, options)
+    const answer = await context.holdings.collectionStats({ chain, atBlock, contract }, options)
     const { tokens, owners, transfers } = answer
     const shown = { total_tokens: `${tokens}`, owners: { current: `${owners}` }, transfers: total(transfers) }
     return { ...answer, shown }
@@ -56,52 +77,58 @@ export const collectionStats = statsRoute({
 
 export const tokenStats = statsRoute({
   ...{ id: 'getNFTTokenStats', summary: 'Counts of a token', schema: 'TokenStats', hasPast: true },
+  description: 'How many own the token, and how often it moved.',
   path: ({ address, tokenId }) => [address, tokenId],
   ask: async ({ context, request, parameters, chain, atBlock, options }) => {
     const contract = readParameter(parameters.address, request.pathParameter('address'))
     const tokenId = readParameter(parameters.tokenId, request.pathParameter('token_id'))
-    const answer = await holdingsOf(context).tokenStats({ chain, atBlock, contract, tokenId }, options)
+    const answer = await context.holdings.tokenStats({ chain, atBlock, contract, tokenId }, options)
     return { ...answer, shown: { owners: { current: `${answer.owners}` }, transfers: total(answer.transfers) } }
   },
 })
 
-/** Transactions of wallets are not indexed, nor are ERC-20 transfers: their objects are there, empty. */
+/** ERC-20 transfers are not indexed: their object is there, empty. */
 export const walletStats = statsRoute({
   ...{ id: 'getWalletStats', summary: 'Counts of a wallet', schema: 'WalletStats', hasPast: false },
+  description:
+    'NFTs are distinct tokens. Transactions are those that the wallet sent, as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null.',
   path: ({ wallet }) => [wallet],
   ask: async ({ context, request, parameters, chain, atBlock, options }) => {
     const wallet = readParameter(parameters.wallet, request.pathParameter('address'))
-    const answer = await holdingsOf(context).walletStats({ chain, atBlock, wallet }, options)
-    const { nfts, collections, transfers } = answer
+    const answer = await context.holdings.walletStats({ chain, atBlock, wallet }, options)
+    const { nfts, collections, transfers, block } = answer
+    const { freshen, key } = options
+    const nonce = block < 0 ? undefined : await told(freshen?.nonce?.({ chain, wallet, block }, key))
     const shown = {
-      ...{ nfts: `${nfts}`, collections: `${collections}`, transactions: total(undefined) },
+      ...{ nfts: `${nfts}`, collections: `${collections}`, transactions: total(nonce) },
       ...{ nft_transfers: total(transfers), token_transfers: total(undefined) },
     }
-    return { ...answer, shown }
+    return { ...answer, shown, isTold: nonce !== undefined || freshen?.nonce === undefined }
   },
 })
 
 export const blockStats = statsRoute({
   ...{ id: 'getBlockStats', summary: 'Counts of a block', schema: 'BlockStats', hasPast: false },
+  description:
+    'Transactions as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null. 404 for a block that the chain does not have.',
   path: () => [blockParameter],
   ask: async ({ context, request, chain, options }) => {
     const named = readParameter(blockParameter, request.pathParameter('block_number_or_hash'))
-    const block = await blockNumberOf(context.store, chain, named, context.askBlock)
-    const answer = block === undefined ? undefined : await holdingsOf(context).blockStats({ chain, block }, options)
+    const askBlock = options.freshen?.block
+    const block = await blockNumberOf(context.store, chain, named, askBlock)
+    const answer = block === undefined ? undefined : await context.holdings.blockStats({ chain, block }, options)
     if (answer === undefined || !answer.exists) throw new AlmanacError('not_found', 'The chain has no such block')
-    const node = await context.askBlock?.(chain, answer.block)
+    const node = await told(askBlock?.(chain, answer.block))
     const shown = {
-      ...{
-        transactions: total(node?.transactions),
-        nft_transfers: total(answer.transfers),
-        token_transfers: total(undefined),
-      },
+      transactions: total(node?.transactions),
+      nft_transfers: total(answer.transfers),
+      token_transfers: total(undefined),
     }
-    return { ...answer, shown }
+    return { ...answer, shown, isTold: node !== undefined || askBlock === undefined }
   },
 })
 
-function statsRoute({ id, summary, schema, path, hasPast, ask }: Stats): RouteParts {
+function statsRoute({ id, summary, description, schema, path, hasPast, ask }: Stats): RouteParts {
   return {
     answer: context => {
       const parameters = holdingParameters(context.chains, context.settings.pageSizeMax)
@@ -113,12 +140,12 @@ function statsRoute({ id, summary, schema, path, hasPast, ask }: Stats): RoutePa
           work: async admission => {
             const query = new QueryText(request.query)
             const chain = (query.optional(parameters.chain) ?? context.chains.all[0]!).id
-            const atBlock = hasPast ? await readAtBlock(query, parameters, context.store, chain) : undefined
+            const atBlock = hasPast ? await readAtBlock(query, parameters, context, chain) : undefined
             const options = holdingsOptions(context, request, admission)
             const answer = await ask({ context, request, parameters, chain, atBlock, options })
             const body = Buffer.from(JSON.stringify(answer.shown)) as Buffer<ArrayBuffer>
             const ready = readyAnswer({ headers: completenessHeaders(answer, dialect), body })
-            return { ready, keep: answer.complete || context.freshen?.contract === undefined }
+            return { ready, keep: answer.isTold !== false && mayKeep(context, answer, options) }
           },
         })
       }
@@ -129,13 +156,14 @@ function statsRoute({ id, summary, schema, path, hasPast, ask }: Stats): RoutePa
         id: version === 'v2' ? id : `${id}V22`,
         tag: 'EVM',
         summary,
+        description,
         parameters: [
           ...path(parameters).map(inPath),
           inQuery(parameters.chain),
           ...(hasPast ? documented(parameters, asOfParameters) : []),
         ],
         answers: { 200: jsonSuccess(schema, 'Counts as texts; null where nothing is indexed.', indexHeaders) },
-        errors: [...dataErrors, ...(id === 'getBlockStats' ? (['not_found'] as const) : [])],
+        errors: [...dataErrors, ...(id === 'getBlockStats' ? (['not_found'] as const) : []), ...nodeErrors],
       }
     },
   }

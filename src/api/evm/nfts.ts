@@ -13,7 +13,7 @@ import type { ApiRequest } from '../request.ts'
 import type { RouteParts } from '../responder.ts'
 import { parseTokenId } from './evm-parameters.ts'
 import { documented, type HoldingParameters, holdingParameters, readFilter } from './holding-parameters.ts'
-import { holdingsOf, holdingsOptions } from './holdings-context.ts'
+import { holdingsOptions, mayKeep } from './holdings-context.ts'
 import { completenessHeaders } from './list-envelope.ts'
 import { nftJson } from './nft-json.ts'
 
@@ -39,6 +39,8 @@ export const nft: RouteParts = {
       id: version === 'v2' ? 'getNFTMetadata' : 'getNFTMetadataV22',
       tag: 'EVM',
       summary: 'One NFT',
+      description:
+        'With its newest receiver that still holds it, where it has several. 404: it never moved, or it is burned.',
       parameters: [inPath(parameters.address), inPath(parameters.tokenId), ...documented(parameters, ofOne)],
       answers: { 200: jsonSuccess('Nft', 'The NFT with its newest owner.', indexHeaders) },
       errors: [...dataErrors, 'not_found'],
@@ -61,6 +63,7 @@ export const multipleNfts: RouteParts = {
     id: version === 'v2' ? 'getMultipleNFTs' : 'getMultipleNFTsV22',
     tag: 'EVM',
     summary: `Up to ${tokensMax} NFTs`,
+    description: 'Each as alone. Ids are decimal or `0x` and hex digits.',
     parameters: [inQuery(holdingParameters(chains, pageSizeMax).chain)],
     requestBody: {
       required: true,
@@ -88,25 +91,30 @@ async function answerOne(context: Context, request: ApiRequest, { parameters, di
   const query = new QueryText(request.query)
   const chain = (query.optional(parameters.chain) ?? context.chains.all[0]!).id
   const format = query.optional(parameters.format) ?? 'decimal'
-  readFilter(query, parameters, ofOne)
+  const { normalizeMetadata } = readFilter(query, parameters, ofOne)
   const options = holdingsOptions(context, request, admission)
-  const answer = await holdingsOf(context).nfts({ chain, tokens: [{ contract, tokenId }] }, options)
+  const answer = await context.holdings.nfts({ chain, tokens: [{ contract, tokenId }] }, options)
   const row = answer.rows[0]
   if (row === undefined)
     throw new AlmanacError('not_found', `No NFT of ${contract} with the id ${tokenId} has an owner`, {
       details: { index_complete: answer.complete },
     })
-  const body = Buffer.from(JSON.stringify(nftJson(row, 'single', { dialect, format }))) as Buffer<ArrayBuffer>
-  return { ready: readyAnswer({ headers: completenessHeaders(answer, dialect), body }), keep: answer.complete }
+  const body = Buffer.from(
+    JSON.stringify(nftJson(row, 'single', { dialect, format, normalizeMetadata })),
+  ) as Buffer<ArrayBuffer>
+  return {
+    ready: readyAnswer({ headers: completenessHeaders(answer, dialect), body }),
+    keep: mayKeep(context, answer, options),
+  }
 }
 
 async function answerMany(context: Context, request: ApiRequest, { parameters, dialect, admission }: Parts) {
   const chain = (new QueryText(request.query).optional(parameters.chain) ?? context.chains.all[0]!).id
   // A client that sends its body slowly does not take a slot meanwhile.
-  const tokens = tokensOf(await context.queue.withoutSlot(() => request.readJson(bodyBytesMax)))
+  const { tokens, normalizeMetadata } = bodyOf(await context.queue.withoutSlot(() => request.readJson(bodyBytesMax)))
   const options = holdingsOptions(context, request, admission)
-  const answer = await holdingsOf(context).nfts({ chain, tokens }, options)
-  const shown = answer.rows.map(row => row && nftJson(row, 'single', { dialect, format: 'decimal' }))
+  const answer = await context.holdings.nfts({ chain, tokens }, options)
+  const shown = answer.rows.map(row => row && nftJson(row, 'single', { dialect, format: 'decimal', normalizeMetadata }))
   const body = Buffer.from(JSON.stringify(shown)) as Buffer<ArrayBuffer>
   return { ready: readyAnswer({ headers: completenessHeaders(answer, dialect), body }), keep: false }
 }
@@ -118,11 +126,11 @@ const bodySchema = z.object({
   media_items: z.boolean().nullish(),
 })
 
-function tokensOf(body: unknown): TokenRef[] {
+function bodyOf(body: unknown): { tokens: TokenRef[]; normalizeMetadata: boolean } {
   const { data } = bodySchema.safeParse(body)
   if (data === undefined || data.tokens.length === 0 || data.tokens.length > tokensMax)
     throw unacceptable('tokens', `a list of 1 to ${tokensMax} objects with token_address and token_id`)
-  return data.tokens.map(({ token_address: address, token_id: id }, at) => {
+  const tokens = data.tokens.map(({ token_address: address, token_id: id }, at) => {
     const [contract, tokenId] = [parseAddress(address), parseTokenId(`${id}`)]
     if (contract === undefined)
       throw unacceptable(`tokens[${at}].token_address`, `0x and 40 hex digits, not "${showGiven(address)}"`)
@@ -133,4 +141,5 @@ function tokensOf(body: unknown): TokenRef[] {
       )
     return { contract, tokenId }
   })
+  return { tokens, normalizeMetadata: data.normalizeMetadata ?? false }
 }

@@ -10,7 +10,16 @@ import { type CursorSigner, firstPage } from '../../store/cursor.ts'
 import { readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
 import { askedBounds, transferParameters } from '../nft-transfers.ts'
-import { dataErrors, indexHeaders, inPath, inQuery, inQueryList, type Json, jsonSuccess } from '../openapi-parts.ts'
+import {
+  dataErrors,
+  indexHeaders,
+  inPath,
+  inQuery,
+  inQueryList,
+  type Json,
+  jsonSuccess,
+  nodeErrors,
+} from '../openapi-parts.ts'
 import { freshenWaitMsOf, perform, ReplicaReads } from '../operation.ts'
 import { addressParameter, dialectOf, QueryText, readParameter } from '../params.ts'
 import type { ApiRequest } from '../request.ts'
@@ -45,6 +54,7 @@ type Parameters = ReturnType<typeof parametersOf>
 type List = {
   id: string
   summary: string
+  description: string
   hasBounds: boolean
   /** What the path and the query ask for. */
   subjectOf: (request: ApiRequest, query: QueryText, parameters: Parameters) => TransferSubject
@@ -55,6 +65,8 @@ type List = {
 export const walletTransfers = listRoute({
   id: 'getWalletNFTTransfers',
   summary: 'NFT transfers of a wallet',
+  description:
+    'Of all contracts, newest first; one from the wallet to itself once. Transfers of the zero address are not kept by wallet.',
   hasBounds: true,
   subjectOf: (request, query, { wallet, direction, contracts }) => ({
     list: 'wallet-transfers',
@@ -69,6 +81,8 @@ export const walletTransfers = listRoute({
 export const tokenTransfers = listRoute({
   id: 'getNFTTransfers',
   summary: 'NFT transfers of a token',
+  description:
+    'Newest first. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.',
   hasBounds: false,
   subjectOf: (request, _, { address, tokenId }) => ({
     list: 'token-transfers',
@@ -81,6 +95,7 @@ export const tokenTransfers = listRoute({
 export const blockTransfers = listRoute({
   id: 'getNFTTransfersByBlock',
   summary: 'NFT transfers of a block',
+  description: 'Of all contracts, newest first. A block that is final is found by its hash with the help of a node.',
   hasBounds: false,
   subjectOf: (request, _, { block }) => ({
     list: 'block-transfers',
@@ -92,6 +107,7 @@ export const blockTransfers = listRoute({
 export const allTransfers = listRoute({
   id: 'getNFTTransfersFromToBlock',
   summary: 'NFT transfers of all contracts',
+  description: 'Of all contracts, newest first, within blocks or dates or without bounds.',
   hasBounds: true,
   subjectOf: () => ({ list: 'transfers' }),
   inPath: () => [],
@@ -120,9 +136,10 @@ function listRoute(list: List): RouteParts {
         id: version === 'v2' ? list.id : `${list.id}V22`,
         tag: 'EVM',
         summary: list.summary,
+        description: list.description,
         parameters: [...list.inPath(parameters), ...(list.inQuery?.(parameters) ?? []), ...shared.map(inQuery)],
         answers: { 200: jsonSuccess(schema, 'A page of transfers.', indexHeaders) },
-        errors: dataErrors,
+        errors: list.id === 'getNFTTransfersByBlock' ? [...dataErrors, ...nodeErrors] : dataErrors,
       }
     },
   }
@@ -136,7 +153,8 @@ class ListPages {
   readonly #copies: ReplicaReads<IndexTransfers>
 
   constructor(context: Context, list: List) {
-    const { chains, settings, store, labels, contracts, revision, askBlock, replica } = context
+    const { chains, settings, store, labels, contracts, revision, freshen, replica } = context
+    const askBlock = freshen?.block
     this.#context = context
     this.#list = list
     this.#parameters = parametersOf(chains, settings.pageSizeMax)

@@ -3,7 +3,7 @@
 import { within } from '../../abort.ts'
 import { AlmanacError, messageOf } from '../../errors.ts'
 import type { EvmStatus } from '../../evm/create-evm.ts'
-import type { AskedBalances, IndexerStatus, NodeBalances } from '../../model.ts'
+import type { AskedBalances, AskedNonce, ChainId, Hash, IndexerStatus, NodeBalances, NodeBlock } from '../../model.ts'
 import { threadModule } from '../../threads.ts'
 import { type Far, type SupervisedOptions, SupervisedThread } from '../../worker-thread.ts'
 import { exitCodes } from '../current-process.ts'
@@ -78,9 +78,21 @@ export class Indexer {
     return await Promise.race([this.far.transaction(asked, transactionMs), given])
   }
 
-  async balances(asked: AskedBalances, waitMs: number): Promise<NodeBalances | undefined> {
+  balances(asked: AskedBalances, waitMs: number): Promise<NodeBalances | undefined> {
+    return this.#inTime(waitMs, this.far.balances(asked, waitMs))
+  }
+
+  nonce(asked: AskedNonce, waitMs: number): Promise<number | undefined> {
+    return this.#inTime(waitMs, this.far.nonce(asked, waitMs))
+  }
+
+  block(chain: ChainId, block: number | Hash, waitMs: number): Promise<NodeBlock | undefined> {
+    return this.#inTime(waitMs, this.far.block(chain, block, waitMs))
+  }
+
+  async #inTime<T>(waitMs: number, answer: Promise<T>): Promise<T> {
     try {
-      return await within(waitMs + answerMs, this.far.balances(asked, waitMs), () => silent)
+      return await within(waitMs + answerMs, answer, () => silent)
     } catch (error) {
       // A thread that starts again answers soon.
       throw this.#thread.isReady ? error : silent

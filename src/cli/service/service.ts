@@ -32,7 +32,7 @@ import type { StoreRoom } from '../../store/room.ts'
 import type { Store } from '../../store/store.ts'
 import { showProgress, tinted } from '../chain-progress.ts'
 import { commandLine, exitOnUncaught, firstSignal, packageVersion } from '../current-process.ts'
-import { blockAsker, transactionAsker } from '../open-chain.ts'
+import { transactionAsker } from '../open-chain.ts'
 import { printNote, Screen, stderrColours } from '../terminal.ts'
 import { onHangup, Reloader } from './reload.ts'
 import { type Indexers, startIndexers, watchRoom } from './start-indexers.ts'
@@ -191,7 +191,6 @@ async function serve({ loaded, store, indexers, log, metrics, opened, ...parts }
     freshen: indexers.freshen,
     // A process that only serves asks its own nodes, if it has any.
     askTransaction: askAnyProcess({ store, chains, own: indexers.askTransaction ?? transactionAsker(loaded, opened) }),
-    askBlock: indexers.askBlock ?? blockAsker(loaded, opened),
     threadMetrics: indexers.metrics,
     settings: apiSettingsOf(config),
   })

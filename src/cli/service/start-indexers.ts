@@ -22,13 +22,12 @@ import {
   type WorkOutcome,
   walletsTopic,
 } from '../../processes/remote-work.ts'
-import type { AskBlock } from '../../query/date-to-block.ts'
 import type { Freshen, IndexingKey } from '../../query/freshen.ts'
 import { createSolana } from '../../solana/network.ts'
 import { openStore } from '../../store/open.ts'
 import { StoreRoom } from '../../store/room.ts'
 import type { Store } from '../../store/store.ts'
-import { type AskTransaction, blockMs } from '../open-chain.ts'
+import type { AskTransaction } from '../open-chain.ts'
 import { Indexer } from './index-thread.ts'
 import { Reloader } from './reload.ts'
 
@@ -37,6 +36,8 @@ const heldMs = 250
 const heldMsMax = 5_000
 /** Below the time in which a request is answered. */
 const balancesWaitMs = 6_000
+/** Of one block: finding one by its date may take many. */
+const blockMs = 5_000
 /** No request waits as long; the reading goes on for the next one. */
 const tokenUrisWaitMs = 30_000
 const none: OnDemandChains = { contracts: [], wallets: [] }
@@ -46,7 +47,6 @@ export type Indexers = {
   status(): Promise<StatusReport>
   /** Asks the nodes of this process within their limits; undefined if it indexes nothing. */
   askTransaction?: AskTransaction | undefined
-  askBlock?: AskBlock | undefined
   /** The counts of other threads, in the text format of Prometheus. */
   metrics(): Promise<string>
   /** Reads the configuration again; absent where there is none to read. */
@@ -109,6 +109,8 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; room:
   const reloader = load && new Reloader({ loaded, load, log, apply })
   const perform: Perform = async (work, waitMs) => {
     if (work.kind === 'portfolio') return { freshness: await solana.freshen.portfolio(work.network, work.owner) }
+    if (work.kind === 'block') return { block: (await evm?.block(work.chain, work.block, blockMs)) ?? null }
+    if (work.kind === 'nonce') return { nonce: await nonceOf(work, waitMs) }
     if (work.kind === 'balances') return { balances: await balancesOf(work, waitMs) }
     if (work.kind === 'mint') return { mint: await solana.freshen.mint(work.network, work.mint) }
     if (work.kind === 'reload') return reloader === undefined ? {} : { reload: await reloader.reload() }
@@ -127,7 +129,12 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; room:
   const balancesOf = async ({ kind: _, ...asked }: Extract<Work, { kind: 'balances' }>, waitMs: number) => {
     const answer = evm === undefined ? undefined : await evm.balances(asked, waitMs)
     if (answer !== undefined) return answer
-    throw new AlmanacError('not_configured', `Chain ${asked.chain} is not configured.`)
+    throw notConfigured(asked.chain)
+  }
+  const nonceOf = async ({ kind: _, ...asked }: Extract<Work, { kind: 'nonce' }>, waitMs: number) => {
+    const answer = await evm?.nonce(asked, waitMs)
+    if (answer !== undefined) return answer
+    throw notConfigured(asked.chain)
   }
   const withNodes = Object.keys(config.chains).flatMap(name => chains.parse(name)?.id ?? [])
   if (hasEvm || networks.length > 0) {
@@ -152,7 +159,6 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; room:
       freshen: joinedFreshen({ store, log, onDemand, perform, withNodes, networks }),
       status,
       askTransaction: evm === undefined ? undefined : (asked, signal) => evm.transaction(asked, signal),
-      askBlock: evm === undefined ? undefined : (chain, block) => evm.far.block(chain, block, blockMs),
       metrics: async () => (await evm?.metrics()) ?? '',
       reloader,
     },
@@ -214,6 +220,15 @@ function joinedFreshen({ store, log, onDemand, perform, withNodes, networks }: J
       await limits.balances(key, asked.wallets)
       return (await perform({ kind: 'balances', ...asked }, balancesWaitMs)).balances!
     },
+    async block(chain, block) {
+      if (!withNodes.includes(chain)) return await remote.block(chain, block)
+      return (await perform({ kind: 'block', chain, block }, blockMs)).block ?? undefined
+    },
+    async nonce(asked, key) {
+      if (!withNodes.includes(asked.chain)) return await remote.nonce(asked, key)
+      await limits.balances(key, [asked.wallet])
+      return (await perform({ kind: 'nonce', ...asked }, balancesWaitMs)).nonce!
+    },
     async tokenUris(chain, tokens) {
       if (!withNodes.includes(chain)) await remote.tokenUris(chain, tokens)
       else await perform({ kind: 'token-uris', chain, tokens }, tokenUrisWaitMs)
@@ -231,6 +246,10 @@ function joinedFreshen({ store, log, onDemand, perform, withNodes, networks }: J
         ? limits.mint(key, { network, mint }, async () => (await perform({ kind: 'mint', network, mint }, 0)).mint!)
         : remote.mint(network, mint, key),
   }
+}
+
+function notConfigured(chain: ChainId): AlmanacError {
+  return new AlmanacError('not_configured', `Chain ${chain} is not configured.`)
 }
 
 function reportOf({ chains, solana }: StatusReport, table: ChainTable): Omit<Report, 'topics'> {

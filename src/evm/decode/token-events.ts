@@ -1,7 +1,7 @@
 // The events that move tokens, by signature hash, with the layout of their data, and the collections with events of
 // their own. Transfers and activity share it, so that both mean the same by a well-formed event.
 import { nibbles, noNibble } from '../../hex.ts'
-import { type Address, type ChainId, parseAddress } from '../../model.ts'
+import { type Address, type ChainId, cryptoPunks, firstCryptoPunks, parseAddress } from '../../model.ts'
 
 export const topics = {
   /** Transfer(address,address,uint256): ERC-20, ERC-721 and what came before them. */
@@ -109,7 +109,7 @@ export type EarlyCollections = ReadonlyMap<string, EarlyCollectionKind>
 export const earlyCollections: readonly EarlyCollection[] = [
   {
     chain: 1,
-    contract: '0xb47e3cd837ddf8e4c57f05d70ab865de6e193bbb',
+    contract: cryptoPunks,
     name: 'CryptoPunks',
     kind: 'punks',
     reason:
@@ -117,7 +117,7 @@ export const earlyCollections: readonly EarlyCollection[] = [
   },
   {
     chain: 1,
-    contract: '0x6ba6f2207e343923ba692e5cae646fb0f566db8d',
+    contract: firstCryptoPunks,
     name: 'CryptoPunks, first contract',
     kind: 'punks',
     reason: 'The same events. Buying overwrites the offer before PunkBought is emitted: its seller is the buyer.',

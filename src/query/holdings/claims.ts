@@ -1,14 +1,12 @@
-// What may be claimed of an answer, and what is known of contracts, read once for each revision of the store:
-// coverage is read before rows, so a commit in between can only make an answer claim less than it holds.
+// What may be claimed of an answer, read once for each revision of the store: coverage is read before rows, so a commit
+// in between can only make an answer claim less than it holds.
 import { LRUCache } from 'lru-cache'
-import type { ShownFacts } from '../../annotate/shown-facts.ts'
 import { isCovered, weakestEvidence, wholeCoverage } from '../../coverage.ts'
 import type { Address, ChainId, CoveredInterval } from '../../model.ts'
 import { chainCoverage } from '../../store/chain-coverage.ts'
 import type { IndexReader } from '../../store/index-reader.ts'
 import type { IndexName } from '../../store/indexes/index-view.ts'
 import type { ChainState, Store } from '../../store/store.ts'
-import { ShownContracts } from '../shown-contracts.ts'
 import type { Completeness } from './questions.ts'
 
 const contractsMax = 10_000
@@ -17,24 +15,19 @@ const chainsMax = 100
 type ChainView = { revision: number; state: ChainState | undefined; whole: CoveredInterval[]; filled: Set<IndexName> }
 type ContractView = { revision: number; coverage: readonly CoveredInterval[] }
 
-export type ClaimStore = Pick<
-  Store,
-  'revision' | 'chainState' | 'coverage' | 'contractCoverage' | 'contractFacts' | 'marksOf'
->
+export type ClaimStore = Pick<Store, 'chainState' | 'coverage' | 'contractCoverage'>
 
 export class Claims {
   readonly #store: ClaimStore
   readonly #indexes: IndexReader
   readonly #revision: () => number
   readonly #chains = new LRUCache<ChainId, ChainView>({ max: chainsMax })
-  readonly #coverage = new LRUCache<string, ContractView>({ max: contractsMax })
-  readonly #contracts: ShownContracts
+  readonly #contracts = new LRUCache<string, ContractView>({ max: contractsMax })
 
   constructor(store: ClaimStore, indexes: IndexReader, revision: () => number) {
     this.#store = store
     this.#indexes = indexes
     this.#revision = revision
-    this.#contracts = new ShownContracts(store, revision)
   }
 
   async chain(chain: ChainId): Promise<ChainView> {
@@ -54,29 +47,25 @@ export class Claims {
 
   /** Of one contract up to a block. */
   async ofContract(chain: ChainId, contract: Address, block: number): Promise<Completeness> {
-    const { filled } = await this.chain(chain)
-    const coverage = await this.#contractCoverage(chain, contract)
-    return judge(coverage, { from: 0, to: block }, filled.has('by_token'))
+    const { filled, state } = await this.chain(chain)
+    const coverage = await this.#coverage(chain, contract)
+    return judge(coverage, { from: 0, to: block }, { isFilled: filled.has('by_token'), state })
   }
 
   /** Of all contracts in an interval. */
   async ofChain(chain: ChainId, blocks: { from: number; to: number }, index: IndexName): Promise<Completeness> {
-    const { whole, filled } = await this.chain(chain)
-    return judge(whole, blocks, filled.has(index))
+    const { whole, filled, state } = await this.chain(chain)
+    return judge(whole, blocks, { isFilled: filled.has(index), state })
   }
 
-  async facts(chain: ChainId, contract: Address): Promise<ShownFacts | undefined> {
-    return (await this.#contracts.of(chain, [contract])).get(contract)
-  }
-
-  async #contractCoverage(chain: ChainId, contract: Address): Promise<readonly CoveredInterval[]> {
+  async #coverage(chain: ChainId, contract: Address): Promise<readonly CoveredInterval[]> {
     // From before it is read, so that a commit in between voids it.
     const revision = this.#revision()
-    const name = `${chain} ${contract}`
-    const known = this.#coverage.get(name)
+    const key = `${chain} ${contract}`
+    const known = this.#contracts.get(key)
     if (known?.revision === revision) return known.coverage
     const coverage = await this.#store.contractCoverage(chain, contract)
-    this.#coverage.set(name, { revision, coverage })
+    this.#contracts.set(key, { revision, coverage })
     return coverage
   }
 }
@@ -84,8 +73,10 @@ export class Claims {
 function judge(
   coverage: readonly CoveredInterval[],
   blocks: { from: number; to: number },
-  isFilled: boolean,
+  { isFilled, state }: { isFilled: boolean; state: ChainState | undefined },
 ): Completeness {
-  const complete = blocks.to >= 0 && isFilled && isCovered(coverage, blocks)
+  // Before the first block of a chain there is nothing to index.
+  if (blocks.to < 0) return { block: blocks.to, complete: isFilled && state !== undefined, evidence: undefined }
+  const complete = isFilled && isCovered(coverage, blocks)
   return { block: blocks.to, complete, evidence: complete ? weakestEvidence(coverage, blocks) : undefined }
 }

@@ -1,11 +1,12 @@
 // Answers who owns what, and what there is of it: of contracts, tokens, wallets and blocks. No HTTP and no JSON.
 import { weakestOf } from '../../coverage.ts'
-import type { Address, ChainId } from '../../model.ts'
+import { type Address, type ChainId, zeroAddress } from '../../model.ts'
 import type { IndexReader } from '../../store/index-reader.ts'
 import { blockSpan } from '../../store/indexes/by-block.ts'
 import { readTokenRecord } from '../../store/indexes/by-token.ts'
 import { wordAt } from '../../store/runs/place-key.ts'
 import type { TransferReader } from '../../store/store.ts'
+import { type FactsStore, ShownContracts } from '../shown-contracts.ts'
 import { type ClaimStore, Claims } from './claims.ts'
 import { collectionsOf } from './collections.ts'
 import { contractNftPage, contractNftTotal } from './contract-nfts.ts'
@@ -21,23 +22,31 @@ import { type ContractSubject, recordsOf, type Subject, spansOf } from './subjec
 /** Most tokens were last received by who holds them: the first read tells it. */
 const receiptsPerRead = 50
 
+type HoldingsStore = ClaimStore & FactsStore & TransferReader
+type SharedLooks = { revision?: () => number; contracts?: ShownContracts }
 type Answered = FoundSheet & { claim: q.Completeness }
 
 export class Holdings implements q.HoldingsQueries {
-  readonly #store: ClaimStore & TransferReader
+  readonly #store: HoldingsStore
   readonly #indexes: IndexReader
   readonly #claims: Claims
+  readonly #contracts: ShownContracts
   readonly #sheets: Sheets
   readonly #rows: RowReader
 
-  /** `revision` replaces the store's where concurrent requests share one look. */
-  constructor(store: ClaimStore & TransferReader, indexes: IndexReader, revision = () => store.revision()) {
+  /** `revision` replaces the store's where concurrent requests share one look, as they share `contracts`. */
+  constructor(
+    store: HoldingsStore,
+    indexes: IndexReader,
+    { revision = () => store.revision(), contracts = new ShownContracts(store, revision) }: SharedLooks = {},
+  ) {
     this.#store = store
     this.#indexes = indexes
     this.#claims = new Claims(store, indexes, revision)
     const mints = new Mints(indexes)
     this.#sheets = new Sheets(store, indexes, mints)
-    this.#rows = { mints, claims: this.#claims }
+    this.#contracts = contracts
+    this.#rows = { mints, claims: this.#claims, contracts }
   }
 
   async owners(question: q.OwnersQuestion, options: q.HoldingsOptions): Promise<q.OwnersAnswer> {
@@ -106,7 +115,7 @@ export class Holdings implements q.HoldingsQueries {
       total++
       if (!isAfter) continue
       if (rows.length === limit) isMore = true
-      else rows.push({ contract, ...collection, facts: await this.#claims.facts(question.chain, contract) })
+      else rows.push({ contract, ...collection, facts: await this.#contracts.ofOne(question.chain, contract) })
     }
     return listAnswer(question, claim, { rows, next: isMore ? rows.at(-1)?.contract : undefined, total })
   }
@@ -128,7 +137,9 @@ export class Holdings implements q.HoldingsQueries {
 
   async walletStats(question: q.WalletStatsQuestion): Promise<q.WalletStatsAnswer> {
     const { sheet, claim } = await this.#ofWallet(question, question.atBlock)
-    return { ...claim, nfts: sheet.holdings, collections: sheet.parties, transfers: sheet.transfers }
+    // No index has the zero address, which gives and receives without being a wallet.
+    const transfers = question.wallet === zeroAddress ? undefined : sheet.transfers
+    return { ...claim, nfts: sheet.holdings, collections: sheet.parties, transfers }
   }
 
   async blockStats({ chain, block }: q.BlockStatsQuestion): Promise<q.BlockStatsAnswer> {
@@ -219,7 +230,7 @@ export class Holdings implements q.HoldingsQueries {
       const contract = sheet.addresses.addressOf(party)
       const isWanted = wanted?.has(contract) ?? true
       await pace.rest()
-      const isSpam = isWanted && excludeSpam && (await this.#claims.facts(chain, contract))?.possibleSpam
+      const isSpam = isWanted && excludeSpam && (await this.#contracts.ofOne(chain, contract))?.possibleSpam
       known.set(party, isWanted && !isSpam)
       return isWanted && !isSpam
     }

@@ -1,5 +1,6 @@
 // Holdings as rows of answers: with the contract's facts, the mint and what the token says of itself.
 import type { Address, ChainId, ShownToken, TokenStandard } from '../../model.ts'
+import type { ShownContracts } from '../shown-contracts.ts'
 import type { Claims } from './claims.ts'
 import { tokenHash } from './hash-order.ts'
 import type { Holding } from './holding-page.ts'
@@ -7,16 +8,16 @@ import type { Mints } from './mints.ts'
 import type { HoldingsOptions, NftRow } from './questions.ts'
 import { rowFlags, type Sheet } from './sheet.ts'
 
-export type RowReader = { mints: Mints; claims: Claims }
+export type RowReader = { mints: Mints; claims: Claims; contracts: ShownContracts }
 
 /** Of a contract's sheet. */
 export async function contractRows(
-  { claims }: RowReader,
+  { contracts }: RowReader,
   { sheet, chain, contract }: { sheet: Sheet; chain: ChainId; contract: Address },
   holdings: readonly Holding[],
   options: HoldingsOptions,
 ): Promise<NftRow[]> {
-  const facts = await claims.facts(chain, contract)
+  const facts = await contracts.ofOne(chain, contract)
   const tokens = holdings.map(({ row, tokenId }) => ({ contract, tokenId, standard: standardOf(sheet, row) }))
   const told = await options.tokenFacts?.(chain, tokens)
   return holdings.map((holding, at) => ({
@@ -32,7 +33,7 @@ export async function contractRows(
 
 /** Of a wallet's sheet, whose mints are read token by token. */
 export async function walletRows(
-  { mints, claims }: RowReader,
+  { mints, claims, contracts }: RowReader,
   { sheet, chain, wallet }: { sheet: Sheet; chain: ChainId; wallet: Address },
   holdings: readonly Holding[],
   options: HoldingsOptions,
@@ -42,22 +43,24 @@ export async function walletRows(
     return { contract, tokenId, standard: standardOf(sheet, row) }
   })
   const told = await options.tokenFacts?.(chain, tokens)
-  const minted = await mints.of(chain, tokens, (await claims.chain(chain)).state?.finalized ?? -1)
-  return await Promise.all(
-    holdings.map(async (holding, at) => {
-      const { contract, tokenId } = tokens[at]!
-      return {
-        ...heldOf(sheet, holding),
-        contract,
-        tokenHash: tokenHash(contract, tokenId),
-        owner: wallet,
-        blockMinted: minted[at]?.block,
-        minter: minted[at]?.minter,
-        facts: await claims.facts(chain, contract),
-        token: told?.[at],
-      }
-    }),
+  const facts = await contracts.of(
+    chain,
+    tokens.map(({ contract }) => contract),
   )
+  const minted = await mints.of(chain, tokens, (await claims.chain(chain)).state?.finalized ?? -1)
+  return holdings.map((holding, at) => {
+    const { contract, tokenId } = tokens[at]!
+    return {
+      ...heldOf(sheet, holding),
+      contract,
+      tokenHash: tokenHash(contract, tokenId),
+      owner: wallet,
+      blockMinted: minted[at]?.block,
+      minter: minted[at]?.minter,
+      facts: facts.get(contract),
+      token: told?.[at],
+    }
+  })
 }
 
 function standardOf(sheet: Sheet, row: number): TokenStandard {

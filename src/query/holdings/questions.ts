@@ -139,7 +139,8 @@ export type TokenStatsQuestion = StatsQuestion & TokenRef
 export type TokenStatsAnswer = Completeness & { owners: number; transfers: number }
 
 export type WalletStatsQuestion = StatsQuestion & { wallet: Address }
-export type WalletStatsAnswer = Completeness & { nfts: number; collections: number; transfers: number }
+/** `transfers` is undefined for the zero address: its transfers are not kept by wallet. */
+export type WalletStatsAnswer = Completeness & { nfts: number; collections: number; transfers: number | undefined }
 
 export type BlockStatsQuestion = { chain: ChainId; block: number }
 /** `block` is the one asked for. */
