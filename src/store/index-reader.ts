@@ -62,7 +62,7 @@ export type IndexState = {
 
 /** Both only count up. What is made of final rows stays true while the first, or for one contract its count, stays. */
 export type RowChanges = {
-  /** Changes that took rows of final blocks away. */
+  /** Changes that took rows of final blocks away, and indexes that became filled. */
   takenBack: number
   /** Commits that brought rows to blocks that were final before. */
   filled: number

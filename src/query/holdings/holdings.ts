@@ -191,9 +191,12 @@ export class Holdings implements q.HoldingsQueries {
 
   async #answered(subject: Subject, claim: q.Completeness): Promise<Answered> {
     const { state, filled } = await this.#claims.chain(subject.chain)
-    const isFilled = filled.has('wallet' in subject ? 'by_wallet' : 'by_token')
+    const index = 'wallet' in subject ? 'by_wallet' : 'by_token'
+    const isFilled = filled.has(index)
     const found = await this.#sheets.after(subject, claim.block, { finalized: state?.finalized ?? -1, isFilled })
-    return { ...found, claim: found.isWhole ? claim : { ...claim, complete: false, evidence: undefined } }
+    // An index that was left meanwhile gave a part of its records.
+    const isWhole = found.isWhole && (await this.#claims.chain(subject.chain)).filled.has(index)
+    return { ...found, claim: isWhole ? claim : { ...claim, complete: false, evidence: undefined } }
   }
 
   /** Of a token with several holders the one that last received any of it. */

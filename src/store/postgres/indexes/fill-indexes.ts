@@ -18,6 +18,7 @@ import { hotRowsUpTo } from '../transfer-rows.ts'
 import { addHotRecords, addRecordsTo } from './add-records.ts'
 import { storedTransfersAfter } from './cold-transfers.ts'
 import { beforeAll } from './kept-indexes.ts'
+import { countChange } from './row-changes.ts'
 
 /** Sweeping a pack costs as much as adding the records of so many transfers. */
 const transfersPerPack = 8
@@ -110,13 +111,16 @@ async function fillStep(store: StoreDatabase, step: FillStep): Promise<void> {
       next = isLast ? null : (records.at(-1)?.key ?? null)
       contracts = new Set(transfers.map(({ contract }) => contract)).difference(new Set([contractOfKey(reached)])).size
     },
-    claim: transaction =>
-      transaction.run(
+    async claim(transaction) {
+      await transaction.run(
         `UPDATE chain_indexes SET reached = $4, phase = CASE WHEN $4::bytea IS NULL THEN NULL ELSE phase END,
            contracts = contracts + $5::int8
          WHERE chain = $1 AND view = ANY($2::int4[]) AND phase = 'cold' AND reached = $3`,
         ...[chain, int4Array(indexes.map(({ id }) => id)), reached, next, contracts],
-      ),
+      )
+      // Who began to read it before it was left has read a part of it.
+      if (next === null) await countChange(transaction, chain, 'takenBack')
+    },
   })
 }
 

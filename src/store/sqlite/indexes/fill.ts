@@ -9,7 +9,7 @@ import { coldTransfersAfter } from '../runs/cold-transfers.ts'
 import { sweepPacks } from '../runs/runs.ts'
 import type { RowContext } from '../store-file.ts'
 import { addIndexRecords } from './index-rows.ts'
-import { type FillPhase, type KeptIndex, keptIndexes } from './kept-indexes.ts'
+import { countChange, type FillPhase, type KeptIndex, keptIndexes } from './kept-indexes.ts'
 
 /** Sweeping a pack costs as much as deleting so many rows. */
 export const rowsPerPack = 8
@@ -68,6 +68,8 @@ function fillAlike(context: RowContext, chain: number, alike: readonly KeptIndex
   const done = phase === 'hot' ? 0 : contracts + contractsPassed(taken, contractOfKey(reached))
   const at = last === undefined ? null : transferKey(phase === 'hot' ? 0 : last.contract, last)
   for (const { id } of views) connection.run(put, next, at, done, chain, id)
+  // Who began to read it before it was left has read a part of it.
+  if (next === null) countChange(connection, chain, 'takenBack')
 }
 
 /** Whole blocks, the highest first: as many rows as asked for, or more, where there are more. */
