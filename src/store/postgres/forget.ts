@@ -20,7 +20,7 @@ import type { Forgotten, ForgottenSize } from '../store.ts'
 import { bytesOf, int4Array } from './arrays.ts'
 import { addCoverageRows, lockCoverage, unwatchContract } from './coverage-table.ts'
 import type { Database, Transaction, Value } from './database.ts'
-import { dropSomeRecords, leaveIndex } from './indexes/fill-indexes.ts'
+import { dropSomeRecords, leaveIndex, lockAll } from './indexes/fill-indexes.ts'
 import { emptyIndexes, endEmptying } from './indexes/kept-indexes.ts'
 import { RemovedTransfers } from './indexes/remove-records.ts'
 import { countChange } from './indexes/row-changes.ts'
@@ -88,6 +88,8 @@ async function dropClaims(
   ordinal: number,
   { chain, contract, view }: Forgotten,
 ): Promise<void> {
+  // A commit that knows an index as kept ends before, or it would leave records behind that nothing removes.
+  if (contract === undefined) await lockAll(transaction, ordinal)
   await lockCoverage(transaction, ordinal)
   if (contract !== undefined) await dropClaimsOfContract(transaction, ordinal, contract)
   else if (view !== undefined && view !== 'activity') await leaveIndex(transaction, ordinal, indexOf(view))

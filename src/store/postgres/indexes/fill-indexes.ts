@@ -40,7 +40,7 @@ export function indexWriter(store: StoreDatabase): IndexWriter {
 }
 
 /** Nobody adds or removes rows of the chain meanwhile. */
-async function lockAll(transaction: Transaction, chain: number): Promise<void> {
+export async function lockAll(transaction: Transaction, chain: number): Promise<void> {
   await transaction.query('SELECT 1 FROM chains WHERE ordinal = $1 FOR NO KEY UPDATE', chain)
   await lockRuns(transaction, chain)
 }
@@ -97,12 +97,14 @@ async function fillStep(store: StoreDatabase, step: FillStep): Promise<void> {
   const { chain, indexes, reached, transfersMax } = step
   const slots = await store.slots()
   const { bulkRows } = store.merging
-  let next: Uint8Array | null = null
+  let next: Uint8Array | null = reached
   let contracts = 0
   await store.committing({
     oneConnection: true,
     async rows(transaction) {
+      ;[next, contracts] = [reached, 0]
       await lockRuns(transaction, chain)
+      if (!(await isStillDue(transaction, step))) return
       const { records, isLast } = await storedTransfersAfter(transaction, { chain, slots }, reached, transfersMax)
       const transfers = records.map(({ key, value }) => ({
         ...{ contract: contractOfKey(key), ...positionOfKey(key), payload: value.subarray(payloadAt) },
@@ -122,6 +124,14 @@ async function fillStep(store: StoreDatabase, step: FillStep): Promise<void> {
       if (next === null) await countChange(transaction, chain, 'takenBack')
     },
   })
+}
+
+/** An index that was left meanwhile, by another process, gets no record any more: nothing would remove it. */
+async function isStillDue(transaction: Transaction, { chain, indexes, reached }: FillStep): Promise<boolean> {
+  const find = `SELECT 1 FROM chain_indexes
+    WHERE chain = $1 AND view = ANY($2::int4[]) AND phase = 'cold' AND reached = $3`
+  const due = await transaction.query(find, chain, int4Array(indexes.map(({ id }) => id)), reached)
+  return due.length === indexes.length
 }
 
 async function removeStep(store: StoreDatabase, chain: number, index: IndexView, transfersMax: number): Promise<void> {
