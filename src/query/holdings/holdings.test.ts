@@ -202,6 +202,20 @@ function sheetOf(store: MemoryStore) {
   return new Sheets(reads, indexes, new Mints(indexes)).after({ chain, contract }, 9, { finalized: 9, isFilled: true })
 }
 
+test('the one that last received is found in few reads behind many transfers of nothing', async () => {
+  const edition = { standard: 'ERC1155', tokenId: 7n } as const
+  const dust = Array.from({ length: 3_000 }, (_, logIndex) => ({
+    ...rowOf(3, { ...edition, from: alice, to: other, amount: 0n }),
+    logIndex,
+  }))
+  const rows = [rowOf(1, { ...edition, to: alice, amount: 5n }), rowOf(2, { ...edition, to: bob, amount: 2n }), ...dust]
+  let reads = 0
+  const holdings = holdingsOf(storeOf(rows), () => reads++)
+  const found = await holdings.nfts({ chain, tokens: [{ contract, tokenId: 7n }] }, options)
+  expect(found.rows.map(row => row && [row.owner, row.amount])).toEqual([[bob, 2n]])
+  expect(reads).toBeLessThan(15)
+})
+
 test('a contract that is not complete is indexed when it is asked for, once', async () => {
   const store = storeOf([rowOf(5, {})], 5)
   const asked: Address[] = []

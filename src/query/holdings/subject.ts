@@ -52,14 +52,16 @@ export function rangeSpan(chain: ChainId, contract: Address, tokenId: bigint): S
   return { chain, contract, index: 'by_token', order: 'keys', from, to: tokenKey(tokenKinds.range, tokenId, oldest) }
 }
 
+/** `firstRead`: how many records are read first, where few are enough as a rule; more with each further read. */
 export async function* recordsOf(
   indexes: IndexReader,
   span: Span,
   pace: Pace,
-  limit = recordsPerRead,
+  firstRead = recordsPerRead,
 ): AsyncGenerator<IndexRecords> {
   const keyBytes = keyBytesOf[span.index]
-  for (let after: Uint8Array | undefined; ; ) {
+  let after: Uint8Array | undefined
+  for (let limit = firstRead; ; limit = Math.min(limit * 4, recordsPerRead)) {
     const records = await indexes.indexRecords({ ...span, after, limit })
     yield records
     if (records.length < limit) return
