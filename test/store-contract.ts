@@ -107,7 +107,7 @@ export function storeContract(
         await compareTransfersAt(store, eth, [contract, otherContract])
       }
       const fill = async () => {
-        while (await store.fillIndexes!(eth, 1)) await same()
+        while (await store.fillIndexes(eth, 1)) await same()
       }
 
       test('a new chain keeps all, which follow hot and final rows', async () => {
@@ -123,28 +123,28 @@ export function storeContract(
         await same()
         await store.unfinalize(eth, 1)
         await same()
-        expect(await store.fillIndexes!(eth, 10)).toBe(false)
+        expect(await store.fillIndexes(eth, 10)).toBe(false)
       })
 
       test('one that is named later is filled from stored rows, and one that is left answers nothing', async () => {
-        await store.keepIndexes!(eth, [])
+        await store.keepIndexes(eth, [])
         await store.commitCold(cold([1, 2], { transfers: [transfer(1, 0), transfer(2, 0, { of: otherContract })] }))
         await store.commitHot({ chain: eth, ancestor: 2, blocks: [hot(3), hot(4)], head: block(4) })
         expect(await kept()).toEqual([])
         await same()
-        await store.keepIndexes!(eth, ['by_token', 'by_wallet'])
+        await store.keepIndexes(eth, ['by_token', 'by_wallet'])
         const [state] = await store.indexes.indexStates(eth)
         expect(state).toMatchObject({ filled: false, progress: { contracts: 0, of: 2 } })
         await store.finalize(eth, 3)
         await fill()
         expect((await store.indexes.indexStates(eth)).every(({ filled }) => filled)).toBe(true)
         await same()
-        await store.keepIndexes!(eth, ['by_token'])
+        await store.keepIndexes(eth, ['by_token'])
         expect(await kept()).toEqual(['by_token'])
         await same()
         // Rows that go before its records are removed do not come back with it.
         await store.dropRange(eth, 'full', { from: 1, to: 1 })
-        await store.keepIndexes!(eth, ['by_block', 'by_wallet'])
+        await store.keepIndexes(eth, ['by_block', 'by_wallet'])
         await fill()
         expect(await kept()).toEqual(['by_block', 'by_wallet'])
         await same()
@@ -170,8 +170,8 @@ export function storeContract(
         const unfinalized = (await changes()).takenBack
         expect(unfinalized).toBeGreaterThan(takenBack)
         // What was read of an index while it was left is not what it has when it is filled again.
-        await store.keepIndexes!(eth, [])
-        await store.keepIndexes!(eth, ['by_token'])
+        await store.keepIndexes(eth, [])
+        await store.keepIndexes(eth, ['by_token'])
         await fill()
         expect((await changes()).takenBack).toBeGreaterThan(unfinalized)
       })

@@ -257,18 +257,18 @@ test('an index that is left while a sheet is made has a part of its records in i
   const store = await openStore(`file:${join(folder, 'left.db')}`, { role: 'owner' })
   const covered = [{ scope: 'full', from: 0, to: 1, evidence: 'bloom' } as const]
   await store.commitCold({ chain, covered, blocks: [blockOf(1)], transfers: [rowOf(1, {})], activity: noActivity })
-  const indexes = store.indexes!
+  const indexes = store.indexes
   let reads = 0
   const indexRecords: typeof indexes.indexRecords = async query => {
-    if (reads++ === 0) await store.keepIndexes!(chain, [])
+    if (reads++ === 0) await store.keepIndexes(chain, [])
     return await indexes.indexRecords(query)
   }
   const holdings = new Holdings(store, { ...indexes, indexRecords })
   const ask = () => holdings.collectionStats({ chain, contract, atBlock: 1 }, options)
   await store.commitHot({ chain, ancestor: 1, blocks: [], covered: covered[0]!, head: blockOf(1) })
   expect(await ask()).toMatchObject({ complete: false, owners: 0 })
-  await store.keepIndexes!(chain, ['by_token'])
-  while (await store.fillIndexes!(chain, 10));
+  await store.keepIndexes(chain, ['by_token'])
+  while (await store.fillIndexes(chain, 10));
   expect(await ask()).toMatchObject({ complete: true, owners: 1 })
   await store.close()
 })

@@ -31,9 +31,9 @@ test('an index that another process leaves gets no record any more', { timeout: 
   const store = await openPostgresStore(url)
   const chain = seeded.chains.eth
   await seed(store)
-  await store.keepIndexes!(chain, [])
-  while (await store.fillIndexes!(chain, 10_000));
-  await store.keepIndexes!(chain, ['by_token'])
+  await store.keepIndexes(chain, [])
+  while (await store.fillIndexes(chain, 10_000));
+  await store.keepIndexes(chain, ['by_token'])
   const other = new pg.Client({ connectionString: url })
   await other.connect()
   const waiting = 'SELECT count(*)::int AS count FROM pg_locks WHERE NOT granted AND locktype = $1'
@@ -50,8 +50,8 @@ test('an index that another process leaves gets no record any more', { timeout: 
   }
   await meanwhile(() => store.forgetStep({ chain, view: 'by_token' }, 10_000), 'SELECT 1')
   while (!(await store.forgetStep({ chain, view: 'by_token' }, 10_000)).done);
-  await store.keepIndexes!(chain, ['by_token'])
-  await meanwhile(() => store.fillIndexes!(chain, 10_000), 'DELETE FROM chain_indexes')
+  await store.keepIndexes(chain, ['by_token'])
+  await meanwhile(() => store.fillIndexes(chain, 10_000), 'DELETE FROM chain_indexes')
   const left = `SELECT count(*)::int AS count FROM view_records
     WHERE chain = (SELECT ordinal FROM chains WHERE id = $1)`
   expect((await other.query(left, [chain])).rows[0].count).toBe(0)
