@@ -1,12 +1,13 @@
 // Over HTTP: what operations say of a chain that does not keep the index that they need.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { packTransfer } from '../../test/pack-transfer.ts'
-import { seededAddress } from '../../test/seed.ts'
-import { type ServedApi, serveApi } from '../../test/served-api.ts'
-import { ChainTable } from '../chains.ts'
-import { type ChainId, type Hash, zeroAddress } from '../model.ts'
-import { noActivity } from '../store/packed-activity.ts'
-import type { Store } from '../store/store.ts'
+import { hostedOperations } from '../src/api/hosted/operations.ts'
+import { ChainTable } from '../src/chains.ts'
+import { type ChainId, type Hash, zeroAddress } from '../src/model.ts'
+import { noActivity } from '../src/store/packed-activity.ts'
+import type { Store } from '../src/store/store.ts'
+import { packTransfer } from './pack-transfer.ts'
+import { seededAddress } from './seed.ts'
+import { type ServedApi, serveApi } from './served-api.ts'
 
 const eth = new ChainTable().parse('eth')!
 const contract = seededAddress('apes')
@@ -32,17 +33,13 @@ beforeAll(async () => {
 })
 afterAll(() => api.close())
 
-const operations = [
-  ...[`/${wallet}/nft`, `/${wallet}/nft/collections`, `/${wallet}/nft/transfers`, `/wallets/${wallet}/stats`].map(
-    path => [path, 'by_wallet'] as const,
-  ),
-  ...['', '/owners', '/unique-owners', '/stats', '/1', '/1/owners', '/1/stats', '/1/transfers'].map(
-    path => [`/nft/${contract}${path}`, 'by_token'] as const,
-  ),
-  ...['/block/3/nft/transfers', '/block/3/stats', '/nft/transfers'].map(path => [path, 'by_block'] as const),
-]
+const operations = hostedOperations.flatMap(({ method, path, view }) => {
+  const asked = path.replace(/^\/nft\/{address}/, `/nft/${contract}`).replace('{address}', wallet)
+  return view === undefined || method !== 'GET' ? [] : [[asked.replace('{token_id}', '1').replace(/{\w+}/, '3'), view]]
+})
 
 test('an index that a known chain does not keep is named, with the setting that adds it', async () => {
+  expect(operations).toHaveLength(15)
   for (const [path, view] of operations) {
     const response = await api.get(`/api/v2.2${path}?chain=eth`)
     expect(response.status, path).toBe(503)
