@@ -79,8 +79,10 @@ export const errorGuide: Readonly<Record<ErrorCode, { means: string; solve: stri
     solve: 'See [operations](operations.md) for what is served and what each other operation would need.',
   },
   not_configured: {
-    means: 'The chain or network is not in the configuration.',
-    solve: 'Add it: `almanac init`, or a line under `chains` or `solana`.',
+    means:
+      'The chain or network is not in the configuration, or the chain does not keep a view that the operation needs.',
+    solve:
+      'Add it: `almanac init`, or a line under `chains` or `solana`; a view under `chains.<name>.views`, as [upgrades](guides/upgrades.md#switch-on-who-owns-what-for-an-index-of-010) shows.',
   },
   config_invalid: {
     means: 'The configuration has an error. The message names the file, the line and the nearest valid name.',

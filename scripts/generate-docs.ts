@@ -4,7 +4,7 @@ import type { Argument, Command } from 'commander'
 import type { Registry } from 'prom-client'
 import { rulesVersion, spamRules, spamScore } from '../src/annotate/spam-rules.ts'
 import { defaultApiSettings } from '../src/api/context.ts'
-import { hostedOperations, isServed } from '../src/api/hosted/operations.ts'
+import { hostedOperations, isServed, whyNotServed } from '../src/api/hosted/operations.ts'
 import { openApiText } from '../src/api/openapi.ts'
 import { statusOf } from '../src/api/problem.ts'
 import { routes } from '../src/api/routes.ts'
@@ -63,7 +63,8 @@ Written by \`npm run generate\` from \`src/api/routes.ts\` and \`src/api/hosted/
 
 Every operation that the hosted service has or had, by its own id. Those of EVM chains stand below \`/api/v2\`, \`/api/v2.1\` and \`/api/v2.2\`, those
 of Solana at the root. \`/openapi.json\` and \`/reference\` describe what is served. Everything else answers 501 with the code \`not_implemented\`,
-the operation's id and what it would need.
+the operation's id and what it would need. \`scope\` is what a key needs (\`almanac keys create --scopes …\`; any: every key may ask), \`view\` what the
+chain keeps for it (\`chains.<name>.views\`); a chain that does not keep it answers 503 with the code \`not_configured\`.
 
 What is particular to the answers:
 
@@ -94,10 +95,13 @@ export function operationsPage(): string {
     const rows = hostedOperations
       .filter(operation => operation.isSolana === isSolana)
       .map(operation => {
-        const { id, method, path, needs } = operation
-        return `| \`${id}\` | \`${method} ${path}\` | ${isServed(operation, routes) ? 'yes' : `no: needs ${needs}`} |`
+        const { id, method, path, scope, view } = operation
+        const served = isServed(operation, routes) ? 'yes' : `no: ${whyNotServed(operation)}`
+        return `| \`${id}\` | \`${method} ${path}\` | ${served} | ${scope ?? ''} | ${view ? `\`${view}\`` : ''} |`
       })
-    return [`## ${title}`, '', '| operation | path | served |', '|---|---|---|', ...rows].join('\n')
+    return [`## ${title}`, '', '| operation | path | served | scope | view |', '|---|---|---|---|---|', ...rows].join(
+      '\n',
+    )
   })
   return `${operationsOpening}${sections.join('\n\n')}\n`
 }

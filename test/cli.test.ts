@@ -575,6 +575,20 @@ describe('status', () => {
     )
   })
 
+  test('names the views that are being filled', async () => {
+    const views_filling = [{ view: 'by_wallet', contracts: 1_200, of: 5_000 }]
+    const chains = { eth: { state: 'live', index: 'full', head: 9, views: ['transfers', 'by_wallet'], views_filling } }
+    const server = createServer((_, outgoing) => outgoing.end(JSON.stringify({ chains }))).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const { code, stdout } = await almanacHere(['status', '--url', url])
+    server.close()
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/^eth fills by_wallet: 1,200 of 5,000 contracts$/m),
+    })
+  })
+
   test('a server that breaks off is worth another try later: 75', async () => {
     const server = createServer((_, outgoing) => {
       outgoing.writeHead(200, { 'content-length': '100' }).write('{')

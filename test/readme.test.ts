@@ -62,8 +62,7 @@ describe('the commands of the README', { timeout: 180_000 }, () => {
     const ours = blocks.filter(first => runElsewhere[first] === undefined && !first.startsWith('curl '))
     expect(ours).toHaveLength(2)
     // Those are asked of the sandbox, by sandbox.test.ts.
-    expect(callBlocks).toHaveLength(3)
-    for (const { answer } of callBlocks) expect(answer).toBeDefined()
+    expect(callBlocks.map(({ answer }) => answer !== undefined)).toEqual([true, true, true, false])
   })
 
   test('its own chains and its operations run as they stand there', async () => {

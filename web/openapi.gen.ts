@@ -1684,7 +1684,7 @@ export interface operations {
         cursor?: string;
         /**
          * @deprecated
-         * @description Set to `false` to count all matching transfers in `total`.
+         * @description Set to `false` to count all matching rows in `total`.
          * @example true
          */
         disable_total?: boolean;
@@ -1880,7 +1880,7 @@ export interface operations {
         order?: "ASC" | "DESC";
         /**
          * @deprecated
-         * @description Set to `false` to count all matching transfers in `total`.
+         * @description Set to `false` to count all matching rows in `total`.
          * @example true
          */
         disable_total?: boolean;
@@ -1996,7 +1996,7 @@ export interface operations {
         order?: "ASC" | "DESC";
         /**
          * @deprecated
-         * @description Set to `false` to count all matching transfers in `total`.
+         * @description Set to `false` to count all matching rows in `total`.
          * @example true
          */
         disable_total?: boolean;
@@ -2080,7 +2080,7 @@ export interface operations {
         order?: "ASC" | "DESC";
         /**
          * @deprecated
-         * @description Set to `false` to count all matching transfers in `total`.
+         * @description Set to `false` to count all matching rows in `total`.
          * @example true
          */
         disable_total?: boolean;
@@ -2169,7 +2169,7 @@ export interface operations {
         order?: "ASC" | "DESC";
         /**
          * @deprecated
-         * @description Set to `false` to count all matching transfers in `total`.
+         * @description Set to `false` to count all matching rows in `total`.
          * @example true
          */
         disable_total?: boolean;
@@ -2258,7 +2258,7 @@ export interface operations {
         order?: "ASC" | "DESC";
         /**
          * @deprecated
-         * @description Set to `false` to count all matching transfers in `total`.
+         * @description Set to `false` to count all matching rows in `total`.
          * @example true
          */
         disable_total?: boolean;
@@ -2343,7 +2343,7 @@ export interface operations {
         order?: "ASC" | "DESC";
         /**
          * @deprecated
-         * @description Set to `false` to count all matching transfers in `total`.
+         * @description Set to `false` to count all matching rows in `total`.
          * @example true
          */
         disable_total?: boolean;
@@ -2448,7 +2448,7 @@ export interface operations {
         order?: "ASC" | "DESC";
         /**
          * @deprecated
-         * @description Set to `false` to count all matching transfers in `total`.
+         * @description Set to `false` to count all matching rows in `total`.
          * @example true
          */
         disable_total?: boolean;
@@ -2545,7 +2545,7 @@ export interface operations {
         order?: "ASC" | "DESC";
         /**
          * @deprecated
-         * @description Set to `false` to count all matching transfers in `total`.
+         * @description Set to `false` to count all matching rows in `total`.
          * @example true
          */
         disable_total?: boolean;
@@ -2629,7 +2629,7 @@ export interface operations {
         media_items?: boolean;
         /**
          * @deprecated
-         * @description Set to `false` to count all matching transfers in `total`.
+         * @description Set to `false` to count all matching rows in `total`.
          * @example true
          */
         disable_total?: boolean;
@@ -2741,7 +2741,7 @@ export interface operations {
         media_items?: boolean;
         /**
          * @deprecated
-         * @description Set to `false` to count all matching transfers in `total`.
+         * @description Set to `false` to count all matching rows in `total`.
          * @example true
          */
         disable_total?: boolean;
@@ -2841,7 +2841,7 @@ export interface operations {
         include_prices?: boolean;
         /**
          * @deprecated
-         * @description Set to `false` to count all matching transfers in `total`.
+         * @description Set to `false` to count all matching rows in `total`.
          * @example true
          */
         disable_total?: boolean;
@@ -2936,7 +2936,7 @@ export interface operations {
         include_prices?: boolean;
         /**
          * @deprecated
-         * @description Set to `false` to count all matching transfers in `total`.
+         * @description Set to `false` to count all matching rows in `total`.
          * @example true
          */
         disable_total?: boolean;
@@ -3041,7 +3041,7 @@ export interface operations {
         media_items?: boolean;
         /**
          * @deprecated
-         * @description Set to `false` to count all matching transfers in `total`.
+         * @description Set to `false` to count all matching rows in `total`.
          * @example true
          */
         disable_total?: boolean;
@@ -3140,7 +3140,7 @@ export interface operations {
         media_items?: boolean;
         /**
          * @deprecated
-         * @description Set to `false` to count all matching transfers in `total`.
+         * @description Set to `false` to count all matching rows in `total`.
          * @example true
          */
         disable_total?: boolean;
@@ -3229,7 +3229,7 @@ export interface operations {
         media_items?: boolean;
         /**
          * @deprecated
-         * @description Set to `false` to count all matching transfers in `total`.
+         * @description Set to `false` to count all matching rows in `total`.
          * @example true
          */
         disable_total?: boolean;
@@ -3324,7 +3324,7 @@ export interface operations {
         media_items?: boolean;
         /**
          * @deprecated
-         * @description Set to `false` to count all matching transfers in `total`.
+         * @description Set to `false` to count all matching rows in `total`.
          * @example true
          */
         disable_total?: boolean;
@@ -3853,7 +3853,7 @@ export interface operations {
         media_items?: boolean;
         /**
          * @deprecated
-         * @description Set to `false` to count all matching transfers in `total`.
+         * @description Set to `false` to count all matching rows in `total`.
          * @example true
          */
         disable_total?: boolean;
@@ -3953,7 +3953,7 @@ export interface operations {
         media_items?: boolean;
         /**
          * @deprecated
-         * @description Set to `false` to count all matching transfers in `total`.
+         * @description Set to `false` to count all matching rows in `total`.
          * @example true
          */
         disable_total?: boolean;

@@ -89,7 +89,7 @@ function contextOf(dependencies: AppDependencies): Context {
     ...dependencies,
     labels: new KnownLabels(store, revision, { log: dependencies.log }),
     contracts,
-    holdings: new Holdings(store, store.indexes, { revision, contracts }),
+    holdings: new Holdings(store, store.indexes, { revision, contracts, chains: dependencies.chains }),
     served: servedOperations(dependencies),
     cursors: async () => (signer ??= new CursorSigner(await store.secret())),
     freshen: freshenWithoutSlot(dependencies.freshen, queue),

@@ -101,7 +101,7 @@ export function transferParameters(table: ChainTable, pageSizeMax: number) {
       read: readFlag,
       accepts: 'true or false',
       schema: z.boolean().default(true),
-      description: 'Set to `false` to count all matching transfers in `total`.',
+      description: 'Set to `false` to count all matching rows in `total`.',
       example: true,
       deprecated: true as const,
     },

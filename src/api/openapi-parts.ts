@@ -108,7 +108,10 @@ const samples: Partial<Record<ErrorCode, [message: string, details?: unknown]>> 
     { answerBytes: 20_000_000, answerBytesMax: 16_777_216 },
   ],
   unauthorized: ['Invalid key'],
-  forbidden: ['This key lacks the scope nft-transfers', { scope: 'nft-transfers' }],
+  forbidden: [
+    'This key lacks the scope nft-transfers: a key with it is made by almanac keys create --scopes nft-transfers',
+    { scope: 'nft-transfers' },
+  ],
   not_found: ['There is no key with this id'],
   uri_too_long: ['The URL is longer than 8192 bytes'],
   headers_too_large: ['The request headers are too large'],

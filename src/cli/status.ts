@@ -35,6 +35,7 @@ const chainStatus = z.looseObject({
   reason: z.string().optional(),
   index: z.string().optional(),
   views: z.array(z.string()).optional(),
+  views_filling: z.array(z.looseObject({ view: z.string(), contracts: z.number(), of: z.number() })).default([]),
   from: z.number().optional(),
   head: z.number().nullish(),
   lag_seconds: z.number().nullish(),
@@ -149,7 +150,7 @@ function describeStatus(status: z.output<typeof statusAnswer>): string {
   ]
   if (rows.length === 0) return `${heading}\nNothing is indexed.`
   const titles = ['CHAIN', 'STATE', 'HEAD', 'AGE', 'BEHIND', 'COVERED', 'RATE', 'LEFT', 'ENDPOINTS']
-  return [paint.bold(heading), table(titles, rows), ...problems(status)].join('\n')
+  return [paint.bold(heading), table(titles, rows), ...remarks(status)].join('\n')
 }
 
 function chainRow(name: string, chain: ShownChain): string[] {
@@ -186,8 +187,8 @@ function coverageText(chain: ShownChain): string {
     : `${barText(blocks.done, blocks.total, 12)} ${percentText(blocks.done, blocks.total)}${only}`
 }
 
-/** Why chains are stalled or disputed, and what is wrong with endpoints. */
-function problems({ chains, solana }: z.output<typeof statusAnswer>): string[] {
+/** Why chains are stalled or disputed, which views are filled, and what is wrong with endpoints. */
+function remarks({ chains, solana }: z.output<typeof statusAnswer>): string[] {
   const networks = Object.entries(solana).map(([name, network]) => [`solana ${name}`, network] as const)
   const all = [...Object.entries(chains), ...networks]
   const stalled = all.flatMap(([name, { reason, state = 'stalled' }]) =>
@@ -207,7 +208,13 @@ function problems({ chains, solana }: z.output<typeof statusAnswer>): string[] {
     const why = heldText({ state: state === 'backfilling' ? state : 'live', backfill })
     return why === '' ? [] : [`${printable(name)} history ${printable(why)}`]
   })
-  return [...stalled, ...held, ...failing]
+  const filling = Object.entries(chains).flatMap(([name, { views_filling }]) =>
+    views_filling.map(
+      ({ view, contracts, of }) =>
+        `${printable(name)} fills ${printable(view)}: ${countText(contracts)} of ${contractsText(of)}`,
+    ),
+  )
+  return [...stalled, ...held, ...filling, ...failing]
 }
 
 /** The configured server; one that listens everywhere is asked on this machine. */

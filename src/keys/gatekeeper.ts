@@ -80,7 +80,8 @@ export class StoreGatekeeper implements Gatekeeper {
       throw new AlmanacError('unauthorized', 'Invalid key')
     }
     if (!hasScope(key, scope)) {
-      throw new AlmanacError('forbidden', `This key lacks the scope ${scope}`, { details: { scope } })
+      const message = `This key lacks the scope ${scope}: a key with it is made by almanac keys create --scopes ${scope}`
+      throw new AlmanacError('forbidden', message, { details: { scope } })
     }
     if (key.ratePerSecond === undefined && key.quotaPerDay === undefined) {
       this.#uses.count(key.id, scope)

@@ -3,6 +3,7 @@
 import { type Decision, decisionsOf, shownName } from '../annotate/shown-facts.ts'
 import { spamRules, spamScore } from '../annotate/spam-rules.ts'
 import type { ChainTable } from '../chains.ts'
+import { AlmanacError } from '../errors.ts'
 import { hexOf } from '../hex.ts'
 import type { Address, ChainId, CoveredInterval, Hash, Position } from '../model.ts'
 import type { ContractFacts, Label, Mark } from '../store/annotation-store.ts'
@@ -45,13 +46,19 @@ export async function explainContract(
     store.chainState(chain),
     store.contractCoverage(chain, contract),
     store.transferCount({ chain, contract }),
-    holdings.collectionStats({ chain, contract, atBlock: undefined }, unasked),
+    holdings.collectionStats({ chain, contract, atBlock: undefined }, unasked).catch(uncounted),
   ])
-  const impossibleSums = stats.complete ? stats.impossible : undefined
+  const impossibleSums = stats?.complete ? stats.impossible : undefined
   return {
     ...{ chain, contract, ...decisionsOf(facts, marks), facts, marks, labels, state, covered, transfers },
     impossibleSums,
   }
+}
+
+/** Where the chain does not keep the index, or the contract has too many holdings, the rest is explained. */
+function uncounted(error: unknown): undefined {
+  const isExpected = error instanceof AlmanacError && ['not_configured', 'answer_too_large'].includes(error.code)
+  if (!isExpected) throw error
 }
 
 /** A transaction as a node has it; `evm/audit/derive-transaction.ts` asks for it. */

@@ -1,6 +1,7 @@
 // The rules of the lists of transfers over several contracts: of a wallet, of a token, of a block, of all. Bounds,
 // completeness, pages, totals. No HTTP and no JSON.
 import { LRUCache } from 'lru-cache'
+import type { ChainTable } from '../chains.ts'
 import { isCovered, weakestEvidence, wholeCoverage } from '../coverage.ts'
 import {
   type Address,
@@ -22,6 +23,7 @@ import type { AskBlock } from './date-to-block.ts'
 import { blockNumberOf } from './find-block.ts'
 import type { PageLabels } from './find-labels.ts'
 import { allTransfers, visitAll, walletTransfers } from './index-places.ts'
+import { type KeptIndexes, keptAndFilled, requireIndex } from './kept-index.ts'
 import type { KnownLabels } from './known-labels.ts'
 import { type MixedRows, noRows, spanRows } from './mixed-rows.ts'
 import type { TransfersOptions } from './nft-transfers.ts'
@@ -51,17 +53,18 @@ export type ListAnswer = {
 export type IndexTransfersOptions = {
   labels: KnownLabels
   contracts: ShownContracts
+  /** The built-in ones unless told. */
+  chains?: ChainTable
   revision?: () => number
   askBlock?: AskBlock | undefined
 }
 
 /** What holds for every page of a chain, or of a contract. */
-type CoverageView = {
+type CoverageView = KeptIndexes & {
   /** From before the view was read, so that a commit in between voids it. */
   revision: number
   state: ChainState | undefined
   coverage: readonly CoveredInterval[]
-  filled: ReadonlySet<IndexName>
 }
 
 type Look = { view: CoverageView; bounds: BlockBounds; complete: boolean }
@@ -108,6 +111,7 @@ export class IndexTransfers {
   async #look(question: ListQuestion): Promise<Look> {
     const { of, chain } = question
     const view = await this.#view(chain, of.list === 'token-transfers' ? of.contract : undefined)
+    requireIndex(indexOf(of), { chain, chains: this.#options.chains }, view)
     const asked = of.list === 'block-transfers' ? await this.#blockAsked(chain, of.block) : question
     const bounds: BlockBounds =
       asked === undefined
@@ -129,8 +133,7 @@ export class IndexTransfers {
       contract === undefined ? this.#wholeCoverage(chain) : this.#store.contractCoverage(chain, contract),
       this.#store.indexes.indexStates(chain),
     ])
-    const filled = new Set(states.filter(index => index.filled).map(({ index }) => index))
-    const view = { revision, state, coverage, filled }
+    const view = { revision, state, coverage, ...keptAndFilled(states) }
     this.#views.set(key, view)
     return view
   }

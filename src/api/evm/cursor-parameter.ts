@@ -9,7 +9,7 @@ import { type Parameter, showGiven } from '../params.ts'
 export const cursorParameter = {
   name: 'cursor',
   read: (text: string) => text,
-  accepts: 'the cursor of the page before, unchanged, for the same address and chain',
+  accepts: 'the cursor of the page before, unchanged: a cursor is for the list, address and chain that it came from',
   refusal: 'cursor is not valid',
   schema: z.string(),
   description:

@@ -158,8 +158,8 @@ class ListPages {
     this.#context = context
     this.#list = list
     this.#parameters = parametersOf(chains, settings.pageSizeMax)
-    this.#transfers = new IndexTransfers(store, { labels, contracts, revision, askBlock })
-    this.#copies = new ReplicaReads(replica, copy => new IndexTransfers(copy, { labels, contracts, askBlock }))
+    this.#transfers = new IndexTransfers(store, { labels, contracts, chains, revision, askBlock })
+    this.#copies = new ReplicaReads(replica, copy => new IndexTransfers(copy, { labels, contracts, chains, askBlock }))
   }
 
   async answer(request: ApiRequest, { key }: Admission) {

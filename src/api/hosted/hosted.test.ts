@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { seededAddress } from '../../../test/seed.ts'
 import { type ServedApi, serveApi } from '../../../test/served-api.ts'
+import { issueKey } from '../../keys/keys.ts'
 import { routes } from '../routes.ts'
 import { hostedOperations, isServed } from './operations.ts'
 
@@ -27,6 +28,30 @@ test('every operation that is not served says its name and what it needs', async
     })
   })
   await Promise.all(asked)
+})
+
+test('an operation whose answer is not documented says so', async () => {
+  const { message } = (await (await api.get('/api/v2.2/latestBlockNumber/eth')).json()) as { message: string }
+  expect(message).toBe(
+    'Almanac does not serve getLatestBlockNumber: its answer is not documented; see docs/operations.md',
+  )
+})
+
+test('every operation that is served is listed with the scope that it asks for', async () => {
+  const served = hostedOperations.filter(operation => isServed(operation, routes))
+  expect(hostedOperations.filter(({ scope }) => scope !== undefined)).toEqual(served)
+  const { secret } = await issueKey(api.store, { name: 'operator', scopes: ['ops'] })
+  for (const { method, path, isSolana, scope } of served) {
+    const target = (isSolana ? '' : '/api/v2.2') + filled(path)
+    const response = await api.get(target, { 'x-api-key': secret }, method)
+    if (scope === 'any') expect(response.status, path).not.toBe(403)
+    else expect(await response.json(), path).toMatchObject({ code: 'forbidden', details: { scope } })
+  }
+  const refused = await api.get(`/api/v2.2/${wallet}/nft`, { 'x-api-key': secret })
+  expect(await refused.json()).toMatchObject({
+    message:
+      'This key lacks the scope nft-holdings: a key with it is made by almanac keys create --scopes nft-holdings',
+  })
 })
 
 test('operations have one row each', () => {

@@ -5,14 +5,15 @@ import { parseAddress } from '../../model.ts'
 import type { Handler } from '../answer.ts'
 import { pathOf } from '../request.ts'
 import { segmentsOf } from '../router.ts'
-import type { HostedOperation } from './operations.ts'
+import { type HostedOperation, whyNotServed } from './operations.ts'
 
 /** Where a path begins with any address, what is not one belongs to no operation. */
-export function notServed({ id, path, needs }: HostedOperation): Handler {
+export function notServed(operation: HostedOperation): Handler {
+  const { id, path, needs } = operation
   const addressName = /^\/{(\w+)}/.exec(path)?.[1]
   const error = new AlmanacError(
     'not_implemented',
-    `Almanac does not serve ${id}: it needs ${needs}; see docs/operations.md`,
+    `Almanac does not serve ${id}: ${whyNotServed(operation)}; see docs/operations.md`,
     {
       details: { operation: id, needs, listed: 'docs/operations.md' },
     },

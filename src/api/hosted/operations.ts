@@ -1,5 +1,7 @@
 // Every operation that the hosted service has, by its own id: those that Almanac has a route for are served, the others
 // answer 501. The table is of what is known of its public SDKs and reference; nothing here does anything.
+import type { Scope } from '../../keys/gatekeeper.ts'
+import type { IndexedView } from '../../views.ts'
 import type { RouteParts } from '../responder.ts'
 
 export type HostedOperation = {
@@ -10,38 +12,43 @@ export type HostedOperation = {
   isSolana: boolean
   /** Why it is not served, where it is not. */
   needs: string
+  /** Of those that are served: which scope a key needs, and which index of transfers a chain. */
+  scope?: Scope | 'any'
+  view?: IndexedView
 }
 
-/** By what they need, which says why one is not served. */
+const undocumented = 'its answer is not documented'
+
+/** By what they need, which says why one is not served. Those that are have their scope and their view. */
 const evmOperations: Readonly<Record<string, string>> = {
   'NFT transfers': `
-GET /{address}/nft getWalletNFTs
-GET /{address}/nft/collections getWalletNFTCollections
-GET /{address}/nft/transfers getWalletNFTTransfers
-GET /nft/transfers getNFTTransfersFromToBlock
-GET /nft/{address} getContractNFTs
-GET /nft/{address}/metadata getNFTContractMetadata
-GET /nft/{address}/owners getNFTOwners
-GET /nft/{address}/stats getNFTCollectionStats
-GET /nft/{address}/transfers getNFTContractTransfers
-GET /nft/{address}/unique-owners getUniqueOwnersByCollection
-GET /nft/{address}/{token_id} getNFTMetadata
-GET /nft/{address}/{token_id}/owners getNFTTokenIdOwners
-GET /nft/{address}/{token_id}/stats getNFTTokenStats
-GET /nft/{address}/{token_id}/transfers getNFTTransfers
-POST /nft/getMultipleNFTs getMultipleNFTs
-POST /nft/metadata getNFTBulkContractMetadata
-GET /block/{block_number_or_hash}/nft/transfers getNFTTransfersByBlock
-GET /block/{block_number_or_hash}/stats getBlockStats
-GET /wallets/{address}/stats getWalletStats`,
+GET /{address}/nft getWalletNFTs nft-holdings by_wallet
+GET /{address}/nft/collections getWalletNFTCollections nft-holdings by_wallet
+GET /{address}/nft/transfers getWalletNFTTransfers nft-transfers by_wallet
+GET /nft/transfers getNFTTransfersFromToBlock nft-transfers by_block
+GET /nft/{address} getContractNFTs nft-holdings by_token
+GET /nft/{address}/metadata getNFTContractMetadata nft-transfers
+GET /nft/{address}/owners getNFTOwners nft-holdings by_token
+GET /nft/{address}/stats getNFTCollectionStats nft-holdings by_token
+GET /nft/{address}/transfers getNFTContractTransfers nft-transfers
+GET /nft/{address}/unique-owners getUniqueOwnersByCollection nft-holdings by_token
+GET /nft/{address}/{token_id} getNFTMetadata nft-holdings by_token
+GET /nft/{address}/{token_id}/owners getNFTTokenIdOwners nft-holdings by_token
+GET /nft/{address}/{token_id}/stats getNFTTokenStats nft-holdings by_token
+GET /nft/{address}/{token_id}/transfers getNFTTransfers nft-transfers by_token
+POST /nft/getMultipleNFTs getMultipleNFTs nft-holdings by_token
+POST /nft/metadata getNFTBulkContractMetadata nft-transfers
+GET /block/{block_number_or_hash}/nft/transfers getNFTTransfersByBlock nft-transfers by_block
+GET /block/{block_number_or_hash}/stats getBlockStats nft-holdings by_block
+GET /wallets/{address}/stats getWalletStats nft-holdings by_wallet`,
   'blocks and the node': `
-GET /dateToBlock getDateToBlock
-GET /info/endpointWeights endpointWeights
-GET /wallets/balances getNativeBalancesForAddresses
-GET /wallets/{address}/chains getWalletActiveChains
-GET /web3/version web3ApiVersion
-GET /{address}/balance getNativeBalance`,
-  'a body that is not known': `
+GET /dateToBlock getDateToBlock any
+GET /info/endpointWeights endpointWeights any
+GET /wallets/balances getNativeBalancesForAddresses balances
+GET /wallets/{address}/chains getWalletActiveChains wallet-chains
+GET /web3/version web3ApiVersion any
+GET /{address}/balance getNativeBalance balances`,
+  [undocumented]: `
 GET /latestBlockNumber/{chain} getLatestBlockNumber`,
   'ERC-20 transfers': `
 GET /{address}/erc20 getWalletTokenBalances
@@ -146,12 +153,12 @@ GET /wallets/{address}/tokens getWalletTokenBalancesPrice`,
 
 const solanaOperations: Readonly<Record<string, string>> = {
   'accounts of Solana': `
-GET /account/{network}/{address}/balance balance
-GET /account/{network}/{address}/nft getNFTs
-GET /account/{network}/{address}/portfolio getPortfolio
-GET /account/{network}/{address}/tokens getSPL
-GET /nft/{network}/{address}/metadata getNFTMetadata
-GET /token/{network}/{address}/metadata getTokenMetadata
+GET /account/{network}/{address}/balance balance portfolio
+GET /account/{network}/{address}/nft getNFTs portfolio
+GET /account/{network}/{address}/portfolio getPortfolio portfolio
+GET /account/{network}/{address}/tokens getSPL portfolio
+GET /nft/{network}/{address}/metadata getNFTMetadata portfolio
+GET /token/{network}/{address}/metadata getTokenMetadata portfolio
 POST /token/{network}/metadata getMultipleTokenMetadata`,
   'holders of tokens': `
 GET /token/{network}/holders/{address} getTokenHolders
@@ -185,10 +192,14 @@ function read(table: Readonly<Record<string, string>>, isSolana: boolean): Hoste
       .trim()
       .split('\n')
       .map(line => {
-        const [method, path, id] = line.split(' ') as [string, string, string]
-        return { id, method, path, isSolana, needs }
+        const [method, path, id, scope, view] = line.split(' ') as [string, string, string, Scope?, IndexedView?]
+        return { id, method, path, isSolana, needs, ...(scope && { scope }), ...(view && { view }) }
       }),
   )
+}
+
+export function whyNotServed({ needs }: HostedOperation): string {
+  return needs === undocumented ? undocumented : `it needs ${needs}`
 }
 
 /** Routes and operations with the same shape are the same, whatever their parameters are called. */

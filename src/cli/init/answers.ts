@@ -179,7 +179,11 @@ async function askChain(questions: Questions, name: string, flags: InitFlags): P
   const ws = await questions.ask(`${name}: WebSocket endpoint; empty for none`, '', text => optional(text, name))
   const index =
     flags.index ??
-    (await questions.ask(`${name}: index everything (full) or what is requested (on-demand)`, 'on-demand', modeIn))
+    (await questions.ask(
+      `${name}: index everything (full; wallet apps need it) or what is requested (on-demand)`,
+      'on-demand',
+      modeIn,
+    ))
   const contracts =
     index === 'full'
       ? []

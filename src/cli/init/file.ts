@@ -45,10 +45,10 @@ function chainLines({ name, id, rpc, ws, index, contracts }: ChainAnswers, found
     ...(id === undefined ? [] : [`    id: ${id}`]),
     ...listLines('rpc', rpc),
     ...(ws === undefined ? ['    # ws: wss://…   reports new blocks at once'] : [`    ws: ${scalar(ws)}`]),
-    '    # full: every block, contract and wallet. on-demand: a contract or wallet when it is first requested.',
+    '    # full: every block, contract and wallet. on-demand: a contract or wallet when it is first requested; never all that a wallet holds.',
     `    index: ${index}`,
     ...(index === 'full'
-      ? ['    # views: [transfers]       leaves out the activity of wallets, about half of the disk']
+      ? ['    # views: [transfers]       leaves out the activity of wallets, about half of the disk, and who owns what']
       : []),
     ...(contracts.length === 0
       ? ["    # contracts: ['0x…']   indexed without waiting for a request"]

@@ -176,7 +176,8 @@ export class ChainIndexer {
         backfill: () => this.#backfillOptions(historySizes.full),
       },
     })
-    this.#indexes = new IndexFiller({ chain: chain.id, store, views: options.views, idleMs: this.#pace.sweepMs })
+    const { views, log } = options
+    this.#indexes = new IndexFiller({ chain, store, log, views, idleMs: this.#pace.sweepMs })
     if (days !== undefined && this.#wallets !== undefined)
       this.#retention = new Retention({ ...shared, chain, contracts: watched, days, everyMs: this.#pace.sweepMs })
   }

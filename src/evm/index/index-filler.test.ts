@@ -1,10 +1,12 @@
 // Indexes that the settings name, filled beside the other work, and how the status shows it.
-import { expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { packTransfer } from '../../../test/pack-transfer.ts'
 import { openTestStore } from '../../../test/solana-store.ts'
 import { ChainTable } from '../../chains.ts'
+import { createLog } from '../../log.ts'
 import { type Address, type Hash, zeroAddress } from '../../model.ts'
 import { noActivity } from '../../store/packed-activity.ts'
+import { viewNames } from '../../views.ts'
 import { shownViews } from './chain-status.ts'
 import { IndexFiller } from './index-filler.ts'
 
@@ -12,11 +14,17 @@ const chain = new ChainTable().parse('eth')!
 const contract = `0x${'c'.repeat(40)}` as Address
 const hash = `0x${'1'.repeat(64)}` as Hash
 
+let logged: string[] = []
+const log = createLog({ level: 'warn', format: 'json', write: line => logged.push(line) })
+beforeEach(() => {
+  logged = []
+})
+
 test('keeps what is named, fills it in steps, and keeps what there is where nothing is named', async () => {
   const { store, remove } = await openTestStore()
   const idleMs = 1_000
   const filler = (views?: ConstructorParameters<typeof IndexFiller>[0]['views']) =>
-    new IndexFiller({ chain: chain.id, store, views, idleMs })
+    new IndexFiller({ chain, store, log, views, idleMs })
   const shown = (views?: ConstructorParameters<typeof IndexFiller>[0]['views']) =>
     shownViews({ chain, index: 'full', views }, store)
   try {
@@ -40,6 +48,30 @@ test('keeps what is named, fills it in steps, and keeps what there is where noth
 
     expect(await filler().round()).toBe(idleMs)
     expect(await store.indexes.indexStates(chain.id)).toEqual([{ index: 'by_token', filled: true }])
+  } finally {
+    await remove()
+  }
+})
+
+test('warns once of views that the store has and the settings leave out', async () => {
+  const { store, remove } = await openTestStore()
+  try {
+    const block = { number: 3, hash, timestamp: 30 }
+    const covered = [{ scope: 'full', from: 0, to: 3, evidence: 'receipts-root' }] as const
+    await store.commitCold({ chain: chain.id, covered, blocks: [block], transfers: [], activity: noActivity })
+    await new IndexFiller({ chain, store, log, views: [...viewNames], idleMs: 1 }).round()
+    expect(logged).toEqual([])
+    const filler = new IndexFiller({ chain, store, log, views: ['transfers', 'by_block'], idleMs: 1 })
+    await filler.round()
+    await filler.round()
+    expect(logged.map(line => JSON.parse(line))).toEqual([
+      expect.objectContaining({
+        chain: 'eth',
+        left_out: ['activity', 'by_wallet', 'by_token'],
+        to_keep: 'chains.eth.views: [transfers, activity, by_wallet, by_token, by_block]',
+        msg: expect.stringMatching(/^Chain views left out: /),
+      }),
+    ])
   } finally {
     await remove()
   }

@@ -1,15 +1,23 @@
 // Sees to it that a chain keeps the indexes of transfers that its settings name, and fills them from stored rows, some
 // at a time, beside its other work.
-import type { ChainId } from '../../model.ts'
+import type { Chain } from '../../chains.ts'
+import type { Log } from '../../log.ts'
+import { chainCoverage } from '../../store/chain-coverage.ts'
 import type { Store } from '../../store/store.ts'
-import { isIndexed, type View } from '../../views.ts'
+import { isIndexed, keptViews, type View } from '../../views.ts'
 
 /** A transaction of a fraction of a second. */
 const transfersPerStep = 5_000
 /** Other writes come between two steps. */
 const restMs = 20
 
-export type IndexFillerOptions = { chain: ChainId; store: Store; views: readonly View[] | undefined; idleMs: number }
+export type IndexFillerOptions = {
+  chain: Pick<Chain, 'id' | 'name'>
+  store: Store
+  log: Log
+  views: readonly View[] | undefined
+  idleMs: number
+}
 
 export class IndexFiller {
   readonly #options: IndexFillerOptions
@@ -23,8 +31,26 @@ export class IndexFiller {
   async round(): Promise<number> {
     const { chain, store, views, idleMs } = this.#options
     // Without names the chain keeps what it has.
-    if (views !== undefined && !this.#isNamed) await store.keepIndexes(chain, views.filter(isIndexed))
+    if (views !== undefined && !this.#isNamed) {
+      await this.#warnOfLeftOut(views)
+      await store.keepIndexes(chain.id, views.filter(isIndexed))
+    }
     this.#isNamed = true
-    return (await store.fillIndexes(chain, transfersPerStep)) ? restMs : idleMs
+    return (await store.fillIndexes(chain.id, transfersPerStep)) ? restMs : idleMs
+  }
+
+  /** Names that were right for an earlier version leave out what a later one keeps. */
+  async #warnOfLeftOut(views: readonly View[]): Promise<void> {
+    const { chain, store, log } = this.#options
+    const indexes = (await store.indexes.indexStates(chain.id)).map(({ index }) => index)
+    const isActivityKept = (await chainCoverage(store, chain.id)).some(({ scope }) => scope === 'full')
+    const stored = keptViews(isActivityKept ? ['activity', ...indexes] : indexes)
+    const leftOut = stored.filter(view => !views.includes(view))
+    if (leftOut.length === 0) return
+    const toKeep = `chains.${chain.name}.views: [${keptViews([...views, ...stored]).join(', ')}]`
+    log.warn(
+      { chain: chain.name, left_out: leftOut, to_keep: toKeep },
+      'Chain views left out: operations that need by_wallet, by_token or by_block answer 503 without it, and without activity a wallet is looked up when it is requested',
+    )
   }
 }

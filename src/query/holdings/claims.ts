@@ -1,18 +1,20 @@
 // What may be claimed of an answer, read once for each revision of the store: coverage is read before rows, so a commit
 // in between can only make an answer claim less than it holds.
 import { LRUCache } from 'lru-cache'
+import type { ChainTable } from '../../chains.ts'
 import { isCovered, weakestEvidence, wholeCoverage } from '../../coverage.ts'
 import type { Address, ChainId, CoveredInterval } from '../../model.ts'
 import { chainCoverage } from '../../store/chain-coverage.ts'
 import type { IndexReader } from '../../store/index-reader.ts'
 import type { IndexName } from '../../store/indexes/index-view.ts'
 import type { ChainState, Store } from '../../store/store.ts'
+import { type KeptIndexes, keptAndFilled, requireIndex } from '../kept-index.ts'
 import type { Completeness } from './questions.ts'
 
 const contractsMax = 10_000
 const chainsMax = 100
 
-type ChainView = { revision: number; state: ChainState | undefined; whole: CoveredInterval[]; filled: Set<IndexName> }
+type ChainView = KeptIndexes & { revision: number; state: ChainState | undefined; whole: CoveredInterval[] }
 type ContractView = { revision: number; coverage: readonly CoveredInterval[] }
 
 export type ClaimStore = Pick<Store, 'chainState' | 'coverage' | 'contractCoverage'>
@@ -21,13 +23,15 @@ export class Claims {
   readonly #store: ClaimStore
   readonly #indexes: IndexReader
   readonly #revision: () => number
+  readonly #table: ChainTable | undefined
   readonly #chains = new LRUCache<ChainId, ChainView>({ max: chainsMax })
   readonly #contracts = new LRUCache<string, ContractView>({ max: contractsMax })
 
-  constructor(store: ClaimStore, indexes: IndexReader, revision: () => number) {
+  constructor(store: ClaimStore, indexes: IndexReader, revision: () => number, table?: ChainTable) {
     this.#store = store
     this.#indexes = indexes
     this.#revision = revision
+    this.#table = table
   }
 
   async chain(chain: ChainId): Promise<ChainView> {
@@ -39,23 +43,28 @@ export class Claims {
       chainCoverage(this.#store, chain),
       this.#indexes.indexStates(chain),
     ])
-    const filled = new Set(states.filter(each => each.filled).map(each => each.index))
-    const view = { revision, state, whole: wholeCoverage(covered, 'transfers'), filled }
+    const view = { revision, state, whole: wholeCoverage(covered, 'transfers'), ...keptAndFilled(states) }
     this.#chains.set(chain, view)
     return view
   }
 
   /** Of one contract up to a block. */
   async ofContract(chain: ChainId, contract: Address, block: number): Promise<Completeness> {
-    const { filled, state } = await this.chain(chain)
+    const { filled, state } = await this.#keeping('by_token', chain)
     const coverage = await this.#coverage(chain, contract)
     return judge(coverage, { from: 0, to: block }, { isFilled: filled.has('by_token'), state })
   }
 
   /** Of all contracts in an interval. */
   async ofChain(chain: ChainId, blocks: { from: number; to: number }, index: IndexName): Promise<Completeness> {
-    const { whole, filled, state } = await this.chain(chain)
+    const { whole, filled, state } = await this.#keeping(index, chain)
     return judge(whole, blocks, { isFilled: filled.has(index), state })
+  }
+
+  async #keeping(index: IndexName, chain: ChainId): Promise<ChainView> {
+    const view = await this.chain(chain)
+    requireIndex(index, { chain, chains: this.#table }, { ...view, coverage: view.whole })
+    return view
   }
 
   async #coverage(chain: ChainId, contract: Address): Promise<readonly CoveredInterval[]> {

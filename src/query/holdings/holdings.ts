@@ -1,4 +1,5 @@
 // Answers who owns what, and what there is of it: of contracts, tokens, wallets and blocks. No HTTP and no JSON.
+import type { ChainTable } from '../../chains.ts'
 import { weakestOf } from '../../coverage.ts'
 import { type Address, type ChainId, zeroAddress } from '../../model.ts'
 import type { IndexReader } from '../../store/index-reader.ts'
@@ -23,7 +24,7 @@ import { type ContractSubject, recordsOf, type Subject, spansOf } from './subjec
 const receiptsPerRead = 50
 
 type HoldingsStore = ClaimStore & FactsStore & TransferReader
-type SharedLooks = { revision?: () => number; contracts?: ShownContracts }
+type SharedLooks = { revision?: () => number; contracts?: ShownContracts; chains?: ChainTable }
 type Answered = FoundSheet & { claim: q.Completeness }
 
 export class Holdings implements q.HoldingsQueries {
@@ -38,11 +39,11 @@ export class Holdings implements q.HoldingsQueries {
   constructor(
     store: HoldingsStore,
     indexes: IndexReader,
-    { revision = () => store.revision(), contracts = new ShownContracts(store, revision) }: SharedLooks = {},
+    { revision = () => store.revision(), contracts = new ShownContracts(store, revision), chains }: SharedLooks = {},
   ) {
     this.#store = store
     this.#indexes = indexes
-    this.#claims = new Claims(store, indexes, revision)
+    this.#claims = new Claims(store, indexes, revision, chains)
     const mints = new Mints(indexes)
     this.#sheets = new Sheets(store, indexes, mints)
     this.#contracts = contracts
