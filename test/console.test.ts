@@ -421,6 +421,11 @@ function walk(): void {
   })
 
   test('a list that is not complete is asked for again with the next block, one that is stands still', async () => {
+    // Both pages hear of a block at the same time.
+    const overview = await open()
+    const headShown = () =>
+      expect.poll(() => headOf(overview).textContent(), patience).toBe(String(world.node.chain.head))
+    await headShown()
     const page = await newPage()
     let asked = 0
     await page.route('**/owners?**', async route => {
@@ -431,12 +436,13 @@ function walk(): void {
     await page.goto(`${world.url}/#key=${world.key}&/contract/sim/${world.contract}/holders`)
     const syncing = page.getByText('SYNCING.')
     await syncing.waitFor(patience)
+    // It is named once the status is there, with the head that the next block is compared with.
+    await page.locator('footer', { hasText: 'almanac.db' }).waitFor(patience)
+    expect(asked).toBe(1)
     world.node.mine()
     await syncing.waitFor({ ...patience, state: 'detached' })
-    // Both pages hear of a block at the same time.
-    const overview = await open()
     world.node.mine()
-    await expect.poll(() => headOf(overview).textContent(), patience).toBe(String(world.node.chain.head))
+    await headShown()
     expect(asked).toBe(2)
   })
 

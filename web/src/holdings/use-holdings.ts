@@ -16,12 +16,14 @@ export function useHoldings<Asked extends { chain: string }, Data>(
   isFinal: (answered: Answered<Data>) => boolean = isComplete,
 ): Signal<AnswerState<Data>> {
   const head = status.value?.chains[asked.chain]?.head
-  const last = useRef({ isFinal: true, head })
-  if (!last.current.isFinal) last.current.head = head
-  const state = useAnswer(JSON.stringify([asked, last.current.head]), signal => ask(asked, signal))
+  const last = useRef({ isFinal: true, head, turn: 0 }).current
+  // The first head that is told is not a new one: the question may have been asked before it was known.
+  if (!last.isFinal && last.head !== undefined && last.head !== head) last.turn++
+  last.head = head
+  const state = useAnswer(JSON.stringify([asked, last.turn]), signal => ask(asked, signal))
   const { answered, problem } = state.value
-  if (answered !== undefined) last.current.isFinal = isFinal(answered)
-  else if (problem?.mayCome) last.current.isFinal = false
+  if (answered !== undefined) last.isFinal = isFinal(answered)
+  else if (problem?.mayCome) last.isFinal = false
   return state
 }
 
