@@ -77,7 +77,7 @@ export function TokenPage({ cursors, ...token }: Token & { cursors: Cursors }) {
 function TokenFacts({ nft, token }: { nft: Nft; token: Token }) {
   const stats = useHoldings(token, askTokenStats).value.answered?.data
   const { owner_of, amount, minter_address: minter, block_number_minted: minted } = nft
-  const isSingle = nft.contract_type === 'ERC721'
+  const isSingle = nft.contract_type !== 'ERC1155'
   return (
     <dl class="facts wide">
       <Fact title={isSingle ? 'Held by' : 'Last received by'}>

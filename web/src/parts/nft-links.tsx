@@ -41,12 +41,13 @@ export function nameText(name: string | null | undefined, symbol: string | null 
 }
 
 type Flag = boolean | string
-type Marked = { contract_type: string; possible_spam: Flag; verified_collection: Flag }
+/** Collections of before the standards have no type. */
+type Marked = { contract_type: string | null; possible_spam: Flag; verified_collection: Flag }
 
 export function Marks({ of }: { of: Marked }) {
   return (
     <>
-      <Badge word={of.contract_type} /> <FlagMarks of={of} />
+      {of.contract_type !== null && <Badge word={of.contract_type} />} <FlagMarks of={of} />
     </>
   )
 }
