@@ -477,7 +477,7 @@ describe('errors', () => {
     ['GET', transfers(seeded.collection, '', '%76%32'), 'localhost', 200],
     ['GET', `/api/v2/nft/${seeded.collection}/transfers/more`, 'localhost', 404],
     ['GET', `/api/v2/nft//transfers`, 'localhost', 404],
-    ['GET', `/api/v2/nft/${seeded.collection}%2Ftransfers`, 'localhost', 404],
+    ['GET', `/api/v2/nft/${seeded.collection}%2Ftransfers`, 'localhost', 400],
     ['GET', `/api/v2\\nft/${seeded.collection}/transfers`, 'localhost', 400],
     ['GET', 'api/v2', 'localhost', 400],
     ['GET', transfers(seeded.collection), '', 200],
