@@ -2,6 +2,7 @@
 // undisturbed store of the same seed. Every second seed begins with a store of an older layout, filled half.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
+import { hash } from 'node:crypto'
 import { once } from 'node:events'
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,6 +10,10 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import type { Address, ChainId } from '../src/model.ts'
+import type { IndexQuery } from '../src/store/index-reader.ts'
+import { indexViews } from '../src/store/indexes/all-indexes.ts'
+import type { IndexView } from '../src/store/indexes/index-view.ts'
 import { openStoreParts } from '../src/store/open.ts'
 import { compareStores } from '../src/store/parts.ts'
 import { PackReader } from '../src/store/runs/pack.ts'
@@ -57,11 +62,26 @@ export async function runKilled(seed: number, writes: number, killsMax: number):
       await intoOlderLayout(filled, killed!, olderSteps[(seed / 2) % olderSteps.length]!)
     } else copyFileSync(empty!, killed!)
     const result = await applyKilled(killed!, { seed, writes, first, killsMax, draw: drawOf(seed + 2 ** 20) })
+    await keepAllIndexes(killed!)
     await requireEqual(calm!, killed!)
     const levels = [calm!, killed!].map(requireSoundRuns)
     return { ...result, levels: Math.max(...levels) }
   } finally {
     rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** A store of an older layout keeps no index until they are named; the undisturbed one kept them from the start. */
+async function keepAllIndexes(path: string): Promise<void> {
+  const store = await openSqliteStore(path, { role: 'owner' })
+  try {
+    const names = indexViews.map(({ name }) => name)
+    for (const chain of killChains) {
+      await store.keepIndexes(chain, names)
+      while (await store.fillIndexes(chain, 500));
+    }
+  } finally {
+    await store.close()
   }
 }
 
@@ -159,6 +179,9 @@ async function answersOf(store: Store): Promise<Record<string, unknown>> {
   const edges = [0, killBlockMax - 5_000, killBlockMax - 1_000, killBlockMax]
   for (const chain of killChains) {
     answers[`state ${chain}`] = [await store.chainState(chain), await store.hotBlocks(chain)]
+    for (const index of indexViews)
+      for (const contract of index.byContract ? killContracts : [undefined])
+        answers[`${index.name} ${chain} ${contract}`] = await keysOf(store, { chain, index, contract })
     for (const contract of killContracts) {
       for (const fromBlock of edges)
         for (const toBlock of [...edges, killBlockMax + 5_000]) {
@@ -175,6 +198,18 @@ async function answersOf(store: Store): Promise<Record<string, unknown>> {
   }
   for (const wallet of killWallets) answers[`wallet ${wallet}`] = await store.activityOf(wallet)
   return answers
+}
+
+/** Without the numbers of contracts, which depend on the order of writes. */
+async function keysOf(
+  store: Store,
+  { chain, index, contract }: { chain: ChainId; index: IndexView; contract: Address | undefined },
+): Promise<string> {
+  const keyBytes = index.keyBytes - (contract === undefined ? 0 : 4)
+  const span = { from: new Uint8Array(keyBytes), to: new Uint8Array(keyBytes).fill(255) }
+  const query: IndexQuery = { chain, index: index.name, ...span, order: 'keys', limit: 1_000_000 }
+  const { keys, length } = await store.indexes.indexRecords(contract === undefined ? query : { ...query, contract })
+  return `${length} ${hash('sha256', keys)}`
 }
 
 async function walk(store: Store, query: TransferPageQuery): Promise<{ rows: string[]; idCount: number }> {
