@@ -100,6 +100,17 @@ export function readFlag(text: string): boolean | undefined {
   return flags.get(text.trim().toLowerCase())
 }
 
+export function flagParameter(name: string, description: string): Parameter<boolean> {
+  return {
+    name,
+    read: readFlag,
+    accepts: 'true or false',
+    schema: z.boolean().default(false),
+    description,
+    example: false,
+  }
+}
+
 const addressSchema = z.string().regex(/^0[xX][0-9a-fA-F]{40}$/)
 export const exampleContract = '0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d'
 

@@ -13,8 +13,8 @@ import {
 } from '../store/indexes/by-token.ts'
 import { byWallet, walletFlags, walletSpan } from '../store/indexes/by-wallet.ts'
 import { newestOfBlock, oldestOfBlock, positionOfPlace, wordAt, writePlace } from '../store/runs/place-key.ts'
-import { Pace } from './holdings/pace.ts'
 import { rangeSpan } from './holdings/subject.ts'
+import { Pace } from './pace.ts'
 import type { WalletFilter } from './transfer-subject.ts'
 
 /** How many records one request looks at: some tenths of a second. Beyond, a page is shorter and a total not told. */

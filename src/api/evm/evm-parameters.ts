@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { type Address, type Hash, parseAddress, parseHash } from '../../model.ts'
 import { directions, filterContractsMax } from '../../query/transfer-subject.ts'
-import { choiceParameter, type Parameter, type QueryText, readFlag, unacceptable } from '../params.ts'
+import { choiceParameter, flagParameter, type Parameter, type QueryText, unacceptable } from '../params.ts'
 
 const idMax = 2n ** 256n - 1n
 const isDecimalId = /^(?:0|[1-9]\d{0,77})$/
@@ -57,17 +57,6 @@ export function readContracts(query: QueryText, parameter: Parameter<Address>): 
   if (contracts.length > filterContractsMax)
     throw unacceptable(parameter.name, `at most ${filterContractsMax} addresses, not ${contracts.length}`)
   return contracts
-}
-
-export function flagParameter(name: string, description: string): Parameter<boolean> {
-  return {
-    name,
-    read: readFlag,
-    accepts: 'true or false',
-    schema: z.boolean().default(false),
-    description,
-    example: false,
-  }
 }
 
 export const includePrices = flagParameter('include_prices', 'Accepted; prices are not indexed, so it adds nothing.')

@@ -9,12 +9,13 @@ import { inQuery, type Json } from '../openapi-parts.ts'
 import {
   addressParameter,
   dateParameter,
+  flagParameter,
   type Parameter,
   type QueryText,
   unacceptable,
   wholeParameter,
 } from '../params.ts'
-import { contractsParameter, flagParameter, includePrices, readContracts, tokenIdParameter } from './evm-parameters.ts'
+import { contractsParameter, includePrices, readContracts, tokenIdParameter } from './evm-parameters.ts'
 import type { HoldingFilter } from './holding-cursor.ts'
 
 const rangesMax = 100

@@ -2,7 +2,7 @@
 import { base58 } from '@scure/base'
 import { z } from 'zod'
 import { type SolanaNetwork, solanaNetworks } from '../../model.ts'
-import { type Parameter, readFlag } from '../params.ts'
+import { flagParameter, type Parameter } from '../params.ts'
 
 export const network: Parameter<SolanaNetwork> = {
   name: 'network',
@@ -39,15 +39,4 @@ export const includeFungibleAssets = flagParameter(
 /** One that the hosted service has: it is checked and changes nothing. */
 export function flagWithoutEffect(name: string, reason: string): Parameter<boolean> {
   return flagParameter(name, `Accepted for compatibility; changes nothing. ${reason}.`)
-}
-
-function flagParameter(name: string, description: string): Parameter<boolean> {
-  return {
-    name,
-    read: readFlag,
-    accepts: 'true or false',
-    schema: z.boolean().default(false),
-    description,
-    example: false,
-  }
 }

@@ -3,7 +3,7 @@
 import { randomInt } from 'node:crypto'
 import type { Address } from '../../model.ts'
 import { wordAt } from '../../store/runs/place-key.ts'
-import { Pace } from './pace.ts'
+import { Pace } from '../pace.ts'
 import { sortedByWord } from './sort-by-word.ts'
 
 const addressBytes = 20

@@ -1,7 +1,8 @@
 // The rows of a sheet that go over into a newer one as they are, and the order of both them and the new ones. No
 // reading.
+
+import { Pace } from '../pace.ts'
 import { mergedOrder, newestOf } from './newest-first.ts'
-import { Pace } from './pace.ts'
 import { rowFlags, type Sheet, type SheetColumns } from './sheet.ts'
 import type { SheetBuilder } from './sheet-builder.ts'
 

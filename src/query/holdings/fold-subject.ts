@@ -1,9 +1,9 @@
 // Reads all records of a contract, a token or a wallet into a sheet, in steps. It keeps nothing.
 import { AlmanacError } from '../../errors.ts'
 import type { IndexReader } from '../../store/index-reader.ts'
+import { Pace } from '../pace.ts'
 import { ContractFold } from './fold-contract.ts'
 import { WalletFold } from './fold-wallet.ts'
-import { Pace } from './pace.ts'
 import type { Sheet } from './sheet.ts'
 import { recordsOf, type Subject, spansOf } from './subject.ts'
 

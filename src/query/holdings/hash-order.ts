@@ -3,7 +3,7 @@
 // looked at for each page.
 import { hash } from 'node:crypto'
 import type { Address } from '../../model.ts'
-import { Pace } from './pace.ts'
+import { Pace } from '../pace.ts'
 import { rowWith } from './patch-sheet.ts'
 import { rowFlags, type Sheet } from './sheet.ts'
 import type { FoundSheet } from './sheets.ts'

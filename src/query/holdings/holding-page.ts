@@ -1,6 +1,6 @@
 // A page of a sheet's holdings, newest change first, with ranges spread out only as far as the page reaches. No
 // reading.
-import { Pace } from './pace.ts'
+import { Pace } from '../pace.ts'
 import type { HoldingKey } from './questions.ts'
 import { rowFlags, type Sheet } from './sheet.ts'
 

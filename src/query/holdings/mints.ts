@@ -12,7 +12,7 @@ import {
   tokenPlaceAt,
 } from '../../store/indexes/by-token.ts'
 import { blockOfPlace, newestOfBlock, oldestOfBlock } from '../../store/runs/place-key.ts'
-import { Pace } from './pace.ts'
+import { Pace } from '../pace.ts'
 import type { TokenRef } from './questions.ts'
 import { rangeSpan, recordsOf } from './subject.ts'
 

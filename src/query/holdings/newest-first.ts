@@ -1,7 +1,7 @@
 // The rows of a sheet in the order in which they are answered: newest change first, the recipient before the giver,
 // greater ids first. No reading.
 import { placeBytes, wordAt } from '../../store/runs/place-key.ts'
-import type { Pace } from './pace.ts'
+import type { Pace } from '../pace.ts'
 import { comparePlaces, rowFlags, type SheetColumns } from './sheet.ts'
 import { radixRowsMin, sortedByWord } from './sort-by-word.ts'
 

@@ -1,8 +1,8 @@
 // Puts the columns of a sheet together, row after row. What a row means is for the folds to say.
 import { placeBytes } from '../../store/runs/place-key.ts'
+import { Pace } from '../pace.ts'
 import { AddressTable, grown, noAddress } from './address-table.ts'
 import { newestFirst } from './newest-first.ts'
-import { Pace } from './pace.ts'
 import { rowFlags, Sheet, type SheetColumns } from './sheet.ts'
 
 export type RowStart = {

@@ -1,5 +1,5 @@
 // Sorts numbers of rows by a word of each in linear time: a comparison sort of a million takes ten times as long. Pure.
-import type { Pace } from './pace.ts'
+import type { Pace } from '../pace.ts'
 
 /** More would leave the processor's first cache. */
 const digitBits = 11

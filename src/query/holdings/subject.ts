@@ -6,7 +6,7 @@ import { tokenKey, tokenKeyBytes, tokenKinds } from '../../store/indexes/by-toke
 import { byWallet, walletSpan } from '../../store/indexes/by-wallet.ts'
 import { newestOfBlock, oldestOfBlock, placeBytes, writePlace } from '../../store/runs/place-key.ts'
 import { idCountMax } from '../../store/transfer-payload.ts'
-import type { Pace } from './pace.ts'
+import type { Pace } from '../pace.ts'
 
 export type ContractSubject = { chain: ChainId; contract: Address; tokenId?: bigint | undefined }
 export type WalletSubject = { chain: ChainId; wallet: Address }
