@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
 import { ChainTable } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
-import { transferParameters } from './nft-transfers.ts'
+import { transferParameters } from './evm/nft-transfers.ts'
+import { walletParameters } from './evm/wallet-chains.ts'
 import { type Parameter, parseDate, QueryText } from './params.ts'
-import { walletParameters } from './wallet-chains.ts'
 
 const table = new ChainTable()
 const transfer = transferParameters(table, 100)

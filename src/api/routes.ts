@@ -1,6 +1,6 @@
 // The table of routes. A new operation takes:
 // - its rules, in a file of `query/`;
-// - its route, in a file of this folder: parameters, answer, description, and the shape of its errors where it differs;
+// - its route, in a file of `evm/` or `solana/`: parameters, answer, description, and the shape of its errors where it differs;
 // - a row here;
 // - the schema of its answer in `schemas.ts`, with an example of the same name in `openapi-examples.json`;
 // - a scope in `keys/keys.ts`, unless it shares one.
@@ -12,18 +12,18 @@ import { contractMetadata, contractMetadataList } from './evm/contract-metadata.
 import { dateToBlock } from './evm/date-to-block.ts'
 import { contractNfts, owners, tokenOwners, uniqueOwners, walletCollections, walletNfts } from './evm/holding-routes.ts'
 import { blockStats, collectionStats, tokenStats, walletStats } from './evm/nft-stats.ts'
+import { nftTransfers } from './evm/nft-transfers.ts'
 import { multipleNfts, nft } from './evm/nfts.ts'
 import { apiVersion, endpointWeights } from './evm/service-facts.ts'
 import { allTransfers, blockTransfers, tokenTransfers, walletTransfers } from './evm/transfer-lists.ts'
+import { walletChains } from './evm/wallet-chains.ts'
 import { explanation } from './explain.ts'
 import { keyList, newKey, revocation } from './keys.ts'
-import { nftTransfers } from './nft-transfers.ts'
 import { contracts, health, metrics, readiness, status } from './operator-routes.ts'
 import { type ApiVersion, apiVersions } from './request.ts'
 import type { RouteParts } from './responder.ts'
 import { balance, nfts, portfolio, tokens } from './solana/account.ts'
 import { nftMetadata, tokenMetadata } from './solana/metadata.ts'
-import { walletChains } from './wallet-chains.ts'
 
 export type Route = RouteParts & {
   /** GET, and with it HEAD, where it is left out. */

@@ -4,7 +4,6 @@ import type { ChainTable } from '../../chains.ts'
 import type { ChainId } from '../../model.ts'
 import { stateBlockAt } from '../../query/date-to-block.ts'
 import type { Context } from '../context.ts'
-import { transferParameters } from '../nft-transfers.ts'
 import { inQuery, type Json } from '../openapi-parts.ts'
 import {
   addressParameter,
@@ -17,6 +16,7 @@ import {
 } from '../params.ts'
 import { contractsParameter, includePrices, readContracts, tokenIdParameter } from './evm-parameters.ts'
 import type { HoldingFilter } from './holding-cursor.ts'
+import { transferParameters } from './nft-transfers.ts'
 
 const rangesMax = 100
 

@@ -9,7 +9,6 @@ import { carriedSubject, filterOf, type TransferSubject } from '../../query/tran
 import { type CursorSigner, firstPage } from '../../store/cursor.ts'
 import { readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
-import { askedBounds, transferParameters } from '../nft-transfers.ts'
 import {
   dataErrors,
   indexHeaders,
@@ -35,6 +34,7 @@ import {
   tokenIdParameter,
 } from './evm-parameters.ts'
 import { completenessHeaders, deprecationHeaders, type Envelope, envelopeText } from './list-envelope.ts'
+import { askedBounds, transferParameters } from './nft-transfers.ts'
 
 function parametersOf(table: ChainTable, pageSizeMax: number) {
   return {

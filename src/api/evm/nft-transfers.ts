@@ -1,22 +1,20 @@
 // The NFT transfers operation over HTTP: parameters and cursors in, pages out. `query/nft-transfers.ts` has the rules.
 import { z } from 'zod'
-import type { Chain, ChainTable } from '../chains.ts'
-import type { Admission } from '../keys/gatekeeper.ts'
-import type { Address } from '../model.ts'
-import type { AskedBounds } from '../query/block-bounds.ts'
+import type { Chain, ChainTable } from '../../chains.ts'
+import type { Admission } from '../../keys/gatekeeper.ts'
+import type { Address } from '../../model.ts'
+import type { AskedBounds } from '../../query/block-bounds.ts'
 import {
   NftTransfers,
   type TransfersAnswer,
   type TransfersOptions,
   type TransfersQuestion,
-} from '../query/nft-transfers.ts'
-import { type CursorSigner, firstPage } from '../store/cursor.ts'
-import { readyAnswer } from './answer.ts'
-import type { Context } from './context.ts'
-import { cursorParameter, openCursor } from './evm/cursor-parameter.ts'
-import { completenessHeaders, deprecationHeaders, envelopeText } from './evm/list-envelope.ts'
-import { dataErrors, indexHeaders, inPath, inQuery, jsonSuccess } from './openapi-parts.ts'
-import { freshenWaitMsOf, perform, ReplicaReads } from './operation.ts'
+} from '../../query/nft-transfers.ts'
+import { type CursorSigner, firstPage } from '../../store/cursor.ts'
+import { readyAnswer } from '../answer.ts'
+import type { Context } from '../context.ts'
+import { dataErrors, indexHeaders, inPath, inQuery, jsonSuccess } from '../openapi-parts.ts'
+import { freshenWaitMsOf, perform, ReplicaReads } from '../operation.ts'
 import {
   addressParameter,
   chainParameter,
@@ -30,10 +28,12 @@ import {
   readFlag,
   readParameter,
   wholeParameter,
-} from './params.ts'
-import type { ApiRequest, ApiVersion } from './request.ts'
-import type { RouteParts } from './responder.ts'
-import { pageTag, type TransferJson, writeTransfers } from './transfer-json.ts'
+} from '../params.ts'
+import type { ApiRequest, ApiVersion } from '../request.ts'
+import type { RouteParts } from '../responder.ts'
+import { pageTag, type TransferJson, writeTransfers } from '../transfer-json.ts'
+import { cursorParameter, openCursor } from './cursor-parameter.ts'
+import { completenessHeaders, deprecationHeaders, envelopeText } from './list-envelope.ts'
 
 export const nftTransfers: RouteParts = {
   answer: context => {
