@@ -1,6 +1,7 @@
 // The table of routes. A new operation takes:
 // - its rules, in a file of `query/`;
-// - its route, in a file of `evm/` or `solana/`: parameters, answer, description, and the shape of its errors where it differs;
+// - its route, in a file of `evm/` or `solana/`: parameters, answer, description, and the shape of its errors where it
+//   differs;
 // - a row here;
 // - the schema of its answer in `schemas.ts`, with an example of the same name in `openapi-examples.json`;
 // - a scope in `keys/keys.ts`, unless it shares one.
