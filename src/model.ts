@@ -277,7 +277,7 @@ export type MetaplexFacts = {
 export type AskedBalances = { chain: ChainId; block: number | undefined; wallets: readonly Address[] }
 
 /** After `block`, in the smallest unit, decimal, in the order of the wallets. */
-export type NodeBalances = { block: number; timestamp: number; balances: readonly string[] }
+export type NodeBalances = { block: number; hash: Hash; timestamp: number; balances: readonly string[] }
 
 /** A wallet whose sent transactions up to a block a node is asked for. */
 export type AskedNonce = { chain: ChainId; wallet: Address; block: number }

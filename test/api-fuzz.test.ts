@@ -6,6 +6,7 @@ import { runInNewContext } from 'node:vm'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import * as schemas from '../src/api/schemas.ts'
+import type { Hash } from '../src/model.ts'
 import { type OpenApi, sendHostile } from './hostile-requests.ts'
 import { rawRequest } from './raw-request.ts'
 import { seed, seeded } from './seed.ts'
@@ -32,7 +33,10 @@ beforeAll(async () => {
           return undefined
         },
         mint: async () => ({ slot: 1, readAtMs: Date.now(), facts: null }),
-        balances: async ({ block = 7, wallets }) => ({ block, timestamp: 6, balances: wallets.map(() => '5') }),
+        balances: async ({ block = 7, wallets }) => ({
+          ...{ block, hash: `0x${'0'.repeat(64)}` as Hash, timestamp: 6 },
+          balances: wallets.map(() => '5'),
+        }),
       },
     },
   })

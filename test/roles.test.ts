@@ -228,7 +228,8 @@ describe.each(engineNames)('on %s', name => {
     await expect(freshen.balances(asked, key)).rejects.toMatchObject({ code: 'not_configured' })
 
     const reading = { slot: 9, readAtMs: 8, facts: null }
-    const balances = { block: 7, timestamp: 6, balances: wallets.map((_, at) => `${2n ** 200n + BigInt(at)}`) }
+    const hash = `0x${'7'.repeat(64)}` as Hash
+    const balances = { block: 7, hash, timestamp: 6, balances: wallets.map((_, at) => `${2n ** 200n + BigInt(at)}`) }
     const done: unknown[] = []
     const topics = async () => [solanaTopic('devnet'), nodesTopic(chainId as never)]
     const claimer = new WorkClaimer({

@@ -41,13 +41,15 @@ export class Balances {
     const missing = wallets.filter(wallet => known.get(wallet) === undefined)
     if (missing.length > 0) {
       const asked = { chain: chain.id, block: head.number, wallets: missing }
-      const { balances } = await freshen!.balances!(asked, key)
+      const { balances, hash } = await freshen!.balances!(asked, key)
       for (const [at, wallet] of missing.entries()) {
         known.set(wallet, balances[at]!)
-        this.#kept.set(nameOf(wallet), balances[at]!)
+        // The node may be on another branch at this height.
+        if (hash === head.hash) this.#kept.set(nameOf(wallet), balances[at]!)
       }
     }
-    return { block: head.number, timestamp: head.timestamp, balances: wallets.map(wallet => known.get(wallet)!) }
+    const { number: block, hash, timestamp } = head
+    return { block, hash, timestamp, balances: wallets.map(wallet => known.get(wallet)!) }
   }
 }
 

@@ -1,7 +1,7 @@
 // Reads native balances of wallets at one block from a node. Its answer is the endpoint's word; nothing is stored.
 import { AlmanacError } from '../../errors.ts'
 import { quantityHex, quantityOf } from '../../hex.ts'
-import type { AskedBalances, NodeBalances } from '../../model.ts'
+import { type AskedBalances, type NodeBalances, parseHash } from '../../model.ts'
 import { rpcFailureOf } from '../../rpc/failures.ts'
 import type { RpcHeader, RpcPort } from '../rpc/port.ts'
 
@@ -19,8 +19,9 @@ export async function readBalances(
     const calls = [header, ...wallets.map(wallet => ({ method: 'eth_getBalance', params: [wallet, at] }))]
     const objection = (values: readonly unknown[]) => objectionTo(values, number)
     const { values } = await rpc.ask(calls, { signal, nullIsMissing: true, objection })
-    const [{ timestamp }, ...balances] = values as [RpcHeader, ...string[]]
-    return { block: number, timestamp: secondsOf(timestamp), balances: balances.map(each => `${BigInt(each)}`) }
+    const [{ hash, timestamp }, ...balances] = values as [RpcHeader, ...string[]]
+    const facts = { block: number, hash: parseHash(hash!)!, timestamp: secondsOf(timestamp) }
+    return { ...facts, balances: balances.map(each => `${BigInt(each)}`) }
   } catch (error) {
     throw explained(error, { chain: chain.name, block, signal, waitMs })
   }
@@ -34,8 +35,9 @@ async function readHead(rpc: Pick<RpcPort, 'ask'>, signal: AbortSignal): Promise
 }
 
 function objectionTo([header, ...balances]: readonly unknown[], block: number): string | undefined {
-  const { number, timestamp } = (header ?? {}) as Partial<RpcHeader>
+  const { number, hash, timestamp } = (header ?? {}) as Partial<RpcHeader>
   if (quantityOf(number, Number.MAX_SAFE_INTEGER) !== block) return `another block than ${block}`
+  if (parseHash(`${hash}`) === undefined) return `block ${block} without a hash`
   if (secondsOf(timestamp) < 0) return `block ${block} without a time`
   return balances.every(isBalance) ? undefined : 'a balance that is not a number'
 }
