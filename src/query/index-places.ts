@@ -1,16 +1,10 @@
 // Where the transfers of a list are, from the records of an index: filtered, in order, in bounded steps. It reads no
 // transfer.
+import { AlmanacError } from '../errors.ts'
 import type { Address, ChainId, Interval, Position } from '../model.ts'
 import type { ContractPlace, IndexQuery, IndexReader, IndexRecords } from '../store/index-reader.ts'
 import { blockSpan, byBlock } from '../store/indexes/by-block.ts'
-import {
-  readTokenRecord,
-  tokenIdOfKey,
-  tokenKey,
-  tokenKeyBytes,
-  tokenKinds,
-  tokenPlaceAt,
-} from '../store/indexes/by-token.ts'
+import { tokenIdOfKey, tokenKey, tokenKeyBytes, tokenKinds, tokenPlaceAt } from '../store/indexes/by-token.ts'
 import { byWallet, walletFlags, walletSpan } from '../store/indexes/by-wallet.ts'
 import { newestOfBlock, oldestOfBlock, positionOfPlace, wordAt, writePlace } from '../store/runs/place-key.ts'
 import { rangeSpan } from './holdings/subject.ts'
@@ -67,18 +61,21 @@ export function tokenTransfers({ chain, contract, tokenId }: Token): Span {
 /** A range of ids, and how far into it the token is. */
 export type CoveringRange = { place: Position; offset: number }
 
-/** The ERC-2309 ranges that cover a token. All ranges that may are looked at. */
+/** The ERC-2309 ranges that cover a token. All ranges that may are looked at; where there are too many, it throws. */
 export async function coveringRanges(
   reader: IndexReader,
   { chain, contract, tokenId }: Token,
 ): Promise<CoveringRange[]> {
   const span: Span = { ...tokenTransfers({ chain, contract, tokenId }), ...rangeSpan(chain, contract, tokenId) }
   const found: CoveringRange[] = []
-  await walk(reader, span, { order: 'desc', recordsMax: Number.POSITIVE_INFINITY }, (records, at, value) => {
+  const stoppedAt = await walk(reader, span, { order: 'desc' }, (records, at, value) => {
     const offset = Number(tokenId - tokenIdOfKey(records.keys, at * span.keyBytes))
-    if (offset < readTokenRecord(value).idCount) found.push({ place: placeOf(records, at, span), offset })
+    // Its last bytes tell how many ids it has.
+    if (offset < wordAt(value, value.length - 4)) found.push({ place: placeOf(records, at, span), offset })
     return false
   })
+  if (stoppedAt !== undefined)
+    throw new AlmanacError('answer_too_large', `The contract ${contract} has more ranges of ids than are searched`)
   return found
 }
 
@@ -93,7 +90,7 @@ export type Places = {
 export async function findPlaces(reader: IndexReader, span: Span, wanted: PlacesWanted): Promise<Places> {
   const places: ContractPlace[] = []
   const { limit, ...options } = wanted
-  const stoppedAt = await walk(reader, span, { ...options, firstStep: limit, recordsMax }, (records, at, value) => {
+  const stoppedAt = await walk(reader, span, { ...options, firstStep: limit }, (records, at, value) => {
     if (span.matches?.(records, value) === false) return false
     places.push({ ...placeOf(records, at, span), contract: span.contractOf(records, value) })
     return places.length >= limit
@@ -107,7 +104,7 @@ export async function visitAll(
   span: Span,
   visit: (records: IndexRecords, value: Uint8Array) => void,
 ): Promise<boolean> {
-  const stoppedAt = await walk(reader, span, { order: 'desc', recordsMax }, (records, _, value) => {
+  const stoppedAt = await walk(reader, span, { order: 'desc' }, (records, _, value) => {
     if (span.matches?.(records, value) !== false) visit(records, value)
     return false
   })
@@ -119,14 +116,13 @@ type WalkOptions = {
   after?: Position | undefined
   /** How many records are read first; more with each further step. */
   firstStep?: number
-  recordsMax: number
 }
 
 /** Until `visit` has enough, the span ends, or the bound is reached: then it returns the place of the last record. */
 async function walk(
   reader: IndexReader,
   span: Span,
-  { order, after, firstStep = recordsPerStep, recordsMax: bound }: WalkOptions,
+  { order, after, firstStep = recordsPerStep }: WalkOptions,
   visit: (records: IndexRecords, at: number, value: Uint8Array) => boolean,
 ): Promise<Position | undefined> {
   const { keyBytes, placeAt, matches: _, contractOf: __, ...query } = span
@@ -144,7 +140,7 @@ async function walk(
     if (records.length < limit) return undefined
     afterKey = records.keys.slice((records.length - 1) * keyBytes, records.length * keyBytes)
     seen += records.length
-    if (seen >= bound) return positionOfPlace(afterKey, placeAt)
+    if (seen >= recordsMax) return positionOfPlace(afterKey, placeAt)
     // Reads of a file do not wait: without this the thread would serve nobody else until the end.
     await pace.rest()
   }

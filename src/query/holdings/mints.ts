@@ -12,9 +12,8 @@ import {
   tokenPlaceAt,
 } from '../../store/indexes/by-token.ts'
 import { blockOfPlace, newestOfBlock, oldestOfBlock } from '../../store/runs/place-key.ts'
-import { Pace } from '../pace.ts'
 import type { TokenRef } from './questions.ts'
-import { rangeSpan, recordsOf } from './subject.ts'
+import { rangeSpan } from './subject.ts'
 
 /** `minter` where the sender of a mint is known, and the token is not an ERC-1155 one. */
 export type TokenMint = { block: number; minter: Address | undefined }
@@ -23,6 +22,8 @@ type Found = { place: Uint8Array; value: Uint8Array }
 
 /** Some 200 bytes each. */
 const keptMax = 50_000
+/** Those who emit ranges decide how many there are: a page looks this often at as many. */
+const rangesMax = 2_000
 const idMax = 2n ** 256n - 1n
 
 export class Mints {
@@ -34,7 +35,7 @@ export class Mints {
     this.#indexes = indexes
   }
 
-  /** In the order of the tokens; undefined for one without transfers. */
+  /** In the order of the tokens; undefined for one without transfers, or below too many ranges. */
   async of(chain: ChainId, tokens: readonly TokenRef[], finalized: number): Promise<(TokenMint | undefined)[]> {
     if (tokens.length === 0) return []
     const { takenBack, filled } = await this.#indexes.rowChanges(chain)
@@ -82,19 +83,20 @@ export class Mints {
     return { block: blockOfPlace(oldest.place, 0), minter: isKnown ? to : undefined }
   }
 
-  /** The oldest range over a token that is older than what was found so far. */
+  /** The oldest range over a token, or what was found so far if that is older. Undefined where there are too many. */
   async #oldestRange(chain: ChainId, token: TokenRef, found: Found | undefined): Promise<Found | undefined> {
-    let oldest = found
     const span = rangeSpan(chain, token.contract, token.tokenId)
-    for await (const ranges of recordsOf(this.#indexes, span, new Pace()))
-      for (let record = 0, start = 0; record < ranges.length; record++) {
-        const value = ranges.values.slice(start, ranges.valueEnds[record])
-        start = ranges.valueEnds[record]!
-        const key = record * tokenKeyBytes
-        const place = ranges.keys.slice(key + tokenPlaceAt, key + tokenKeyBytes)
-        const isCovered = token.tokenId < tokenIdOfKey(ranges.keys, key) + BigInt(readTokenRecord(value).idCount)
-        if (isCovered && (oldest === undefined || Buffer.compare(place, oldest.place) > 0)) oldest = { place, value }
-      }
+    const ranges = await this.#indexes.indexRecords({ ...span, limit: rangesMax + 1 })
+    if (ranges.length > rangesMax) return undefined
+    let oldest = found
+    for (let record = 0, start = 0; record < ranges.length; record++) {
+      const value = ranges.values.slice(start, ranges.valueEnds[record])
+      start = ranges.valueEnds[record]!
+      const key = record * tokenKeyBytes
+      const place = ranges.keys.slice(key + tokenPlaceAt, key + tokenKeyBytes)
+      const isCovered = token.tokenId < tokenIdOfKey(ranges.keys, key) + BigInt(readTokenRecord(value).idCount)
+      if (isCovered && (oldest === undefined || Buffer.compare(place, oldest.place) > 0)) oldest = { place, value }
+    }
     return oldest
   }
 }

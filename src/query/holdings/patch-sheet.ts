@@ -12,7 +12,7 @@ import { SheetBuilder } from './sheet-builder.ts'
 
 export type ReadMints = (tokenIds: readonly bigint[]) => Promise<readonly (TokenMint | undefined)[]>
 
-/** Undefined where the records must be folded anew: with ranges, or transfers of both standards. */
+/** Undefined where the records must be folded anew: with ranges, transfers of both standards, or an unknown mint. */
 export async function patchedSheet(
   base: Sheet,
   changes: readonly TokenChange[],
@@ -24,6 +24,7 @@ export async function patchedSheet(
   const tokens = [...Map.groupBy(changes, ({ tokenId }) => tokenId)].sort(([a], [b]) => (a < b ? -1 : 1))
   const unheld = tokens.map(([id]) => id).filter(id => rowWith(base, id) === undefined)
   const mints = await readMints(unheld)
+  if (mints.includes(undefined)) return undefined
   const patch = new Patch(base, new Map(unheld.map((id, at) => [id, mints[at]])))
   patch.builder.transfers = base.transfers + changes.length
   patch.builder.standards = base.standards | added

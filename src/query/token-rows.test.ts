@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import type { Address, ChainId } from '../model.ts'
+import { type IndexQuery, type IndexReader, type IndexRecords, noRecords } from '../store/index-reader.ts'
+import { tokenKey, tokenKinds } from '../store/indexes/by-token.ts'
+import { emptyPage } from '../store/transfer-page.ts'
+import { Mints } from './holdings/mints.ts'
+import { coveringRanges } from './index-places.ts'
+
+const token = { chain: 1 as ChainId, contract: `0x${'a'.repeat(40)}` as Address, tokenId: 7n }
+
+/** As many records as are asked for, of one kind. */
+function readerOf(kind: number): IndexReader {
+  const made = new Map<number, IndexRecords>()
+  const indexRecords = async ({ from, limit }: IndexQuery) => {
+    if (from[0] !== kind) return noRecords
+    const known = made.get(limit)
+    if (known !== undefined) return known
+    const keys = Buffer.concat(
+      Array.from({ length: limit }, (_, at) =>
+        tokenKey(kind, token.tokenId, { block: limit - at, transactionIndex: 0, logIndex: 0, batchIndex: 0 }),
+      ),
+    )
+    // An ERC-721 transfer between two addresses.
+    const values = Buffer.alloc(limit * 41)
+    const valueEnds = Array.from({ length: limit }, (_, at) => (at + 1) * 41)
+    const records = { length: limit, keys, values, valueEnds, contracts: new Map() }
+    made.set(limit, records)
+    return records
+  }
+  return { indexRecords, transfersAt: async () => ({ ...emptyPage, contracts: [] }) } as unknown as IndexReader
+}
+
+test('a contract with more ranges than one request looks at is refused', async () => {
+  const found = coveringRanges(readerOf(tokenKinds.range), token)
+  await expect(found).rejects.toMatchObject({ code: 'answer_too_large' })
+})
+
+test('and what was minted is not told there, in one read', async () => {
+  const reader = readerOf(tokenKinds.range)
+  let reads = 0
+  const indexRecords: IndexReader['indexRecords'] = query => {
+    reads++
+    return reader.indexRecords(query)
+  }
+  const rowChanges = async () => ({ takenBack: 0, filled: 0 })
+  const mints = new Mints({ ...reader, indexRecords, rowChanges })
+  expect(await mints.of(token.chain, [token], 10)).toEqual([undefined])
+  expect(reads).toBeLessThan(4)
+})
