@@ -1,12 +1,15 @@
 import { expect, test } from 'vitest'
 import type { Address, ChainId } from '../model.ts'
+import { firstPage } from '../store/cursor.ts'
 import { type IndexQuery, type IndexReader, type IndexRecords, noRecords } from '../store/index-reader.ts'
 import { tokenKey, tokenKinds } from '../store/indexes/by-token.ts'
 import { emptyPage } from '../store/transfer-page.ts'
 import { Mints } from './holdings/mints.ts'
 import { coveringRanges } from './index-places.ts'
+import { tokenRows } from './token-rows.ts'
 
 const token = { chain: 1 as ChainId, contract: `0x${'a'.repeat(40)}` as Address, tokenId: 7n }
+const question = { ...firstPage, chain: token.chain, list: 'token-transfers', subject: '', filter: '' } as const
 
 /** As many records as are asked for, of one kind. */
 function readerOf(kind: number): IndexReader {
@@ -29,6 +32,11 @@ function readerOf(kind: number): IndexReader {
   }
   return { indexRecords, transfersAt: async () => ({ ...emptyPage, contracts: [] }) } as unknown as IndexReader
 }
+
+test('a page whose rows all went since their records were read is not the last one', async () => {
+  const rows = await tokenRows(readerOf(tokenKinds.single), token, { ...question, order: 'desc', limit: 3 })
+  expect([rows.length, rows.more, rows.last?.block]).toEqual([0, true, 1])
+})
 
 test('a contract with more ranges than one request looks at is refused', async () => {
   const found = coveringRanges(readerOf(tokenKinds.range), token)

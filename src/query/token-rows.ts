@@ -25,7 +25,9 @@ export async function tokenRows(reader: IndexReader, token: Token, question: Pag
   const at = wanted.map(({ stored }) => ({ ...stored, contract: token.contract }))
   const page = await reader.transfersAt(token.chain, at)
   const rows = ranges.length === 0 ? answerRows(page, { order, limit, after }) : rowsOfRanges(page, wanted, limit)
-  return mixedRows(page, { ...rows, more: rows.more || wanted.length > limit })
+  // Rows that went since their records were read leave a shorter page, not the last one.
+  const more = rows.more || wanted.length > limit
+  return mixedRows(page, { ...rows, more, last: rows.last ?? wanted.at(-1)?.shown })
 }
 
 /** Undefined where one request does not look at as many. */
