@@ -1,9 +1,14 @@
-// What operations on who owns what need of the service.
+// What operations on who owns what need of the service, and how those that are not lists are answered.
 import type { Admission } from '../../keys/gatekeeper.ts'
 import type { Completeness, HoldingsOptions, TokenFactsReader } from '../../query/holdings/questions.ts'
+import { readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
-import { freshenWaitMsOf } from '../operation.ts'
+import { freshenWaitMsOf, perform } from '../operation.ts'
+import { type Dialect, dialectOf } from '../params.ts'
 import type { ApiRequest } from '../request.ts'
+import type { RouteParts } from '../responder.ts'
+import { type HoldingParameters, holdingParameters } from './holding-parameters.ts'
+import { completenessHeaders } from './list-envelope.ts'
 
 /** What one request asks with, and whether all tokens that its answer shows were read. */
 export type AskedHoldings = HoldingsOptions & { areTokensRead: () => boolean }
@@ -28,4 +33,39 @@ export function mayKeep(
 ): boolean {
   const isIndexed = complete || freshen?.contract === undefined
   return isIndexed && (areTokensRead() || freshen?.tokenUris === undefined)
+}
+
+export type AskedHolding = {
+  context: Context
+  request: ApiRequest
+  parameters: HoldingParameters
+  dialect: Dialect
+  options: AskedHoldings
+}
+
+/** `isTold`: whether a node said what it was asked for. */
+export type HoldingAnswer = Completeness & { shown: unknown; isTold?: boolean }
+
+/** `isKept`: the same request gets the same answer while nothing was committed. */
+export function holdingAnswer(
+  ask: (asked: AskedHolding) => Promise<HoldingAnswer>,
+  { isKept = true } = {},
+): RouteParts['answer'] {
+  return context => {
+    const parameters = holdingParameters(context.chains, context.settings.pageSizeMax)
+    return request => {
+      const dialect = dialectOf(request, context.settings.dialect)
+      return perform(context, request, {
+        scope: 'nft-holdings',
+        ...(isKept ? { cacheKey: dialect } : {}),
+        work: async admission => {
+          const options = holdingsOptions(context, request, admission)
+          const answer = await ask({ context, request, parameters, dialect, options })
+          const body = Buffer.from(JSON.stringify(answer.shown)) as Buffer<ArrayBuffer>
+          const ready = readyAnswer({ headers: completenessHeaders(answer, dialect), body })
+          return { ready, keep: isKept && answer.isTold !== false && mayKeep(context, answer, options) }
+        },
+      })
+    }
+  }
 }

@@ -2,9 +2,6 @@
 import { AlmanacError } from '../../errors.ts'
 import type { ChainId } from '../../model.ts'
 import { blockNumberOf } from '../../query/find-block.ts'
-import type { Completeness } from '../../query/holdings/questions.ts'
-import { readyAnswer } from '../answer.ts'
-import type { Context } from '../context.ts'
 import {
   dataErrors,
   type ExampleName,
@@ -14,9 +11,7 @@ import {
   jsonSuccess,
   nodeErrors,
 } from '../openapi-parts.ts'
-import { perform } from '../operation.ts'
-import { dialectOf, type Parameter, QueryText, readParameter } from '../params.ts'
-import type { ApiRequest } from '../request.ts'
+import { type Parameter, QueryText, readParameter } from '../params.ts'
 import type { RouteParts } from '../responder.ts'
 import { blockParameter } from './evm-parameters.ts'
 import {
@@ -26,17 +21,9 @@ import {
   holdingParameters,
   readAtBlock,
 } from './holding-parameters.ts'
-import { type AskedHoldings, holdingsOptions, mayKeep } from './holdings-context.ts'
-import { completenessHeaders } from './list-envelope.ts'
+import { type AskedHolding, type HoldingAnswer, holdingAnswer } from './holdings-context.ts'
 
-type Asked = {
-  context: Context
-  request: ApiRequest
-  parameters: HoldingParameters
-  chain: ChainId
-  atBlock: number | undefined
-  options: AskedHoldings
-}
+type Asked = AskedHolding & { chain: ChainId; atBlock: number | undefined }
 
 type Stats = {
   id: string
@@ -46,8 +33,7 @@ type Stats = {
   path: (parameters: HoldingParameters) => Parameter<unknown>[]
   /** The state after a block can be asked for. */
   hasPast: boolean
-  /** `isTold`: whether a node said what it was asked for. */
-  ask: (asked: Asked) => Promise<Completeness & { shown: unknown; isTold?: boolean }>
+  ask: (asked: Asked) => Promise<HoldingAnswer>
 }
 
 /** Undefined where no node says it: an answer without it is better than none. */
@@ -130,26 +116,13 @@ export const blockStats = statsRoute({
 
 function statsRoute({ id, summary, description, schema, path, hasPast, ask }: Stats): RouteParts {
   return {
-    answer: context => {
-      const parameters = holdingParameters(context.chains, context.settings.pageSizeMax)
-      return request => {
-        const dialect = dialectOf(request, context.settings.dialect)
-        return perform(context, request, {
-          scope: 'nft-holdings',
-          cacheKey: dialect,
-          work: async admission => {
-            const query = new QueryText(request.query)
-            const chain = (query.optional(parameters.chain) ?? context.chains.all[0]!).id
-            const atBlock = hasPast ? await readAtBlock(query, parameters, context, chain) : undefined
-            const options = holdingsOptions(context, request, admission)
-            const answer = await ask({ context, request, parameters, chain, atBlock, options })
-            const body = Buffer.from(JSON.stringify(answer.shown)) as Buffer<ArrayBuffer>
-            const ready = readyAnswer({ headers: completenessHeaders(answer, dialect), body })
-            return { ready, keep: answer.isTold !== false && mayKeep(context, answer, options) }
-          },
-        })
-      }
-    },
+    answer: holdingAnswer(async asked => {
+      const { context, request, parameters } = asked
+      const query = new QueryText(request.query)
+      const chain = (query.optional(parameters.chain) ?? context.chains.all[0]!).id
+      const atBlock = hasPast ? await readAtBlock(query, parameters, context, chain) : undefined
+      return await ask({ ...asked, chain, atBlock })
+    }),
     document: ({ chains, pageSizeMax }, version) => {
       const parameters = holdingParameters(chains, pageSizeMax)
       return {

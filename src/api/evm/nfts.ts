@@ -1,20 +1,14 @@
 // Single NFTs over HTTP: one by its path, or up to 25 by a body. `query/holdings/` has the rules.
 import { z } from 'zod'
 import { AlmanacError } from '../../errors.ts'
-import type { Admission } from '../../keys/gatekeeper.ts'
 import { parseAddress } from '../../model.ts'
 import type { TokenRef } from '../../query/holdings/questions.ts'
-import { readyAnswer } from '../answer.ts'
-import type { Context } from '../context.ts'
 import { dataErrors, indexHeaders, inPath, inQuery, jsonSuccess, reference } from '../openapi-parts.ts'
-import { perform } from '../operation.ts'
-import { type Dialect, dialectOf, QueryText, readParameter, showGiven, unacceptable } from '../params.ts'
-import type { ApiRequest } from '../request.ts'
+import { QueryText, readParameter, showGiven, unacceptable } from '../params.ts'
 import type { RouteParts } from '../responder.ts'
 import { parseTokenId } from './evm-parameters.ts'
-import { documented, type HoldingParameters, holdingParameters, readFilter } from './holding-parameters.ts'
-import { holdingsOptions, mayKeep } from './holdings-context.ts'
-import { completenessHeaders } from './list-envelope.ts'
+import { documented, holdingParameters, readFilter } from './holding-parameters.ts'
+import { type AskedHolding, type HoldingAnswer, holdingAnswer } from './holdings-context.ts'
 import { nftJson } from './nft-json.ts'
 
 const tokensMax = 25
@@ -22,17 +16,7 @@ const bodyBytesMax = 64 * 1_024
 const ofOne = ['chain', 'format', 'normalizeMetadata', 'mediaItems', 'includePrices'] as const
 
 export const nft: RouteParts = {
-  answer: context => {
-    const parameters = holdingParameters(context.chains, context.settings.pageSizeMax)
-    return request => {
-      const dialect = dialectOf(request, context.settings.dialect)
-      return perform(context, request, {
-        scope: 'nft-holdings',
-        cacheKey: dialect,
-        work: admission => answerOne(context, request, { parameters, dialect, admission }),
-      })
-    }
-  },
+  answer: holdingAnswer(askOne),
   document: ({ chains, pageSizeMax }, version) => {
     const parameters = holdingParameters(chains, pageSizeMax)
     return {
@@ -49,16 +33,7 @@ export const nft: RouteParts = {
 }
 
 export const multipleNfts: RouteParts = {
-  answer: context => {
-    const parameters = holdingParameters(context.chains, context.settings.pageSizeMax)
-    return request => {
-      const dialect = dialectOf(request, context.settings.dialect)
-      return perform(context, request, {
-        scope: 'nft-holdings',
-        work: admission => answerMany(context, request, { parameters, dialect, admission }),
-      })
-    }
-  },
+  answer: holdingAnswer(askMany, { isKept: false }),
   document: ({ chains, pageSizeMax }, version) => ({
     id: version === 'v2' ? 'getMultipleNFTs' : 'getMultipleNFTsV22',
     tag: 'EVM',
@@ -83,40 +58,29 @@ export const multipleNfts: RouteParts = {
 
 const exampleToken = '0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d'
 
-type Parts = { parameters: HoldingParameters; dialect: Dialect; admission: Admission }
-
-async function answerOne(context: Context, request: ApiRequest, { parameters, dialect, admission }: Parts) {
+async function askOne({ context, request, parameters, dialect, options }: AskedHolding): Promise<HoldingAnswer> {
   const contract = readParameter(parameters.address, request.pathParameter('address'))
   const tokenId = readParameter(parameters.tokenId, request.pathParameter('token_id'))
   const query = new QueryText(request.query)
   const chain = (query.optional(parameters.chain) ?? context.chains.all[0]!).id
   const format = query.optional(parameters.format) ?? 'decimal'
   const { normalizeMetadata } = readFilter(query, parameters, ofOne)
-  const options = holdingsOptions(context, request, admission)
   const answer = await context.holdings.nfts({ chain, tokens: [{ contract, tokenId }] }, options)
   const row = answer.rows[0]
   if (row === undefined)
     throw new AlmanacError('not_found', `No NFT of ${contract} with the id ${tokenId} has an owner`, {
       details: { index_complete: answer.complete },
     })
-  const body = Buffer.from(
-    JSON.stringify(nftJson(row, 'single', { dialect, format, normalizeMetadata })),
-  ) as Buffer<ArrayBuffer>
-  return {
-    ready: readyAnswer({ headers: completenessHeaders(answer, dialect), body }),
-    keep: mayKeep(context, answer, options),
-  }
+  return { ...answer, shown: nftJson(row, 'single', { dialect, format, normalizeMetadata }) }
 }
 
-async function answerMany(context: Context, request: ApiRequest, { parameters, dialect, admission }: Parts) {
+async function askMany({ context, request, parameters, dialect, options }: AskedHolding): Promise<HoldingAnswer> {
   const chain = (new QueryText(request.query).optional(parameters.chain) ?? context.chains.all[0]!).id
   // A client that sends its body slowly does not take a slot meanwhile.
   const { tokens, normalizeMetadata } = bodyOf(await context.queue.withoutSlot(() => request.readJson(bodyBytesMax)))
-  const options = holdingsOptions(context, request, admission)
   const answer = await context.holdings.nfts({ chain, tokens }, options)
   const shown = answer.rows.map(row => row && nftJson(row, 'single', { dialect, format: 'decimal', normalizeMetadata }))
-  const body = Buffer.from(JSON.stringify(shown)) as Buffer<ArrayBuffer>
-  return { ready: readyAnswer({ headers: completenessHeaders(answer, dialect), body }), keep: false }
+  return { ...answer, shown }
 }
 
 /** Numbers are taken as ids too: clients write both. */
