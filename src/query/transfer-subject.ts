@@ -48,7 +48,7 @@ function carriedFilter({ direction, contracts }: WalletFilter): string {
 }
 
 /** Of a cursor that this process or another one of the store made. */
-export function filterOf(filter: string): WalletFilter {
+export function walletFilterOf(filter: string): WalletFilter {
   if (filter === '') return { direction: 'both', contracts: [] }
   const contracts = filter.slice(2).match(/.{40}/g) ?? []
   return {

@@ -5,7 +5,7 @@ import type { Admission } from '../../keys/gatekeeper.ts'
 import type { Freshen } from '../../query/freshen.ts'
 import { IndexTransfers, type ListAnswer, type ListQuestion } from '../../query/index-transfers.ts'
 import type { TransfersOptions } from '../../query/nft-transfers.ts'
-import { carriedSubject, filterOf, type TransferSubject } from '../../query/transfer-subject.ts'
+import { carriedSubject, type TransferSubject, walletFilterOf } from '../../query/transfer-subject.ts'
 import { type CursorSigner, firstPage } from '../../store/cursor.ts'
 import { readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
@@ -217,7 +217,7 @@ class ListPages {
     const cursor = openCursor(signer, cursorText, { list: of.list, subject: asked.subject, chain })
     return {
       ...cursor,
-      of: of.list === 'wallet-transfers' ? { ...of, ...filterOf(cursor.filter) } : of,
+      of: of.list === 'wallet-transfers' ? { ...of, ...walletFilterOf(cursor.filter) } : of,
       limit: Math.min(cursor.limit, pageSizeMax),
       countTotal: cursor.countTotal && request.version === 'v2',
     }
