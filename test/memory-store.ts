@@ -6,7 +6,7 @@ import { type IndexQuery, type IndexReader, type IndexRecords, noRecords } from 
 import { byBlock } from '../src/store/indexes/by-block.ts'
 import { byToken } from '../src/store/indexes/by-token.ts'
 import { byWallet } from '../src/store/indexes/by-wallet.ts'
-import type { ColdCommit, HotCommit, Store, TransferPageQuery, TransferRange } from '../src/store/store.ts'
+import type { ColdCommit, Forgotten, HotCommit, Store, TransferPageQuery, TransferRange } from '../src/store/store.ts'
 import type { TransferPage } from '../src/store/transfer-page.ts'
 import { ModelStore } from './model-store.ts'
 
@@ -31,6 +31,14 @@ export class MemoryStore {
     this.#write(commit.chain, () => this.model.commitHot(commit))
   }
 
+  addToHot(...added: Parameters<ModelStore['addToHot']>): void {
+    this.#write(added[0], () => this.model.addToHot(...added))
+  }
+
+  forget(what: Forgotten): void {
+    this.#write(what.chain, () => this.model.forget(what))
+  }
+
   finalize(chain: ChainId, upTo: number): void {
     this.#write(chain, () => this.model.finalize(chain, upTo))
   }
@@ -46,10 +54,14 @@ export class MemoryStore {
     | 'chainState'
     | 'coverage'
     | 'contractCoverage'
+    | 'forgottenBlocks'
     | 'contractFacts'
     | 'marksOf'
     | 'transferPage'
     | 'transferCount'
+    | 'hotBlocks'
+    | 'lowestBlock'
+    | 'blocksAround'
   > & { indexes: IndexReader } {
     const later = async <T>(read: () => T): Promise<T> => {
       await setImmediate()
@@ -60,10 +72,14 @@ export class MemoryStore {
       chainState: chain => later(() => this.model.chainState(chain)),
       coverage: (chain, scope) => later(() => this.model.coverage(chain, scope)),
       contractCoverage: (chain, contract) => later(() => this.model.contractCoverage(chain, contract)),
+      forgottenBlocks: chain => later(() => this.model.forgottenBlocks(chain)),
       contractFacts: async (chain, contract) => ({ chain, contract, ...factsOf(contract) }),
       marksOf: async () => [],
       transferPage: query => later(() => this.#page(query)),
       transferCount: (range: TransferRange) => later(() => this.model.transferCount(range)),
+      hotBlocks: chain => later(() => this.model.hotBlocks(chain)),
+      lowestBlock: (chain, interval) => later(() => this.model.lowestBlock(chain, interval)),
+      blocksAround: (chain, timestamp) => later(() => this.model.blocksAround(chain, timestamp)),
       indexes: {
         indexRecords: query => later(() => this.#records(query)),
         transfersAt: () => Promise.reject(new Error('not part of who owns what')),

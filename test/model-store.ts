@@ -223,6 +223,11 @@ export class ModelStore {
     return intervalsOf(all)
   }
 
+  forgottenBlocks(id: ChainId): Interval[] {
+    const scopes = [...this.#chain(id).covered.keys()].filter(scope => scope.startsWith('without '))
+    return scopes.flatMap(scope => this.coverage(id, scope)).map(({ from, to }) => ({ from, to }))
+  }
+
   contractsOf(id: ChainId): Address[] {
     return [...new Set([...this.#chain(id).transfers.values()].map(({ contract }) => contract))].sort()
   }

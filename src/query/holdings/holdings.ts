@@ -6,7 +6,6 @@ import type { IndexReader } from '../../store/index-reader.ts'
 import { blockSpan } from '../../store/indexes/by-block.ts'
 import { readTokenRecord } from '../../store/indexes/by-token.ts'
 import { wordAt } from '../../store/runs/place-key.ts'
-import type { TransferReader } from '../../store/store.ts'
 import { Pace } from '../pace.ts'
 import { type FactsStore, ShownContracts } from '../shown-contracts.ts'
 import { type ClaimStore, Claims } from './claims.ts'
@@ -17,14 +16,20 @@ import { Mints } from './mints.ts'
 import { contractRows, type RowReader, walletRows } from './nft-rows.ts'
 import type * as q from './questions.ts'
 import { rowFlags, type Sheet } from './sheet.ts'
-import { type FoundSheet, Sheets } from './sheets.ts'
+import { type FoundSheet, type SheetLimits, type SheetStore, Sheets } from './sheets.ts'
 import { type ContractSubject, recordsOf, type Subject, spansOf } from './subject.ts'
 
 /** Most tokens were last received by who holds them: the first read tells it. */
 const receiptsPerRead = 50
 
-type HoldingsStore = ClaimStore & FactsStore & TransferReader
-type SharedLooks = { revision?: () => number; contracts?: ShownContracts; chains?: ChainTable }
+type HoldingsStore = ClaimStore & FactsStore & SheetStore
+type HoldingsParts = {
+  /** Replaces the store's where concurrent requests share one look, as they share `contracts`. */
+  revision?: () => number
+  contracts?: ShownContracts
+  chains?: ChainTable
+  limits?: Partial<SheetLimits>
+}
 type Answered = FoundSheet & { claim: q.Completeness }
 
 export class Holdings implements q.HoldingsQueries {
@@ -35,17 +40,14 @@ export class Holdings implements q.HoldingsQueries {
   readonly #sheets: Sheets
   readonly #rows: RowReader
 
-  /** `revision` replaces the store's where concurrent requests share one look, as they share `contracts`. */
-  constructor(
-    store: HoldingsStore,
-    indexes: IndexReader,
-    { revision = () => store.revision(), contracts = new ShownContracts(store, revision), chains }: SharedLooks = {},
-  ) {
+  constructor(store: HoldingsStore, indexes: IndexReader, parts: HoldingsParts = {}) {
+    const { revision = () => store.revision(), chains, limits } = parts
+    const { contracts = new ShownContracts(store, revision) } = parts
     this.#store = store
     this.#indexes = indexes
     this.#claims = new Claims(store, indexes, revision, chains)
     const mints = new Mints(indexes)
-    this.#sheets = new Sheets(store, indexes, mints)
+    this.#sheets = new Sheets(store, indexes, mints, limits)
     this.#contracts = contracts
     this.#rows = { mints, claims: this.#claims, contracts }
   }

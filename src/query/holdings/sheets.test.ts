@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import type { MemoryStore } from '../../../test/memory-store.ts'
 import { alice, blockOf, bob, chain, contract, rowOf, storeOf } from '../../../test/ten-final-blocks.ts'
+import type { Address, Hash } from '../../model.ts'
 import type { IndexReader } from '../../store/index-reader.ts'
 import { byWallet } from '../../store/indexes/by-wallet.ts'
 import { noActivity } from '../../store/packed-activity.ts'
@@ -109,12 +110,33 @@ test('a sheet that is being made is enough for requests of a newer final block',
   expect(counts.indexRecords).toBe(1)
 })
 
+test('a branch of more changes than are compared, replaced while it is read, is not in the sheet', async () => {
+  const store = storeOf([])
+  const replace = (to: Address, digit: string) => {
+    const transfers = [0, 1, 2].map(at => ({ ...rowOf(10, { tokenId: BigInt(at), to }), logIndex: at }))
+    const block = { ...blockOf(10), hash: `0x${digit.repeat(64)}` as Hash }
+    store.commitHot({ chain, ancestor: 9, blocks: [{ ...block, transfers, activity: noActivity }], head: block })
+  }
+  replace(alice, 'a')
+  const hook: Hook = { name: 'indexRecords', once: undefined }
+  const { reads } = readsOf(store, hook)
+  const sheets = new Sheets(reads, reads.indexes, new Mints(reads.indexes), { changesMax: 2 })
+  const asOf = { finalized: 9, isFilled: true }
+  await sheets.after(stats, 9, asOf)
+  hook.once = () => replace(bob, 'b')
+  const { sheet, isWhole } = await sheets.after(stats, 10, asOf)
+  expect([[...sheet.columns.parties].map(party => sheet.addresses.addressOf(party)), isWhole]).toEqual([
+    [bob, bob, bob],
+    true,
+  ])
+})
+
 test('what happened since does not push out the sheet that it is put on', async () => {
   const store = storeOf([rowOf(5, {})])
   const { reads, counts } = readsOf(store, { name: 'indexRecords', once: undefined })
   const finalBlock = { finalized: 9, isFilled: true }
   const { sheet } = await new Sheets(reads, reads.indexes, new Mints(reads.indexes)).after(stats, 9, finalBlock)
-  const sheets = new Sheets(reads, reads.indexes, new Mints(reads.indexes), sheet.byteLength * 1.5)
+  const sheets = new Sheets(reads, reads.indexes, new Mints(reads.indexes), { bytesMax: sheet.byteLength * 1.5 })
   await sheets.after(stats, 9, finalBlock)
   // A token that was there: what was minted is not looked up.
   const moved = [{ ...blockOf(10), transfers: [rowOf(10, { from: alice, to: bob })], activity: noActivity }]
@@ -130,7 +152,7 @@ test('what happened since does not push out the sheet that it is put on', async 
 test('a contract with more holdings than memory is given for is refused', async () => {
   const rows = Array.from({ length: 600 }, (_, at) => ({ ...rowOf(1, { tokenId: BigInt(at) }), logIndex: at }))
   const { reads } = readsOf(storeOf(rows), { name: 'indexRecords', once: undefined })
-  const sheets = new Sheets(reads, reads.indexes, new Mints(reads.indexes), 2_000)
+  const sheets = new Sheets(reads, reads.indexes, new Mints(reads.indexes), { bytesMax: 2_000 })
   const refused = sheets.after(stats, 9, { finalized: 9, isFilled: true })
   await expect(refused).rejects.toMatchObject({ code: 'answer_too_large' })
 })

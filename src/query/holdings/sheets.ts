@@ -2,9 +2,9 @@
 // Requests for the same sheet share its building. It judges no completeness.
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { Interval } from '../../model.ts'
+import type { Block, ChainId, Interval } from '../../model.ts'
 import type { IndexReader } from '../../store/index-reader.ts'
-import type { TransferReader } from '../../store/store.ts'
+import type { ChainReader, TransferReader } from '../../store/store.ts'
 import { type Changes, changesOf } from './changes.ts'
 import { FoldTurns, foldSubject } from './fold-subject.ts'
 import type { Mints } from './mints.ts'
@@ -14,13 +14,18 @@ import type { Sheet } from './sheet.ts'
 import { SheetBuilder } from './sheet-builder.ts'
 import type { Subject } from './subject.ts'
 
-/** The largest collections have some three million holders, whose sheet takes 200 MB; most take less than one. */
-const usualBytesMax = 256 * 2 ** 20
-/** Putting this many on top takes some 20 ms; beyond it a sheet of a newer block is made. */
-const changesMax = 5_000
-/** What is read again for every request stays small: 1 ms. */
-const finalChangesMax = 200
+export type SheetLimits = {
+  /** The largest collections have some three million holders, whose sheet takes 200 MB; most take less than one. */
+  bytesMax: number
+  /** Putting this many on top takes some 20 ms; beyond it a sheet of a newer block is made. */
+  changesMax: number
+  /** What is read again for every request stays small: 1 ms. */
+  finalChangesMax: number
+}
+const usualLimits: SheetLimits = { bytesMax: 256 * 2 ** 20, changesMax: 5_000, finalChangesMax: 200 }
 const attemptsMax = 3
+
+export type SheetStore = TransferReader & Pick<ChainReader, 'hotBlocks' | 'lowestBlock'>
 
 export type FoundSheet = {
   sheet: Sheet
@@ -36,7 +41,7 @@ export type IndexedChain = { finalized: number; isFilled: boolean }
 type Base = FoundSheet & { block: number; stamp: string }
 
 export class Sheets {
-  readonly #transfers: TransferReader
+  readonly #store: SheetStore
   readonly #indexes: IndexReader
   readonly #mints: Mints
   readonly #kept: LRUCache<string, Kept>
@@ -46,15 +51,15 @@ export class Sheets {
   readonly #making = new Map<string, number>()
   readonly #turns = new FoldTurns()
   readonly #building = new Map<string, Promise<FoundSheet>>()
-  readonly #bytesMax: number
+  readonly #limits: SheetLimits
 
-  constructor(transfers: TransferReader, indexes: IndexReader, mints: Mints, bytesMax = usualBytesMax) {
-    this.#transfers = transfers
+  constructor(store: SheetStore, indexes: IndexReader, mints: Mints, limits: Partial<SheetLimits> = {}) {
+    this.#store = store
     this.#indexes = indexes
     this.#mints = mints
-    this.#bytesMax = bytesMax
+    this.#limits = { ...usualLimits, ...limits }
     this.#kept = new LRUCache({
-      maxSize: bytesMax,
+      maxSize: this.#limits.bytesMax,
       sizeCalculation: ({ sheet }) => sheet.byteLength,
       dispose: (_, key) => this.#forget(key),
     })
@@ -70,7 +75,7 @@ export class Sheets {
     const final = Math.min(block, finalized)
     let base = await this.#base(subject, final)
     let changes = await this.#changes(subject, base.block, block)
-    const isFar = changes.more || (changes.list?.length ?? 0) > finalChangesMax
+    const isFar = changes.more || (changes.list?.length ?? 0) > this.#limits.finalChangesMax
     if (isFar && base.block < final) {
       base = await this.#make(subject, final, base)
       changes = await this.#changes(subject, base.block, block)
@@ -86,7 +91,7 @@ export class Sheets {
       const found = patched && { sheet: patched, isWhole: base.isWhole, patch, isOther: false }
       const made = found ?? (await this.#folded(subject, { from: base.block, to: block }, changes))
       // It must not push out the base, which takes longer to make, and of another branch it would be wrong.
-      const isSmall = base.sheet.byteLength + made.sheet.byteLength <= this.#bytesMax
+      const isSmall = base.sheet.byteLength + made.sheet.byteLength <= this.#limits.bytesMax
       if (base.isWhole && made.isWhole && isSmall && !changes.more && !made.isOther)
         this.#kept.set(key, { sheet: made.sheet, stamp, patch: made.patch })
       return made
@@ -94,8 +99,8 @@ export class Sheets {
   }
 
   #changes(subject: Subject, from: number, to: number): Promise<Changes> {
-    const store = { indexes: this.#indexes, transfers: this.#transfers }
-    return changesOf(store, subject, { from: from + 1, to }, changesMax)
+    const store = { indexes: this.#indexes, transfers: this.#store }
+    return changesOf(store, subject, { from: from + 1, to }, this.#limits.changesMax)
   }
 
   /** The newest kept sheet that still holds. */
@@ -165,18 +170,25 @@ export class Sheets {
   /** As of a block that is not final: a reorganisation while it is read would mix two branches. */
   async #folded(subject: Subject, { from, to }: Interval, before: Changes): Promise<FoundSheet & { isOther: boolean }> {
     for (let attempt = 0; ; attempt++) {
-      const stamp = await this.#stamp(subject, Math.max(0, from))
+      const stamp = await this.#stamp(subject, to)
+      // Of many changes there are no bytes to compare: while the newest block stays, those below it do.
+      const newest = (await this.#store.hotBlocks(subject.chain)).findLast(({ number }) => number <= to)
       const sheet = await this.#fold(subject, to)
       const after = await this.#changes(subject, from, to)
-      const isSame = stamp === (await this.#stamp(subject, Math.max(0, from)))
+      const isSame = stamp === (await this.#stamp(subject, to)) && (await this.#isStored(subject.chain, newest))
       const isWhole = isSame && after.bytes.equals(before.bytes)
       if (isWhole || attempt === attemptsMax) return { sheet, isWhole, isOther: attempt > 0 }
       before = after
     }
   }
 
+  async #isStored(chain: ChainId, block: Block | undefined): Promise<boolean> {
+    if (block === undefined) return true
+    return (await this.#store.lowestBlock(chain, { from: block.number, to: block.number }))?.hash === block.hash
+  }
+
   #fold(subject: Subject, block: number): Promise<Sheet> {
-    return foldSubject(this.#indexes, subject, block, { turns: this.#turns, bytesMax: 4 * this.#bytesMax })
+    return foldSubject(this.#indexes, subject, block, { turns: this.#turns, bytesMax: 4 * this.#limits.bytesMax })
   }
 
   /** Changes where final rows up to a block do. Begins with the count of what was taken away. */
@@ -184,7 +196,7 @@ export class Sheets {
     const { takenBack, filled } = await this.#indexes.rowChanges(subject.chain)
     if ('wallet' in subject) return `${takenBack} ${filled}`
     const { chain, contract } = subject
-    return `${takenBack} ${await this.#transfers.transferCount({ chain, contract, toBlock })}`
+    return `${takenBack} ${await this.#store.transferCount({ chain, contract, toBlock })}`
   }
 
   async #shared<Found extends FoundSheet>(key: string, build: () => Promise<Found>): Promise<Found> {
