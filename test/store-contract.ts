@@ -277,6 +277,7 @@ export function storeContract(
         expect(await store.transferCount({ chain: eth, contract })).toBe(0)
         expect(await blocksOfPage()).toEqual([])
         expect(await store.contractCoverage(eth, contract)).toEqual([])
+        expect(await store.forgottenBlocks(eth)).toEqual([{ from: 0, to: full.at(-1)!.to }])
         expect(await store.contractFacts(eth, contract)).toBeUndefined()
         expect(await store.tokenUris(eth, [contract, contract, otherContract].map(tokenUri))).toEqual([
           tokenUri(otherContract, 2),
@@ -293,6 +294,7 @@ export function storeContract(
         const again = { from: 0, to: 3, evidence: 'bloom', scope: 'full' } as const
         await store.commitCold(cold([1, 2, 3], { covered: [again], ranges: [{ ...again, hash: block(3).hash }] }))
         expect((await store.contractCoverage(eth, contract))[0]).toEqual({ from: 0, to: 3, evidence: 'bloom' })
+        expect((await store.forgottenBlocks(eth))[0]?.from).not.toBe(0)
         expect(await store.transferCount({ chain: eth, contract })).toBe(4)
       })
 

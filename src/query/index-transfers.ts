@@ -2,7 +2,7 @@
 // completeness, pages, totals. No HTTP and no JSON.
 import { LRUCache } from 'lru-cache'
 import type { ChainTable } from '../chains.ts'
-import { isCovered, weakestEvidence, wholeCoverage } from '../coverage.ts'
+import { isCovered, weakestEvidence } from '../coverage.ts'
 import {
   type Address,
   type ChainId,
@@ -12,7 +12,7 @@ import {
   type Interval,
   zeroAddress,
 } from '../model.ts'
-import { chainCoverage } from '../store/chain-coverage.ts'
+import { everyContractCoverage } from '../store/chain-coverage.ts'
 import type { PageCursor } from '../store/cursor.ts'
 import type { IndexReader } from '../store/index-reader.ts'
 import { readWalletRecord } from '../store/indexes/by-wallet.ts'
@@ -130,16 +130,14 @@ export class IndexTransfers {
     if (known?.revision === revision) return known
     const [state, coverage, states] = await Promise.all([
       this.#store.chainState(chain),
-      contract === undefined ? this.#wholeCoverage(chain) : this.#store.contractCoverage(chain, contract),
+      contract === undefined
+        ? everyContractCoverage(this.#store, chain)
+        : this.#store.contractCoverage(chain, contract),
       this.#store.indexes.indexStates(chain),
     ])
     const view = { revision, state, coverage, ...keptAndFilled(states) }
     this.#views.set(key, view)
     return view
-  }
-
-  async #wholeCoverage(chain: ChainId): Promise<CoveredInterval[]> {
-    return wholeCoverage(await chainCoverage(this.#store, chain), 'transfers')
   }
 
   /** The bounds of one block; undefined where no block of the chain has the hash. */

@@ -136,6 +136,8 @@ export interface ChainReader {
    * on. Sorted and disjoint, the strongest evidence where they overlap.
    */
   contractCoverage(chain: ChainId, contract: Address): Promise<CoveredInterval[]>
+  /** Blocks of which a contract was forgotten after they were claimed as a whole. */
+  forgottenBlocks(chain: ChainId): Promise<Interval[]>
   /**
    * The known blocks on both sides of a moment: the last with a timestamp below it and the first at or above it.
    * Every block that holds a row is known, and so are the ends of covered intervals.

@@ -2,9 +2,9 @@
 // in between can only make an answer claim less than it holds.
 import { LRUCache } from 'lru-cache'
 import type { ChainTable } from '../../chains.ts'
-import { isCovered, weakestEvidence, wholeCoverage } from '../../coverage.ts'
+import { isCovered, weakestEvidence } from '../../coverage.ts'
 import type { Address, ChainId, CoveredInterval } from '../../model.ts'
-import { chainCoverage } from '../../store/chain-coverage.ts'
+import { everyContractCoverage } from '../../store/chain-coverage.ts'
 import type { IndexReader } from '../../store/index-reader.ts'
 import type { IndexName } from '../../store/indexes/index-view.ts'
 import type { ChainState, Store } from '../../store/store.ts'
@@ -17,7 +17,7 @@ const chainsMax = 100
 type ChainView = KeptIndexes & { revision: number; state: ChainState | undefined; whole: CoveredInterval[] }
 type ContractView = { revision: number; coverage: readonly CoveredInterval[] }
 
-export type ClaimStore = Pick<Store, 'chainState' | 'coverage' | 'contractCoverage'>
+export type ClaimStore = Pick<Store, 'chainState' | 'coverage' | 'contractCoverage' | 'forgottenBlocks'>
 
 export class Claims {
   readonly #store: ClaimStore
@@ -38,12 +38,12 @@ export class Claims {
     const revision = this.#revision()
     const known = this.#chains.get(chain)
     if (known?.revision === revision) return known
-    const [state, covered, states] = await Promise.all([
+    const [state, whole, states] = await Promise.all([
       this.#store.chainState(chain),
-      chainCoverage(this.#store, chain),
+      everyContractCoverage(this.#store, chain),
       this.#indexes.indexStates(chain),
     ])
-    const view = { revision, state, whole: wholeCoverage(covered, 'transfers'), ...keptAndFilled(states) }
+    const view = { revision, state, whole, ...keptAndFilled(states) }
     this.#chains.set(chain, view)
     return view
   }

@@ -273,6 +273,15 @@ test('an index that is left while a sheet is made has a part of its records in i
   await store.close()
 })
 
+test('blocks of which a contract was forgotten are not claimed of all contracts', async () => {
+  const store = storeOf([rowOf(1, {})])
+  store.model.addCoverage(chain, 'transfers', { from: 0, to: 10, evidence: 'bloom' })
+  const ask = () => holdingsOf(store).walletStats({ chain, wallet: alice, atBlock: undefined })
+  expect(await ask()).toMatchObject({ nfts: 1, complete: true })
+  store.forget({ chain, contract })
+  expect(await ask()).toMatchObject({ nfts: 0, complete: false, evidence: undefined })
+})
+
 test('a chain without a head has nothing', async () => {
   const holdings = holdingsOf(new MemoryStore())
   const owners = await holdings.owners({ ...list, contract, tokenId: 1n }, options)

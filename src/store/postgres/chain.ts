@@ -12,6 +12,7 @@ import {
   contractCoverage,
   coverageByScope,
   coverageOf,
+  forgottenBlocks,
   idleContracts,
   unwatchContract,
   watchContract,
@@ -142,6 +143,7 @@ export function chainReader(store: StoreDatabase): ChainReader {
       store.ofChain(chain, [], ordinal => coverageByScope(database, ordinal, intervalsMax)),
     contractCoverage: (chain, contract) =>
       store.ofChain(chain, [], ordinal => contractCoverage(database, ordinal, contract)),
+    forgottenBlocks: chain => store.ofChain(chain, [], ordinal => forgottenBlocks(database, ordinal)),
     blocksAround: (chain, timestamp) =>
       store.ofChain(chain, noBlocks, ordinal => blocksAround(store, ordinal, timestamp)),
     lowestBlock: (chain, interval) =>

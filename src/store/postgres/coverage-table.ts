@@ -1,6 +1,6 @@
 // Covered intervals as rows. The arithmetic is `coverage.ts`; a change reads and rewrites only the rows that it
 // touches.
-import { addCoverage, coverageChange, removeCoverage } from '../../coverage.ts'
+import { addCoverage, coverageChange, joinIntervals, removeCoverage } from '../../coverage.ts'
 import { bytesOfHex } from '../../hex.ts'
 import {
   type Address,
@@ -51,6 +51,14 @@ export async function coverageByScope(
   const ofContracts = `scope NOT IN ${ofChain} AND scope NOT LIKE 'without %'`
   const find = `${part(`scope IN ${ofChain}`)} UNION ALL ${part(ofContracts)} LIMIT $2`
   return byScope(await database.read(find, ordinal, intervalsMax ?? null))
+}
+
+export async function forgottenBlocks(database: Database, ordinal: number): Promise<Interval[]> {
+  // Bounds that the key of the table finds.
+  const find = `SELECT from_block, to_block FROM coverage WHERE chain = $1 AND scope >= 'without ' AND scope < 'without!'`
+  return joinIntervals(
+    (await database.read(find, ordinal)).map(([from, to]) => ({ from: Number(from), to: Number(to) })),
+  )
 }
 
 /**

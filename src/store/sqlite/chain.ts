@@ -14,6 +14,7 @@ import {
   contractCoverage,
   coverageByScope,
   coverageOf,
+  forgottenBlocks,
   idleContracts,
   unwatchContract,
   watchContract,
@@ -104,6 +105,7 @@ export function chainReader(file: StoreFile): ChainReader {
       file.ofChain(chain, [], (read, ordinal) => coverageByScope(read, ordinal, intervalsMax)),
     contractCoverage: async (chain, contract) =>
       file.ofChain(chain, [], (read, ordinal) => contractCoverage(read, ordinal, contract)),
+    forgottenBlocks: async chain => file.ofChain(chain, [], forgottenBlocks),
     blocksAround: async (chain, timestamp) =>
       file.ofChain(chain, { before: undefined, after: undefined }, (read, ordinal) =>
         blocksAround(read, ordinal, timestamp),

@@ -1,6 +1,6 @@
 // Covered intervals as rows. The arithmetic is `coverage.ts`; a change reads and rewrites only the rows that it
 // touches.
-import { addCoverage, coverageChange, removeCoverage } from '../../coverage.ts'
+import { addCoverage, coverageChange, joinIntervals, removeCoverage } from '../../coverage.ts'
 import { bytesOfHex, hexOf } from '../../hex.ts'
 import {
   type Address,
@@ -45,6 +45,13 @@ export function coverageByScope(
     WHERE chain = ? AND NOT (typeof(scope) = 'text' AND scope LIKE 'without %') ORDER BY scope, from_block LIMIT ?`
   const byScope = Map.groupBy(connection.all(find, ordinal, intervalsMax), row => scopeOf(row[3]))
   return [...byScope].map(([scope, rows]) => ({ scope, intervals: rows.map(intervalOf) }))
+}
+
+export function forgottenBlocks(connection: Connection, ordinal: number): Interval[] {
+  // Bounds that the key of the table finds; bytes come after text.
+  const find = `SELECT from_block, to_block FROM coverage WHERE chain = ? AND scope >= 'without ' AND scope < 'without!'`
+  const rows = connection.all(find, ordinal) as [number, number][]
+  return joinIntervals(rows.map(([from, to]) => ({ from, to })))
 }
 
 /**
