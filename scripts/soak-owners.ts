@@ -1,7 +1,7 @@
 // Random histories of tokens on real stores, and every question of who owns what compared with a plain model after each
-// commit; for each seed, in files and in a database:
+// commit, as of every block; for each seed, in files and in a database:
 //
-//   npm run soak:owners -- --seeds 500 --first 1 [--engine sqlite]
+//   npm run soak:owners -- --seeds 300 --first 1 [--engine sqlite]
 //
 // Ends with exit code 1 where a seed has failed.
 import { parseArgs } from 'node:util'
@@ -10,7 +10,7 @@ import { engineNames, startEngine } from '../test/store-engines.ts'
 
 const { values: options } = parseArgs({
   options: {
-    seeds: { type: 'string', default: '500' },
+    seeds: { type: 'string', default: '300' },
     first: { type: 'string', default: '1' },
     engine: { type: 'string' },
   },
@@ -24,7 +24,7 @@ for (const name of engineNames.filter(each => options.engine === undefined || op
   for (let seed = first; seed < first + seeds; seed++) {
     try {
       await tryOnStore(await engine.newStore(), seed)
-      if (seed % 20 === 0) say(`${name}, seed ${seed}: equal`)
+      if (seed % 10 === 0) say(`${name}, seed ${seed}: equal`)
     } catch (error) {
       failed.push(`${name} ${seed}`)
       say(`${name}, seed ${seed}: ${error instanceof Error ? error.stack : error}`)

@@ -12,6 +12,10 @@ describe.each(engineNames)('on %s', name => {
 
   // The second one has its rows in runs.
   test.each([7, 28])('every answer is that of a plain list of transfers, seed %i', async seed => {
-    await tryOnStore(await engine.newStore(), seed, 3)
+    await tryOnStore(await engine.newStore(), seed, { stepsMax: 3, blocks: 'some' })
+  })
+
+  test('and as of every block, seed 2', async () => {
+    await tryOnStore(await engine.newStore(), 2, { stepsMax: 2 })
   })
 })

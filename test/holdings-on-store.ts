@@ -3,18 +3,29 @@ import fc from 'fast-check'
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts'
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts'
 import type { Store } from '../src/store/store.ts'
-import { HoldingsTrial, trialChain, trialContracts, trialSteps } from './holdings-trial.ts'
+import { historyChain, historyContracts, historySteps } from './holdings-history.ts'
+import { HoldingsTrial } from './holdings-trial.ts'
 import { factsOf } from './memory-store.ts'
 
 /** Fails where an answer differs from the model's. Every second seed keeps rows in sorted runs from the first one on. */
-export async function tryOnStore(url: string, seed: number, stepsMax = Number.POSITIVE_INFINITY): Promise<void> {
-  const [steps] = fc.sample(trialSteps, { seed, numRuns: 1 })
+export async function tryOnStore(
+  url: string,
+  seed: number,
+  { stepsMax = Number.POSITIVE_INFINITY, blocks = 'every' }: { stepsMax?: number; blocks?: 'some' | 'every' } = {},
+): Promise<void> {
+  const [steps] = fc.sample(historySteps, { seed, numRuns: 1 })
   const store = await open(url, seed % 2 === 0 ? { bulkRows: 1, runsPerMerge: 2 } : {})
+  const putFacts = () =>
+    store.putContractFacts(historyContracts.map(contract => ({ chain: historyChain, contract, ...factsOf(contract) })))
+  // Names go with a contract that is forgotten.
+  const forgetStep: typeof store.forgetStep = async (what, rowsMax) => {
+    const step = await store.forgetStep(what, rowsMax)
+    if (step.done) await putFacts()
+    return step
+  }
   try {
-    await store.putContractFacts(
-      trialContracts.map(contract => ({ chain: trialChain, contract, ...factsOf(contract) })),
-    )
-    await new HoldingsTrial({ reads: store, writes: store }).run(steps!.slice(0, stepsMax))
+    await putFacts()
+    await new HoldingsTrial({ reads: store, writes: { ...store, forgetStep } }).run(steps!.slice(0, stepsMax), blocks)
   } finally {
     await store.close()
   }

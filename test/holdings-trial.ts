@@ -1,38 +1,26 @@
-// Random histories of tokens, and every question of who owns what compared with the model after each step: for any
-// store, given by its writes and reads. It needs no test runner.
+// Every question of who owns what compared with the model after each step of a random history, as of some blocks or as
+// of every one: for any store, given by its writes and reads. It needs no test runner.
 import assert from 'node:assert/strict'
-import fc from 'fast-check'
 import { isCovered } from '../src/coverage.ts'
-import { type Address, type Block, type ChainId, type Hash, type TransferFacts, zeroAddress } from '../src/model.ts'
+import type { Address, Hash } from '../src/model.ts'
+import { type AskBlock, stateBlockAt } from '../src/query/date-to-block.ts'
 import { Holdings } from '../src/query/holdings/holdings.ts'
 import type { Continuation, HoldingsOptions, ListAnswer, NftRow } from '../src/query/holdings/questions.ts'
-import { noActivity } from '../src/store/packed-activity.ts'
-import type { ColdCommit, HotCommit } from '../src/store/store.ts'
-import { unpackTransfer } from '../src/store/transfer-payload.ts'
+import {
+  historyChain as chain,
+  historyContracts as contracts,
+  History,
+  type HistoryStep,
+  type HistoryWrites,
+  historyIds as ids,
+  timeOf,
+  historyWallets as wallets,
+} from './holdings-history.ts'
 import { HoldingsModel, type ModelHolding, type ModelTransfer } from './holdings-model.ts'
-import { factsOf, MemoryStore } from './memory-store.ts'
-import { packTransfer } from './pack-transfer.ts'
+import { factsOf, type MemoryStore } from './memory-store.ts'
 
 export type TrialStore = ReturnType<MemoryStore['reads']>
 
-/** Writes that go to the store beside those to the model. */
-export type TrialWrites = {
-  commitCold(commit: ColdCommit): unknown
-  commitHot(commit: HotCommit): unknown
-  finalize(chain: ChainId, upTo: number): unknown
-  dropRange(chain: ChainId, scope: 'full', interval: { from: number; to: number }): unknown
-}
-
-export const trialChain = 1 as ChainId
-const chain = trialChain
-/** ERC-721 with ranges, ERC-1155, both. The second is spam. */
-export const trialContracts = ['a', 'b', 'c'].map(digit => `0x${digit.repeat(40)}` as Address)
-const contracts = trialContracts
-const wallets = ['1', '2', '3', '4'].map(digit => `0x${digit.repeat(40)}` as Address)
-const parties = [zeroAddress, ...wallets]
-const amounts = [0n, 1n, 2n, 5n, 2n ** 53n - 1n, 2n ** 200n]
-const ids = [0n, 1n, 2n, 3n, 5n, 8n, 2n ** 32n + 1n, 2n ** 256n - 1n]
-const startBlock = 30
 const options: HoldingsOptions = {
   key: { id: 'trial', indexPerDay: undefined, indexWaiting: undefined } as HoldingsOptions['key'],
   freshen: undefined,
@@ -41,141 +29,52 @@ const options: HoldingsOptions = {
     tokens.map(({ tokenId }) => ({ tokenUri: `${tokenId}`, metadata: undefined, syncedAtMs: 1 })),
 }
 
-const row = fc.record({
-  block: fc.nat(30),
-  tx: fc.nat(2),
-  contract: fc.nat(2),
-  from: fc.oneof(fc.constant(0), fc.nat(4)),
-  to: fc.nat(4),
-  id: fc.oneof(fc.nat(2), fc.nat(ids.length - 1)),
-  amount: fc.nat(amounts.length - 1),
-  kind: fc.constantFrom('single', 'single', 'single', 'batch', 'range'),
-  isErc1155: fc.boolean(),
-  idCount: fc.integer({ min: 2, max: 9 }),
-  sentBy: fc.constantFrom('recipient', 'recipient', 'giver', 'other', undefined),
-})
-type RowDraw = typeof row extends fc.Arbitrary<infer T> ? T : never
-
-export const trialSteps = fc.array(
-  fc.record({
-    kind: fc.constantFrom('hot', 'hot', 'hot', 'reorg', 'finalize', 'older', 'older', 'drop', 'nothing'),
-    depth: fc.nat(4),
-    at: fc.nat(40),
-    limit: fc.constantFrom(1, 7, 100),
-    question: fc.nat(4),
-    rows: fc.array(row, { maxLength: 8 }),
-  }),
-  { minLength: 1, maxLength: 14 },
-)
-export type TrialStep = typeof trialSteps extends fc.Arbitrary<(infer T)[]> ? T : never
-
 export class HoldingsTrial {
-  readonly #memory = new MemoryStore()
-  readonly #writes: readonly TrialWrites[]
-  readonly #holdings: Holdings
-  #logs = 0
-  #branch = 0
+  readonly #history: History
+  readonly #reads: TrialStore
+  /** Which of them is asked decides whether a sheet is patched, advanced, dropped for others or made from nothing. */
+  readonly #askers: Holdings[]
+  #order = 0
   #open: OpenList | undefined
 
   /** Without a store the model's own reads are tried. */
-  constructor(tried?: { reads: TrialStore; writes: TrialWrites }) {
-    this.#writes = tried === undefined ? [this.#memory] : [this.#memory, tried.writes]
-    const reads = tried?.reads ?? this.#memory.reads()
-    this.#holdings = new Holdings(reads, reads.indexes)
+  constructor(tried?: { reads: TrialStore; writes: HistoryWrites }) {
+    this.#history = new History(tried?.writes)
+    this.#reads = tried?.reads ?? this.#history.memory.reads()
+    const limits = [{}, { changesMax: 3, finalChangesMax: 1 }, { bytesMax: 40_000 }, {}]
+    this.#askers = limits.map(each => new Holdings(this.#reads, this.#reads.indexes, { limits: each }))
   }
 
-  async run(steps: readonly TrialStep[]): Promise<void> {
-    await this.#commitCold([], startBlock)
+  async run(steps: readonly HistoryStep[], blocks: 'some' | 'every' = 'some'): Promise<void> {
+    await this.#history.start()
     for (const step of steps) {
-      const before = this.#transfers()
-      await this.#apply(step)
+      const before = this.#history.transfers()
+      await this.#history.apply(step)
+      this.#order = step.order
+      this.#askers[0] = new Holdings(this.#reads, this.#reads.indexes)
       await this.#readOn(before, step)
-      await this.#compare(step)
+      await (blocks === 'some' ? this.#compareSome(step) : this.#compareEvery(step))
     }
     await this.#open?.readToEnd()
   }
 
-  #head(): number {
-    return this.#memory.model.chainState(chain)?.head.number ?? -1
+  /** A number below another one, the same for the same history. */
+  #draw(below: number): number {
+    this.#order = (Math.imul(this.#order, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((this.#order / 2 ** 32) * below)
   }
 
-  async #apply({ kind, depth, at, rows }: TrialStep): Promise<void> {
-    const finalized = this.#memory.model.finalized(chain)
-    const head = this.#head()
-    if (kind === 'hot') await this.#commitHot(head, 1 + (depth % 2), rows)
-    if (kind === 'reorg') await this.#commitHot(Math.max(finalized, head - depth), 1 + depth, rows)
-    if (kind === 'finalize' && head - depth > finalized)
-      for (const writes of this.#writes) await writes.finalize(chain, head - depth)
-    if (kind === 'older') await this.#commitCold(rows, finalized)
-    if (kind === 'drop')
-      for (const writes of this.#writes) await writes.dropRange(chain, 'full', { from: at, to: at + depth })
+  get #holdings(): Holdings {
+    return this.#askers[this.#draw(this.#askers.length)]!
   }
 
-  async #commitCold(rows: readonly RowDraw[], upTo: number): Promise<void> {
-    const transfers = rows.flatMap(draw => this.#rowsOf(draw, Math.min(draw.block, upTo)))
-    const numbers = new Set([...transfers.map(({ block }) => block), upTo])
-    const lowest = Math.min(...numbers)
-    const covered = [{ scope: 'full', from: lowest, to: upTo, evidence: 'bloom' } as const]
-    const blocks = [...numbers].map(number => this.#block(number, 0))
-    const commit = { chain, covered, blocks, transfers, activity: noActivity }
-    for (const writes of this.#writes) await writes.commitCold(commit)
-    if (this.#memory.model.chainState(chain) === undefined) await this.#commitHot(upTo, 1, [])
-  }
-
-  async #commitHot(ancestor: number, count: number, rows: readonly RowDraw[]): Promise<void> {
-    this.#branch++
-    const blocks = Array.from({ length: count }, (_, at) => this.#block(ancestor + 1 + at, this.#branch))
-    const transfers = rows.flatMap(draw => this.#rowsOf(draw, ancestor + 1 + (draw.block % count)))
-    const covered = { scope: 'full', from: ancestor + 1, evidence: 'bloom' } as const
-    const filled = blocks.map(block => ({
-      ...block,
-      transfers: transfers.filter(transfer => transfer.block === block.number),
-      activity: noActivity,
-    }))
-    const commit = { chain, ancestor, blocks: filled, covered, head: blocks.at(-1)! }
-    for (const writes of this.#writes) await writes.commitHot(commit)
-  }
-
-  #block(number: number, branch: number): Block {
-    const hash = `0x${number.toString(16).padStart(32, '0')}${branch.toString(16).padStart(32, '0')}` as Hash
-    return { number, hash, timestamp: 1_600_000_000 + number * 10 }
-  }
-
-  #rowsOf(draw: RowDraw, block: number): HotCommit['blocks'][number]['transfers'] {
-    const logIndex = this.#logs++
-    const isErc1155 = draw.contract === 1 || (draw.contract === 2 && draw.isErc1155)
-    const facts: TransferFacts = {
-      standard: isErc1155 ? 'ERC1155' : 'ERC721',
-      batch: isErc1155 && draw.kind === 'batch',
-      from: parties[draw.from]!,
-      to: parties[draw.to]!,
-      operator: undefined,
-      tokenId: ids[draw.id]!,
-      amount: isErc1155 ? amounts[draw.amount]! : 1n,
-      value: 0n,
-      transactionHash: `0x${logIndex.toString(16).padStart(64, '0')}` as Hash,
-      idCount: 1,
-      ...(draw.sentBy === undefined ? {} : { sentBy: draw.sentBy }),
-    }
-    const place = { contract: contracts[draw.contract]!, block, transactionIndex: draw.tx, logIndex }
-    if (!isErc1155 && draw.kind === 'range' && draw.id < 7)
-      return [{ ...place, batchIndex: 0, payload: packTransfer({ ...facts, idCount: draw.idCount }) }]
-    // The second of a batch is of the same token.
-    const count = facts.batch ? 2 : 1
-    return Array.from({ length: count }, (_, batchIndex) => ({ ...place, batchIndex, payload: packTransfer(facts) }))
-  }
-
-  #transfers(): ModelTransfer[] {
-    return contracts.flatMap(contract =>
-      this.#memory.model
-        .transferPage({ chain, contract, order: 'asc', limit: Number.POSITIVE_INFINITY })
-        .map(({ payload, ...position }) => ({ ...position, contract, ...unpackTransfer(Buffer.from(payload, 'hex')) })),
-    )
+  #drawId(): bigint {
+    return [...ids, 4n, 9n][this.#draw(ids.length + 2)]!
   }
 
   /** A list that is read page by page while the chain goes on must be that of its first page's block. */
-  async #readOn(before: readonly ModelTransfer[], { question, limit }: TrialStep): Promise<void> {
-    const now = this.#transfers()
+  async #readOn(before: readonly ModelTransfer[], { question, limit }: HistoryStep): Promise<void> {
+    const now = this.#history.transfers()
     const block = this.#open?.block ?? -1
     const upTo = (all: readonly ModelTransfer[]) =>
       JSON.stringify(
@@ -183,7 +82,7 @@ export class HoldingsTrial {
         texts,
       )
     if (this.#open === undefined || upTo(before) !== upTo(now)) {
-      const model = new HoldingsModel(now, this.#head())
+      const model = new HoldingsModel(now, this.#history.head())
       this.#open = new OpenList(this.#lists(model)[question]!, limit)
     }
     await this.#open.readPage()
@@ -203,35 +102,79 @@ export class HoldingsTrial {
     ]
   }
 
-  async #compare({ at, limit, depth }: TrialStep): Promise<void> {
-    const head = this.#head()
-    for (const atBlock of [undefined, Math.min(at, head), Math.max(0, head - depth)]) {
-      const model = new HoldingsModel(this.#transfers(), atBlock ?? head)
-      for (const contract of contracts) await this.#compareContract(model, { contract, atBlock, limit })
-      for (const wallet of wallets) await this.#compareWallet(model, { wallet, atBlock, limit })
-      const block = atBlock ?? head
-      const stats = await this.#holdings.blockStats({ chain, block })
-      assert.deepEqual([stats.transfers, stats.exists], [model.blockTransfers(block), true])
+  async #compareSome({ at, limit, depth }: HistoryStep): Promise<void> {
+    const head = this.#history.head()
+    for (const atBlock of [undefined, Math.min(at, head), Math.max(0, head - depth)])
+      await this.#compareAt({ atBlock, limit, tokenIds: [0n, 2n, 2n ** 256n - 1n] })
+    for (const contract of contracts)
+      for (const range of [0, 1, 2]) {
+        const part = { range, totalRanges: 3 }
+        const model = new HoldingsModel(this.#history.transfers(), head)
+        const isComplete = this.#isComplete(contract, head)
+        await readWhole(this.#contractNfts(model, contract, part), { atBlock: undefined, limit: 7, isComplete })
+      }
+  }
+
+  /** In an order of its own each time, so that sheets of older blocks are there, or not yet. */
+  async #compareEvery({ limit }: HistoryStep): Promise<void> {
+    const blocks = [undefined, ...Array(this.#history.head() + 1).keys()]
+    while (blocks.length > 0) {
+      const [atBlock] = blocks.splice(this.#draw(blocks.length), 1)
+      const isPaged = this.#draw(4) === 0
+      await this.#compareAt({ atBlock, limit: isPaged ? limit : 100, tokenIds: [this.#drawId(), this.#drawId()] })
     }
+    await this.#compareDates()
+  }
+
+  async #compareAt(asked: Asked & { tokenIds: readonly bigint[] }): Promise<void> {
+    const block = asked.atBlock ?? this.#history.head()
+    const model = new HoldingsModel(this.#history.transfers(), block)
+    await Promise.all([
+      ...contracts.map(contract => this.#compareContract(model, { ...asked, contract, block })),
+      ...wallets.map(wallet => this.#compareWallet(model, { ...asked, wallet, block })),
+    ])
+    const stats = await this.#holdings.blockStats({ chain, block })
+    assert.deepEqual([stats.transfers, stats.exists], [model.blockTransfers(block), true])
+  }
+
+  /** Right at, before and after each block: what happened up to the block that is found is what happened by then. */
+  async #compareDates(): Promise<void> {
+    const head = this.#history.head()
+    const blocks = [...Array(head + 1).keys()]
+    const transfers = this.#history.transfers()
+    const upTo = (block: number) => transfers.filter(each => each.block <= block).length
+    const askBlock: AskBlock = async (_, block) => {
+      const number = Number(block)
+      return { number, timestamp: timeOf(number), hash: noHash, parentHash: noHash, transactions: 0 }
+    }
+    for (const seconds of blocks.flatMap(block => [timeOf(block) - 1, timeOf(block), timeOf(block) + 1])) {
+      const found = (await stateBlockAt(this.#reads, { chain, seconds }, askBlock)) ?? head
+      const last = blocks.findLast(block => timeOf(block) <= seconds) ?? -1
+      assert.deepEqual([seconds, upTo(found)], [seconds, upTo(last)])
+    }
+  }
+
+  /** Of a contract, or of all. */
+  #isComplete(contract: Address | undefined, block: number): boolean {
+    const { model } = this.#history.memory
+    const covered = contract === undefined ? model.coverage(chain, 'full') : model.contractCoverage(chain, contract)
+    const forgotten = contract === undefined ? model.forgottenBlocks(chain) : []
+    return isCovered(covered, { from: 0, to: block }) && forgotten.every(({ from }) => from > block)
   }
 
   async #compareContract(
     model: HoldingsModel,
-    { contract, atBlock, limit }: Asked & { contract: Address },
+    { contract, tokenIds, block, ...asked }: AskedOf & { contract: Address },
   ): Promise<void> {
-    const block = atBlock ?? this.#head()
-    const covered = this.#memory.model.contractCoverage(chain, contract)
-    const isComplete = isCovered(covered, { from: 0, to: block })
-    await readWhole(this.#owners(model, contract, undefined), { atBlock, limit, isComplete })
-    await readWhole(this.#contractNfts(model, contract, undefined), { atBlock, limit, isComplete })
-    for (const range of [0, 1, 2])
-      await readWhole(this.#contractNfts(model, contract, { range, totalRanges: 3 }), { atBlock, limit: 7, isComplete })
+    const { atBlock } = asked
+    const whole = { ...asked, isComplete: this.#isComplete(contract, block) }
+    await readWhole(this.#owners(model, contract, undefined), whole)
+    await readWhole(this.#contractNfts(model, contract, undefined), whole)
     const expected = model.uniqueOwners(contract)
     const read: List<Address>['read'] = page => this.#holdings.uniqueOwners({ chain, contract, ...page }, options)
-    await readWhole({ expected, read }, { atBlock, limit, isComplete })
-    for (const tokenId of [0n, 2n, 2n ** 256n - 1n])
-      await readWhole(this.#owners(model, contract, tokenId), { atBlock, limit, isComplete })
-    const tokens = [...ids, 9n, 77n].map(tokenId => ({ contract, tokenId }))
+    await readWhole({ expected, read }, whole)
+    for (const tokenId of tokenIds) await readWhole(this.#owners(model, contract, tokenId), whole)
+    const tokens = [...tokenIds, 9n, 77n].map(tokenId => ({ contract, tokenId }))
     const { rows } = await this.#holdings.nfts({ chain, tokens, atBlock }, options)
     assert.deepEqual(
       rows.map(each => each && plain(each)),
@@ -241,16 +184,22 @@ export class HoldingsTrial {
     const { tokens: count, owners, transfers, impossible } = stats
     const ofModel = [model.contractNfts(contract).length, expected.length, model.transfers(contract)]
     assert.deepEqual([count, owners, transfers, impossible], [...ofModel, model.impossible(contract)])
-    const token = await this.#holdings.tokenStats({ chain, contract, tokenId: 2n, atBlock }, options)
-    const tokenOwners = new Set(model.owners(contract, 2n).map(({ owner }) => owner)).size
-    assert.deepEqual([token.owners, token.transfers], [tokenOwners, model.transfers(contract, 2n)])
+    assert.equal(stats.complete, whole.isComplete)
+    for (const tokenId of tokenIds) {
+      const token = await this.#holdings.tokenStats({ chain, contract, tokenId, atBlock }, options)
+      const tokenOwners = new Set(model.owners(contract, tokenId).map(({ owner }) => owner)).size
+      assert.deepEqual([token.owners, token.transfers], [tokenOwners, model.transfers(contract, tokenId)])
+    }
   }
 
-  async #compareWallet(model: HoldingsModel, { wallet, atBlock, limit }: Asked & { wallet: Address }): Promise<void> {
-    const whole = this.#memory.model.coverage(chain, 'full')
-    const asked = { atBlock, limit, isComplete: isCovered(whole, { from: 0, to: atBlock ?? this.#head() }) }
+  async #compareWallet(
+    model: HoldingsModel,
+    { wallet, tokenIds: _, block, ...asked }: AskedOf & { wallet: Address },
+  ): Promise<void> {
+    const { atBlock } = asked
+    const whole = { ...asked, isComplete: this.#isComplete(undefined, block) }
     const filters = [{}, { contracts: contracts.slice(1) }, { excludeSpam: true }]
-    for (const filter of filters) await readWhole(this.#walletNfts(model, wallet, filter), asked)
+    for (const filter of filters) await readWhole(this.#walletNfts(model, wallet, filter), whole)
     const held = model.walletNfts(wallet)
     for (const excludeSpam of [false, true]) {
       const shown = held.filter(({ contract }) => !excludeSpam || !factsOf(contract).possibleSpam)
@@ -263,7 +212,7 @@ export class HoldingsTrial {
         const answer = await this.#holdings.walletCollections({ chain, wallet, excludeSpam, ...page })
         return { ...answer, rows: answer.rows.map(({ facts, ...rest }) => ({ ...rest, name: facts!.name! })) }
       }
-      await readWhole({ expected, read }, asked)
+      await readWhole({ expected, read }, whole)
     }
     const { nfts, collections, transfers } = await this.#holdings.walletStats({ chain, wallet, atBlock })
     const counted = new Set(held.map(({ contract }) => contract)).size
@@ -305,6 +254,7 @@ export class HoldingsTrial {
 }
 
 type Asked = { atBlock: number | undefined; limit: number }
+type AskedOf = Asked & { tokenIds: readonly bigint[]; block: number }
 // biome-ignore lint/suspicious/noExplicitAny: lists of all kinds are read alike.
 type List<Row = any, Key = any> = {
   expected: readonly Row[]
@@ -357,6 +307,8 @@ class OpenList {
     assert.deepEqual(this.#rows, this.#list.expected)
   }
 }
+
+const noHash = `0x${'0'.repeat(64)}` as Hash
 
 function shown<Key>(answer: ListAnswer<NftRow, Key>): ListAnswer<ModelHolding, Key> {
   return { ...answer, rows: answer.rows.map(plain) }

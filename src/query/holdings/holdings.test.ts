@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test, vi } from 'vitest'
-import { HoldingsTrial, trialSteps } from '../../../test/holdings-trial.ts'
+import { historySteps } from '../../../test/holdings-history.ts'
+import { HoldingsTrial } from '../../../test/holdings-trial.ts'
 import { factsOf, MemoryStore } from '../../../test/memory-store.ts'
 import { alice, blockOf, bob, chain, contract, other, rowOf, storeOf } from '../../../test/ten-final-blocks.ts'
 import { type Address, type ChainId, zeroAddress } from '../../model.ts'
@@ -26,14 +27,14 @@ const runs = Number(process.env.HOLDINGS_RUNS ?? 3)
 describe('every answer is that of a plain list of transfers, after every commit', () => {
   test('in memory', { timeout: 600_000 }, async () => {
     await fc.assert(
-      fc.asyncProperty(trialSteps, steps => new HoldingsTrial().run(steps)),
+      fc.asyncProperty(historySteps, steps => new HoldingsTrial().run(steps)),
       { numRuns: runs },
     )
   })
 
   test('in a file', { timeout: 600_000 }, async () => {
     let stores = 0
-    const inFile = fc.asyncProperty(trialSteps, async steps => {
+    const inFile = fc.asyncProperty(historySteps, async steps => {
       const store = await openStore(`file:${join(folder, `${++stores}.db`)}`, { role: 'owner' })
       const contractFacts = async (id: ChainId, contract: Address) => ({ chain: id, contract, ...factsOf(contract) })
       const reads = { ...store, indexes: store.indexes, contractFacts }
