@@ -10,9 +10,17 @@ import type { TokenMint } from './mints.ts'
 import { rowFlags, type Sheet } from './sheet.ts'
 import { SheetBuilder } from './sheet-builder.ts'
 
+/** A look for a mint takes as long as folding this many transfers. */
+const transfersPerLook = 50
+/** Where there is little to fold too. */
+const looksMin = 20
+
 export type ReadMints = (tokenIds: readonly bigint[]) => Promise<readonly (TokenMint | undefined)[]>
 
-/** Undefined where the records must be folded anew: with ranges, transfers of both standards, or an unknown mint. */
+/**
+ * Undefined where the records must be folded anew: with ranges, transfers of both standards, an unknown mint, or more
+ * mints to look for than folding takes.
+ */
 export async function patchedSheet(
   base: Sheet,
   changes: readonly TokenChange[],
@@ -23,6 +31,7 @@ export async function patchedSheet(
   if (isMixed || changes.some(({ idCount }) => idCount !== 1)) return undefined
   const tokens = [...Map.groupBy(changes, ({ tokenId }) => tokenId)].sort(([a], [b]) => (a < b ? -1 : 1))
   const unheld = tokens.map(([id]) => id).filter(id => rowWith(base, id) === undefined)
+  if (unheld.length > Math.max(looksMin, base.transfers / transfersPerLook)) return undefined
   const mints = await readMints(unheld)
   if (mints.includes(undefined)) return undefined
   const patch = new Patch(base, new Map(unheld.map((id, at) => [id, mints[at]])))

@@ -65,11 +65,11 @@ describe('history that arrives', () => {
     const store = storeOf([rowOf(5, {})], 5)
     const hook: Hook = { name: 'transferPage', once: undefined }
     const { reads } = readsOf(store, hook)
-    const holdings = new Holdings(reads, reads.indexes)
+    const holdings = new Holdings(reads, reads.indexes, { limits: { finalChangesMax: 1 } })
     const owners = async () => (await holdings.collectionStats(stats, options)).owners
     expect(await owners()).toBe(1)
     // More than is put on top of an older sheet for each request.
-    commitHot(store, 11, 201)
+    commitHot(store, 11, 2)
     store.finalize(chain, 11)
     hook.once = () => commitHistory(store)
     await owners()
@@ -91,6 +91,20 @@ describe('history that arrives', () => {
     expect(await joined).toMatchObject({ owners: 1, complete: false })
     expect(await holdings.collectionStats(stats, options)).toMatchObject({ owners: 2, complete: true })
   })
+})
+
+test('many tokens that were minted since are read with all others, not one by one', async () => {
+  const store = storeOf([rowOf(5, {})])
+  const { reads, counts } = readsOf(store, { name: 'indexRecords', once: undefined })
+  const holdings = new Holdings(reads, reads.indexes)
+  await holdings.collectionStats(stats, options)
+  for (const isFinal of [false, true]) {
+    commitHot(store, 11, isFinal ? 300 : 150)
+    if (isFinal) store.finalize(chain, 11)
+    counts.indexRecords = 0
+    expect(await holdings.collectionStats(stats, options)).toMatchObject({ tokens: isFinal ? 301 : 151 })
+    expect(counts.indexRecords).toBeLessThan(5)
+  }
 })
 
 test('a sheet that is being made is enough for requests of a newer final block', async () => {
