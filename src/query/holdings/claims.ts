@@ -14,7 +14,13 @@ import type { Completeness } from './questions.ts'
 const contractsMax = 10_000
 const chainsMax = 100
 
-type ChainView = KeptIndexes & { revision: number; state: ChainState | undefined; whole: CoveredInterval[] }
+type ChainView = KeptIndexes & {
+  revision: number
+  state: ChainState | undefined
+  whole: CoveredInterval[]
+  /** From before anything else was read: what is claimed holds for rows while this stays. */
+  takenBack: number
+}
 type ContractView = { revision: number; coverage: readonly CoveredInterval[] }
 
 export type ClaimStore = Pick<Store, 'chainState' | 'coverage' | 'contractCoverage' | 'forgottenBlocks'>
@@ -38,12 +44,13 @@ export class Claims {
     const revision = this.#revision()
     const known = this.#chains.get(chain)
     if (known?.revision === revision) return known
+    const { takenBack } = await this.#indexes.rowChanges(chain)
     const [state, whole, states] = await Promise.all([
       this.#store.chainState(chain),
       everyContractCoverage(this.#store, chain),
       this.#indexes.indexStates(chain),
     ])
-    const view = { revision, state, whole, ...keptAndFilled(states) }
+    const view = { revision, state, whole, takenBack, ...keptAndFilled(states) }
     this.#chains.set(chain, view)
     return view
   }

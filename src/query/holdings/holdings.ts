@@ -31,6 +31,8 @@ type HoldingsParts = {
   limits?: Partial<SheetLimits>
 }
 type Answered = FoundSheet & { claim: q.Completeness }
+/** `takenBack`: from before what is claimed was read. */
+type AsOf = { block: number; takenBack: number }
 
 export class Holdings implements q.HoldingsQueries {
   readonly #store: HoldingsStore
@@ -168,37 +170,39 @@ export class Holdings implements q.HoldingsQueries {
     const { chain, contract } = subject
     const { freshen } = options
     freshen?.asked?.(chain, contract)
-    let block = await this.#blockOf(chain, atBlock)
-    let claim = await this.#claims.ofContract(chain, contract, block)
+    let asOf = await this.#asOf(chain, atBlock)
+    let claim = await this.#claims.ofContract(chain, contract, asOf.block)
     if (!claim.complete && freshen?.contract !== undefined) {
       await freshen.contract(chain, contract, options.freshenWaitMs, options.key)
-      block = await this.#blockOf(chain, atBlock)
-      claim = await this.#claims.ofContract(chain, contract, block)
+      asOf = await this.#asOf(chain, atBlock)
+      claim = await this.#claims.ofContract(chain, contract, asOf.block)
     }
-    return await this.#answered(subject, claim)
+    return await this.#answered(subject, claim, asOf)
   }
 
   async #ofWallet(
     { chain, wallet }: { chain: ChainId; wallet: Address },
     atBlock: number | undefined,
   ): Promise<Answered> {
-    const block = await this.#blockOf(chain, atBlock)
-    const claim = await this.#claims.ofChain(chain, { from: 0, to: block }, 'by_wallet')
-    return await this.#answered({ chain, wallet }, claim)
+    const asOf = await this.#asOf(chain, atBlock)
+    const claim = await this.#claims.ofChain(chain, { from: 0, to: asOf.block }, 'by_wallet')
+    return await this.#answered({ chain, wallet }, claim, asOf)
   }
 
-  async #blockOf(chain: ChainId, atBlock = Number.POSITIVE_INFINITY): Promise<number> {
-    const { state } = await this.#claims.chain(chain)
-    return Math.min(atBlock, state?.head.number ?? -1)
+  async #asOf(chain: ChainId, atBlock = Number.POSITIVE_INFINITY): Promise<AsOf> {
+    const { state, takenBack } = await this.#claims.chain(chain)
+    return { block: Math.min(atBlock, state?.head.number ?? -1), takenBack }
   }
 
-  async #answered(subject: Subject, claim: q.Completeness): Promise<Answered> {
+  async #answered(subject: Subject, claim: q.Completeness, { takenBack }: AsOf): Promise<Answered> {
     const { state, filled } = await this.#claims.chain(subject.chain)
     const index = 'wallet' in subject ? 'by_wallet' : 'by_token'
     const isFilled = filled.has(index)
     const found = await this.#sheets.after(subject, claim.block, { finalized: state?.finalized ?? -1, isFilled })
+    // What was claimed before rows were taken away is not claimed of the rest.
+    const isClaimed = found.isWhole && (found.takenBack ?? takenBack) === takenBack
     // An index that was left meanwhile gave a part of its records.
-    const isWhole = found.isWhole && (await this.#claims.chain(subject.chain)).filled.has(index)
+    const isWhole = isClaimed && (await this.#claims.chain(subject.chain)).filled.has(index)
     return { ...found, claim: isWhole ? claim : { ...claim, complete: false, evidence: undefined } }
   }
 

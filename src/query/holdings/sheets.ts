@@ -31,6 +31,8 @@ export type FoundSheet = {
   sheet: Sheet
   /** False where rows of final blocks came or went while it was made: some may be missing, or be there too much. */
   isWhole: boolean
+  /** The count of what was taken away when it was as it is; undefined where nothing final is in it. */
+  takenBack: number | undefined
   /** The sheet that it was made of, and the tokens that moved since. */
   patch?: SheetPatch | undefined
 }
@@ -70,7 +72,7 @@ export class Sheets {
     const name = nameOf(subject)
     if (!isFilled)
       return await this.#shared(`${name} ${block} unfilled`, async () => {
-        return { sheet: await this.#fold(subject, block), isWhole: true }
+        return { sheet: await this.#fold(subject, block), isWhole: true, takenBack: undefined }
       })
     const final = Math.min(block, finalized)
     let base = await this.#base(subject, final)
@@ -84,15 +86,16 @@ export class Sheets {
     const stamp = changes.more ? '' : hash('sha256', changes.bytes, 'base64')
     const key = `${name} ${base.block} ${base.stamp} ${changes.more ? block : stamp}`
     const known = changes.more ? undefined : this.#kept.get(key)
-    if (known !== undefined) return { ...known, isWhole: base.isWhole }
+    const { isWhole, takenBack } = base
+    if (known !== undefined) return { ...known, isWhole, takenBack }
     return await this.#shared(key, async () => {
       const patched = await this.#patched(subject, base.sheet, changes, finalized)
       const patch = patched && { base: base.sheet, tokenIds: [...new Set(changes.list!.map(({ tokenId }) => tokenId))] }
-      const found = patched && { sheet: patched, isWhole: base.isWhole, patch, isOther: false }
+      const found = patched && { sheet: patched, isWhole, takenBack, patch, isOther: false }
       const made = found ?? (await this.#folded(subject, { from: base.block, to: block }, changes))
       // It must not push out the base, which takes longer to make, and of another branch it would be wrong.
       const isSmall = base.sheet.byteLength + made.sheet.byteLength <= this.#limits.bytesMax
-      if (base.isWhole && made.isWhole && isSmall && !changes.more && !made.isOther)
+      if (isWhole && made.isWhole && isSmall && !changes.more && !made.isOther)
         this.#kept.set(key, { sheet: made.sheet, stamp, patch: made.patch })
       return made
     })
@@ -110,7 +113,7 @@ export class Sheets {
     for (const block of blocks) {
       const kept = this.#kept.get(baseKey(name, block))
       if (kept === undefined) continue
-      if (kept.stamp === (await this.#stamp(subject, block))) return { ...kept, block, isWhole: true }
+      if (kept.stamp === (await this.#stamp(subject, block))) return baseOf(kept, block)
       this.#kept.delete(baseKey(name, block))
     }
     // Finality moves on while a large sheet is made: another one beside it would take as long.
@@ -125,7 +128,8 @@ export class Sheets {
   }
 
   async #make(subject: Subject, block: number, from?: Base): Promise<Base> {
-    if (block < 0) return { sheet: await new SheetBuilder().finish(), isWhole: true, block: -1, stamp: 'empty' }
+    const empty = { isWhole: true, takenBack: undefined, block: -1, stamp: 'empty' }
+    if (block < 0) return { ...empty, sheet: await new SheetBuilder().finish() }
     const key = baseKey(nameOf(subject), block)
     return await this.#shared(key, () => this.#build(subject, block, from))
   }
@@ -139,11 +143,12 @@ export class Sheets {
       const now = await this.#stamp(subject, block)
       if (now === stamp) {
         this.#keep(name, block, { sheet, stamp })
-        return { sheet, isWhole: true, block, stamp }
+        return baseOf({ sheet, stamp }, block)
       }
       // Rows that came meanwhile are in it or not: the first request did not claim them, but one that joined it may.
       const isOnlyMore = takenBackOf(now) === takenBackOf(stamp)
-      if (isOnlyMore || attempt === attemptsMax) return { sheet, isWhole: false, block, stamp: '' }
+      if (isOnlyMore || attempt === attemptsMax)
+        return { ...baseOf({ sheet, stamp }, block), isWhole: false, stamp: '' }
       stamp = now
     }
   }
@@ -177,7 +182,8 @@ export class Sheets {
       const after = await this.#changes(subject, from, to)
       const isSame = stamp === (await this.#stamp(subject, to)) && (await this.#isStored(subject.chain, newest))
       const isWhole = isSame && after.bytes.equals(before.bytes)
-      if (isWhole || attempt === attemptsMax) return { sheet, isWhole, isOther: attempt > 0 }
+      if (isWhole || attempt === attemptsMax)
+        return { sheet, isWhole, takenBack: takenBackOf(stamp), isOther: attempt > 0 }
       before = after
     }
   }
@@ -235,6 +241,10 @@ function baseKey(name: string, block: number): string {
   return `${name} ${block}`
 }
 
-function takenBackOf(stamp: string): string {
-  return stamp.split(' ')[0]!
+function baseOf({ sheet, stamp }: Kept, block: number): Base {
+  return { sheet, isWhole: true, takenBack: takenBackOf(stamp), block, stamp }
+}
+
+function takenBackOf(stamp: string): number {
+  return Number(stamp.split(' ')[0])
 }
