@@ -76,7 +76,8 @@ What is particular to the answers:
 - Lists and counts of who owns what are made in memory, large ones one after the other: some 80 bytes a holding, 256 MB kept in all. One that takes
   more than 1 GB to make, from some ten million holdings on, answers 400 with the code \`answer_too_large\`.
 - One request looks at 200,000 records of an index. Beyond that \`total\` is null, and a filtered page of a wallet may have fewer rows than its limit, or
-  none, and a cursor. Transfers of the zero address are not listed as those of a wallet.
+  none, and a cursor. Transfers of the zero address are not listed as those of a wallet, and those of a token below more ERC-2309 ranges than that
+  answer 400 with the code \`answer_too_large\`.
 - A node of any process on the store says how many transactions a wallet sent (its nonce) and a block has, which block has a hash once it is final, and
   which block was the last at a date that falls between known ones. Without one the counts are null. ERC-20 transfers are not indexed: their counts are
   null. The zero address holds nothing; its transfers are not counted.
