@@ -93,6 +93,18 @@ describe('history that arrives', () => {
   })
 })
 
+test('a sheet of an older block that is being made is not waited for by those who ask for the newest', async () => {
+  const hook: Hook = { name: 'indexRecords', once: undefined }
+  const { reads } = readsOf(storeOf([rowOf(5, {})]), hook)
+  const holdings = new Holdings(reads, reads.indexes)
+  let newest: Awaited<ReturnType<Holdings['collectionStats']>> | undefined
+  hook.once = async () => {
+    newest = await holdings.collectionStats(stats, options)
+  }
+  expect(await holdings.collectionStats({ ...stats, atBlock: 3 }, options)).toMatchObject({ owners: 0, block: 3 })
+  expect(newest).toMatchObject({ owners: 1, block: 10 })
+})
+
 test('many tokens that were minted since are read with all others, not one by one', async () => {
   const store = storeOf([rowOf(5, {})])
   const { reads, counts } = readsOf(store, { name: 'indexRecords', once: undefined })

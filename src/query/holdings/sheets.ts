@@ -49,7 +49,7 @@ export class Sheets {
   readonly #kept: LRUCache<string, Kept>
   /** The final blocks of which a subject has a sheet. */
   readonly #blocks = new Map<string, Set<number>>()
-  /** The final block of which a subject's sheet is being made from nothing. */
+  /** The final block of which a subject's newest sheet is being made from nothing. */
   readonly #making = new Map<string, number>()
   readonly #turns = new FoldTurns()
   readonly #building = new Map<string, Promise<FoundSheet>>()
@@ -75,7 +75,7 @@ export class Sheets {
         return { sheet: await this.#fold(subject, block), isWhole: true, takenBack: undefined }
       })
     const final = Math.min(block, finalized)
-    let base = await this.#base(subject, final)
+    let base = await this.#base(subject, final, block >= finalized)
     let changes = await this.#changes(subject, base.block, block)
     const isFar = changes.more || (changes.list?.length ?? 0) > this.#limits.finalChangesMax
     if (isFar && base.block < final) {
@@ -107,7 +107,7 @@ export class Sheets {
   }
 
   /** The newest kept sheet that still holds. */
-  async #base(subject: Subject, final: number): Promise<Base> {
+  async #base(subject: Subject, final: number, isNewest: boolean): Promise<Base> {
     const name = nameOf(subject)
     const blocks = [...(this.#blocks.get(name) ?? [])].filter(block => block <= final).sort((a, b) => b - a)
     for (const block of blocks) {
@@ -116,6 +116,7 @@ export class Sheets {
       if (kept.stamp === (await this.#stamp(subject, block))) return baseOf(kept, block)
       this.#kept.delete(baseKey(name, block))
     }
+    if (!isNewest) return await this.#make(subject, final)
     // Finality moves on while a large sheet is made: another one beside it would take as long.
     const making = this.#making.get(name)
     if (making !== undefined && making <= final) return await this.#make(subject, making)
