@@ -276,8 +276,11 @@ export type MetaplexFacts = {
 /** Native balances that a node is asked for; without a block at its head. */
 export type AskedBalances = { chain: ChainId; block: number | undefined; wallets: readonly Address[] }
 
-/** After `block`, in the smallest unit, decimal, in the order of the wallets. */
-export type NodeBalances = { block: number; hash: Hash; timestamp: number; balances: readonly string[] }
+/**
+ * After `block`, in the smallest unit, decimal, in the order of the wallets. Processes of an earlier version tell no
+ * hash.
+ */
+export type NodeBalances = { block: number; hash?: Hash; timestamp: number; balances: readonly string[] }
 
 /** A wallet whose sent transactions up to a block a node is asked for. */
 export type AskedNonce = { chain: ChainId; wallet: Address; block: number }
