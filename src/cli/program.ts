@@ -35,6 +35,10 @@ const commands: Readonly<Record<string, Entry>> = {
     async () => (await import('./collections.ts')).collectionsCommand(),
   ],
   explain: ['Explain what answers show of a contract.', async () => (await import('./explain.ts')).explainCommand()],
+  compare: [
+    'Compare answers with those of another service.',
+    async () => (await import('./compare.ts')).compareCommand(),
+  ],
   config: ['Check or reload the configuration.', async () => (await import('./config.ts')).configCommand()],
   store: ['Copy, back up, restore or compact the store.', async () => (await import('./store.ts')).storeCommand()],
 }
@@ -56,6 +60,7 @@ Examples${commandLine === 'almanac' ? '' : ` (almanac is: ${commandLine})`}:
   almanac backfill pause eth                   hold the history of a chain; its head is followed
   almanac labels import names.csv --chain eth  name addresses in answers
   almanac collections spam eth 0x…             pin a contract as spam
+  almanac compare --against URL                compare answers with those of another service
   almanac config check                         check the configuration
   almanac config reload                        have the service take other endpoints without a restart
   almanac store backup FILE                    copy the store while the service runs
