@@ -52,7 +52,10 @@ export function compareCommand(): Command {
     .option('--account <network=list>', 'Solana accounts to ask about; repeatable.', listed)
     .option('--samples <number>', 'Random contracts, where nothing is named.', wholeNumber('--samples', 1), 3)
     .option('--seed <number>', 'Repeats the choice of an earlier run. Default: random.', wholeNumber('--seed'))
-    .option('--operations <list>', 'Only these operations, comma-separated, by their ids in docs/operations.md.')
+    .option(
+      '--operations <list>',
+      'Only these operations, comma-separated: ids as in docs/operations.md, those of Solana as solana.<id>.',
+    )
     .option('--requests <number>', 'Maximum requests to the other service.', wholeNumber('--requests', 1), 100)
     .option('--json', 'Print the result as JSON.')
   return withConfig(command, ['listen'], compare)

@@ -31,6 +31,7 @@ const absentThere = (_: unknown, there: unknown): boolean => there === undefined
 
 /** By the name of the field within its record; the first rule that fits is the reason. */
 const rules: readonly Rule[] = [
+  { reason: 'written', fields: /./, when: (here, there) => isEmpty(here) && isEmpty(there) },
   { reason: 'own_lists', fields: /^(from|to)_address_label$|^possible_spam$|^verified_collection$/ },
   { reason: 'read_at', fields: /^(synced_at|last_token_uri_sync|last_metadata_sync|updated_at)$/ },
   { reason: 'computed', fields: /^(index_complete|block_exists|status)$/ },
@@ -72,9 +73,8 @@ export function knownReason(field: string, here: unknown, there: unknown): Reaso
 const isText = (value: unknown): value is string => typeof value === 'string'
 const folded = (text: string): string => text.normalize('NFKC').replaceAll(/\s+/g, ' ').trim().toLowerCase()
 
-/** Null and absent are the same, a number and its text, a flag and its text, and moments with and without their zone. */
+/** A number and its text are the same, a flag and its text, and moments with and without their zone. */
 function sameValue(here: unknown, there: unknown): boolean {
-  if (isEmpty(here) || isEmpty(there)) return isEmpty(here) && isEmpty(there)
   if (typeof here === 'object' || typeof there === 'object') return false
   const [one, other] = [String(here), String(there)]
   return one === other || (momentOf(one) !== undefined && momentOf(one) === momentOf(other))

@@ -183,8 +183,8 @@ function notServed({ status, body }: Answer, { name }: Side): Extract<Outcome, {
   if (status === 501 || status === 410 || status === 405 || code === 'not_configured')
     return { skipped: `not served ${name} (${status}: ${said})`, always: true }
   if (status === 403) return { skipped: `the key may not ask it ${name} (403: ${said})`, always: true }
-  if (status === 400 && /\bchains? must be\b/.test(said))
-    return { skipped: `the chain is not served ${name}`, always: true }
+  if (status === 400 && /\bchains?\b/.test(said))
+    return { skipped: `the chain is not served ${name} (400: ${said})`, always: true }
   if (status >= 500 || status === 408) return { skipped: `not answered ${name} (${status}: ${said})`, always: false }
   return undefined
 }
