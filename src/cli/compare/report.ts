@@ -178,11 +178,12 @@ type Difference = Report['differences'][number]
 /** Under what was asked, each row that differs; what stands there already is not said again. */
 function differenceLines({ differences, differences_by_field }: Report): string[] {
   const asked = Map.groupBy(differences, each => [each.operation, ...Object.values(subjectIn(each))].join(' '))
-  const listed = [...asked].flatMap(([about, group]) => [
-    printable(about),
-    ...group.map(each => printable(`  ${differenceText(each)}`)),
-    ...[...new Set(group.flatMap(({ hint }) => hint ?? []))].slice(0, 1).map(hint => `  Try: ${hint}`),
-  ])
+  const listed = [...asked].flatMap(([about, group]) => {
+    // Why a row is missing is what `explain` knows most of.
+    const hint = (group.find(({ field }) => field === null) ?? group[0]!).hint
+    const lines = group.map(each => printable(`  ${differenceText(each)}`))
+    return [printable(about), ...lines, ...(hint === null ? [] : [`  Try: ${hint}`])]
+  })
   const more = differences_by_field.flatMap(({ operation, kind, field, count }) => {
     const left = count - Math.min(count, listedOfField)
     return left === 0 ? [] : [`and ${countText(left)} more of ${operation}: ${field ?? wordOf(kind)}`]
