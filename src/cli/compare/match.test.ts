@@ -106,7 +106,7 @@ test('items of a batch and holders of one token are told apart', () => {
     token_id,
     amount: `${at}`,
   }))
-  const [one, two, again] = batch as [Row, Row, Row]
+  const [one, two, again] = batch as unknown as [Row, Row, Row]
   expect(compare('getNFTTransfers', { rows: batch }, { rows: [two, one, again] })).toEqual([])
   expect(compare('getNFTTransfers', { rows: [two] }, { rows: [one] })).toEqual([
     ...['missing_here DIFFERENT', 'missing_there DIFFERENT'],

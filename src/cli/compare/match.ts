@@ -1,4 +1,5 @@
-// Compares two answers to one question, field by field and row by row. Pure: what it cannot tell is left to be looked up.
+// Compares two answers to one question, field by field and row by row. Pure: what it cannot tell is left to be looked
+// up.
 import type { Operation, Parts, Row, RowKind } from './operations.ts'
 import { knownReason, type Reason } from './reasons.ts'
 

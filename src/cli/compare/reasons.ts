@@ -85,7 +85,7 @@ function momentOf(text: string): number | undefined {
   return moment === undefined ? undefined : Date.parse(moment + zone)
 }
 
-/** What follows the gateway or the scheme; undefined where the value has neither, which is never the same as another. */
+/** What follows the gateway or the scheme. A value that has neither is never the same as another. */
 function ipfsPath(value: unknown): unknown {
   const [, path] = /^(?:ipfs:\/\/(?:ipfs\/)?|https?:\/\/[^/]+\/ipfs\/)(.+)$/.exec(isText(value) ? value : '') ?? []
   return path ?? Symbol('none')

@@ -6,7 +6,7 @@ import { countText, printable } from '../terminal.ts'
 
 /** What is asked, in the same words on both sides. */
 export type Target = {
-  /** Below the base of EVM operations, unless `atRoot`: below that of Solana, where this side has its own routes too. */
+  /** Below the base of EVM operations, or with `atRoot` below that of Solana, where this side has its own routes. */
   path: string
   query?: Readonly<Record<string, string | readonly string[]>>
   atRoot?: boolean
