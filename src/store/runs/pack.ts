@@ -9,6 +9,8 @@
 /** A cell of this size fills one page of SQLite (4,096 bytes) without overflow. */
 export const packBytesMax = 4_050
 export const recordHeaderBytes = 3
+/** A record adds at least one byte of its key. */
+export const recordsMax = Math.ceil(packBytesMax / (recordHeaderBytes + 1))
 const keyBytesMax = 63
 export const valueBytesMax = 255
 const endSharedMax = 3

@@ -1,5 +1,6 @@
 // Where the records of an index lie: packs of runs, and rows of a table. Each is walked in either direction from one
 // key to another, both included, without an object for each record. Callers hold the snapshot.
+import { copyBytes, wordsOf } from '../../runs/copy-bytes.ts'
 import { OpenPack } from '../../runs/open-pack.ts'
 import { compareKeys } from '../../runs/pack.ts'
 import type { View } from '../../runs/view.ts'
@@ -11,10 +12,10 @@ export type Walk = { read: Connection; view: View; order: 'keys' | 'back'; first
 
 export interface RecordSource {
   /** The key of the record that it stands on, within them. */
-  readonly keys: Uint8Array
+  readonly keys: DataView
   readonly keyAt: number
   readonly valueLength: number
-  copyValue(target: Uint8Array, at: number): void
+  copyValue(target: DataView, at: number): void
   /** False at the end. */
   step(): boolean
 }
@@ -52,11 +53,14 @@ export function runSource(walk: Walk, run: number, place: number): RecordSource 
 
 class RunSource implements RecordSource {
   keyAt = 0
+  readonly keys: DataView
   readonly #walk: Walk
   readonly #run: number
   readonly #pack: OpenPack
   readonly #isUp: boolean
   #record = 0
+  /** Beyond the records of the pack that are within the walk. */
+  #end = 0
   #packKey = new Uint8Array(0)
   #ahead: StoredPack[] = []
   #packsRead = 0
@@ -66,17 +70,14 @@ class RunSource implements RecordSource {
     this.#run = run
     this.#pack = pack
     this.#isUp = walk.order === 'keys'
-  }
-
-  get keys(): Uint8Array {
-    return this.#pack.keys
+    this.keys = pack.keyWords
   }
 
   get valueLength(): number {
     return this.#pack.valueLength(this.#record)
   }
 
-  copyValue(target: Uint8Array, at: number): void {
+  copyValue(target: DataView, at: number): void {
     this.#pack.copyOneOfMany(this.#record, target, at)
   }
 
@@ -85,24 +86,25 @@ class RunSource implements RecordSource {
     const found = read.get(sql[order].first, this.#run, first) as StoredPack | undefined
     if (found === undefined) return false
     this.#open(found)
-    this.#record = this.#isUp ? this.#countBelow(first) : this.#countUpTo(first) - 1
-    if (this.#record < 0 || this.#record >= this.#pack.records) return this.#nextPack() && this.#isWithin()
+    this.#record = this.#isUp ? this.#pack.countBelow(first) : this.#pack.lastUpTo(first)
     return this.#isWithin()
   }
 
   step(): boolean {
     this.#record += this.#isUp ? 1 : -1
-    if (this.#record < 0 || this.#record >= this.#pack.records) return this.#nextPack() && this.#isWithin()
     return this.#isWithin()
   }
 
   #isWithin(): boolean {
+    if (this.#record === this.#end && !this.#nextPack()) return false
     this.keyAt = this.#record * this.#walk.view.keyBytes
-    const order = this.#pack.compare(this.#record, this.#walk.last)
-    return this.#isUp ? order <= 0 : order >= 0
+    return true
   }
 
+  /** False where the walk ends with the pack that is open. */
   #nextPack(): boolean {
+    const isWhole = this.#end === (this.#isUp ? this.#pack.records : -1)
+    if (!isWhole) return false
     if (this.#ahead.length === 0) {
       const { read, order } = this.#walk
       const count = this.#packsRead++ === 0 ? 1 : packsAhead
@@ -112,32 +114,15 @@ class RunSource implements RecordSource {
     if (next === undefined) return false
     this.#open(next)
     this.#record = this.#isUp ? 0 : this.#pack.records - 1
-    return true
+    return this.#record !== this.#end
   }
 
   #open([key, bytes]: StoredPack): void {
     this.#packKey = key as Uint8Array<ArrayBuffer>
     this.#pack.open(bytes)
+    const { last } = this.#walk
+    this.#end = this.#isUp ? this.#pack.lastUpTo(last) + 1 : this.#pack.countBelow(last) - 1
   }
-
-  #countBelow(key: Uint8Array): number {
-    return countWhile(this.#pack.records, record => this.#pack.compare(record, key) < 0)
-  }
-
-  #countUpTo(key: Uint8Array): number {
-    return countWhile(this.#pack.records, record => this.#pack.compare(record, key) <= 0)
-  }
-}
-
-/** How many of the first records it holds for, where it holds for none after these. */
-function countWhile(records: number, holds: (record: number) => boolean): number {
-  let [low, high] = [0, records]
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (holds(middle)) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 // node:sqlite pays for each value that it hands over: all rows are three.
@@ -158,17 +143,17 @@ export function tableSource(walk: Walk, chain: number, limit: number): RecordSou
 
 class TableSource implements RecordSource {
   keyAt = 0
-  readonly keys: Uint8Array
+  readonly keys: DataView
   readonly #keyBytes: number
-  readonly #values: Uint8Array
+  readonly #values: DataView
   readonly #lengths: readonly number[]
   #record = 0
   #valueAt = 0
 
   constructor(keyBytes: number, keys: Uint8Array, values: Uint8Array, lengths: readonly number[]) {
     this.#keyBytes = keyBytes
-    this.keys = keys
-    this.#values = values
+    this.keys = wordsOf(keys)
+    this.#values = wordsOf(values)
     this.#lengths = lengths
   }
 
@@ -176,8 +161,8 @@ class TableSource implements RecordSource {
     return this.#lengths[this.#record]!
   }
 
-  copyValue(target: Uint8Array, at: number): void {
-    target.set(this.#values.subarray(this.#valueAt, this.#valueAt + this.valueLength), at)
+  copyValue(target: DataView, at: number): void {
+    copyBytes(this.#values, this.#valueAt, target, at, this.valueLength)
   }
 
   step(): boolean {
