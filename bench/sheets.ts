@@ -45,6 +45,8 @@ const tokens = new Holdings(
       if (Buffer.compare(from.subarray(0, 33), to.subarray(0, 33)) === 0) return noRecords
       return chunks.get(after === undefined ? '' : Buffer.from(after).toString('hex')) ?? noRecords
     },
+    oldestOfTokens: async (_, tokens) => tokens.map(() => undefined),
+    withRanges: async () => new Set(),
     transfersAt: () => Promise.reject(new Error('not asked for')),
     indexStates: async () => [{ index: 'by_token', filled: true }],
     rowChanges: async () => ({ takenBack: 0, filled: 0 }),

@@ -3,6 +3,7 @@
 // where hot records are on the coordinator, see `StoreDatabase.readHalves`.
 import { type IndexQuery, type IndexRecords, noRecords } from '../../index-reader.ts'
 import { indexOf, indexViews } from '../../indexes/all-indexes.ts'
+import { withContract } from '../../indexes/by-token.ts'
 import { byWallet } from '../../indexes/by-wallet.ts'
 import type { IndexView } from '../../indexes/index-view.ts'
 import { blockOfPlace, wordAt } from '../../runs/place-key.ts'
@@ -13,6 +14,7 @@ import { blockEnd, hasContract, packsFrom } from '../runs/runs.ts'
 import type { StoreDatabase } from '../store-database.ts'
 import { slotOfRecord } from './derived-records.ts'
 import { type AskedRecords, FoundRecords, foundKinds, isKept } from './found-records.ts'
+import { fromKept } from './kept-indexes.ts'
 
 type Order = IndexQuery['order']
 
@@ -44,8 +46,7 @@ function runsSql(order: Order, index: IndexView): string {
 const upToHighest = ({ placeAt }: IndexView): string =>
   `AND substring(key FROM ${placeAt + 1} FOR 4) >= substring(int8send(4294967295 - $9::int8) FROM 5)`
 
-const keptSql = `SELECT ${foundKinds.kept}, NULL, NULL, NULL, NULL, NULL FROM chain_indexes
-  WHERE view = $1::int4 AND chain = $2::int4 AND kept AND phase IS DISTINCT FROM 'remove'`
+const keptSql = `SELECT ${foundKinds.kept}, NULL, NULL, NULL, NULL, NULL ${fromKept('$1::int4', '$2::int4')}`
 
 /** On Citus the half that is on the coordinator tells whether the index is kept. */
 function sqlsOf(index: IndexView, order: Order): Record<'all' | 'cold' | 'hot', string> {
@@ -98,15 +99,9 @@ function spanOf(
   const first = order === 'keys' && after !== undefined ? later(from, neighbour(after, 1)) : from
   const last = order === 'back' && after !== undefined ? earlier(to, neighbour(after, -1)) : to
   if (first === undefined || last === undefined || Buffer.compare(first, last) > 0) return undefined
-  return { from: storedKey(contract, first), to: storedKey(contract, last) }
-}
-
-function storedKey(contract: number | undefined, key: Uint8Array): Uint8Array {
-  if (contract === undefined) return key
-  const stored = Buffer.alloc(contractBytes + key.length)
-  stored.writeUInt32BE(contract)
-  stored.set(key, contractBytes)
-  return stored
+  return contract === undefined
+    ? { from: first, to: last }
+    : { from: withContract(contract, first), to: withContract(contract, last) }
 }
 
 const later = (a: Uint8Array, b: Uint8Array | undefined) => (b === undefined || Buffer.compare(a, b) < 0 ? b : a)
