@@ -1,5 +1,5 @@
-// Copies some ten bytes, as keys and values are, from one place to another: four at a time, which takes a third of the
-// time of single bytes; a call of `set` takes longer than that. Pure.
+// Copies some ten bytes, as keys and values are, from one place to another: eight at a time, which takes less than half
+// the time of single bytes or of a call of `set`. Pure.
 
 export function wordsOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -8,8 +8,9 @@ export function wordsOf(bytes: Uint8Array): DataView {
 /** Both may be the same bytes where the target begins behind what is copied. */
 export function copyBytes(from: DataView, fromAt: number, to: DataView, toAt: number, length: number): void {
   let at = 0
-  for (const end = length - 3; at < end; at += 4) to.setUint32(toAt + at, from.getUint32(fromAt + at))
-  for (; at < length; at++) to.setUint8(toAt + at, from.getUint8(fromAt + at))
+  // No object is made of a number that is written at once.
+  for (const end = length - 7; at < end; at += 8) to.setBigInt64(toAt + at, from.getBigInt64(fromAt + at))
+  for (; at < length; at++) to.setInt8(toAt + at, from.getInt8(fromAt + at))
 }
 
 /** Below 0 where the first come before the second. */

@@ -4,7 +4,6 @@
 import type { Address } from '../../../model.ts'
 import type { TokenKey, TokenRecordAt } from '../../index-reader.ts'
 import { byToken, tokenKey, tokenKinds, withContract } from '../../indexes/by-token.ts'
-import { compareKeys } from '../../runs/pack.ts'
 import { PackSearch } from '../../runs/pack-search.ts'
 import { blockOfPlace, newestOfBlock, oldestOfBlock, placeBytes } from '../../runs/place-key.ts'
 import { byteaArray, bytesOf, int4Array } from '../arrays.ts'
@@ -45,8 +44,14 @@ const hotSql = `WITH given AS (${given}) ${hotRows} UNION ALL ${isKept}
 const runsAtFirst = 3
 const allRuns = 2 ** 31
 
-/** A span of keys, of which the last record is looked for. */
-type Look = { contract: number; first: Uint8Array; last: Uint8Array; found: TokenRecordAt | undefined }
+/** A span of keys that begin with so many bytes alike, of which the last record is looked for. */
+type Look = {
+  contract: number
+  first: Uint8Array
+  last: Uint8Array
+  alikeBytes: number
+  found: TokenRecordAt | undefined
+}
 
 export async function oldestOfTokens(
   store: StoreDatabase,
@@ -78,9 +83,10 @@ export async function withRanges(
 }
 
 function newLook(contract: number, kind: number, [lowest, highest]: readonly [bigint, bigint]): Look {
-  const first = tokenKey(kind, lowest, { ...newestOfBlock, block: Number.POSITIVE_INFINITY })
-  const last = tokenKey(kind, highest, { ...oldestOfBlock, block: 0 })
-  return { contract, first: withContract(contract, first), last: withContract(contract, last), found: undefined }
+  const first = withContract(contract, tokenKey(kind, lowest, { ...newestOfBlock, block: Number.POSITIVE_INFINITY }))
+  const last = withContract(contract, tokenKey(kind, highest, { ...oldestOfBlock, block: 0 }))
+  const alikeBytes = first.findIndex((byte, at) => byte !== last[at])
+  return { contract, first, last, alikeBytes, found: undefined }
 }
 
 /** Returns those of which runs that were not looked into may have an older record. */
@@ -154,8 +160,8 @@ function take(rows: readonly Row[], looks: readonly Look[], highest = blockEnd):
 }
 
 function takeFromPack(look: Look, search: PackSearch, pack: Uint8Array, highest: number): void {
-  if (!search.lastUpTo(pack, look.last) || compareKeys(search.key, look.first) < 0) return
-  takeOlder(look, { place: search.key.slice(byToken.placeAt), value: search.value() }, highest)
+  if (search.lastUpTo(pack, look.last) && search.isAlike(look.alikeBytes))
+    takeOlder(look, { place: search.keyFrom(byToken.placeAt), value: search.value() }, highest)
 }
 
 function takeOlder(look: Look, record: TokenRecordAt, highest: number): void {

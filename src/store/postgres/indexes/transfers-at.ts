@@ -108,7 +108,7 @@ function valuesOf(places: readonly Place[], rows: readonly Row[]): Values {
     for (const at of wantedOf(wanted)) {
       const place = places[at - 1]!
       if (Number(kind) === kinds.row) values.set(place, bytes)
-      else if (search.lastUpTo(bytes, place.key) && search.isAt(place.key)) values.set(place, search.value())
+      else if (search.lastUpTo(bytes, place.key) && search.isAlike()) values.set(place, search.value())
     }
   }
   return values

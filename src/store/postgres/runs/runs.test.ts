@@ -131,10 +131,17 @@ async function compareRecords(postgres: Store, file: Store, wallet: Address, con
 }
 
 async function compareOldest(postgres: Store, file: Store, contract: Address, { keys, length }: IndexRecords) {
-  const ids = Array.from({ length }, (_, record) => tokenIdOfKey(keys, record * tokenKeyBytes))
-  const tokens = ids.flatMap(tokenId => [{ contract, tokenId }, { contract, tokenId: tokenId + 1n }])
-  const [found, expected] = await Promise.all([postgres, file].map(store => store.indexes.oldestOfTokens(chain, tokens)))
-  expect(JSON.stringify(found)).toBe(JSON.stringify(expected))
+  const ids = Array.from({ length: Math.min(length, 30) }, (_, record) => tokenIdOfKey(keys, record * tokenKeyBytes))
+  const tokens = ids.flatMap(tokenId => [
+    { contract, tokenId },
+    { contract, tokenId: tokenId + 1n },
+  ])
+  const [found, expected] = await Promise.all(
+    [postgres, file].map(store => store.indexes.oldestOfTokens(chain, tokens)),
+  )
+  const shown = (records: typeof found) =>
+    records!.map(record => record && Buffer.concat([record.place, record.value]).toString('hex'))
+  expect(shown(found)).toEqual(shown(expected))
 }
 
 async function compareTransfersAt(

@@ -1,11 +1,11 @@
 // Reading the records of an index: those of runs and of the table become one sequence. Callers hold the snapshot.
-import type { Interval } from '../../../model.ts'
 import type { IndexQuery, IndexRecords } from '../../index-reader.ts'
 import type { IndexView } from '../../indexes/index-view.ts'
 import { compareBytes, copyBytes, wordsOf } from '../../runs/copy-bytes.ts'
 import { compareKeys, valueBytesMax } from '../../runs/pack.ts'
 import { blockOfPlace, blockOfWord } from '../../runs/place-key.ts'
 import type { Connection } from '../connection.ts'
+import type { Run } from '../runs/runs.ts'
 import { type RecordSource, runSource, tableSource, type Walk } from './record-sources.ts'
 
 export type RecordQuery = Pick<IndexQuery, 'order' | 'limit'> & {
@@ -22,7 +22,7 @@ export type FoundRecords = Omit<IndexRecords, 'contracts'> & { contracts: Readon
 
 export function readRecords(
   read: Connection,
-  runs: readonly (Interval & { id: number })[],
+  runs: readonly WaitingRun[],
   { view, chain, order, limit, from, to, after }: RecordQuery,
 ): FoundRecords {
   const isUp = order === 'keys'
@@ -32,27 +32,40 @@ export function readRecords(
   const isEmpty = isUp ? compareKeys(first, last) > 0 : compareKeys(first, last) < 0
   if (isEmpty || limit <= 0 || (after !== undefined && next === undefined)) return found.done()
   const walk = { read, view, order, first, last }
-  merge(waitingRuns(walk, runs), tableSource(walk, chain, limit), walk, found)
+  merge(waitingRuns(walk, runs, limit), tableSource(walk, chain, limit), walk, found)
   return found.done()
 }
 
 /** A run that need not be opened before the walk gets to its blocks. */
-type WaitingRun = Interval & { id: number }
+type WaitingRun = Pick<Run, 'id' | 'from' | 'to' | 'records'>
 
 /**
  * Where keys differ in the place alone, runs of other blocks have none of them, and the others come by their blocks.
  */
-function waitingRuns({ view, order, first, last }: Walk & { view: IndexView }, runs: readonly WaitingRun[]): Waiting {
+function waitingRuns(
+  { view, order, first, last }: Walk & { view: IndexView },
+  runs: readonly WaitingRun[],
+  limit: number,
+): Waiting {
   const isOneSubject = compareKeys(first.subarray(0, view.placeAt), last.subarray(0, view.placeAt)) === 0
-  if (!isOneSubject) return { runs: [...runs], isOneSubject }
+  if (!isOneSubject) {
+    const records = runs.reduce((sum, run) => sum + run.records, 0)
+    // As if records lay evenly.
+    const packsOf = (run: WaitingRun): number => 1 + Math.floor((limit * run.records) / records / recordsPerPack)
+    return { runs: [...runs], isOneSubject, packsOf }
+  }
   const [a, b] = [blockOfPlace(first, view.placeAt), blockOfPlace(last, view.placeAt)]
   const [lowest, highest] = [Math.min(a, b), Math.max(a, b)]
   const wanted = runs.filter(run => run.from <= highest && run.to >= lowest)
-  return { runs: wanted.sort(order === 'keys' ? (x, y) => x.to - y.to : (x, y) => y.from - x.from), isOneSubject }
+  wanted.sort(order === 'keys' ? (x, y) => x.to - y.to : (x, y) => y.from - x.from)
+  return { runs: wanted, isOneSubject, packsOf: () => 1 }
 }
 
 /** The next one last. */
-type Waiting = { runs: WaitingRun[]; isOneSubject: boolean }
+type Waiting = { runs: WaitingRun[]; isOneSubject: boolean; packsOf: (run: WaitingRun) => number }
+
+/** Of most indexes. */
+const recordsPerPack = 64
 
 function merge(
   waiting: Waiting,
@@ -74,7 +87,7 @@ function merge(
     const run = waiting.runs.at(-1)
     if (run !== undefined && (first === undefined || !waiting.isOneSubject || mayPrecede(run, first))) {
       waiting.runs.pop()
-      const source = runSource(walk, run.id, opened++)
+      const source = runSource(walk, { run: run.id, place: opened++, packs: waiting.packsOf(run) })
       if (source !== undefined) push(source)
       continue
     }

@@ -7,7 +7,6 @@ import { PackSearch } from '../../runs/pack-search.ts'
 import { blockOfPlace, newestOfBlock, oldestOfBlock, writePlace } from '../../runs/place-key.ts'
 import type { Connection } from '../connection.ts'
 import type { KnownRun, KnownRuns } from '../runs/known-runs.ts'
-import { lastUpTo } from '../runs/runs.ts'
 
 export type TokenContext = {
   read: Connection
@@ -18,6 +17,12 @@ export type TokenContext = {
 
 const findInTable = `SELECT key, value FROM view_records WHERE view = ${byToken.id} AND chain = ?
   AND key BETWEEN ? AND ? ORDER BY key DESC LIMIT 1`
+
+/** The packs of runs that may have a key. */
+const findPacks = `SELECT bytes FROM json_each(?1) AS asked CROSS JOIN packs ON packs.id =
+  (SELECT pack FROM pack_keys WHERE run = asked.value AND key <= ?2 ORDER BY key DESC LIMIT 1)`
+/** Of one statement: a statement costs as much as two packs that were read in vain. */
+const runsPerLook = 6
 
 export function oldestOfTokens(context: TokenContext, tokens: readonly TokenKey[]): (TokenRecordAt | undefined)[] {
   const { read, runs, numberOf } = context
@@ -35,11 +40,14 @@ export function oldestOfTokens(context: TokenContext, tokens: readonly TokenKey[
 }
 
 function lookInRuns(read: Connection, search: PackSearch, runs: KnownRun[], looks: readonly Look[]): void {
-  for (const run of runs.sort((a, b) => a.from - b.from))
-    for (const look of looks) {
-      const mayBeOlder = run.from <= look.block && lastUpTo(read, search, run.id, look.last)
-      if (mayBeOlder && search.isAt(look.last, byToken.placeAt)) look.take(search.key, search.value())
-    }
+  runs.sort((a, b) => a.from - b.from)
+  for (let from = 0; from < runs.length; from += runsPerLook) {
+    const some = runs.slice(from, from + runsPerLook)
+    const ids = JSON.stringify(some.map(({ id }) => id))
+    for (const look of looks)
+      if (some[0]!.from <= look.block)
+        for (const [pack] of read.all(findPacks, ids, look.last)) look.takeFrom(search, pack as Uint8Array)
+  }
 }
 
 class Look {
@@ -54,12 +62,16 @@ class Look {
     const first = this.last.slice()
     writePlace(first, byToken.placeAt, { ...newestOfBlock, block: Number.POSITIVE_INFINITY })
     const row = read.get(findInTable, chain, first, this.last) as [Uint8Array, Uint8Array] | undefined
-    if (row !== undefined) this.take(...row)
+    if (row !== undefined) this.#take(row[0].subarray(byToken.placeAt), row[1])
+  }
+
+  takeFrom(search: PackSearch, pack: Uint8Array): void {
+    if (search.lastUpTo(pack, this.last) && search.isAlike(byToken.placeAt))
+      this.#take(search.keyFrom(byToken.placeAt), search.value())
   }
 
   /** A record of the token, if it is older than what was found. */
-  take(key: Uint8Array, value: Uint8Array): void {
-    const place = key.slice(byToken.placeAt)
+  #take(place: Uint8Array, value: Uint8Array): void {
     if (this.found !== undefined && Buffer.compare(place, this.found.place) < 0) return
     this.found = { place, value }
     this.block = blockOfPlace(place, 0)

@@ -58,7 +58,7 @@ function coldPayload(its: ContractRows, place: Position): Uint8Array | undefined
     const key = transferKey(contract, place)
     for (const { id, from, to } of runs) {
       const mayHave = place.block >= from && place.block <= to
-      if (mayHave && lastUpTo(read, search, id, key) && search.isAt(key)) return search.value()
+      if (mayHave && lastUpTo(read, search, id, key) && search.isAlike()) return search.value()
     }
   }
   return inTable(findCold, its, place)

@@ -97,7 +97,7 @@ export function lastUpTo(connection: Connection, search: PackSearch, run: number
 /** The value that a run has of a key. */
 export function valueIn(connection: Connection, view: View, run: number, key: Uint8Array): Uint8Array | undefined {
   const search = new PackSearch(view.keyBytes)
-  return lastUpTo(connection, search, run, key) && search.isAt(key) ? search.value() : undefined
+  return lastUpTo(connection, search, run, key) && search.isAlike() ? search.value() : undefined
 }
 
 /** The packs of run ?1 from the one that may have key ?2. */
