@@ -16,7 +16,7 @@ const { values: settings } = parseArgs({
 })
 const holders = Number(settings.holders)
 /** As `query/holdings/subject.ts` reads. */
-const recordsPerRead = 4_000
+const recordsPerRead = 8_000
 const chain = 1 as ChainId
 const contract = `0x${'c'.repeat(40)}` as Address
 const final = 20_000_000

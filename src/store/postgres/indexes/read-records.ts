@@ -30,16 +30,29 @@ function tableSql(table: string, order: Order, { where = '', besides = 'NULL::in
       AND key BETWEEN $3::bytea AND $4::bytea ${where} ORDER BY key ${directionOf(order)} LIMIT $5) AS first_rows`
 }
 
-/** Large runs give more packs, so that all come to the same key; the last column is how many a run gives at most. */
-function runsSql(order: Order, index: IndexView): string {
-  const having = index.byContract ? `AND ${hasContract('$10::int4')}` : ''
+const itsRuns = (index: IndexView): string => `FROM runs WHERE slot = $6::int4 AND view = $1::int4 AND chain = $2::int4
+  AND from_block <= $9::int8 AND to_block >= $8::int8 ${index.byContract ? `AND ${hasContract('$10::int4')}` : ''}`
+
+const itsPacks = `FROM packs WHERE packs.slot = $6::int4 AND run = id AND key <= $4::bytea
+  AND key >= ${packsFrom('id', '$6::int4', '$3::bytea')}`
+
+/** The first packs of all runs by their first keys; the last column is how many there are at most. */
+function firstPacksSql(index: IndexView): string {
   return `SELECT ${foundKinds.pack}, id, bytes, NULL::bytea, NULL::bytea, packs_max
-    FROM (SELECT id, 2 + $7::int8 * records / greatest(1, sum(records) OVER ())::int8 AS packs_max FROM runs
-      WHERE slot = $6::int4 AND view = $1::int4 AND chain = $2::int4
-        AND from_block <= $9::int8 AND to_block >= $8::int8 ${having}) AS its_runs
-    CROSS JOIN LATERAL (SELECT bytes FROM packs WHERE packs.slot = $6::int4 AND run = id AND key <= $4::bytea
-      AND key >= ${packsFrom('id', '$6::int4', '$3::bytea')}
-      ORDER BY key ${directionOf(order)} LIMIT packs_max) AS its_packs`
+    FROM (SELECT id, pack_key, packs_max, row_number() OVER (ORDER BY pack_key) AS rank
+      FROM (SELECT id, $7::int8 + count(*) OVER () AS packs_max ${itsRuns(index)}) AS its_runs
+      CROSS JOIN LATERAL (SELECT key AS pack_key ${itsPacks} ORDER BY key LIMIT packs_max) AS its_keys) AS first_keys
+    JOIN packs ON slot = $6::int4 AND run = id AND key = pack_key WHERE rank <= packs_max`
+}
+
+/**
+ * From the last keys on packs do not tell how far they reach: large runs give more of them, so that all come to the same
+ * key. The last column is how many a run gives at most.
+ */
+function lastPacksSql(index: IndexView): string {
+  return `SELECT ${foundKinds.pack}, id, bytes, NULL::bytea, NULL::bytea, packs_max
+    FROM (SELECT id, 2 + $7::int8 * records / greatest(1, sum(records) OVER ())::int8 AS packs_max ${itsRuns(index)}) AS its_runs
+    CROSS JOIN LATERAL (SELECT bytes ${itsPacks} ORDER BY key DESC LIMIT packs_max) AS its_packs`
 }
 
 /** Places count down. */
@@ -52,7 +65,7 @@ const keptSql = `SELECT ${foundKinds.kept}, NULL, NULL, NULL, NULL, NULL ${fromK
 function sqlsOf(index: IndexView, order: Order): Record<'all' | 'cold' | 'hot', string> {
   const hot = tableSql('hot_view_records', order)
   const inSlot = 'AND slot = $6::int4'
-  const inRuns = runsSql(order, index)
+  const inRuns = order === 'keys' ? firstPacksSql(index) : lastPacksSql(index)
   return {
     all: [hot, tableSql('view_records', order, { where: inSlot }), inRuns, keptSql].join(' UNION ALL '),
     cold: [tableSql('view_records', order, { where: `${inSlot} ${upToHighest(index)}` }), inRuns].join(' UNION ALL '),
