@@ -1,5 +1,5 @@
-// Copies some ten bytes, as keys and values are, from one place to another: eight at a time, which takes less than half
-// the time of single bytes or of a call of `set`. Pure.
+// Copies and compares some ten bytes, as keys and values are, several at a time: that takes less than half the time of
+// single bytes, or of a call of `set`. Pure.
 
 export function wordsOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)

@@ -1,5 +1,5 @@
 // Reading records of indexes from tables and runs. One statement gives the first records of the tables and the first
-// packs of each run, in the order that is asked for; where these are not enough, it is asked again for more. On Citus,
+// packs of the runs, in the order that is asked for; where these are not enough, it is asked again for more. On Citus,
 // where hot records are on the coordinator, see `StoreDatabase.readHalves`.
 import { type IndexQuery, type IndexRecords, noRecords } from '../../index-reader.ts'
 import { indexOf, indexViews } from '../../indexes/all-indexes.ts'
@@ -46,8 +46,8 @@ function firstPacksSql(index: IndexView): string {
 }
 
 /**
- * From the last keys on packs do not tell how far they reach: large runs give more of them, so that all come to the same
- * key. The last column is how many a run gives at most.
+ * Backwards the first keys of packs do not tell how far they reach: large runs give more of them, so that all come to
+ * the same key. The last column is how many a run gives at most.
  */
 function lastPacksSql(index: IndexView): string {
   return `SELECT ${foundKinds.pack}, id, bytes, NULL::bytea, NULL::bytea, packs_max

@@ -13,7 +13,10 @@ import { slotOfContract } from '../runs/slots.ts'
 import { hashOf, payloadAt, timestampOf } from '../runs/transfer-runs.ts'
 import type { StoreDatabase } from '../store-database.ts'
 
-/** What the columns of a row are: the number of a place with its value as runs have it, a pack, or the last cold block. */
+/**
+ * What the columns of a row are: the number of a place with its value as runs have it; a pack with the numbers of
+ * places; or the last cold block.
+ */
 const kinds = { row: 0, pack: 1, coldEnd: 2 } as const
 
 const given = `SELECT at, of_contract, of_block, (high::int8 << 32) | low AS of_place, look_key,

@@ -28,7 +28,10 @@ export function lookedRunsSql({ view, given, slot, chain }: LooksSql): string {
       AND view = ${view.id} AND from_block <= highest AND to_block >= lowest AND ${hasContract('of_contract')}) AS having_it)`
 }
 
-/** After that `WITH`. Two columns: the numbers, and the pack that has the last record at or before each of their keys. */
+/**
+ * After that `WITH`. Two columns: numbers of keys, and the pack of a run that has the last record at or before each of
+ * them.
+ */
 export function lookedPacksSql({ slot, runsMax }: LooksSql): string {
   return `SELECT wanted, bytes FROM (SELECT id, pack_key, string_agg(int4send(at::int4), '') AS wanted
       FROM given JOIN its_runs USING (of_contract)
