@@ -45,18 +45,33 @@ function addValue(bloom: Uint8Array, value: unknown, length: number): boolean {
   if (entry === undefined) {
     const bytes = parseHex(value)
     if (bytes === undefined) return false
-    const digest = keccak256(bytes)
-    if (remembered.size === rememberedMax) remembered.clear()
-    entry = remembered.size * 3
-    remembered.set(value, entry)
-    for (let pair = 0; pair < 3; pair++) {
-      rememberedBits[entry + pair] = ((digest[2 * pair]! << 8) | digest[2 * pair + 1]!) & 2047
-    }
+    entry = remember(value, bytes)
   }
+  setBits(bloom, entry)
+  return true
+}
+
+/** Adds an address or a topic that is at hand as bytes. Remembered as Latin-1, which is shorter than any hex text. */
+export function addBytesToBloom(bloom: Uint8Array, bytes: Buffer, from: number, to: number): void {
+  const value = bytes.toString('latin1', from, to)
+  setBits(bloom, remembered.get(value) ?? remember(value, bytes.subarray(from, to)))
+}
+
+function remember(value: string, bytes: Uint8Array): number {
+  const digest = keccak256(bytes)
+  if (remembered.size === rememberedMax) remembered.clear()
+  const entry = remembered.size * 3
+  remembered.set(value, entry)
+  for (let pair = 0; pair < 3; pair++) {
+    rememberedBits[entry + pair] = ((digest[2 * pair]! << 8) | digest[2 * pair + 1]!) & 2047
+  }
+  return entry
+}
+
+function setBits(bloom: Uint8Array, entry: number): void {
   setBit(bloom, rememberedBits[entry]!)
   setBit(bloom, rememberedBits[entry + 1]!)
   setBit(bloom, rememberedBits[entry + 2]!)
-  return true
 }
 
 /** Bits count from the end: bit 0 is the lowest of the last byte. */
