@@ -34,6 +34,7 @@ export class E2File {
   readonly path: string
   readonly size: number
   readonly #descriptor: number
+  #room = Buffer.allocUnsafeSlow(65_536)
 
   constructor(path: string) {
     this.path = path
@@ -53,25 +54,34 @@ export class E2File {
     return record
   }
 
-  /** The data of the record at a position, which must be of a type. */
-  dataAt(at: number, type: number): Buffer {
+  /** The record at a position, which must be of a type. */
+  recordOf(type: number, at: number): E2Record {
     const record = this.recordAt(at)
     if (record.type !== type)
       throw new UnreadableFile(
         `has a record of type ${typeText(record.type)} at byte ${at} instead of ${typeText(type)}`,
       )
-    return this.bytesAt(record.at, record.length)
+    return record
   }
 
   bytesAt(at: number, length: number): Buffer {
-    const bytes = Buffer.allocUnsafe(length)
+    return this.#read(Buffer.allocUnsafe(length), at, length)
+  }
+
+  /** The data of a record, which the next call overwrites: records are large, and most are read to be uncompressed. */
+  dataOf({ at, length }: E2Record): Buffer {
+    if (length > this.#room.length) this.#room = Buffer.allocUnsafeSlow(2 * length)
+    return this.#read(this.#room, at, length)
+  }
+
+  #read(bytes: Buffer, at: number, length: number): Buffer {
     let read = 0
     while (read < length) {
       const more = readSync(this.#descriptor, bytes, read, length - read, at + read)
       if (more === 0) throw new UnreadableFile(`is cut: it ends at byte ${at + read}`)
       read += more
     }
-    return bytes
+    return bytes.subarray(0, length)
   }
 
   close(): void {
@@ -79,6 +89,6 @@ export class E2File {
   }
 }
 
-export function typeText(type: number): string {
+function typeText(type: number): string {
   return `0x${type.toString(16).padStart(4, '0')}`
 }

@@ -20,11 +20,14 @@ beforeAll(() => {
   recorded = mainnetBlocks().map(block => ({ block, answers: answersOf(block) }))
 })
 
+/** One has 1.6 MB of receipts, which would take most of the time. */
+const isSmall = ({ block }: (typeof recorded)[number]): boolean => block.receipts.length < 1_000_000
+
 const readRecorded = ({ header, body, receipts }: MainnetBlock, areSlim = true) =>
   readBlock({ header: readHeader(header), body, receipts, areSlim, chainId: 1 })
 
 test('rows, headers and places are those of the same blocks over JSON-RPC', () => {
-  for (const { block, answers } of recorded) {
+  for (const { block, answers } of recorded.filter(isSmall)) {
     const read = readRecorded(block)
     const { number } = read.header
     const range = decodeBlocks(chain, [read], 0)
@@ -32,8 +35,7 @@ test('rows, headers and places are those of the same blocks over JSON-RPC', () =
     const given = { blocks: [answers.block], receipts: [answers.receipts] }
     const result = decodeRange({ chain, scope: 'transfers', interval, answers: given, grain: 'range', bytes: 0 })
     if (!result.ok) throw new Error(result.failure.message)
-    // A deep comparison by the test's own means takes seconds for the largest block.
-    expect(isDeepStrictEqual(range, result.range), `block ${number}`).toBe(true)
+    expect(range).toEqual(result.range)
     expect(read.logCount).toBe(answers.receipts.reduce((sum, { logs }) => sum + logs.length, 0))
     const transactions = answers.block.transactions as RpcTransaction[]
     expect(read.transactions).toEqual(transactions.map(({ hash, to, value, nonce }) => ({ hash, to, value, nonce })))
@@ -79,13 +81,14 @@ test('all NFT transfers are found, each as its log says', () => {
         })
       })
     })
+    // The test's own comparison takes seconds for ten thousand rows.
     expect(isDeepStrictEqual(rows, expected), String(answers.block.number)).toBe(true)
   }
   expect({ erc721, erc1155, ranges }).toEqual({ erc721: 10_332, erc1155: 18, ranges: 1 })
 })
 
 test('receipts with their bloom give the same block as receipts without', () => {
-  for (const { block } of recorded.filter((_, at) => at !== 2))
+  for (const { block } of recorded.filter(isSmall))
     expect(readRecorded({ ...block, receipts: fullReceipts(block) }, false)).toEqual(readRecorded(block))
 })
 

@@ -54,10 +54,10 @@ function readSlim(fields: RlpCursor, index: number, read: ReadReceipts): void {
   // The bloom stands between gas and logs.
   const length = to - from + bloomPrefixBytes + bloomBytes + logs.length
   const lead = type === 0 ? 0 : 1
-  const encoded = new Uint8Array(lead + rlpPrefixLength(length) + length)
-  if (lead === 1) encoded[0] = type
+  const encoded = Buffer.allocUnsafe(lead + rlpPrefixLength(length) + length)
+  encoded[0] = type
   let at = putRlpPrefix(encoded, lead, 0xc0, length)
-  for (let byte = from; byte < to; byte++) encoded[at++] = fields.bytes[byte]!
+  at += fields.bytes.copy(encoded, at, from, to)
   at = putRlpPrefix(encoded, at, 0x80, bloomBytes)
   encoded.set(bloom, at)
   encoded.set(logs, at + bloomBytes)

@@ -1,6 +1,6 @@
 // A file of blocks, era1 or ere: what its index says it holds, and the records of each block by number. The index is
 // believed and not the name; a record is believed once its hashes are checked, which is not done here.
-import { E2File, type E2Record, recordHeaderBytes, recordTypes, typeText, UnreadableFile } from './e2store.ts'
+import { E2File, type E2Record, recordHeaderBytes, recordTypes, UnreadableFile } from './e2store.ts'
 import { unframe } from './snappy.ts'
 
 export const blocksPerEpoch = 8_192
@@ -77,7 +77,7 @@ export class HistoryFile {
   difficulty(number: number): Buffer {
     const bytes = this.#record(number, 'difficulty')
     if (bytes.length !== 32) throw new UnreadableFile(`has a total difficulty of ${bytes.length} bytes`)
-    return bytes
+    return Buffer.from(bytes)
   }
 
   /** The root that the file says its headers before the merge have. It proves nothing. */
@@ -98,23 +98,23 @@ export class HistoryFile {
     this.#file.close()
   }
 
+  /** What the next call overwrites. */
   #record(number: number, component: Component): Buffer {
     const { slots, offsets, from, at: end } = this.#index
     const slot = slots.get(component)
     if (slot === undefined) throw new UnreadableFile(`has no ${component} of its blocks`)
     const place = number - from
-    if (this.format === 'ere') return this.#file.dataAt(offsets[place * slots.size + slot]!, typesOfEre[component])
-    if (component === 'header') return this.#file.dataAt(offsets[place]!, recordTypes.header)
+    if (this.format === 'ere')
+      return this.#file.dataOf(this.#file.recordOf(typesOfEre[component], offsets[place * slots.size + slot]!))
     // The records of a block stand behind its header; unknown ones may stand among them.
     const type = typesOfEra1[component]
-    let record: E2Record = this.#file.recordAt(offsets[place]!)
-    if (record.type !== recordTypes.header) throw misplaced(record, recordTypes.header)
+    let record = this.#file.recordOf(recordTypes.header, offsets[place]!)
     while (record.type !== type) {
       const next = record.at + record.length
       record = this.#file.recordAt(next)
       if (next >= end || record.type === recordTypes.header) throw new UnreadableFile(`lacks the ${component}`)
     }
-    return this.#file.bytesAt(record.at, record.length)
+    return this.#file.dataOf(record)
   }
 }
 
@@ -210,10 +210,4 @@ function offsetsOf(file: E2File, record: E2Record, count: number): Omit<Index, '
 function numberAt(bytes: Buffer, at: number): number {
   const number = Number(bytes.readBigUInt64LE(at))
   return Number.isSafeInteger(number) ? number : Number.MAX_SAFE_INTEGER
-}
-
-function misplaced({ type, at }: E2Record, wanted: number): UnreadableFile {
-  return new UnreadableFile(
-    `has a record of type ${typeText(type)} at byte ${at - recordHeaderBytes} instead of ${typeText(wanted)}`,
-  )
 }

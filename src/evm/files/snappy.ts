@@ -12,7 +12,8 @@ const streamIdentifier = 0xff
 const identifierText = 'sNaPpY'
 
 export function unframe(framed: Uint8Array): Buffer {
-  const bytes = Buffer.allocUnsafe(unframedLength(framed))
+  // Not from the pool of small buffers: the checksum reads it in words.
+  const bytes = Buffer.allocUnsafeSlow(unframedLength(framed))
   let end = 0
   for (let at = 0; at < framed.length; ) {
     const type = framed[at]!
@@ -126,7 +127,7 @@ function fourBytes(bytes: Uint8Array, at: number): number {
   return (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)) >>> 0
 }
 
-// Eight tables, so that eight bytes are taken at once: four times as fast as byte by byte.
+// Eight tables, so that two words are taken at once: many times as fast as byte by byte.
 const crcTables = Array.from({ length: 8 }, () => new Int32Array(256))
 for (let byte = 0; byte < 256; byte++) {
   let crc = byte
@@ -147,19 +148,27 @@ const [table0, table1, table2, table3, table4, table5, table6, table7] = crcTabl
 export function maskedCrc(bytes: Uint8Array, from: number, to: number): number {
   let crc = -1
   let at = from
-  for (; at + 8 <= to; at += 8) {
-    const low = crc ^ (bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24))
-    crc =
-      table7[low & 255]! ^
-      table6[(low >>> 8) & 255]! ^
-      table5[(low >>> 16) & 255]! ^
-      table4[low >>> 24]! ^
-      table3[bytes[at + 4]!]! ^
-      table2[bytes[at + 5]!]! ^
-      table1[bytes[at + 6]!]! ^
-      table0[bytes[at + 7]!]!
+  if (isLittleEndian && (bytes.byteOffset + from) % 4 === 0) {
+    const words = new Int32Array(bytes.buffer, bytes.byteOffset + from, (to - from) >> 2)
+    const pairs = words.length & ~1
+    for (let word = 0; word < pairs; word += 2) {
+      const low = crc ^ words[word]!
+      const high = words[word + 1]!
+      crc =
+        table7[low & 255]! ^
+        table6[(low >>> 8) & 255]! ^
+        table5[(low >>> 16) & 255]! ^
+        table4[low >>> 24]! ^
+        table3[high & 255]! ^
+        table2[(high >>> 8) & 255]! ^
+        table1[(high >>> 16) & 255]! ^
+        table0[high >>> 24]!
+    }
+    at += 4 * pairs
   }
   for (; at < to; at++) crc = (crc >>> 8) ^ table0[(crc ^ bytes[at]!) & 255]!
   crc = ~crc
   return (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0
 }
+
+const isLittleEndian = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1
