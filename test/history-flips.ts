@@ -39,7 +39,10 @@ export function storedOf(path: string): string | undefined {
       blocks.push(ofBlock(number, () => readBlock({ header, ...parts, chainId: network.chain.id })))
     }
     const { headers, transfers } = decodeBlocks(network.chain, blocks, 0)
-    return JSON.stringify({ headers, transfers, transactions: blocks.map(({ transactions }) => transactions) })
+    const transactions = blocks.flatMap(block =>
+      block.transactions.map(({ hash, to, value, nonce }) => [hash, to, value, nonce]),
+    )
+    return JSON.stringify({ headers, transfers, transactions })
   } catch (error) {
     if (error instanceof UnreadableFile || error instanceof BadBlock) return undefined
     throw error

@@ -38,7 +38,9 @@ test('rows, headers and places are those of the same blocks over JSON-RPC', () =
     expect(range).toEqual(result.range)
     expect(read.logCount).toBe(answers.receipts.reduce((sum, { logs }) => sum + logs.length, 0))
     const transactions = answers.block.transactions as RpcTransaction[]
-    expect(read.transactions).toEqual(transactions.map(({ hash, to, value, nonce }) => ({ hash, to, value, nonce })))
+    type Facts = Pick<RpcTransaction, 'hash' | 'to' | 'value' | 'nonce'>
+    const factsOf = ({ hash, to, value, nonce }: Facts): Facts => ({ hash, to, value, nonce })
+    expect(read.transactions.map(factsOf)).toEqual(transactions.map(factsOf))
   }
 })
 
@@ -88,8 +90,10 @@ test('all NFT transfers are found, each as its log says', () => {
 })
 
 test('receipts with their bloom give the same block as receipts without', () => {
-  for (const { block } of recorded.filter(isSmall))
-    expect(readRecorded({ ...block, receipts: fullReceipts(block) }, false)).toEqual(readRecorded(block))
+  for (const { block } of recorded.filter(isSmall)) {
+    const [full, slim] = [readRecorded({ ...block, receipts: fullReceipts(block) }, false), readRecorded(block)]
+    expect([full.header, full.logs, full.logCount]).toEqual([slim.header, slim.logs, slim.logCount])
+  }
 })
 
 test('what a root does not hold is refused', () => {

@@ -20,9 +20,13 @@ type ReadReceipts = {
 
 export function readReceipts(list: RlpCursor, areSlim: boolean): ReadReceipts {
   const read: ReadReceipts = { encoded: [], logs: [], logCount: 0 }
-  for (let index = 0; !list.isAtEnd; index++) {
-    if (areSlim) readSlim(list.list(), index, read)
-    else readFull(list, index, read)
+  if (!areSlim) for (let index = 0; !list.isAtEnd; index++) readFull(list, index, read)
+  else {
+    const items: RlpCursor[] = []
+    while (!list.isAtEnd) items.push(list.list())
+    // One for all of them, each with a bloom and a prefix that may be longer.
+    const room = { bytes: Buffer.allocUnsafeSlow(list.bytes.length + items.length * (bloomBytes + 12)), end: 0 }
+    for (const [index, fields] of items.entries()) readSlim(fields, index, read, room)
   }
   return read
 }
@@ -41,27 +45,31 @@ function readFull(list: RlpCursor, index: number, read: ReadReceipts): void {
   fields.end()
 }
 
-/** Type, state root or status, gas, logs. */
-function readSlim(fields: RlpCursor, index: number, read: ReadReceipts): void {
+const bloom = new Uint8Array(bloomBytes)
+
+/** Type, state root or status, gas, logs. The bloom stands between gas and logs. */
+function readSlim(fields: RlpCursor, index: number, read: ReadReceipts, room: { bytes: Buffer; end: number }): void {
   const type = fields.number()
   if (type > 0x7f) throw new UnreadableFile(`has a receipt of the unknown type ${type}`)
   const from = fields.string().start
   const to = fields.string().to
-  const bloom = new Uint8Array(bloomBytes)
+  bloom.fill(0)
   readLogs(fields.list(), index, read, bloom)
-  const logs = fields.encoded()
+  const { start: logsFrom, to: logsTo, bytes } = fields
   fields.end()
-  // The bloom stands between gas and logs.
-  const length = to - from + bloomPrefixBytes + bloomBytes + logs.length
-  const lead = type === 0 ? 0 : 1
-  const encoded = Buffer.allocUnsafe(lead + rlpPrefixLength(length) + length)
-  encoded[0] = type
-  let at = putRlpPrefix(encoded, lead, 0xc0, length)
-  at += fields.bytes.copy(encoded, at, from, to)
-  at = putRlpPrefix(encoded, at, 0x80, bloomBytes)
-  encoded.set(bloom, at)
-  encoded.set(logs, at + bloomBytes)
-  read.encoded.push(encoded)
+  const length = to - from + bloomPrefixBytes + bloomBytes + logsTo - logsFrom
+  const out = room.bytes
+  const first = room.end
+  let at = first
+  if (type > 0) out[at++] = type
+  at = putRlpPrefix(out, at, 0xc0, length)
+  at += bytes.copy(out, at, from, to)
+  at = putRlpPrefix(out, at, 0x80, bloomBytes)
+  out.set(bloom, at)
+  at += bloomBytes
+  at += bytes.copy(out, at, logsFrom, logsTo)
+  room.end = at
+  read.encoded.push(new Uint8Array(out.buffer, out.byteOffset + first, at - first))
 }
 
 const bloomPrefixBytes = rlpPrefixLength(bloomBytes)

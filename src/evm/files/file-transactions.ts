@@ -5,12 +5,41 @@ import { transactionForms } from '../proof/transaction-types.ts'
 import { UnreadableFile } from './e2store.ts'
 import { RlpCursor } from './rlp-cursor.ts'
 
-export type FileTransaction = {
-  hash: string
+/** What it says is made text, and hashed, when it is asked for: rows name few of a block's transactions. */
+export class FileTransaction {
+  readonly #encoded: Uint8Array
+  readonly #fields: RlpCursor
+  readonly #form: Form
+  #hash: string | undefined
+
+  constructor(encoded: Uint8Array, fields: RlpCursor, form: Form) {
+    this.#encoded = encoded
+    this.#fields = fields
+    this.#form = form
+  }
+
+  get hash(): string {
+    this.#hash ??= `0x${keccakDigits(this.#encoded)}`
+    return this.#hash
+  }
+
   /** Null where it creates a contract. */
-  to: string | null
-  value: string
-  nonce: string
+  get to(): string | null {
+    const field = this.#before(this.#form.to).string()
+    return field.to === field.from ? null : field.hex()
+  }
+
+  get value(): string {
+    return this.#before(this.#form.value).quantity()
+  }
+
+  get nonce(): string {
+    return this.#before(this.#form.nonce).quantity()
+  }
+
+  #before(place: number): RlpCursor {
+    return this.#fields.again().skip(place)
+  }
 }
 
 type ReadTransactions = {
@@ -26,15 +55,14 @@ export function readTransactions(list: RlpCursor, chainId: number | undefined): 
   while (!list.isAtEnd) {
     list.next()
     const bytes = list.isList ? list.encoded() : list.content()
-    const hash = `0x${keccakDigits(bytes)}`
     const type = list.isList ? 0 : (bytes[0] ?? 0)
-    const form = formOf(type)
+    const form = forms.get(type)
     if (form === undefined || (type === 0 && !list.isList))
       throw new UnreadableFile(`has a transaction of the unknown type ${type}`)
     const fields = list.isList ? new RlpCursor(list.bytes, list.from, list.to) : typedList(list)
-    const transaction = readFields(fields, form, chainId)
+    checkFields(fields.again(), form, chainId)
     encoded.push(bytes)
-    transactions.push({ hash, ...transaction })
+    transactions.push(new FileTransaction(bytes, fields, form))
   }
   return { transactions, encoded }
 }
@@ -49,10 +77,6 @@ for (const [type, { fields, signed }] of transactionForms) {
   if (signed) forms.set(type, { type, ...places, count: fields.length })
 }
 
-function formOf(type: number): Form | undefined {
-  return forms.get(type)
-}
-
 /** The list behind the type of a typed transaction. */
 function typedList(item: RlpCursor): RlpCursor {
   const whole = new RlpCursor(item.bytes, item.from + 1, item.to)
@@ -61,27 +85,20 @@ function typedList(item: RlpCursor): RlpCursor {
   return list
 }
 
-function readFields(
-  fields: RlpCursor,
-  form: Form,
-  chainId: number | undefined,
-): Pick<FileTransaction, 'to' | 'value' | 'nonce'> {
-  let [to, value, nonce]: [string | null, string, string] = [null, '', '']
+/** Whether the fields are as many as its type has, those that are read of their kind, and for the right chain. */
+function checkFields(fields: RlpCursor, form: Form, chainId: number | undefined): void {
   for (let place = 0; place < form.count; place++) {
-    if (place === form.nonce) nonce = fields.quantity()
-    else if (place === form.value) value = fields.quantity()
+    if (place === 0 && form.type > 0) requireChain(fields.number(), chainId)
+    else if (place === form.nonce || place === form.value) fields.requireQuantity()
     else if (place === form.to) {
       const length = fields.string().to - fields.from
       if (length !== 0 && length !== 20) throw new UnreadableFile(`has a transaction to ${length} bytes`)
-      to = length === 0 ? null : fields.hex()
-    } else if (place === 0 && form.type > 0) requireChain(fields.number(), chainId)
-    else if (place === replayPlace && form.type === 0) {
+    } else if (place === replayPlace && form.type === 0) {
       const v = fields.number()
       if (v >= 35) requireChain(Math.floor((v - 35) / 2), chainId)
     } else fields.next()
   }
   fields.end()
-  return { to, value, nonce }
 }
 
 /** `v` of a transaction of type 0: it names the chain since EIP-155. */

@@ -3,6 +3,7 @@ import { UnreadableFile } from './e2store.ts'
 
 export class RlpCursor {
   readonly bytes: Buffer
+  readonly #first: number
   /** Where the next item begins. */
   #next: number
   readonly #end: number
@@ -14,8 +15,14 @@ export class RlpCursor {
 
   constructor(bytes: Buffer, from = 0, to = bytes.length) {
     this.bytes = bytes
+    this.#first = from
     this.#next = from
     this.#end = to
+  }
+
+  /** What walks over the same items from the first on. */
+  again(): RlpCursor {
+    return new RlpCursor(this.bytes, this.#first, this.#end)
   }
 
   get isAtEnd(): boolean {
@@ -87,12 +94,18 @@ export class RlpCursor {
 
   /** Moves to the next item, a number of at most 32 bytes, as nodes write it. */
   quantity(): string {
-    this.string()
-    const { from, to, bytes } = this
+    const { from, to, bytes } = this.requireQuantity()
     if (from === to) return '0x0'
-    if (to - from > 32 || bytes[from] === 0) throw wrong('has a number that is too large or begins with zeros')
     const digits = bytes.toString('hex', from, to)
     return `0x${digits.charCodeAt(0) === 0x30 ? digits.slice(1) : digits}`
+  }
+
+  /** Moves to the next item, which must be a number of at most 32 bytes. */
+  requireQuantity(): this {
+    const { from, to, bytes } = this.string()
+    if (to - from > 32 || (to > from && bytes[from] === 0))
+      throw wrong('has a number that is too large or begins with zeros')
+    return this
   }
 
   /** The content of the current item. A view of its own, which is cheaper than one of a Buffer. */

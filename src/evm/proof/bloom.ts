@@ -65,8 +65,10 @@ const placedBits = new Uint16Array(3 * 2 ** placeBits)
 
 /** Adds an address or a topic, of at most 32 bytes. */
 export function addBytesToBloom(bloom: Uint8Array, bytes: Uint8Array, from: number, to: number): void {
+  // An address and the same one as a topic end alike.
+  const first = bytes[from]! | (bytes[from + 1]! << 8) | (bytes[from + 2]! << 16) | (bytes[from + 3]! << 24)
   const last = bytes[to - 1]! | (bytes[to - 2]! << 8) | (bytes[to - 3]! << 16) | (bytes[to - 4]! << 24)
-  const place = Math.imul(last, 0x9e3779b1) >>> (32 - placeBits)
+  const place = Math.imul(last ^ Math.imul(first + to - from, 0x85ebca6b), 0x9e3779b1) >>> (32 - placeBits)
   if (!isPlaced(place, bytes, from, to)) {
     putBits(placedBits, 3 * place, bytes.subarray(from, to))
     placedValues.set(bytes.subarray(from, to), 32 * place)
