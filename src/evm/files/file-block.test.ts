@@ -6,7 +6,7 @@ import { answersOf, fullReceipts } from '../../../test/history-blocks.ts'
 import { type MainnetBlock, mainnetBlocks } from '../../../test/recordings.ts'
 import { unpackTransfer } from '../../store/transfer-payload.ts'
 import { encodeRlp } from '../proof/rlp.ts'
-import type { RpcBlock, RpcReceipt, RpcTransaction } from '../rpc/port.ts'
+import type { RpcBlock, RpcLog, RpcReceipt, RpcTransaction } from '../rpc/port.ts'
 import { decodeRange } from '../source/decode-range.ts'
 import { decodeBlocks } from './decode-blocks.ts'
 import { UnreadableFile } from './e2store.ts'
@@ -23,6 +23,12 @@ beforeAll(() => {
 /** One has 1.6 MB of receipts, which would take most of the time. */
 const isSmall = ({ block }: (typeof recorded)[number]): boolean => block.receipts.length < 1_000_000
 
+/** With all that a log says, which may be getters. */
+function plainLog(log: RpcLog): RpcLog {
+  const { address, topics, data, blockNumber, blockHash, transactionHash, transactionIndex, logIndex } = log
+  return { address, topics, data, blockNumber, blockHash, transactionHash, transactionIndex, logIndex }
+}
+
 const readRecorded = ({ header, body, receipts }: MainnetBlock, areSlim = true) =>
   readBlock({ header: readHeader(header), body, receipts, areSlim, chainId: 1 })
 
@@ -36,6 +42,8 @@ test('rows, headers and places are those of the same blocks over JSON-RPC', () =
     const result = decodeRange({ chain, scope: 'transfers', interval, answers: given, grain: 'range', bytes: 0 })
     if (!result.ok) throw new Error(result.failure.message)
     expect(range).toEqual(result.range)
+    const logs = answers.receipts.flatMap(receipt => receipt.logs)
+    for (const log of read.logs.logs.map(plainLog)) expect(log).toEqual(logs[Number(log.logIndex)])
     expect(read.logCount).toBe(answers.receipts.reduce((sum, { logs }) => sum + logs.length, 0))
     const transactions = answers.block.transactions as RpcTransaction[]
     type Facts = Pick<RpcTransaction, 'hash' | 'to' | 'value' | 'nonce'>

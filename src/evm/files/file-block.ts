@@ -81,17 +81,53 @@ function requireRoot(what: string, computed: Uint8Array, root: Uint8Array, count
 function sequenceOf(header: FileHeader, transactions: readonly FileTransaction[], placed: PlacedLog[]): LogSequence {
   const transactionIndexes = new Uint32Array(placed.length)
   const logIndexes = new Uint32Array(placed.length)
-  const blockNumber = quantityHex(header.number)
-  const logs = placed.map(({ address, topics, data, transactionIndex, logIndex }, at): RpcLog => {
-    transactionIndexes[at] = transactionIndex
-    logIndexes[at] = logIndex
-    const place = { blockNumber, blockHash: header.hash, transactionHash: transactions[transactionIndex]!.hash }
-    const indexes = { transactionIndex: quantityHex(transactionIndex), logIndex: quantityHex(logIndex) }
-    return { address, topics, data, ...place, ...indexes }
+  const logs = placed.map((log, at) => {
+    transactionIndexes[at] = log.transactionIndex
+    logIndexes[at] = log.logIndex
+    return new FileLog(log, header, transactions[log.transactionIndex]!)
   })
   return {
     ...{ length: logs.length, logs, blocks: new Float64Array(logs.length).fill(header.number) },
     ...{ transactionIndexes, logIndexes, renumbered: noBlocks, unplaced: 0, removed: 0, repeated: 0 },
+  }
+}
+
+/** Its place is made text when it is asked for, which is of few: half of the logs are of fungible tokens. */
+class FileLog implements RpcLog {
+  readonly address: string
+  readonly topics: readonly string[]
+  readonly data: string
+  readonly #placed: PlacedLog
+  readonly #header: FileHeader
+  readonly #transaction: FileTransaction
+
+  constructor(placed: PlacedLog, header: FileHeader, transaction: FileTransaction) {
+    this.address = placed.address
+    this.topics = placed.topics
+    this.data = placed.data
+    this.#placed = placed
+    this.#header = header
+    this.#transaction = transaction
+  }
+
+  get blockNumber(): string {
+    return quantityHex(this.#header.number)
+  }
+
+  get blockHash(): string {
+    return this.#header.hash
+  }
+
+  get transactionHash(): string {
+    return this.#transaction.hash
+  }
+
+  get transactionIndex(): string {
+    return quantityHex(this.#placed.transactionIndex)
+  }
+
+  get logIndex(): string {
+    return quantityHex(this.#placed.logIndex)
   }
 }
 
