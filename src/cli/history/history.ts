@@ -41,7 +41,8 @@ async function checkHistory(folder: string, { summaries, roots, json }: CheckFla
   const signal = interruption()
   const historicalSummaries = summaries === undefined ? undefined : readNodes(summaries)
   const historicalRoots = roots === undefined ? undefined : readNodes(roots)
-  const line = new ProgressLine()
+  using opened = new DisposableStack()
+  const line = opened.adopt(new ProgressLine(), each => each.close())
   const startedMs = performance.now()
   const bytes = historyFiles(folder).reduce((sum, file) => sum + file.bytes, 0)
   let [blocks, bytesDone] = [0, 0]
