@@ -48,6 +48,7 @@ class CountedReads {
         ...indexes,
         indexRecords: counted(indexes.indexRecords),
         transfersAt: counted(indexes.transfersAt),
+        oldestOfTokens: counted(indexes.oldestOfTokens),
       },
     }
   }

@@ -55,13 +55,18 @@ export type Redactor = (text: string) => string
 
 /** `others` are secrets that are sent beside the URL, such as a token. */
 export function redactorOf(url: string | URL, others: readonly string[] = []): Redactor {
-  const secrets = [...secretsIn(typeof url === 'string' ? new URL(url) : url), ...others]
+  const hide = hiderOf([...secretsIn(typeof url === 'string' ? new URL(url) : url), ...others])
+  return text => redactText(hide(plainText(text, ' ')))
+}
+
+/** Hides secrets and nothing else. */
+export function hiderOf(secrets: readonly string[]): Redactor {
   const forms = new Set(secrets.flatMap(formsOf).filter(form => form !== ''))
-  if (forms.size === 0) return text => redactText(plainText(text, ' '))
+  if (forms.size === 0) return text => text
   // Longest first: a secret that contains another must not leave a remainder.
   const ordered = [...forms].sort((a, b) => b.length - a.length).map(patternOf)
   const pattern = new RegExp(ordered.join('|'), 'giu')
-  return text => redactText(plainText(text, ' ').replace(pattern, '***'))
+  return text => text.replace(pattern, '***')
 }
 
 /** What a URL adds to a request besides the host; of the path only words that many providers use may be shown. */

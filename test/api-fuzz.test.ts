@@ -142,7 +142,15 @@ const path: fc.Arbitrary<string[]> = fc.oneof(
   fc.tuple(version, mostly(valid.address)).map(([v, address]) => ['api', v, address, 'balance']),
   fc.tuple(version).map(([v]) => ['api', v, 'wallets', 'balances']),
   fc.array(hostile, { maxLength: 4 }),
-  fc.constantFrom<string[][]>(['health'], ['ready'], ['status'], ['metrics'], ['openapi.json'], ['reference']),
+  fc.constantFrom<string[][]>(
+    ['health'],
+    ['ready'],
+    ['status'],
+    ['metrics'],
+    ['openapi.json'],
+    ['llms.txt'],
+    ['reference'],
+  ),
 )
 const headerText = fc.oneof(
   fc.constantFrom(

@@ -718,6 +718,8 @@ describe('conventions', () => {
       '/health',
       '/ready',
       '/openapi.json',
+      '/openapi/evm.json',
+      '/llms.txt',
       '/',
       '/chains/eth/contracts',
     ]
@@ -726,7 +728,8 @@ describe('conventions', () => {
   })
 
   test('nothing in an answer may run or be framed', async () => {
-    for (const target of [transfers(seeded.collection), '/nowhere', '/health', '/reference', '/openapi.json']) {
+    const open = ['/nowhere', '/health', '/reference', '/openapi.json', '/openapi/evm.json', '/llms.txt']
+    for (const target of [transfers(seeded.collection), ...open]) {
       const { headers } = await api.get(target)
       expect(headers.get('x-content-type-options')).toBe('nosniff')
       expect(headers.get('content-security-policy')).toContain("default-src 'none'")

@@ -8,7 +8,11 @@ export type Ended = { code: number | null; stdout: string; stderr: string }
 const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
 
 /** One at a time: a process has one working directory, one environment and one exit code. */
-export async function runHere(parameters: readonly string[], directory: string): Promise<Ended> {
+export async function runHere(
+  parameters: readonly string[],
+  directory: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Ended> {
   const { argv, env, exitCode } = process
   const cwd = process.cwd()
   await using left = new AsyncDisposableStack()
@@ -19,7 +23,7 @@ export async function runHere(parameters: readonly string[], directory: string):
   process.chdir(directory)
   process.argv = [process.execPath, main, ...parameters]
   // As in `CommandRun`: the machine's own must not decide what is tested.
-  process.env = { PATH: env.PATH }
+  process.env = { PATH: env.PATH, ...environment }
   process.exitCode = undefined
   left.defer(listening(process, ['SIGINT', 'SIGTERM', 'uncaughtException', 'unhandledRejection']))
   left.defer(listening(process.stdout, ['error']))

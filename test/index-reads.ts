@@ -1,9 +1,10 @@
 // Indexes of a store as they are read, compared with the transfers that it holds, whichever engine it is: every record in
-// both orders, page by page, and every transfer by its place.
+// both orders, page by page, the oldest one of every token, and every transfer by its place.
 import { expect } from 'vitest'
 import type { Address, ChainId } from '../src/model.ts'
 import type { IndexRecords } from '../src/store/index-reader.ts'
 import { indexViews } from '../src/store/indexes/all-indexes.ts'
+import { byToken, tokenIdOfKey, tokenKinds, tokenPlaceAt } from '../src/store/indexes/by-token.ts'
 import type { IndexView } from '../src/store/indexes/index-view.ts'
 import type { Store } from '../src/store/store.ts'
 import { rowsOf } from './store-rows.ts'
@@ -48,6 +49,8 @@ export async function compareIndexes(
   limit: number,
 ): Promise<void> {
   const states = new Map((await store.indexes.indexStates(chain)).map(state => [state.index, state]))
+  const tokens = states.get('by_token')
+  if (tokens?.filled !== false) await compareOldest(store, chain, contracts, tokens !== undefined)
   for (const index of indexViews) {
     const state = states.get(index.name)
     for (const contract of index.byContract ? contracts : [undefined]) {
@@ -77,6 +80,41 @@ async function expectedRecords(
       )
   }
   return records.sort((a, b) => (a.key < b.key ? -1 : 1))
+}
+
+/** Of all tokens of all contracts at once, some twice, and of some that have no transfer. */
+async function compareOldest(
+  store: Store,
+  chain: ChainId,
+  contracts: readonly Address[],
+  isKept: boolean,
+): Promise<void> {
+  const tokens: { contract: Address; tokenId: bigint }[] = []
+  const expected: (ShownRecord | undefined)[] = []
+  const withRanges: Address[] = []
+  for (const contract of contracts) {
+    const records = isKept ? await expectedRecords(store, chain, byToken, [contract]) : []
+    const isOf = (record: ShownRecord, kind: number) => Buffer.from(record.key, 'hex')[0] === kind
+    if (records.some(record => isOf(record, tokenKinds.range))) withRanges.push(contract)
+    const ids = records.map(({ key }) => tokenIdOfKey(Buffer.from(key, 'hex')))
+    for (const tokenId of [...ids, 2n ** 256n - 1n, 0n]) {
+      tokens.push({ contract, tokenId })
+      const at = ids.findLastIndex((id, each) => id === tokenId && isOf(records[each]!, tokenKinds.single))
+      expected.push(records[at])
+    }
+  }
+  const found = await store.indexes.oldestOfTokens(chain, tokens)
+  expect(
+    found.map(
+      record =>
+        record && { key: Buffer.from(record.place).toString('hex'), value: Buffer.from(record.value).toString('hex') },
+    ),
+  ).toEqual(
+    expected.map(record => record && { key: record.key.slice(2 * tokenPlaceAt), value: record.value.trimEnd() }),
+  )
+  const marked = await store.indexes.withRanges(chain, contracts)
+  for (const contract of withRanges) expect(marked).toContain(contract)
+  if (!isKept) expect(marked.size).toBe(0)
 }
 
 type Asked = { chain: ChainId; index: IndexView; contract: Address | undefined; limit: number }

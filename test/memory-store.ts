@@ -2,9 +2,16 @@
 // who owns what are tried on. Every read takes a turn of the event loop, as reads of a store may.
 import { setImmediate } from 'node:timers/promises'
 import type { Address, ChainId } from '../src/model.ts'
-import { type IndexQuery, type IndexReader, type IndexRecords, noRecords } from '../src/store/index-reader.ts'
+import {
+  type IndexQuery,
+  type IndexReader,
+  type IndexRecords,
+  noRecords,
+  type TokenKey,
+  type TokenRecordAt,
+} from '../src/store/index-reader.ts'
 import { byBlock } from '../src/store/indexes/by-block.ts'
-import { byToken } from '../src/store/indexes/by-token.ts'
+import { byToken, tokenIdOfKey, tokenKinds, tokenPlaceAt } from '../src/store/indexes/by-token.ts'
 import { byWallet } from '../src/store/indexes/by-wallet.ts'
 import type { ColdCommit, Forgotten, HotCommit, Store, TransferPageQuery, TransferRange } from '../src/store/store.ts'
 import type { TransferPage } from '../src/store/transfer-page.ts'
@@ -83,6 +90,9 @@ export class MemoryStore {
       indexes: {
         indexRecords: query => later(() => this.#records(query)),
         transfersAt: () => Promise.reject(new Error('not part of who owns what')),
+        oldestOfTokens: (chain, tokens) => later(() => tokens.map(token => this.#oldest(chain, token))),
+        withRanges: (chain, contracts) =>
+          later(() => new Set(contracts.filter(contract => this.#hasRanges(chain, contract)))),
         indexStates: async () => Object.values(views).map(({ name }) => ({ index: name, filled: true })),
         rowChanges: () => later(() => ({ ...this.#changes })),
       },
@@ -130,6 +140,16 @@ export class MemoryStore {
       .filter(({ key }) => after === undefined || Buffer.compare(key, after) * direction > 0)
     if (order === 'back') found.reverse()
     return recordsOf(found.slice(0, limit), index === 'by_token' ? new Map() : this.#numbers(chain))
+  }
+
+  #oldest(chain: ChainId, { contract, tokenId }: TokenKey): TokenRecordAt | undefined {
+    const isOf = ({ key }: MemoryRecord) => key[0] === tokenKinds.single && tokenIdOfKey(key) === tokenId
+    const found = this.#sorted(chain, 'by_token', contract).findLast(isOf)
+    return found && { place: found.key.subarray(tokenPlaceAt), value: found.value }
+  }
+
+  #hasRanges(chain: ChainId, contract: Address): boolean {
+    return this.#sorted(chain, 'by_token', contract).some(({ key }) => key[0] === tokenKinds.range)
   }
 
   #numbers(chain: ChainId): Map<number, Address> {

@@ -5,8 +5,12 @@ import { brotliDecompressSync } from 'node:zlib'
 import { base58 } from '@scure/base'
 import type { RpcBlock, RpcLog } from '../src/evm/rpc/port.ts'
 
+function bytesOf(name: string): Buffer {
+  return brotliDecompressSync(readFileSync(join(import.meta.dirname, 'recordings', `${name}.br`)))
+}
+
 function textOf(name: string): string {
-  return brotliDecompressSync(readFileSync(join(import.meta.dirname, 'recordings', `${name}.br`))).toString()
+  return bytesOf(name).toString()
 }
 
 function linesOf<Line>(name: string): Line[] {
@@ -61,3 +65,43 @@ export function solanaAccount(name: string): RecordedAccount {
     data: new Uint8Array(Buffer.from(recorded.data, 'base64')),
   }
 }
+
+export type MainnetBlock = {
+  header: Buffer
+  body: Buffer
+  /** Without their bloom. */
+  receipts: Buffer
+  proof: { type: number; ssz: Buffer } | undefined
+}
+
+/** Lowest first. */
+export function mainnetBlocks(): MainnetBlock[] {
+  const bytes = bytesOf('mainnet-blocks.bin')
+  const blocks: MainnetBlock[] = []
+  let at = 0
+  const part = (): Buffer => {
+    const start = at + 4
+    at = start + bytes.readUInt32LE(at)
+    return bytes.subarray(start, at)
+  }
+  while (at < bytes.length) {
+    const [header, body, receipts, proof] = [part(), part(), part(), part()]
+    const known = proof.length === 0 ? undefined : { type: proof[0]!, ssz: proof.subarray(1) }
+    blocks.push({ header, body, receipts, proof: known })
+  }
+  return blocks
+}
+
+/** Lists that have the recorded entries in their places, and zeros elsewhere. */
+export function mainnetBeaconRoots(): { historicalRoots: Buffer; historicalSummaries: Buffer } {
+  const recorded = JSON.parse(textOf('mainnet-beacon-roots.json')) as Record<'roots' | 'summaries', object>
+  const listOf = (entries: object, size: number): Buffer => {
+    const list = Buffer.alloc(1_000 * size)
+    for (const [number, digits] of Object.entries(entries)) list.write(digits as string, Number(number) * size, 'hex')
+    return list
+  }
+  return { historicalRoots: listOf(recorded.roots, 32), historicalSummaries: listOf(recorded.summaries, 64) }
+}
+
+/** The records of blocks of an era1 file, without its version, accumulator and index. */
+export const sepoliaRecords = { from: 175_870, count: 40, bytes: (): Buffer => bytesOf('sepolia-era1.bin') }

@@ -273,6 +273,7 @@ export function storeContract(
         const full = await store.coverage(eth, 'full')
         const others = await store.contractCoverage(eth, otherContract)
         expect(await store.sizeOf({ chain: eth, contract: otherContract })).toEqual({ transfers: 3, wallets: 0 })
+        expect(await store.sizeOf({ chain: eth, view: 'by_token' })).toEqual({ transfers: 0, wallets: 0 })
         await forget(store, { chain: eth, contract }, { rowsMax: 1 })
         expect(await store.transferCount({ chain: eth, contract })).toBe(0)
         expect(await blocksOfPage()).toEqual([])

@@ -25,6 +25,9 @@ export const safetyHeaders = {
   'Referrer-Policy': 'no-referrer',
 }
 
+/** For what describes the operations. It needs no key: it says nothing that keys protect. */
+export const documentHeaders = { 'Cache-Control': 'public, max-age=300', ...safetyHeaders }
+
 /** For answers about the service itself. */
 const notStored = { 'Cache-Control': 'no-store', ...safetyHeaders }
 
@@ -59,9 +62,9 @@ export function jsonAnswer(value: unknown, { status = 200, headers = notStored a
   }
 }
 
-export function textAnswer(type: string, text: string): Answer {
+export function textAnswer(type: string, text: string, headers: Answer['headers'] = notStored): Answer {
   const body = Buffer.from(text) as Buffer<ArrayBuffer>
-  return { status: 200, headers: { 'Content-Type': type, ...notStored }, body }
+  return { status: 200, headers: { 'Content-Type': type, ...headers }, body }
 }
 
 // Compressed forms of an answer.

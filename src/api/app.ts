@@ -9,14 +9,15 @@ import { ShownContracts } from '../query/shown-contracts.ts'
 import { TokenUris } from '../query/token-uris.ts'
 import { CursorSigner } from '../store/cursor.ts'
 import { AdmissionQueue, TurnLoad } from './admission-queue.ts'
-import type { Handler } from './answer.ts'
-import { type Answer, AnswerCache } from './answer.ts'
+import { documentOfKind, evm, solana } from './agents/documents.ts'
+import { llmsText } from './agents/llms-text.ts'
+import { type Answer, AnswerCache, documentHeaders, type Handler, jsonAnswer, textAnswer } from './answer.ts'
 import { UnsentAnswers } from './answer-memory.ts'
 import type { AppDependencies, Context } from './context.ts'
 import { nothingAt, notServed } from './hosted/not-served.ts'
 import { hostedOperations, isServed } from './hosted/operations.ts'
-import { openApiAnswer } from './openapi.ts'
-import type { FailureSchema } from './openapi-parts.ts'
+import { wholeDocument } from './openapi.ts'
+import type { DocumentOptions, FailureSchema } from './openapi-parts.ts'
 import { methodNotAllowed } from './problem.ts'
 import { ApiRequest, type ApiVersion, apiVersions, faultOf, pathOf, targetOf, versionPath } from './request.ts'
 import { type Endpoint, preflight, Responder } from './responder.ts'
@@ -130,12 +131,34 @@ function readOncePerTurn<Value>(read: () => Value): () => Value {
 }
 
 /** The operations that clients call, under the ids of the OpenAPI document. */
-function servedOperations({ chains, settings, version }: AppDependencies): Context['served'] {
+function servedOperations(dependencies: AppDependencies): Context['served'] {
+  const options = documentOptions(dependencies)
   return routes.flatMap(({ path, document, crossOrigin }) => {
     if (crossOrigin !== true) return []
-    const options = { chains, pageSizeMax: settings.pageSizeMax, version }
     return [{ id: (typeof document === 'function' ? document(options, 'v2') : document).id, path }]
   })
+}
+
+function documentOptions({ chains, settings, version }: AppDependencies): DocumentOptions {
+  return { chains, pageSizeMax: settings.pageSizeMax, version }
+}
+
+/** Open to everybody, by path. */
+function documentHandlers(options: DocumentOptions): [path: string, Handler][] {
+  const json = (document: object) => jsonAnswer(document, { headers: documentHeaders })
+  const text = 'text/plain; charset=utf-8'
+  return [
+    ['/openapi.json', onceAsked(() => json(wholeDocument(options)))],
+    [evm.documentPath, onceAsked(() => json(documentOfKind(evm, options)))],
+    [solana.documentPath, onceAsked(() => json(documentOfKind(solana, options)))],
+    ['/llms.txt', onceAsked(() => textAnswer(text, llmsText(options), documentHeaders))],
+  ]
+}
+
+/** A document takes some 50 ms to make, which no start should wait for. */
+function onceAsked(make: () => Answer): Handler {
+  let made: Answer | undefined
+  return () => (made ??= make())
 }
 
 function routerOf(context: Context): Router<PathEndpoint> {
@@ -160,12 +183,7 @@ function routerOf(context: Context): Router<PathEndpoint> {
     const paths = isSolana ? [path] : apiVersions.map(version => versionPath(version, path))
     for (const each of paths) add(method, each, notServed(operation), facts)
   }
-  const document = openApiAnswer({
-    chains: context.chains,
-    pageSizeMax: context.settings.pageSizeMax,
-    version: context.version,
-  })
-  add('GET', '/openapi.json', () => document)
+  for (const [path, handler] of documentHandlers(documentOptions(context))) add('GET', path, handler)
   for (const [path, handler] of consoleHandlers(context.console)) add('GET', path, handler)
   return router
 }

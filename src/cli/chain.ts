@@ -5,7 +5,7 @@ import { AlmanacError } from '../errors.ts'
 import type { Address, ChainId } from '../model.ts'
 import { setActivityGap } from '../store/activity-gaps.ts'
 import type { Store } from '../store/store.ts'
-import { confirm } from './confirm.ts'
+import { confirmRemoval } from './init/answers.ts'
 import { takeChain } from './open-chain.ts'
 import { chooseChain, parseChain, wholeNumber, withConfig } from './options.ts'
 import { countText, printData, printJson } from './terminal.ts'
@@ -42,7 +42,7 @@ async function unfinalize(loaded: LoadedConfig, text: string, { to, yes, json }:
     const known = finalized < 0 ? 'no block of it is final' : `its highest final block is ${finalized}`
     throw new AlmanacError('bad_request', `${name} cannot be taken back to block ${to}: ${known}.`)
   }
-  if (yes !== true) await confirm(`Forget ${name} blocks ${to + 1} to ${finalized} and all above?`)
+  if (yes !== true) await confirmRemoval(`Forget ${name} blocks ${to + 1} to ${finalized} and all above?`)
   // The marks come first: a wallet whose last transaction is lost must never count as complete.
   await markCutWallets(store, chain.id, { to, finalized })
   await store.unfinalize(chain.id, to)

@@ -8,8 +8,8 @@ import { forget as forgetAll, forgetName } from '../store/forget.ts'
 import { roomInStore } from '../store/open.ts'
 import type { Forgotten, ForgottenSize, Store } from '../store/store.ts'
 import { type View, viewNames } from '../views.ts'
-import { confirm } from './confirm.ts'
 import { commandLine, interruption } from './current-process.ts'
+import { confirmRemoval } from './init/answers.ts'
 import { engineCosts } from './measured-costs.ts'
 import { takeChainAsItIs } from './open-chain.ts'
 import { parseChain, requireAddress, withConfig } from './options.ts'
@@ -47,7 +47,7 @@ async function forget(loaded: LoadedConfig, text: string, flags: ForgetFlags): P
   const size = await store.sizeOf(what)
   const name = [chain.name, flags.contract ?? flags.view].filter(part => part !== undefined).join(' ')
   if (!(await isStored(store, what, size))) throw new AlmanacError('not_found', `The store holds nothing of ${name}.`)
-  if (flags.yes !== true) await confirm(`Forget ${name}: ${await sizeText(store, size)}?`)
+  if (flags.yes !== true) await confirmRemoval(`Forget ${name}: ${await sizeText(store, size)}?`)
   await remove({ store, what, size, name, opened, signal })
   await opened.disposeAsync()
   const sizes = flags.compact ? await compactNow(url) : undefined

@@ -7,7 +7,8 @@ const namesOf = async (called?: string) => (await createProgram(called)).command
 test('every command is a file of its name, and help lists all of them without loading one', async () => {
   const loaded = (await createProgram()).commands
   const names = loaded.map(command => command.name())
-  for (const name of names) expect(existsSync(new URL(`./${name}.ts`, import.meta.url)), name).toBe(true)
+  const exists = (path: string): boolean => existsSync(new URL(path, import.meta.url))
+  for (const name of names) expect(exists(`./${name}.ts`) || exists(`./${name}/${name}.ts`), name).toBe(true)
   const help = (await createProgram('--help')).commands
   expect(help.map(command => command.name())).toEqual(names)
   // A command that is loaded has options or commands of its own.

@@ -1,4 +1,5 @@
-// The table of commands, and how one is run. A command is one file of its name here and one entry in the table.
+// The table of commands, and how one is run. A command is one file of its name, here or in a
+// folder of its name, and one entry in the table.
 import { Command } from 'commander'
 import { AlmanacError, describeError } from '../errors.ts'
 import { redactText } from '../redact.ts'
@@ -27,6 +28,7 @@ const commands: Readonly<Record<string, Entry>> = {
     async () => (await import('./forget.ts')).forgetCommand(),
   ],
   backfill: ['Pause, resume and throttle history.', async () => (await import('./backfill.ts')).backfillCommand()],
+  history: ['Check files of history.', async () => (await import('./history/history.ts')).historyCommand()],
   solana: ['Import a Solana snapshot.', async () => (await import('./solana.ts')).solanaCommand()],
   keys: ['Create, limit, list and revoke keys.', async () => (await import('./keys.ts')).keysCommand()],
   labels: ['Name addresses.', async () => (await import('./labels.ts')).labelsCommand()],
@@ -35,6 +37,10 @@ const commands: Readonly<Record<string, Entry>> = {
     async () => (await import('./collections.ts')).collectionsCommand(),
   ],
   explain: ['Explain what answers show of a contract.', async () => (await import('./explain.ts')).explainCommand()],
+  compare: [
+    'Compare answers with those of another service.',
+    async () => (await import('./compare.ts')).compareCommand(),
+  ],
   config: ['Check or reload the configuration.', async () => (await import('./config.ts')).configCommand()],
   store: ['Copy, back up, restore or compact the store.', async () => (await import('./store.ts')).storeCommand()],
 }
@@ -54,8 +60,10 @@ Examples${commandLine === 'almanac' ? '' : ` (almanac is: ${commandLine})`}:
   almanac verify --chain eth                   compare random ranges of the store with the node
   almanac forget polygon                       remove a chain from the store
   almanac backfill pause eth                   hold the history of a chain; its head is followed
+  almanac history check FOLDER                 check era1 and ere files and say what they prove
   almanac labels import names.csv --chain eth  name addresses in answers
   almanac collections spam eth 0x…             pin a contract as spam
+  almanac compare --against URL                compare answers with those of another service
   almanac config check                         check the configuration
   almanac config reload                        have the service take other endpoints without a restart
   almanac store backup FILE                    copy the store while the service runs

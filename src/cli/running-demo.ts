@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { LoadedConfig } from '../config/load.ts'
+import { parseListen } from '../config/settings.ts'
 import { printNote } from './terminal.ts'
 
 const runningSandbox = z.object({
@@ -34,6 +35,15 @@ export function sandboxMeant({ unconfigured }: LoadedConfig): RunningSandbox | u
   const sandbox = unconfigured ? findSandbox() : undefined
   if (sandbox !== undefined) printNote('Nothing is configured here: using the running sandbox.')
   return sandbox
+}
+
+/** The server that commands ask: the sandbox, or the configured one; one that listens everywhere on this machine. */
+export function serverMeant(loaded: LoadedConfig): { url: string; key?: string } {
+  const sandbox = sandboxMeant(loaded)
+  if (sandbox !== undefined) return sandbox
+  const { host, port } = parseListen(loaded.config.listen)!
+  const asked = host === '0.0.0.0' || host === '' ? '127.0.0.1' : host === '::' ? '::1' : host
+  return { url: `http://${asked.includes(':') ? `[${asked}]` : asked}:${port}` }
 }
 
 function findSandbox(): RunningSandbox | undefined {

@@ -1,11 +1,10 @@
 // Shows the progress of a running server. It reads /status over HTTP and nothing else.
 import { Command } from 'commander'
 import { z } from 'zod'
-import { parseListen } from '../config/settings.ts'
 import { AlmanacError } from '../errors.ts'
 import { barText, coveredBlocks, heldText } from './chain-progress.ts'
 import { addConfigOptions, loadConfigFor, printWarnings } from './options.ts'
-import { sandboxMeant } from './running-demo.ts'
+import { serverMeant } from './running-demo.ts'
 import {
   contractsText,
   countText,
@@ -82,11 +81,17 @@ export function statusCommand(): Command {
     // An empty variable counts as unset.
     const url = options.url ?? (process.env.ALMANAC_URL || undefined)
     const key = options.key ?? (process.env.ALMANAC_KEY || undefined)
-    const { url: base, key: meant } = url === undefined ? serverMeant(command) : { url }
+    const { url: base, key: meant } = url === undefined ? configuredServer(command) : { url }
     const text = await askStatus(base, key ?? meant)
     printData(options.json ? text : describeStatus(readStatus(base, text)))
   })
   return command
+}
+
+function configuredServer(command: Command): ReturnType<typeof serverMeant> {
+  const loaded = loadConfigFor(command)
+  printWarnings(loaded)
+  return serverMeant(loaded)
 }
 
 async function askStatus(base: string, key: string | undefined): Promise<string> {
@@ -215,15 +220,4 @@ function remarks({ chains, solana }: z.output<typeof statusAnswer>): string[] {
     ),
   )
   return [...stalled, ...held, ...filling, ...failing]
-}
-
-/** The configured server; one that listens everywhere is asked on this machine. */
-function serverMeant(command: Command): { url: string; key?: string } {
-  const loaded = loadConfigFor(command)
-  printWarnings(loaded)
-  const sandbox = sandboxMeant(loaded)
-  if (sandbox !== undefined) return sandbox
-  const { host, port } = parseListen(loaded.config.listen)!
-  const asked = host === '0.0.0.0' || host === '' ? '127.0.0.1' : host === '::' ? '::1' : host
-  return { url: `http://${asked.includes(':') ? `[${asked}]` : asked}:${port}` }
 }

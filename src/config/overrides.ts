@@ -8,8 +8,8 @@ import { settingsSchema } from './settings.ts'
 export type Override = { path: readonly string[]; value: unknown; source: string }
 
 const prefix = 'ALMANAC_'
-/** Variables that are not settings: the operator's key, the configuration file, and the server that `status` asks. */
-export const reservedVariables = ['ALMANAC_KEY', 'ALMANAC_CONFIG', 'ALMANAC_URL']
+/** Variables that are not settings: keys, the configuration file, and the server that `status` and `compare` ask. */
+export const reservedVariables = ['ALMANAC_KEY', 'ALMANAC_CONFIG', 'ALMANAC_URL', 'ALMANAC_COMPARE_KEY']
 
 export const allLeaves: readonly SettingLeaf[] = settingLeaves(settingsSchema)
 

@@ -1,6 +1,6 @@
 // Reading the indexes of transfers (`indexes/`): their records as bytes, and the transfers that they point to. What
 // follows from records is for `query/` to say.
-import type { Address, ChainId, Position } from '../model.ts'
+import type { Address, ChainId, Position, ShownToken } from '../model.ts'
 import type { IndexName } from './indexes/index-view.ts'
 import type { TransferPage } from './transfer-page.ts'
 
@@ -9,6 +9,13 @@ export interface IndexReader {
   indexRecords(query: IndexQuery): Promise<IndexRecords>
   /** The transfers at these places, in their order; a place that has none any more is left out. */
   transfersAt(chain: ChainId, places: readonly ContractPlace[]): Promise<MixedPage>
+  /**
+   * The oldest record of each token in `by_token`, in the order of the tokens; undefined where there is none. Ranges
+   * that cover a token are not looked at.
+   */
+  oldestOfTokens(chain: ChainId, tokens: readonly TokenKey[]): Promise<(TokenRecordAt | undefined)[]>
+  /** All of the contracts that have ranges in `by_token`; one that had some once may be among them. */
+  withRanges(chain: ChainId, contracts: readonly Address[]): Promise<ReadonlySet<Address>>
   /** How far each index of a chain is filled; one that is not kept is not named. */
   indexStates(chain: ChainId): Promise<IndexState[]>
   /** Cheap enough for every request. */
@@ -46,6 +53,10 @@ export const noRecords: IndexRecords = {
   length: 0,
   ...{ keys: new Uint8Array(0), values: new Uint8Array(0), valueEnds: [], contracts: new Map<number, Address>() },
 }
+
+export type TokenKey = Pick<ShownToken, 'contract' | 'tokenId'>
+
+export type TokenRecordAt = { place: Uint8Array; value: Uint8Array }
 
 export type ContractPlace = Position & { contract: Address }
 

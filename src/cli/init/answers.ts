@@ -152,6 +152,17 @@ export async function withQuestions(run: (questions: Questions) => Promise<void>
   }
 }
 
+/** Asks before a command removes something. */
+export async function confirmRemoval(question: string): Promise<void> {
+  const hint = 'pass --yes to go on without a question.'
+  if (process.stdin.isTTY !== true)
+    throw new AlmanacError('conflict', `${question} Stdin is not a terminal. Nothing was changed.`, { hint })
+  await withQuestions(async questions => {
+    if (!(await questions.confirm(question, false)))
+      throw new AlmanacError('conflict', 'Nothing was changed.', { hint })
+  })
+}
+
 export async function askForAnswers(questions: Questions, flags: InitFlags): Promise<Answers> {
   printNote('This writes a configuration for your own nodes. An empty answer takes the value in brackets.')
   printNote(

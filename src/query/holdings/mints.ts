@@ -1,35 +1,34 @@
-// The first stored transfer of tokens, by single looks into the index by token: where no sheet of the contract tells
-// it.
+// The first stored transfer of tokens, looked for in the index by token: where no sheet of the contract tells it.
 import { LRUCache } from 'lru-cache'
 import { type Address, type ChainId, zeroAddress } from '../../model.ts'
-import type { IndexReader } from '../../store/index-reader.ts'
-import {
-  readTokenRecord,
-  tokenIdOfKey,
-  tokenKey,
-  tokenKeyBytes,
-  tokenKinds,
-  tokenPlaceAt,
-} from '../../store/indexes/by-token.ts'
-import { blockOfPlace, newestOfBlock, oldestOfBlock } from '../../store/runs/place-key.ts'
+import type { IndexReader, TokenRecordAt } from '../../store/index-reader.ts'
+import { readTokenRecord, tokenIdOfKey, tokenKeyBytes, tokenPlaceAt } from '../../store/indexes/by-token.ts'
+import { blockOfPlace } from '../../store/runs/place-key.ts'
 import type { TokenRef } from './questions.ts'
 import { rangeSpan } from './subject.ts'
 
 /** `minter` where the sender of a mint is known, and the token is not an ERC-1155 one. */
 export type TokenMint = { block: number; minter: Address | undefined }
 
-type Found = { place: Uint8Array; value: Uint8Array }
+/** What was so before anything was read. */
+type Moment = { chain: ChainId; stamp: string; finalized: number }
+
+/** A token with the oldest record that was found of it. */
+type Look = TokenRef & { oldest: TokenRecordAt | undefined }
 
 /** Some 200 bytes each. */
 const keptMax = 50_000
-/** Those who emit ranges decide how many there are: a page looks this often at as many. */
-const rangesMax = 2_000
-const idMax = 2n ** 256n - 1n
+const contractsMax = 20_000
+/** Those who emit ranges decide how many there are. */
+const rangesMax = 4_000
 
 export class Mints {
   readonly #indexes: IndexReader
   /** With what stays the same while final rows do. */
   readonly #kept = new LRUCache<string, { stamp: string; mint: TokenMint }>({ max: keptMax })
+
+  /** Contracts without ranges, up to a block that was final. */
+  readonly #withoutRanges = new LRUCache<string, { stamp: string; block: number }>({ max: contractsMax })
 
   constructor(indexes: IndexReader) {
     this.#indexes = indexes
@@ -40,63 +39,81 @@ export class Mints {
     if (tokens.length === 0) return []
     const { takenBack, filled } = await this.#indexes.rowChanges(chain)
     const stamp = `${takenBack} ${filled}`
-    const ranges = new Map<Address, Promise<boolean>>()
-    const hasRanges = (contract: Address): Promise<boolean> => {
-      const known = ranges.get(contract) ?? this.#hasRanges(chain, contract)
-      ranges.set(contract, known)
-      return known
-    }
-    return await Promise.all(
-      tokens.map(async token => {
-        const name = `${chain} ${token.contract} ${token.tokenId}`
-        const kept = this.#kept.get(name)
-        if (kept?.stamp === stamp) return kept.mint
-        const mint = await this.#read(chain, token, hasRanges)
-        if (mint !== undefined && mint.block <= finalized) this.#kept.set(name, { stamp, mint })
-        return mint
-      }),
-    )
-  }
-
-  async #hasRanges(chain: ChainId, contract: Address): Promise<boolean> {
-    const span = rangeSpan(chain, contract, idMax)
-    const from = tokenKey(tokenKinds.range, 0n, { ...newestOfBlock, block: Number.POSITIVE_INFINITY })
-    return (await this.#indexes.indexRecords({ ...span, from, limit: 1 })).length > 0
-  }
-
-  async #read(
-    chain: ChainId,
-    { contract, tokenId }: TokenRef,
-    hasRanges: (contract: Address) => Promise<boolean>,
-  ): Promise<TokenMint | undefined> {
-    const records = await this.#indexes.indexRecords({
-      ...{ chain, contract, index: 'by_token', order: 'back', limit: 1 },
-      from: tokenKey(tokenKinds.single, tokenId, { ...newestOfBlock, block: Number.POSITIVE_INFINITY }),
-      to: tokenKey(tokenKinds.single, tokenId, { ...oldestOfBlock, block: 0 }),
+    const names = tokens.map(({ contract, tokenId }) => `${chain} ${contract} ${tokenId}`)
+    const mints = names.map(name => {
+      const kept = this.#kept.get(name)
+      return kept?.stamp === stamp ? kept.mint : undefined
     })
-    const single = { place: records.keys.slice(tokenPlaceAt, tokenKeyBytes), value: records.values }
-    const first = records.length > 0 ? single : undefined
-    const oldest = (await hasRanges(contract)) ? await this.#oldestRange(chain, { contract, tokenId }, first) : first
-    if (oldest === undefined) return undefined
-    const { from, to, sentBy, isErc1155 } = readTokenRecord(oldest.value)
-    const isKnown = !isErc1155 && from === zeroAddress && to !== zeroAddress && sentBy === 'recipient'
-    return { block: blockOfPlace(oldest.place, 0), minter: isKnown ? to : undefined }
+    const unknown = tokens.keys().filter(at => mints[at] === undefined)
+    const looks = Array.from(unknown, (at): Look & { at: number } => ({ ...tokens[at]!, at, oldest: undefined }))
+    await this.#look({ chain, stamp, finalized }, looks)
+    for (const { at, oldest } of looks) {
+      const mint = mintOf(oldest)
+      mints[at] = mint
+      if (mint !== undefined && mint.block <= finalized) this.#kept.set(names[at]!, { stamp, mint })
+    }
+    return mints
   }
 
-  /** The oldest range over a token, or what was found so far if that is older. Undefined where there are too many. */
-  async #oldestRange(chain: ChainId, token: TokenRef, found: Found | undefined): Promise<Found | undefined> {
-    const span = rangeSpan(chain, token.contract, token.tokenId)
-    const ranges = await this.#indexes.indexRecords({ ...span, limit: rangesMax + 1 })
-    if (ranges.length > rangesMax) return undefined
-    let oldest = found
-    for (let record = 0, start = 0; record < ranges.length; record++) {
-      const value = ranges.values.slice(start, ranges.valueEnds[record])
-      start = ranges.valueEnds[record]!
-      const key = record * tokenKeyBytes
-      const place = ranges.keys.slice(key + tokenPlaceAt, key + tokenKeyBytes)
-      const isCovered = token.tokenId < tokenIdOfKey(ranges.keys, key) + BigInt(readTokenRecord(value).idCount)
-      if (isCovered && (oldest === undefined || Buffer.compare(place, oldest.place) > 0)) oldest = { place, value }
-    }
-    return oldest
+  async #look(moment: Moment, looks: readonly Look[]): Promise<void> {
+    const { chain, stamp, finalized } = moment
+    if (looks.length === 0) return
+    const records = await this.#indexes.oldestOfTokens(chain, looks)
+    for (const [at, look] of looks.entries()) look.oldest = records[at]
+    const byContract = Map.groupBy(
+      looks.filter(look => this.#mayHaveOlderRange(moment, look)),
+      ({ contract }) => contract,
+    )
+    if (byContract.size === 0) return
+    const withRanges = await this.#indexes.withRanges(chain, [...byContract.keys()])
+    for (const [contract, its] of byContract)
+      if (withRanges.has(contract)) await this.#lookAtRanges(chain, its)
+      else this.#withoutRanges.set(`${chain} ${contract}`, { stamp, block: finalized })
   }
+
+  /** Ranges that came since are of later blocks, while the stamp is the same. */
+  #mayHaveOlderRange({ chain, stamp }: Moment, { contract, oldest }: Look): boolean {
+    const without = this.#withoutRanges.get(`${chain} ${contract}`)
+    if (without?.stamp !== stamp || oldest === undefined) return true
+    return blockOfPlace(oldest.place, 0) > without.block
+  }
+
+  /** Of tokens of one contract: takes what is older of the ranges that cover them; nothing where they are too many. */
+  async #lookAtRanges(chain: ChainId, looks: readonly Look[]): Promise<void> {
+    const inOrder = looks.toSorted((a, b) => (a.tokenId < b.tokenId ? -1 : 1))
+    const [lowest, highest] = [inOrder[0]!, inOrder.at(-1)!]
+    const span = rangeSpan(chain, highest.contract, highest.tokenId)
+    const { from } = rangeSpan(chain, lowest.contract, lowest.tokenId)
+    // Ranges come by their first ids.
+    let passed = 0
+    const { length, keys, values, valueEnds } = await this.#indexes.indexRecords({
+      ...span,
+      from,
+      limit: rangesMax + 1,
+    })
+    if (length > rangesMax) for (const look of looks) look.oldest = undefined
+    else
+      for (let record = 0, start = 0; record < length; record++) {
+        const value = values.slice(start, valueEnds[record])
+        start = valueEnds[record]!
+        const key = record * tokenKeyBytes
+        const first = tokenIdOfKey(keys, key)
+        const end = first + BigInt(readTokenRecord(value).idCount)
+        const place = keys.slice(key + tokenPlaceAt, key + tokenKeyBytes)
+        while (passed < inOrder.length && inOrder[passed]!.tokenId < first) passed++
+        for (let at = passed; at < inOrder.length && inOrder[at]!.tokenId < end; at++)
+          inOrder[at]!.oldest = older({ place, value }, inOrder[at]!.oldest)
+      }
+  }
+}
+
+function older(a: TokenRecordAt, b: TokenRecordAt | undefined): TokenRecordAt {
+  return b === undefined || Buffer.compare(a.place, b.place) > 0 ? a : b
+}
+
+function mintOf(oldest: TokenRecordAt | undefined): TokenMint | undefined {
+  if (oldest === undefined) return undefined
+  const { from, to, sentBy, isErc1155 } = readTokenRecord(oldest.value)
+  const isKnown = !isErc1155 && from === zeroAddress && to !== zeroAddress && sentBy === 'recipient'
+  return { block: blockOfPlace(oldest.place, 0), minter: isKnown ? to : undefined }
 }

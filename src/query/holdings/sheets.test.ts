@@ -196,8 +196,8 @@ test('one large sheet is made after the other, and small ones meanwhile', async 
     let left = reads
     const indexRecords: IndexReader['indexRecords'] = async ({ limit }) => {
       await setImmediate()
-      // The eleventh read comes after 40,000 records.
-      if (reads - left >= 10) folding.add(name)
+      // The sixth read comes after 40,000 records.
+      if (reads - left >= 5) folding.add(name)
       expect(folding.size).toBeLessThan(2)
       const length = left-- > 0 ? limit : 0
       const contracts = new Map([[0, contract]])
@@ -207,6 +207,6 @@ test('one large sheet is made after the other, and small ones meanwhile', async 
     return { indexRecords } as IndexReader
   }
   const ends = (length: number) => Array.from({ length }, (_, at) => (at + 1) * 6)
-  await Promise.all([fold('large', 15), fold('next', 15), fold('small', 9)])
+  await Promise.all([fold('large', 15), fold('next', 15), fold('small', 4)])
   expect(ended).toEqual(['small', 'large', 'next'])
 })

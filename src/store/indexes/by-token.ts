@@ -57,6 +57,14 @@ export const byToken: IndexView = {
 /** What a key has after the number of its contract; readers give and get keys without that number. */
 export const tokenKeyBytes = byToken.keyBytes - contractBytes
 
+/** As it is stored. */
+export function withContract(contract: number, rest: Uint8Array): Uint8Array {
+  const stored = new Uint8Array(contractBytes + rest.length)
+  new DataView(stored.buffer).setUint32(0, contract)
+  stored.set(rest, contractBytes)
+  return stored
+}
+
 export function tokenKey(kind: number, tokenId: bigint, position: Position): Uint8Array {
   const made = new Uint8Array(tokenKeyBytes)
   made[0] = kind

@@ -34,20 +34,23 @@ export class SortedRecords {
     this.length++
   }
 
-  /** Before records are read. First bytes as integers decide most, several times as fast as comparing keys. */
+  /** Before records are read. The first bytes that differ, as integers, decide most: faster than comparing keys. */
   sort(): this {
     const { length } = this
     const keyBytes = this.#keyBytes
+    const wordFrom = Math.min(this.#sharedBytes(), keyBytes - 4)
     const ranked = new BigUint64Array(length)
     const halves = new Uint32Array(ranked.buffer)
     for (let record = 0; record < length; record++) {
       halves[2 * record + lowHalf] = record
-      halves[2 * record + highHalf] = wordAt(this.#keys, record * keyBytes)
+      halves[2 * record + highHalf] = wordAt(this.#keys, record * keyBytes + wordFrom)
     }
     ranked.sort()
     const order = new Uint32Array(length)
     for (let rank = 0; rank < length; rank++) order[rank] = halves[2 * rank + lowHalf]!
-    const compare = (a: number, b: number): number => compareAt(this.#keys, a * keyBytes, b * keyBytes, keyBytes)
+    const rest = keyBytes - wordFrom - 4
+    const compare = (a: number, b: number): number =>
+      compareAt(this.#keys, (a + 1) * keyBytes - rest, (b + 1) * keyBytes - rest, rest)
     for (let start = 0; start < length; ) {
       let stop = start + 1
       while (stop < length && halves[2 * stop + highHalf] === halves[2 * start + highHalf]) stop++
@@ -56,6 +59,15 @@ export class SortedRecords {
     }
     this.#order = order
     return this
+  }
+
+  /** With how many bytes all keys begin alike. */
+  #sharedBytes(): number {
+    const [keys, keyBytes] = [this.#keys, this.#keyBytes]
+    let shared = keyBytes
+    for (let key = keyBytes; key < this.length * keyBytes && shared > 0; key += keyBytes)
+      for (let at = 0; at < shared; at++) if (keys[key + at] !== keys[at]) shared = at
+    return shared
   }
 
   keyAt(rank: number): Uint8Array {
@@ -99,9 +111,8 @@ function twice(bytes: Uint8Array, atLeast: number): Uint8Array<ArrayBuffer> {
   return larger
 }
 
-/** The first four bytes are alike. */
-function compareAt(keys: Uint8Array, a: number, b: number, keyBytes: number): number {
-  for (let at = 4; at < keyBytes; at++) {
+function compareAt(keys: Uint8Array, a: number, b: number, length: number): number {
+  for (let at = 0; at < length; at++) {
     const difference = keys[a + at]! - keys[b + at]!
     if (difference !== 0) return difference
   }

@@ -1,47 +1,51 @@
 // A pack with its records side by side, for who needs some of them, or in the other order: values are put together only
 // when they are asked for, which takes a third of the time of a `PackReader` (pack.ts, which says what the bytes mean).
 // Pure.
-import { packBytesMax, recordHeaderBytes, valueBytesMax } from './pack.ts'
-
-/** A record adds at least one byte of its key. */
-const recordsMax = Math.ceil(packBytesMax / (recordHeaderBytes + 1))
+import { copyBytes, wordsOf } from './copy-bytes.ts'
+import { recordHeaderBytes, recordsMax, valueBytesMax } from './pack.ts'
 
 /** One serves any number of packs, one after the other: its memory is for the largest that there can be. */
 export class OpenPack {
   records = 0
   /** One after the other. */
   readonly keys: Uint8Array
+  readonly keyWords: DataView
   readonly #keyBytes: number
   readonly #lengths = new Uint8Array(recordsMax)
   readonly #shared = new Uint8Array(recordsMax)
   /** Where the bytes begin that a value does not share with the one before. */
   readonly #restAts = new Uint16Array(recordsMax)
   #bytes = new Uint8Array(0)
+  #words = wordsOf(this.#bytes)
   /** All values one after the other, once one was asked for among many. */
-  #values = new Uint8Array(0)
+  #values = wordsOf(new Uint8Array(0))
   readonly #valueAts = new Uint32Array(recordsMax)
   #hasValues = false
 
   constructor(keyBytes: number) {
     this.#keyBytes = keyBytes
     this.keys = new Uint8Array(recordsMax * keyBytes)
+    this.keyWords = wordsOf(this.keys)
   }
 
   open(bytes: Uint8Array<ArrayBuffer>): void {
     const keyBytes = this.#keyBytes
-    const { keys } = this
+    const { keys, keyWords } = this
+    const words = wordsOf(bytes)
     let record = 0
     let keyAt = 0
     for (let at = 0; at < bytes.length; record++) {
-      const keyRest = keyAt + (bytes[at]! & 63)
-      const keyEnd = keyAt + keyBytes
-      const restEnd = keyEnd - (bytes[at]! >>> 6)
+      const keyShared = bytes[at]! & 63
+      const endShared = bytes[at]! >>> 6
       const shared = bytes[at + 1]!
       const length = bytes[at + 2]!
       at += recordHeaderBytes
-      for (; keyAt < keyRest; keyAt++) keys[keyAt] = keys[keyAt - keyBytes]!
-      for (; keyAt < restEnd; keyAt++) keys[keyAt] = bytes[at++]!
-      for (; keyAt < keyEnd; keyAt++) keys[keyAt] = keys[keyAt - keyBytes]!
+      const rest = keyBytes - keyShared - endShared
+      copyBytes(keyWords, keyAt - keyBytes, keyWords, keyAt, keyShared)
+      copyBytes(words, at, keyWords, keyAt + keyShared, rest)
+      at += rest
+      keyAt += keyBytes
+      for (let end = keyAt - endShared; end < keyAt; end++) keys[end] = keys[end - keyBytes]!
       this.#lengths[record] = length
       this.#shared[record] = shared
       this.#restAts[record] = at
@@ -49,6 +53,7 @@ export class OpenPack {
     }
     this.records = record
     this.#bytes = bytes
+    this.#words = words
     this.#hasValues = false
   }
 
@@ -71,27 +76,23 @@ export class OpenPack {
   }
 
   /** The same for who reads most of a pack: all values are put together at the first, each from the one before. */
-  copyOneOfMany(record: number, target: Uint8Array, at: number): void {
+  copyOneOfMany(record: number, target: DataView, at: number): void {
     if (!this.#hasValues) this.#putTogether()
-    const values = this.#values
-    const from = this.#valueAts[record]!
-    const length = this.#lengths[record]!
-    for (let byte = 0; byte < length; byte++) target[at + byte] = values[from + byte]!
+    copyBytes(this.#values, this.#valueAts[record]!, target, at, this.#lengths[record]!)
   }
 
   #putTogether(): void {
-    const bytes = this.#bytes
-    if (this.#values.length < this.records * valueBytesMax) this.#values = new Uint8Array(recordsMax * valueBytesMax)
+    const words = this.#words
+    if (this.#values.byteLength === 0) this.#values = wordsOf(new Uint8Array(recordsMax * valueBytesMax))
     const values = this.#values
     let before = 0
     let at = 0
     for (let record = 0; record < this.records; record++) {
       const shared = this.#shared[record]!
-      const rest = this.#restAts[record]! - shared
       const length = this.#lengths[record]!
       this.#valueAts[record] = at
-      for (let byte = 0; byte < shared; byte++) values[at + byte] = values[before + byte]!
-      for (let byte = shared; byte < length; byte++) values[at + byte] = bytes[rest + byte]!
+      copyBytes(values, before, values, at, shared)
+      copyBytes(words, this.#restAts[record]!, values, at + shared, length - shared)
       before = at
       at += length
     }
@@ -106,5 +107,22 @@ export class OpenPack {
       if (difference !== 0) return difference
     }
     return 0
+  }
+
+  /** How many records come before a key. */
+  countBelow(key: Uint8Array): number {
+    let [low, high] = [0, this.records]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (this.compare(middle, key) < 0) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  /** The last record at or before a key; -1 where there is none. */
+  lastUpTo(key: Uint8Array): number {
+    const below = this.countBelow(key)
+    return below < this.records && this.compare(below, key) === 0 ? below : below - 1
   }
 }

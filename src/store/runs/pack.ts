@@ -5,10 +5,13 @@
 //   byte 1   how many bytes the value shares with the one before, at its start
 //   byte 2   the length of the value
 //   …        the rest of the key, the rest of the value
+import { copyBytes, wordsOf } from './copy-bytes.ts'
 
 /** A cell of this size fills one page of SQLite (4,096 bytes) without overflow. */
 export const packBytesMax = 4_050
 export const recordHeaderBytes = 3
+/** A record adds at least one byte of its key. */
+export const recordsMax = Math.ceil(packBytesMax / (recordHeaderBytes + 1))
 const keyBytesMax = 63
 export const valueBytesMax = 255
 const endSharedMax = 3
@@ -16,19 +19,24 @@ const endSharedMax = 3
 /** Walks the records of packs, one after the other. `key` and `value` are overwritten by each step. */
 export class PackReader {
   readonly key: Uint8Array
+  readonly keyWords: DataView
   readonly value = new Uint8Array(valueBytesMax)
+  readonly valueWords = wordsOf(this.value)
   valueLength = 0
   /** The first six bytes of the key, which decide most comparisons. */
   prefix = 0
   #bytes: Uint8Array = new Uint8Array(0)
+  #words = wordsOf(this.#bytes)
   #at = 0
 
   constructor(keyBytes: number) {
     this.key = new Uint8Array(keyBytes)
+    this.keyWords = wordsOf(this.key)
   }
 
   open(bytes: Uint8Array): void {
     this.#bytes = bytes
+    this.#words = wordsOf(bytes)
     this.#at = 0
   }
 
@@ -37,18 +45,17 @@ export class PackReader {
     const bytes = this.#bytes
     let at = this.#at
     if (at >= bytes.length) return false
-    const { key } = this
+    const words = this.#words
     const keyShared = bytes[at]! & 63
-    const keyEnd = key.length - (bytes[at]! >>> 6)
+    const keyRest = this.key.length - (bytes[at]! >>> 6) - keyShared
     const valueShared = bytes[at + 1]!
     const length = bytes[at + 2]!
     at += recordHeaderBytes
-    for (let place = keyShared; place < keyEnd; place++) key[place] = bytes[at++]!
-    const { value } = this
-    for (let place = valueShared; place < length; place++) value[place] = bytes[at++]!
+    copyBytes(words, at, this.keyWords, keyShared, keyRest)
+    copyBytes(words, at + keyRest, this.valueWords, valueShared, length - valueShared)
     this.valueLength = length
-    if (keyShared < 6) this.prefix = prefixOf(key)
-    this.#at = at
+    if (keyShared < 6) this.prefix = prefixOf(this.key)
+    this.#at = at + keyRest + length - valueShared
     return true
   }
 }

@@ -41,7 +41,12 @@ export function writeNumber(key: Uint8Array, at: number, length: number, number:
 
 /** Of the place that begins at `at`; likewise below. */
 export function blockOfPlace(keys: Uint8Array, at: number): number {
-  return blockMax - wordAt(keys, at)
+  return blockOfWord(wordAt(keys, at))
+}
+
+/** Of the four bytes that a place begins with. */
+export function blockOfWord(word: number): number {
+  return blockMax - word
 }
 
 export function transactionIndexOfPlace(keys: Uint8Array, at: number): number {

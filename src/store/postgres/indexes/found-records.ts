@@ -57,7 +57,8 @@ export class FoundRecords {
         byRun.set(run!, ofRun)
         ofRun.packs.push(bytesOf(first))
       }
-    for (const { packs, packsMax } of byRun.values()) this.#takePacks(packs, packsMax)
+    if (this.#asked.order === 'keys') this.#takeFirstPacks([...byRun.values()])
+    else for (const { packs, packsMax } of byRun.values()) this.#takePacks(packs, packsMax)
     return this.#horizon === undefined || this.#countBefore(this.#horizon) >= this.#asked.limit
   }
 
@@ -68,6 +69,18 @@ export class FoundRecords {
       this.#records.add(keys.subarray(record * keyBytes, (record + 1) * keyBytes), values.subarray(at, end))
       at = end
     }
+  }
+
+  /** Records before the first key of a pack are in the packs before it. */
+  #takeFirstPacks(runs: readonly { packs: Buffer[]; packsMax: number }[]): void {
+    const { keys } = openPacks.get(this.#asked.index)!
+    const isCut = runs.reduce((sum, { packs }) => sum + packs.length, 0) >= (runs[0]?.packsMax ?? Infinity)
+    for (const { packs } of runs)
+      for (const pack of packs) {
+        this.#takePacks([pack], Infinity)
+        const firstKey = keys.slice(0, this.#asked.index.keyBytes)
+        if (isCut && (this.#horizon === undefined || compareKeys(firstKey, this.#horizon) > 0)) this.#horizon = firstKey
+      }
   }
 
   #takePacks(packs: readonly Buffer[], packsMax: number): void {

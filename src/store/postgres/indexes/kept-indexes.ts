@@ -19,6 +19,10 @@ export async function liveIndexes(transaction: Transaction, chain: number): Prom
   return indexViews.filter(({ id }) => ids.has(id))
 }
 
+/** Nothing is answered from an index while it is emptied. */
+export const fromKept = (view: string, chain: string): string =>
+  `FROM chain_indexes WHERE view = ${view} AND chain = ${chain} AND kept AND phase IS DISTINCT FROM 'remove'`
+
 /** For a chain that is new to the store. */
 export async function keepAllIndexes(transaction: Transaction, chain: number): Promise<void> {
   await transaction.run(

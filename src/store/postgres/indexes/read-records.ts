@@ -1,8 +1,9 @@
 // Reading records of indexes from tables and runs. One statement gives the first records of the tables and the first
-// packs of each run, in the order that is asked for; where these are not enough, it is asked again for more. On Citus,
+// packs of the runs, in the order that is asked for; where these are not enough, it is asked again for more. On Citus,
 // where hot records are on the coordinator, see `StoreDatabase.readHalves`.
 import { type IndexQuery, type IndexRecords, noRecords } from '../../index-reader.ts'
 import { indexOf, indexViews } from '../../indexes/all-indexes.ts'
+import { withContract } from '../../indexes/by-token.ts'
 import { byWallet } from '../../indexes/by-wallet.ts'
 import type { IndexView } from '../../indexes/index-view.ts'
 import { blockOfPlace, wordAt } from '../../runs/place-key.ts'
@@ -13,6 +14,7 @@ import { blockEnd, hasContract, packsFrom } from '../runs/runs.ts'
 import type { StoreDatabase } from '../store-database.ts'
 import { slotOfRecord } from './derived-records.ts'
 import { type AskedRecords, FoundRecords, foundKinds, isKept } from './found-records.ts'
+import { fromKept } from './kept-indexes.ts'
 
 type Order = IndexQuery['order']
 
@@ -28,30 +30,42 @@ function tableSql(table: string, order: Order, { where = '', besides = 'NULL::in
       AND key BETWEEN $3::bytea AND $4::bytea ${where} ORDER BY key ${directionOf(order)} LIMIT $5) AS first_rows`
 }
 
-/** Large runs give more packs, so that all come to the same key; the last column is how many a run gives at most. */
-function runsSql(order: Order, index: IndexView): string {
-  const having = index.byContract ? `AND ${hasContract('$10::int4')}` : ''
+const itsRuns = (index: IndexView): string => `FROM runs WHERE slot = $6::int4 AND view = $1::int4 AND chain = $2::int4
+  AND from_block <= $9::int8 AND to_block >= $8::int8 ${index.byContract ? `AND ${hasContract('$10::int4')}` : ''}`
+
+const itsPacks = `FROM packs WHERE packs.slot = $6::int4 AND run = id AND key <= $4::bytea
+  AND key >= ${packsFrom('id', '$6::int4', '$3::bytea')}`
+
+/** The first packs of all runs by their first keys; the last column is how many there are at most. */
+function firstPacksSql(index: IndexView): string {
   return `SELECT ${foundKinds.pack}, id, bytes, NULL::bytea, NULL::bytea, packs_max
-    FROM (SELECT id, 2 + $7::int8 * records / greatest(1, sum(records) OVER ())::int8 AS packs_max FROM runs
-      WHERE slot = $6::int4 AND view = $1::int4 AND chain = $2::int4
-        AND from_block <= $9::int8 AND to_block >= $8::int8 ${having}) AS its_runs
-    CROSS JOIN LATERAL (SELECT bytes FROM packs WHERE packs.slot = $6::int4 AND run = id AND key <= $4::bytea
-      AND key >= ${packsFrom('id', '$6::int4', '$3::bytea')}
-      ORDER BY key ${directionOf(order)} LIMIT packs_max) AS its_packs`
+    FROM (SELECT id, pack_key, packs_max, row_number() OVER (ORDER BY pack_key) AS rank
+      FROM (SELECT id, $7::int8 + count(*) OVER () AS packs_max ${itsRuns(index)}) AS its_runs
+      CROSS JOIN LATERAL (SELECT key AS pack_key ${itsPacks} ORDER BY key LIMIT packs_max) AS its_keys) AS first_keys
+    JOIN packs ON slot = $6::int4 AND run = id AND key = pack_key WHERE rank <= packs_max`
+}
+
+/**
+ * Backwards the first keys of packs do not tell how far they reach: large runs give more of them, so that all come to
+ * the same key. The last column is how many a run gives at most.
+ */
+function lastPacksSql(index: IndexView): string {
+  return `SELECT ${foundKinds.pack}, id, bytes, NULL::bytea, NULL::bytea, packs_max
+    FROM (SELECT id, 2 + $7::int8 * records / greatest(1, sum(records) OVER ())::int8 AS packs_max ${itsRuns(index)}) AS its_runs
+    CROSS JOIN LATERAL (SELECT bytes ${itsPacks} ORDER BY key DESC LIMIT packs_max) AS its_packs`
 }
 
 /** Places count down. */
 const upToHighest = ({ placeAt }: IndexView): string =>
   `AND substring(key FROM ${placeAt + 1} FOR 4) >= substring(int8send(4294967295 - $9::int8) FROM 5)`
 
-const keptSql = `SELECT ${foundKinds.kept}, NULL, NULL, NULL, NULL, NULL FROM chain_indexes
-  WHERE view = $1::int4 AND chain = $2::int4 AND kept AND phase IS DISTINCT FROM 'remove'`
+const keptSql = `SELECT ${foundKinds.kept}, NULL, NULL, NULL, NULL, NULL ${fromKept('$1::int4', '$2::int4')}`
 
 /** On Citus the half that is on the coordinator tells whether the index is kept. */
 function sqlsOf(index: IndexView, order: Order): Record<'all' | 'cold' | 'hot', string> {
   const hot = tableSql('hot_view_records', order)
   const inSlot = 'AND slot = $6::int4'
-  const inRuns = runsSql(order, index)
+  const inRuns = order === 'keys' ? firstPacksSql(index) : lastPacksSql(index)
   return {
     all: [hot, tableSql('view_records', order, { where: inSlot }), inRuns, keptSql].join(' UNION ALL '),
     cold: [tableSql('view_records', order, { where: `${inSlot} ${upToHighest(index)}` }), inRuns].join(' UNION ALL '),
@@ -98,15 +112,9 @@ function spanOf(
   const first = order === 'keys' && after !== undefined ? later(from, neighbour(after, 1)) : from
   const last = order === 'back' && after !== undefined ? earlier(to, neighbour(after, -1)) : to
   if (first === undefined || last === undefined || Buffer.compare(first, last) > 0) return undefined
-  return { from: storedKey(contract, first), to: storedKey(contract, last) }
-}
-
-function storedKey(contract: number | undefined, key: Uint8Array): Uint8Array {
-  if (contract === undefined) return key
-  const stored = Buffer.alloc(contractBytes + key.length)
-  stored.writeUInt32BE(contract)
-  stored.set(key, contractBytes)
-  return stored
+  return contract === undefined
+    ? { from: first, to: last }
+    : { from: withContract(contract, first), to: withContract(contract, last) }
 }
 
 const later = (a: Uint8Array, b: Uint8Array | undefined) => (b === undefined || Buffer.compare(a, b) < 0 ? b : a)

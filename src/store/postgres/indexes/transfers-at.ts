@@ -1,45 +1,45 @@
 // The transfers at given places, from tables and runs: one statement, on Citus one for each slot and one for hot rows.
 import type { Address, Position } from '../../../model.ts'
 import type { ContractPlace, MixedPage } from '../../index-reader.ts'
-import { PackReader } from '../../runs/pack.ts'
+import { PackSearch } from '../../runs/pack-search.ts'
 import { transferKey, transferView } from '../../runs/transfer-view.ts'
 import { emptyPage } from '../../transfer-page.ts'
 import { byteaArray, bytesOf, int4Array, int8Array } from '../arrays.ts'
 import { coldEndSql } from '../blocks.ts'
 import type { Row, Value } from '../database.ts'
 import { fits, placeHigh, placeLow } from '../place.ts'
-import { hasContract, textOfKey } from '../runs/runs.ts'
+import { type LooksSql, lookedPacksSql, lookedRunsSql, wantedOf } from '../runs/pack-looks.ts'
 import { slotOfContract } from '../runs/slots.ts'
 import { hashOf, payloadAt, timestampOf } from '../runs/transfer-runs.ts'
 import type { StoreDatabase } from '../store-database.ts'
 
-/** What the columns of a row are: a key with its value as runs have it, a pack, or the last cold block. */
+/**
+ * What the columns of a row are: the number of a place with its value as runs have it; a pack with the numbers of
+ * places; or the last cold block.
+ */
 const kinds = { row: 0, pack: 1, coldEnd: 2 } as const
 
-const given = `unnest($1::int4[], $2::int4[], $3::int4[], $4::int8[], $5::bytea[])
-  AS given (of_contract, of_block, high, low, place_key)`
+const given = `SELECT at, of_contract, of_block, (high::int8 << 32) | low AS of_place, look_key,
+    of_block::int8 AS lowest, of_block::int8 AS highest
+  FROM unnest($1::int4[], $2::int4[], $3::int4[], $4::int8[], $5::bytea[])
+    WITH ORDINALITY AS given (of_contract, of_block, high, low, look_key, at)`
+
+const asRow = `SELECT ${kinds.row}, int4send(at::int4), int8send(timestamp) || hash || payload`
 
 const tableSql = (table: string): string =>
-  `SELECT ${kinds.row}, place_key, int8send(timestamp) || hash || payload FROM ${given}
-   CROSS JOIN LATERAL (SELECT timestamp, hash, payload FROM ${table} WHERE contract = of_contract
-     AND block = of_block AND place = (high::int8 << 32) | low LIMIT 1) AS its_row`
+  `${asRow} FROM given CROSS JOIN LATERAL (SELECT timestamp, hash, payload FROM ${table} WHERE contract = of_contract
+     AND block = of_block AND place = of_place LIMIT 1) AS its_row`
 
 /** On Citus a row of each cannot be looked for; the contracts are those of one shard. */
-const spreadSql = `SELECT ${kinds.row}, place_key, int8send(timestamp) || hash || payload FROM ${given}
-  JOIN transfers ON contract = of_contract AND block = of_block AND place = (high::int8 << 32) | low
+const spreadSql = `${asRow} FROM given JOIN transfers ON contract = of_contract AND block = of_block AND place = of_place
   WHERE contract = ANY($1::int4[])`
 
-/** Places of one pack are found at once. */
-const packsSql = `SELECT ${kinds.pack}, NULL::bytea, bytes FROM (SELECT DISTINCT id, first_key FROM ${given}
-    CROSS JOIN LATERAL (SELECT id FROM runs WHERE slot = $6::int4 AND chain = $7::int4 AND view = ${transferView.id}
-      AND from_block <= of_block AND to_block >= of_block AND ${hasContract('of_contract')}) AS its_runs
-    CROSS JOIN LATERAL (SELECT key AS first_key FROM packs WHERE slot = $6::int4 AND run = id AND key <= place_key
-      ORDER BY key DESC LIMIT 1) AS its_pack) AS wanted
-  JOIN packs ON slot = $6::int4 AND run = id AND key = first_key`
-
-const allSql = `${tableSql('hot_transfers')} UNION ALL ${tableSql('transfers')} UNION ALL ${packsSql}`
-const coldSql = `${spreadSql} UNION ALL ${packsSql}`
-const hotSql = `${tableSql('hot_transfers')} UNION ALL SELECT ${kinds.coldEnd}, NULL, int8send(${coldEndSql('$6::int4')})`
+const looks: LooksSql = { view: transferView, given, slot: '$6::int4', chain: '$7::int4' }
+const packsSql = `SELECT ${kinds.pack}, wanted, bytes FROM (${lookedPacksSql(looks)}) AS its_packs`
+const allSql = `WITH ${lookedRunsSql(looks)} ${tableSql('hot_transfers')} UNION ALL ${tableSql('transfers')} UNION ALL ${packsSql}`
+const coldSql = `WITH ${lookedRunsSql(looks)} ${spreadSql} UNION ALL ${packsSql}`
+const hotSql = `WITH given AS (${given}) ${tableSql('hot_transfers')}
+  UNION ALL SELECT ${kinds.coldEnd}, NULL, int8send(${coldEndSql('$6::int4')})`
 
 type Place = Position & { address: Address; contract: number; key: Uint8Array }
 
@@ -72,8 +72,7 @@ function columnsOf(places: readonly Place[]): Value[] {
   ]
 }
 
-/** By the text of their keys. */
-type Values = Map<string, Uint8Array>
+type Values = Map<Place, Uint8Array>
 
 async function readHere(store: StoreDatabase, ordinal: number, places: readonly Place[]): Promise<Values> {
   const [slot = 0] = await store.slots()
@@ -94,7 +93,7 @@ async function readSpread(store: StoreDatabase, ordinal: number, places: readonl
       const some = all.filter(({ block }) => block <= coldEnd)
       if (some.length === 0) return
       const rows = await store.readOf({ table: 'packs', value: slot }, coldSql, ...columnsOf(some), slot, ordinal)
-      for (const [key, value] of valuesOf(some, rows)) values.set(key, value)
+      for (const [place, value] of valuesOf(some, rows)) values.set(place, value)
     }
     await Promise.all(Array.from(bySlot, ([slot, all]) => readSlot(slot, all)))
     return values
@@ -105,23 +104,22 @@ async function readSpread(store: StoreDatabase, ordinal: number, places: readonl
 
 function valuesOf(places: readonly Place[], rows: readonly Row[]): Values {
   const values: Values = new Map()
-  const wanted = new Set(places.map(({ key }) => textOfKey(key)))
-  const reader = new PackReader(transferView.keyBytes)
-  for (const [kind, key, bytes] of rows)
-    if (Number(kind) === kinds.row) values.set(textOfKey(bytesOf(key)), bytesOf(bytes))
-    else if (Number(kind) === kinds.pack) {
-      reader.open(bytesOf(bytes))
-      while (reader.next()) {
-        const text = textOfKey(reader.key)
-        if (wanted.has(text)) values.set(text, reader.value.slice(0, reader.valueLength))
-      }
+  const search = new PackSearch(transferView.keyBytes)
+  for (const [kind, wanted, stored] of rows) {
+    if (Number(kind) === kinds.coldEnd) continue
+    const bytes = bytesOf(stored)
+    for (const at of wantedOf(wanted)) {
+      const place = places[at - 1]!
+      if (Number(kind) === kinds.row) values.set(place, bytes)
+      else if (search.lastUpTo(bytes, place.key) && search.isAlike()) values.set(place, search.value())
     }
+  }
   return values
 }
 
 function pageOf(places: readonly Place[], values: Values): MixedPage {
   const found = places.flatMap(place => {
-    const value = values.get(textOfKey(place.key))
+    const value = values.get(place)
     return value === undefined ? [] : [{ ...place, value }]
   })
   return {

@@ -14,7 +14,7 @@ import type { ActivityRow, Address, ChainId, Hash, TransferRow } from '../../../
 import type { IndexRecords } from '../../index-reader.ts'
 import { indexViews } from '../../indexes/all-indexes.ts'
 import { blockSpan } from '../../indexes/by-block.ts'
-import { tokenKey } from '../../indexes/by-token.ts'
+import { tokenIdOfKey, tokenKey, tokenKeyBytes } from '../../indexes/by-token.ts'
 import { walletSpan } from '../../indexes/by-wallet.ts'
 import { packActivity } from '../../packed-activity.ts'
 import { copyStore } from '../../parts.ts'
@@ -124,9 +124,24 @@ async function compareRecords(postgres: Store, file: Store, wallet: Address, con
     const [found, expected] = [await postgres.indexes.indexRecords(asked), await file.indexes.indexRecords(asked)]
     expect(shownRecords(index, found), JSON.stringify(asked)).toEqual(shownRecords(index, expected))
     if (index.name === 'by_block') await compareTransfersAt(postgres, file, expected)
+    if (index.name === 'by_token') await compareOldest(postgres, file, contract, expected)
     if (expected.length < query.limit) break
     after = expected.keys.slice(-keyBytesOf(index))
   }
+}
+
+async function compareOldest(postgres: Store, file: Store, contract: Address, { keys, length }: IndexRecords) {
+  const ids = Array.from({ length: Math.min(length, 30) }, (_, record) => tokenIdOfKey(keys, record * tokenKeyBytes))
+  const tokens = ids.flatMap(tokenId => [
+    { contract, tokenId },
+    { contract, tokenId: tokenId + 1n },
+  ])
+  const [found, expected] = await Promise.all(
+    [postgres, file].map(store => store.indexes.oldestOfTokens(chain, tokens)),
+  )
+  const shown = (records: typeof found) =>
+    records!.map(record => record && Buffer.concat([record.place, record.value]).toString('hex'))
+  expect(shown(found)).toEqual(shown(expected))
 }
 
 async function compareTransfersAt(

@@ -3,6 +3,7 @@ import { hexOf } from '../../../hex.ts'
 import type { Address } from '../../../model.ts'
 import { type IndexQuery, type IndexReader, type IndexRecords, noRecords } from '../../index-reader.ts'
 import { indexOf, indexViews } from '../../indexes/all-indexes.ts'
+import { withContract } from '../../indexes/by-token.ts'
 import { transferView } from '../../runs/transfer-view.ts'
 import { emptyPage } from '../../transfer-page.ts'
 import type { Connection } from '../connection.ts'
@@ -10,22 +11,48 @@ import { KnownRuns } from '../runs/known-runs.ts'
 import type { StoreFile } from '../store-file.ts'
 import { readRecords } from './index-records.ts'
 import { indexStates } from './kept-indexes.ts'
+import { oldestOfTokens } from './oldest-of-tokens.ts'
 import { transfersAt } from './transfers-at.ts'
 
 const findKept = `SELECT 1 FROM chain_indexes WHERE chain = ? AND view = ? AND kept = 1 AND phase IS NOT 'remove'`
 
+type NumberOf = (contract: Address) => number | undefined
+
 export function indexReader(file: StoreFile): IndexReader {
   const transferRuns = new KnownRuns(transferView)
   const runsOfIndex = new Map(indexViews.map(view => [view.name, new KnownRuns(view)]))
+  /** `none` where the index is not kept. */
+  const ofIndex = <T>(
+    { chain, index }: Pick<IndexQuery, 'chain' | 'index'>,
+    none: T,
+    work: (read: Connection, ordinal: number, numberOf: NumberOf) => T,
+  ): T =>
+    file.ofChain(chain, none, (read, ordinal) =>
+      read.snapshot(() => {
+        if (read.get(findKept, ordinal, indexOf(index).id) === undefined) return none
+        return work(read, ordinal, address => file.dictionary.contractOf(ordinal, address))
+      }),
+    )
   return {
     indexRecords: async query =>
-      file.ofChain(query.chain, noRecords, (read, ordinal) =>
-        read.snapshot(() => {
-          if (read.get(findKept, ordinal, indexOf(query.index).id) === undefined) return noRecords
-          const runs = runsOfIndex.get(query.index)!
-          return recordsOf(read, query, ordinal, runs, address => file.dictionary.contractOf(ordinal, address))
-        }),
+      ofIndex(query, noRecords, (read, chain, numberOf) =>
+        recordsOf(read, query, chain, runsOfIndex.get(query.index)!, numberOf),
       ),
+    oldestOfTokens: async (chain, tokens) => {
+      const none = tokens.map(() => undefined)
+      return ofIndex({ chain, index: 'by_token' }, none, (read, ordinal, numberOf) =>
+        oldestOfTokens({ read, chain: ordinal, runs: runsOfIndex.get('by_token')!, numberOf }, tokens),
+      )
+    },
+    withRanges: async (chain, contracts) => {
+      const isMarked = (read: Connection, number: number | undefined): boolean =>
+        number !== undefined && read.get('SELECT has_ranges FROM contracts WHERE id = ?', number)?.[0] === 1
+      return ofIndex(
+        { chain, index: 'by_token' },
+        new Set<Address>(),
+        (read, _, numberOf) => new Set(contracts.filter(contract => isMarked(read, numberOf(contract)))),
+      )
+    },
     transfersAt: async (chain, places) =>
       file.ofChain(chain, { ...emptyPage, contracts: [] }, (read, ordinal) =>
         read.snapshot(() => transfersAt({ read, ordinal, dictionary: file.dictionary, runs: transferRuns }, places)),
@@ -44,12 +71,12 @@ function recordsOf(
   query: IndexQuery,
   chain: number,
   known: KnownRuns,
-  numberOf: (contract: Address) => number | undefined,
+  numberOf: NumberOf,
 ): IndexRecords {
   const view = indexOf(query.index)
   const number = query.contract === undefined ? undefined : numberOf(query.contract)
   if (view.byContract && number === undefined) return noRecords
-  const whole = (key: Uint8Array): Uint8Array => (number === undefined ? key : withNumber(number, key))
+  const whole = (key: Uint8Array): Uint8Array => (number === undefined ? key : withContract(number, key))
   const runs =
     number === undefined ? known.all(read).filter(run => run.chain === chain) : known.ofContract(read, number)
   const { contracts, ...records } = readRecords(read, runs, {
@@ -57,13 +84,6 @@ function recordsOf(
     after: query.after === undefined ? undefined : whole(query.after),
   })
   return { ...records, contracts: new Map([...contracts].map(each => [each, addressOf(read, each)])) }
-}
-
-function withNumber(contract: number, rest: Uint8Array): Uint8Array {
-  const key = new Uint8Array(4 + rest.length)
-  new DataView(key.buffer).setUint32(0, contract)
-  key.set(rest, 4)
-  return key
 }
 
 function addressOf(read: Connection, contract: number): Address {

@@ -1,10 +1,11 @@
 // Reading the records of an index: those of runs and of the table become one sequence. Callers hold the snapshot.
-import type { Interval } from '../../../model.ts'
 import type { IndexQuery, IndexRecords } from '../../index-reader.ts'
 import type { IndexView } from '../../indexes/index-view.ts'
+import { compareBytes, copyBytes, wordsOf } from '../../runs/copy-bytes.ts'
 import { compareKeys, valueBytesMax } from '../../runs/pack.ts'
-import { blockOfPlace, wordAt } from '../../runs/place-key.ts'
+import { blockOfPlace, blockOfWord } from '../../runs/place-key.ts'
 import type { Connection } from '../connection.ts'
+import type { Run } from '../runs/runs.ts'
 import { type RecordSource, runSource, tableSource, type Walk } from './record-sources.ts'
 
 export type RecordQuery = Pick<IndexQuery, 'order' | 'limit'> & {
@@ -21,7 +22,7 @@ export type FoundRecords = Omit<IndexRecords, 'contracts'> & { contracts: Readon
 
 export function readRecords(
   read: Connection,
-  runs: readonly (Interval & { id: number })[],
+  runs: readonly WaitingRun[],
   { view, chain, order, limit, from, to, after }: RecordQuery,
 ): FoundRecords {
   const isUp = order === 'keys'
@@ -31,33 +32,40 @@ export function readRecords(
   const isEmpty = isUp ? compareKeys(first, last) > 0 : compareKeys(first, last) < 0
   if (isEmpty || limit <= 0 || (after !== undefined && next === undefined)) return found.done()
   const walk = { read, view, order, first, last }
-  merge(waitingRuns(walk, runs), tableSource(walk, chain, limit), walk, found)
+  merge(waitingRuns(walk, runs, limit), tableSource(walk, chain, limit), walk, found)
   return found.done()
 }
 
 /** A run that need not be opened before the walk gets to its blocks. */
-type WaitingRun = Interval & { id: number }
+type WaitingRun = Pick<Run, 'id' | 'from' | 'to' | 'records'>
 
 /**
  * Where keys differ in the place alone, runs of other blocks have none of them, and the others come by their blocks.
  */
-function waitingRuns({ view, order, first, last }: Walk & { view: IndexView }, runs: readonly WaitingRun[]): Waiting {
+function waitingRuns(
+  { view, order, first, last }: Walk & { view: IndexView },
+  runs: readonly WaitingRun[],
+  limit: number,
+): Waiting {
   const isOneSubject = compareKeys(first.subarray(0, view.placeAt), last.subarray(0, view.placeAt)) === 0
-  if (!isOneSubject) return { runs: [...runs], isOneSubject }
+  if (!isOneSubject) {
+    const records = runs.reduce((sum, run) => sum + run.records, 0)
+    // As if records lay evenly.
+    const packsOf = (run: WaitingRun): number => 1 + Math.floor((limit * run.records) / records / recordsPerPack)
+    return { runs: [...runs], isOneSubject, packsOf }
+  }
   const [a, b] = [blockOfPlace(first, view.placeAt), blockOfPlace(last, view.placeAt)]
   const [lowest, highest] = [Math.min(a, b), Math.max(a, b)]
   const wanted = runs.filter(run => run.from <= highest && run.to >= lowest)
-  return { runs: wanted.sort(order === 'keys' ? (x, y) => x.to - y.to : (x, y) => y.from - x.from), isOneSubject }
+  wanted.sort(order === 'keys' ? (x, y) => x.to - y.to : (x, y) => y.from - x.from)
+  return { runs: wanted, isOneSubject, packsOf: () => 1 }
 }
 
 /** The next one last. */
-type Waiting = { runs: WaitingRun[]; isOneSubject: boolean }
+type Waiting = { runs: WaitingRun[]; isOneSubject: boolean; packsOf: (run: WaitingRun) => number }
 
-/**
- * A source with where it stands. Most token ids begin with many zero bytes, which are counted once for each record and
- * not looked at in every comparison; a key with more of them is the lower one.
- */
-type Head = { source: RecordSource; keys: Uint8Array; keyAt: number; zeros: number }
+/** Of most indexes. */
+const recordsPerPack = 64
 
 function merge(
   waiting: Waiting,
@@ -67,69 +75,56 @@ function merge(
 ): void {
   const { keyBytes, placeAt, byContract } = walk.view
   const isUp = walk.order === 'keys'
-  // All keys are of one contract.
-  const keyStart = byContract ? 4 : 0
-  const zerosAt = byContract ? 5 : keyBytes
-  const heads: Head[] = []
+  // Then all keys are of one contract.
+  const skipped = byContract ? contractBytes : 0
+  const comparedBytes = keyBytes - skipped
+  /** In the order of where they stand. */
+  const sources: RecordSource[] = []
   let opened = 0
   if (inTable !== undefined) push(inTable)
   while (!found.isFull) {
-    const first = heads[0]
+    const first = sources[0]
     const run = waiting.runs.at(-1)
     if (run !== undefined && (first === undefined || !waiting.isOneSubject || mayPrecede(run, first))) {
       waiting.runs.pop()
-      const source = runSource(walk, run.id, opened++)
+      const source = runSource(walk, { run: run.id, place: opened++, packs: waiting.packsOf(run) })
       if (source !== undefined) push(source)
       continue
     }
     if (first === undefined) return
-    found.add(first.source)
-    if (first.source.step()) settle()
-    else heads.shift()
+    found.add(first)
+    if (first.step()) settle()
+    else sources.shift()
   }
 
-  function mayPrecede(run: WaitingRun, { keys, keyAt }: Head): boolean {
-    const block = blockOfPlace(keys, keyAt + placeAt)
+  function mayPrecede(run: WaitingRun, { keys, keyAt }: RecordSource): boolean {
+    const block = blockOfWord(keys.getUint32(keyAt + placeAt))
     return isUp ? run.to >= block : run.from <= block
   }
 
   function push(source: RecordSource): void {
-    heads.unshift({ source, keys: source.keys, keyAt: 0, zeros: 0 })
+    sources.unshift(source)
     settle()
   }
 
   /** Puts the first where it belongs. One run has most records as a rule: the first stays the first mostly. */
   function settle(): void {
-    const first = heads[0]!
-    first.keyAt = first.source.keyAt
-    let zero = first.keyAt + zerosAt
-    while (zero < first.keyAt + keyBytes && first.keys[zero] === 0) zero++
-    first.zeros = zero - first.keyAt - zerosAt
+    const first = sources[0]!
     let at = 0
-    while (at + 1 < heads.length && isBefore(heads[at + 1]!, first)) {
-      heads[at] = heads[at + 1]!
+    while (at + 1 < sources.length && isBefore(sources[at + 1]!, first)) {
+      sources[at] = sources[at + 1]!
       at++
     }
-    heads[at] = first
+    sources[at] = first
   }
 
-  function isBefore(a: Head, b: Head): boolean {
-    const order = compare(a, b)
+  function isBefore(a: RecordSource, b: RecordSource): boolean {
+    const order = compareBytes(a.keys, a.keyAt + skipped, b.keys, b.keyAt + skipped, comparedBytes)
     return isUp ? order < 0 : order > 0
   }
-
-  function compare(a: Head, b: Head): number {
-    for (let at = keyStart; at < keyBytes; at++) {
-      if (at === zerosAt) {
-        if (a.zeros !== b.zeros) return b.zeros - a.zeros
-        at += a.zeros
-      }
-      const difference = a.keys[a.keyAt + at]! - b.keys[b.keyAt + at]!
-      if (difference !== 0) return difference
-    }
-    return 0
-  }
 }
+
+const contractBytes = 4
 
 class Records {
   length = 0
@@ -138,8 +133,8 @@ class Records {
   /** Keys of `by_token` are answered without the number of the contract. */
   readonly #skipped: number
   readonly #outBytes: number
-  readonly #keys: Uint8Array
-  #values: Uint8Array
+  readonly #keys: DataView
+  #values: DataView
   #valuesEnd = 0
   readonly #ends: number[] = []
   readonly #contracts = new Set<number>()
@@ -148,10 +143,10 @@ class Records {
   constructor(view: IndexView, limit: number) {
     this.#view = view
     this.#limit = limit
-    this.#skipped = view.byContract ? 4 : 0
+    this.#skipped = view.byContract ? contractBytes : 0
     this.#outBytes = view.keyBytes - this.#skipped
-    this.#keys = new Uint8Array(limit * this.#outBytes)
-    this.#values = new Uint8Array(limit * 32 + valueBytesMax)
+    this.#keys = wordsOf(new Uint8Array(limit * this.#outBytes))
+    this.#values = wordsOf(new Uint8Array(limit * 32 + valueBytesMax))
   }
 
   get isFull(): boolean {
@@ -160,22 +155,16 @@ class Records {
 
   /** A record that comes twice, while an index is filled, counts once. */
   add(source: RecordSource): void {
-    const { keys: from, keyAt } = source
     const outBytes = this.#outBytes
-    const keys = this.#keys
     const at = this.length * outBytes
-    const fromAt = keyAt + this.#skipped
-    if (at > 0 && isSame(keys, at - outBytes, from, fromAt, outBytes)) return
-    for (let byte = 0; byte < outBytes; byte++) keys[at + byte] = from[fromAt + byte]!
-    if (this.#valuesEnd + valueBytesMax > this.#values.length) {
-      const larger = new Uint8Array(2 * this.#values.length)
-      larger.set(this.#values)
-      this.#values = larger
-    }
+    const fromAt = source.keyAt + this.#skipped
+    if (at > 0 && isSame(this.#keys, at - outBytes, source.keys, fromAt, outBytes)) return
+    copyBytes(source.keys, fromAt, this.#keys, at, outBytes)
+    if (this.#valuesEnd + valueBytesMax > this.#values.byteLength) this.#growValues()
     source.copyValue(this.#values, this.#valuesEnd)
     const { contractAt } = this.#view
     if (contractAt !== undefined) {
-      const contract = wordAt(this.#values, this.#valuesEnd + contractAt)
+      const contract = this.#values.getUint32(this.#valuesEnd + contractAt)
       if (contract !== this.#lastContract) this.#contracts.add(contract)
       this.#lastContract = contract
     }
@@ -184,20 +173,30 @@ class Records {
     this.length++
   }
 
+  #growValues(): void {
+    const larger = new Uint8Array(2 * this.#values.byteLength)
+    larger.set(bytesIn(this.#values, this.#valuesEnd))
+    this.#values = wordsOf(larger)
+  }
+
   done(): FoundRecords {
     return {
       length: this.length,
-      keys: this.#keys.subarray(0, this.length * this.#outBytes),
-      values: this.#values.subarray(0, this.#valuesEnd),
+      keys: bytesIn(this.#keys, this.length * this.#outBytes),
+      values: bytesIn(this.#values, this.#valuesEnd),
       valueEnds: this.#ends,
       contracts: this.#contracts,
     }
   }
 }
 
+function bytesIn({ buffer, byteOffset }: DataView, length: number): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, length)
+}
+
 /** Neighbours differ near the end. */
-function isSame(a: Uint8Array, atA: number, b: Uint8Array, atB: number, length: number): boolean {
-  for (let at = length - 1; at >= 0; at--) if (a[atA + at] !== b[atB + at]) return false
+function isSame(a: DataView, atA: number, b: DataView, atB: number, length: number): boolean {
+  for (let at = length - 1; at >= 0; at--) if (a.getUint8(atA + at) !== b.getUint8(atB + at)) return false
   return true
 }
 

@@ -1,7 +1,8 @@
 // Where the records of an index lie: packs of runs, and rows of a table. Each is walked in either direction from one
 // key to another, both included, without an object for each record. Callers hold the snapshot.
+import { copyBytes, wordsOf } from '../../runs/copy-bytes.ts'
 import { OpenPack } from '../../runs/open-pack.ts'
-import { compareKeys } from '../../runs/pack.ts'
+import { compareKeys, PackReader } from '../../runs/pack.ts'
 import type { View } from '../../runs/view.ts'
 import type { Connection } from '../connection.ts'
 import { packsFrom } from '../runs/runs.ts'
@@ -11,133 +12,184 @@ export type Walk = { read: Connection; view: View; order: 'keys' | 'back'; first
 
 export interface RecordSource {
   /** The key of the record that it stands on, within them. */
-  readonly keys: Uint8Array
+  readonly keys: DataView
   readonly keyAt: number
   readonly valueLength: number
-  copyValue(target: Uint8Array, at: number): void
+  copyValue(target: DataView, at: number): void
   /** False at the end. */
   step(): boolean
 }
 
 const sql = {
   keys: {
-    first: `SELECT key, bytes ${packsFrom} LIMIT 1`,
-    next: 'SELECT key, bytes FROM pack_keys JOIN packs ON id = pack WHERE run = ? AND key > ? ORDER BY key LIMIT ?',
+    first: `SELECT bytes ${packsFrom} LIMIT ?3`,
+    next: 'SELECT bytes FROM pack_keys JOIN packs ON id = pack WHERE run = ? AND key > ? ORDER BY key LIMIT ?',
   },
   back: {
     first:
-      'SELECT key, bytes FROM pack_keys CROSS JOIN packs ON id = pack WHERE run = ? AND key <= ? ORDER BY key DESC LIMIT 1',
-    next: 'SELECT key, bytes FROM pack_keys CROSS JOIN packs ON id = pack WHERE run = ? AND key < ? ORDER BY key DESC LIMIT ?',
+      'SELECT bytes FROM pack_keys CROSS JOIN packs ON id = pack WHERE run = ? AND key <= ? ORDER BY key DESC LIMIT ?',
+    next: 'SELECT bytes FROM pack_keys CROSS JOIN packs ON id = pack WHERE run = ? AND key < ? ORDER BY key DESC LIMIT ?',
   },
 }
-/** Packs read at once, after the first two: who walks on walks far. */
+/** Packs read at once, after those that were expected twice: who walks on walks far. */
 const packsAhead = 8
 
-type StoredPack = [key: Uint8Array, bytes: Uint8Array<ArrayBuffer>]
+type StoredPack = [bytes: Uint8Array<ArrayBuffer>]
 
-/** Packs that are opened side by side, for any number of walks one after the other. */
-const opened = new Map<number, OpenPack[]>()
+/** What of packs is open side by side, for any number of walks one after the other. */
+const readers = new Map<number, PackReader[]>()
+const packs = new Map<number, OpenPack[]>()
 
-/**
- * The source of a run, which stands on its first record. Undefined where it has none. `place`: its number in the walk.
- */
-export function runSource(walk: Walk, run: number, place: number): RecordSource | undefined {
+/** `place`: its number in the walk. `packs`: how many will be needed, as far as is known. */
+export type RunToWalk = { run: number; place: number; packs: number }
+
+/** The source of a run, which stands on its first record. Undefined where it has none. */
+export function runSource(walk: Walk, run: RunToWalk): RecordSource | undefined {
   const { keyBytes } = walk.view
-  const pool = opened.get(keyBytes) ?? []
-  opened.set(keyBytes, pool)
-  pool[place] ??= new OpenPack(keyBytes)
-  const source = new RunSource(walk, run, pool[place])
+  const source =
+    walk.order === 'keys'
+      ? new RunForward(walk, run, pooled(readers, PackReader, keyBytes, run.place))
+      : new RunBackward(walk, run, pooled(packs, OpenPack, keyBytes, run.place))
   return source.begin() ? source : undefined
 }
 
-class RunSource implements RecordSource {
-  keyAt = 0
+function pooled<T>(all: Map<number, T[]>, Made: new (keyBytes: number) => T, keyBytes: number, place: number): T {
+  const pool = all.get(keyBytes) ?? []
+  all.set(keyBytes, pool)
+  pool[place] ??= new Made(keyBytes)
+  return pool[place]
+}
+
+/** The packs of a run in the order of a walk. */
+class WalkedPacks {
   readonly #walk: Walk
   readonly #run: number
-  readonly #pack: OpenPack
-  readonly #isUp: boolean
-  #record = 0
-  #packKey = new Uint8Array(0)
+  #packsExpected: number
   #ahead: StoredPack[] = []
-  #packsRead = 0
 
-  constructor(walk: Walk, run: number, pack: OpenPack) {
+  constructor(walk: Walk, { run, packs: expected }: RunToWalk) {
     this.#walk = walk
     this.#run = run
-    this.#pack = pack
-    this.#isUp = walk.order === 'keys'
+    this.#packsExpected = Math.min(expected, packsAhead)
   }
 
-  get keys(): Uint8Array {
-    return this.#pack.keys
+  first(): Uint8Array<ArrayBuffer> | undefined {
+    return this.#read(sql[this.#walk.order].first, this.#walk.first)
+  }
+
+  /** After the one with this first key. */
+  next(key: Uint8Array): Uint8Array<ArrayBuffer> | undefined {
+    const [ahead] = this.#ahead.shift() ?? []
+    if (ahead !== undefined) return ahead
+    const found = this.#read(sql[this.#walk.order].next, key)
+    this.#packsExpected = packsAhead
+    return found
+  }
+
+  #read(statement: string, key: Uint8Array): Uint8Array<ArrayBuffer> | undefined {
+    this.#ahead = this.#walk.read.all(statement, this.#run, key, this.#packsExpected) as unknown as StoredPack[]
+    return this.#ahead.shift()?.[0]
+  }
+}
+
+class RunForward implements RecordSource {
+  readonly keyAt = 0
+  readonly keys: DataView
+  readonly #walk: Walk
+  readonly #packs: WalkedPacks
+  readonly #reader: PackReader
+  readonly #packKey: Uint8Array
+
+  constructor(walk: Walk, run: RunToWalk, reader: PackReader) {
+    this.#walk = walk
+    this.#packs = new WalkedPacks(walk, run)
+    this.#reader = reader
+    this.keys = reader.keyWords
+    this.#packKey = new Uint8Array(walk.view.keyBytes)
+  }
+
+  get valueLength(): number {
+    return this.#reader.valueLength
+  }
+
+  copyValue(target: DataView, at: number): void {
+    copyBytes(this.#reader.valueWords, 0, target, at, this.#reader.valueLength)
+  }
+
+  begin(): boolean {
+    if (!this.#open(this.#packs.first())) return false
+    const { first, last } = this.#walk
+    while (compareKeys(this.#reader.key, first) < 0) if (!this.#next()) return false
+    return compareKeys(this.#reader.key, last) <= 0
+  }
+
+  step(): boolean {
+    return this.#next() && compareKeys(this.#reader.key, this.#walk.last) <= 0
+  }
+
+  #next(): boolean {
+    return this.#reader.next() || this.#open(this.#packs.next(this.#packKey))
+  }
+
+  /** Stands on its first record, whose key is the one that the pack is known by. */
+  #open(bytes: Uint8Array | undefined): boolean {
+    if (bytes === undefined) return false
+    this.#reader.open(bytes)
+    this.#reader.next()
+    this.#packKey.set(this.#reader.key)
+    return true
+  }
+}
+
+class RunBackward implements RecordSource {
+  keyAt = 0
+  readonly keys: DataView
+  readonly #walk: Walk
+  readonly #packs: WalkedPacks
+  readonly #pack: OpenPack
+  #record = 0
+
+  constructor(walk: Walk, run: RunToWalk, pack: OpenPack) {
+    this.#walk = walk
+    this.#packs = new WalkedPacks(walk, run)
+    this.#pack = pack
+    this.keys = pack.keyWords
   }
 
   get valueLength(): number {
     return this.#pack.valueLength(this.#record)
   }
 
-  copyValue(target: Uint8Array, at: number): void {
+  copyValue(target: DataView, at: number): void {
     this.#pack.copyOneOfMany(this.#record, target, at)
   }
 
   begin(): boolean {
-    const { read, order, first } = this.#walk
-    const found = read.get(sql[order].first, this.#run, first) as StoredPack | undefined
+    const found = this.#packs.first()
     if (found === undefined) return false
-    this.#open(found)
-    this.#record = this.#isUp ? this.#countBelow(first) : this.#countUpTo(first) - 1
-    if (this.#record < 0 || this.#record >= this.#pack.records) return this.#nextPack() && this.#isWithin()
+    this.#pack.open(found)
+    this.#record = this.#pack.lastUpTo(this.#walk.first)
     return this.#isWithin()
   }
 
   step(): boolean {
-    this.#record += this.#isUp ? 1 : -1
-    if (this.#record < 0 || this.#record >= this.#pack.records) return this.#nextPack() && this.#isWithin()
+    this.#record--
     return this.#isWithin()
   }
 
   #isWithin(): boolean {
+    if (this.#record < 0 && !this.#openNext()) return false
     this.keyAt = this.#record * this.#walk.view.keyBytes
-    const order = this.#pack.compare(this.#record, this.#walk.last)
-    return this.#isUp ? order <= 0 : order >= 0
+    return this.#pack.compare(this.#record, this.#walk.last) >= 0
   }
 
-  #nextPack(): boolean {
-    if (this.#ahead.length === 0) {
-      const { read, order } = this.#walk
-      const count = this.#packsRead++ === 0 ? 1 : packsAhead
-      this.#ahead = read.all(sql[order].next, this.#run, this.#packKey, count) as unknown as StoredPack[]
-    }
-    const next = this.#ahead.shift()
+  #openNext(): boolean {
+    const next = this.#packs.next(this.#pack.keys.slice(0, this.#walk.view.keyBytes))
     if (next === undefined) return false
-    this.#open(next)
-    this.#record = this.#isUp ? 0 : this.#pack.records - 1
+    this.#pack.open(next)
+    this.#record = this.#pack.records - 1
     return true
   }
-
-  #open([key, bytes]: StoredPack): void {
-    this.#packKey = key as Uint8Array<ArrayBuffer>
-    this.#pack.open(bytes)
-  }
-
-  #countBelow(key: Uint8Array): number {
-    return countWhile(this.#pack.records, record => this.#pack.compare(record, key) < 0)
-  }
-
-  #countUpTo(key: Uint8Array): number {
-    return countWhile(this.#pack.records, record => this.#pack.compare(record, key) <= 0)
-  }
-}
-
-/** How many of the first records it holds for, where it holds for none after these. */
-function countWhile(records: number, holds: (record: number) => boolean): number {
-  let [low, high] = [0, records]
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (holds(middle)) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 // node:sqlite pays for each value that it hands over: all rows are three.
@@ -158,17 +210,17 @@ export function tableSource(walk: Walk, chain: number, limit: number): RecordSou
 
 class TableSource implements RecordSource {
   keyAt = 0
-  readonly keys: Uint8Array
+  readonly keys: DataView
   readonly #keyBytes: number
-  readonly #values: Uint8Array
+  readonly #values: DataView
   readonly #lengths: readonly number[]
   #record = 0
   #valueAt = 0
 
   constructor(keyBytes: number, keys: Uint8Array, values: Uint8Array, lengths: readonly number[]) {
     this.#keyBytes = keyBytes
-    this.keys = keys
-    this.#values = values
+    this.keys = wordsOf(keys)
+    this.#values = wordsOf(values)
     this.#lengths = lengths
   }
 
@@ -176,8 +228,8 @@ class TableSource implements RecordSource {
     return this.#lengths[this.#record]!
   }
 
-  copyValue(target: Uint8Array, at: number): void {
-    target.set(this.#values.subarray(this.#valueAt, this.#valueAt + this.valueLength), at)
+  copyValue(target: DataView, at: number): void {
+    copyBytes(this.#values, this.#valueAt, target, at, this.valueLength)
   }
 
   step(): boolean {

@@ -1,16 +1,16 @@
-// Transfers at given places: of each one lookup in the hot table, or in the cold one and the runs of its block. Callers
-// hold the snapshot.
-
+// Transfers at given places, contract by contract: hot ones from their table, others from the runs of their blocks, or
+// the cold table. Callers hold the snapshot.
+import type { Position } from '../../../model.ts'
 import type { ContractPlace, MixedPage } from '../../index-reader.ts'
-import { hasMember } from '../../runs/members.ts'
+import { PackSearch } from '../../runs/pack-search.ts'
 import { fitsKey } from '../../runs/place-key.ts'
 import { transferKey, transferView } from '../../runs/transfer-view.ts'
 import { emptyPage } from '../../transfer-page.ts'
 import type { Connection } from '../connection.ts'
 import type { Dictionary } from '../dictionary.ts'
-import type { KnownRuns } from '../runs/known-runs.ts'
+import type { KnownRun, KnownRuns } from '../runs/known-runs.ts'
 import { withBlocks } from '../runs/run-pages.ts'
-import { valueIn } from '../runs/runs.ts'
+import { lastUpTo } from '../runs/runs.ts'
 import { keyBaseOf } from '../transfer-pages.ts'
 
 const at = '(contract, block, tx, log, pos) = (?, ?, ?, ?, ?)'
@@ -19,17 +19,25 @@ const findCold = `SELECT payload FROM transfers WHERE ${at}`
 
 type PlaceContext = { read: Connection; ordinal: number; dictionary: Dictionary; runs: KnownRuns }
 
-export function transfersAt(context: PlaceContext, places: readonly ContractPlace[]): MixedPage {
-  const { read, ordinal } = context
+export function transfersAt(
+  { read, ordinal, dictionary, runs }: PlaceContext,
+  places: readonly ContractPlace[],
+): MixedPage {
   const finalized = read.get('SELECT finalized FROM chains WHERE ordinal = ?', ordinal)?.[0] as number
-  const found: ContractPlace[] = []
-  const payloads: Uint8Array[] = []
-  for (const place of places) {
-    const payload = payloadAt(context, place, place.block > finalized)
-    if (payload === undefined) continue
-    found.push(place)
-    payloads.push(payload)
+  const stored: (Uint8Array | undefined)[] = places.map(() => undefined)
+  const search = new PackSearch(transferView.keyBytes)
+  const all = runs.all(read)
+  for (const [address, wanted] of Map.groupBy(places.keys(), at => places[at]!.contract)) {
+    const contract = dictionary.contractOf(ordinal, address)
+    if (contract === undefined) continue
+    const its = { read, contract, search, runs: runs.ofContract(read, contract, all) }
+    for (const at of wanted) {
+      const place = places[at]!
+      stored[at] = place.block > finalized ? inTable(findHot, its, place) : coldPayload(its, place)
+    }
   }
+  const found = places.filter((_, at) => stored[at] !== undefined)
+  const payloads = stored.filter(payload => payload !== undefined)
   const contracts = found.map(({ contract }) => contract)
   if (found.length === 0) return { ...emptyPage, contracts }
   const columns = {
@@ -42,24 +50,21 @@ export function transfersAt(context: PlaceContext, places: readonly ContractPlac
   return { ...withBlocks(read, columns, keyBaseOf(ordinal), 'hot and cold'), contracts }
 }
 
-function payloadAt(
-  { read, ordinal, dictionary, runs }: PlaceContext,
-  { contract: address, ...position }: ContractPlace,
-  isHot: boolean,
-): Uint8Array | undefined {
-  const contract = dictionary.contractOf(ordinal, address)
-  if (contract === undefined) return undefined
-  const { block, transactionIndex, logIndex, batchIndex } = position
-  const place = [contract, block, transactionIndex, logIndex, batchIndex]
-  const row = read.get(isHot ? findHot : findCold, ...place)
-  if (row !== undefined) return row[0] as Uint8Array
-  if (isHot || !fitsKey(position)) return undefined
-  const key = transferKey(contract, position)
-  for (const run of runs.all(read)) {
-    if (run.chain !== ordinal || block < run.from || block > run.to) continue
-    if (!hasMember(runs.members(read, run.id), contract)) continue
-    const payload = valueIn(read, transferView, run.id, key)
-    if (payload !== undefined) return payload
+type ContractRows = { read: Connection; contract: number; search: PackSearch; runs: readonly KnownRun[] }
+
+function coldPayload(its: ContractRows, place: Position): Uint8Array | undefined {
+  const { read, contract, search, runs } = its
+  if (fitsKey(place)) {
+    const key = transferKey(contract, place)
+    for (const { id, from, to } of runs) {
+      const mayHave = place.block >= from && place.block <= to
+      if (mayHave && lastUpTo(read, search, id, key) && search.isAlike()) return search.value()
+    }
   }
-  return undefined
+  return inTable(findCold, its, place)
+}
+
+function inTable(sql: string, { read, contract }: ContractRows, place: Position): Uint8Array | undefined {
+  const { block, transactionIndex, logIndex, batchIndex } = place
+  return read.get(sql, contract, block, transactionIndex, logIndex, batchIndex)?.[0] as Uint8Array | undefined
 }

@@ -30,8 +30,9 @@ export class KnownRuns {
     return this.#runs
   }
 
-  ofContract(read: Connection, contract: number): KnownRun[] {
-    return this.all(read).filter(({ id }) => hasMember(this.members(read, id), contract))
+  /** `all`: for who asks for many contracts in one snapshot. */
+  ofContract(read: Connection, contract: number, all = this.all(read)): KnownRun[] {
+    return all.filter(({ id }) => hasMember(this.members(read, id), contract))
   }
 
   members(read: Connection, run: number): Uint8Array {

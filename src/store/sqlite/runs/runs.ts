@@ -7,6 +7,7 @@ import { levelOf } from '../../runs/levels.ts'
 import { packMembers } from '../../runs/members.ts'
 import { RunCursor } from '../../runs/merge.ts'
 import { compareKeys, PackReader, PackWriter } from '../../runs/pack.ts'
+import { PackSearch } from '../../runs/pack-search.ts'
 import type { View } from '../../runs/view.ts'
 import type { RunSummary } from '../../store.ts'
 import type { Connection, Row } from '../connection.ts'
@@ -87,18 +88,16 @@ export function membersOf(connection: Connection, run: number): Uint8Array {
 const findPack = `SELECT bytes FROM packs WHERE id =
   (SELECT pack FROM pack_keys WHERE run = ? AND key <= ? ORDER BY key DESC LIMIT 1)`
 
+/** Stands on the last record of a run at or before a key; false where it has none. */
+export function lastUpTo(connection: Connection, search: PackSearch, run: number, key: Uint8Array): boolean {
+  const row = connection.get(findPack, run, key)
+  return row !== undefined && search.lastUpTo(row[0] as Uint8Array, key)
+}
+
 /** The value that a run has of a key. */
 export function valueIn(connection: Connection, view: View, run: number, key: Uint8Array): Uint8Array | undefined {
-  const row = connection.get(findPack, run, key)
-  if (row === undefined) return undefined
-  const reader = new PackReader(view.keyBytes)
-  reader.open(row[0] as Uint8Array)
-  while (reader.next()) {
-    const order = compareKeys(reader.key, key)
-    if (order === 0) return reader.value.slice(0, reader.valueLength)
-    if (order > 0) return undefined
-  }
-  return undefined
+  const search = new PackSearch(view.keyBytes)
+  return lastUpTo(connection, search, run, key) && search.isAlike() ? search.value() : undefined
 }
 
 /** The packs of run ?1 from the one that may have key ?2. */

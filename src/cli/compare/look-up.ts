@@ -1,0 +1,100 @@
+// Looks up what a difference may come from: tokens, contracts and wallets that changed after the block up to which both
+// sides are compared, and rows that stand elsewhere. Each is asked for once.
+import type { Finding } from './match.ts'
+import type { Operation, Row, Subject } from './operations.ts'
+import type { Reason } from './reasons.ts'
+import type { Side, Target } from './side.ts'
+
+/** Of one question: if the first have the same reason, so have the rest. */
+const lookedUpMax = 5
+
+/** What a transfer changes. */
+const moved =
+  /^(owner_of|amount|block_number|transfer_index.*|count|nfts|collections|total_tokens|owners\.current|.*\.total)$/
+
+type About = { operation: Operation; subject: Subject; block: number }
+
+export class LookUp {
+  readonly #sides: Record<'here' | 'there', Side>
+  readonly #answers = new Map<string, Promise<readonly Row[]>>()
+
+  constructor(sides: Record<'here' | 'there', Side>) {
+    this.#sides = sides
+  }
+
+  /** Gives findings without a reason the one that is found. */
+  async explain(findings: readonly Finding[], about: About): Promise<Finding[]> {
+    const { changesWith } = about.operation
+    const open = findings.filter(
+      ({ reason, kind, field }) => reason === undefined && (kind !== 'value' || moved.test(field)),
+    )
+    if (open.length === 0 || changesWith === undefined) return [...findings]
+    const looked: (Reason | undefined)[] = []
+    for (const finding of open.slice(0, changesWith === 'token' ? lookedUpMax : 1))
+      looked.push(await this.#reasonOf(finding, about))
+    const [common] = looked
+    const isCommon = looked.every(reason => reason === common)
+    return findings.map(finding => {
+      const at = open.indexOf(finding)
+      return at === -1 ? finding : { ...finding, reason: isCommon ? common : looked[at] }
+    })
+  }
+
+  async #reasonOf(finding: Finding, { operation, subject, block }: About): Promise<Reason | undefined> {
+    const names = operation.asOf ? (['there'] as const) : (['here', 'there'] as const)
+    if (operation.changesWith !== 'token') {
+      for (const name of names) if (await this.#hasMoved(name, subject, block)) return 'changed'
+      return undefined
+    }
+    const token = tokenOf(finding, subject)
+    if (token === undefined) return undefined
+    if (finding.kind === 'missing_here' || finding.kind === 'missing_there') {
+      const name = finding.kind === 'missing_here' ? 'here' : 'there'
+      const owners = await this.#rows(name, {
+        path: `${token.path}/owners`,
+        query: { chain: token.chain, limit: '100' },
+      })
+      if (owners.some(row => isSame(row, finding.row!))) return 'order'
+    }
+    for (const name of names) {
+      const query = { chain: token.chain, limit: '1' }
+      const [newest] = await this.#rows(name, { path: `${token.path}/transfers`, query })
+      if (Number(newest?.block_number) > block) return 'changed'
+    }
+    return undefined
+  }
+
+  /** Whether a transfer of the contract or of the wallet came later. */
+  async #hasMoved(name: 'here' | 'there', subject: Subject, block: number): Promise<boolean> {
+    if (subject.kind !== 'contract' && subject.kind !== 'wallet') return false
+    const path = subject.kind === 'contract' ? `/nft/${subject.address}/transfers` : `/${subject.address}/nft/transfers`
+    const query = { chain: subject.chain, from_block: `${block + 1}`, limit: '1' }
+    return (await this.#rows(name, { path, query })).length > 0
+  }
+
+  #rows(name: 'here' | 'there', target: Target): Promise<readonly Row[]> {
+    const asked = JSON.stringify([name, target])
+    const known = this.#answers.get(asked) ?? this.#ask(name, target)
+    this.#answers.set(asked, known)
+    return known
+  }
+
+  async #ask(name: 'here' | 'there', target: Target): Promise<readonly Row[]> {
+    const { status, body } = await this.#sides[name].ask(target)
+    const { result } = (body ?? {}) as { result?: unknown }
+    return status === 200 && Array.isArray(result) ? result : []
+  }
+}
+
+function tokenOf({ row }: Finding, subject: Subject): { chain: string; path: string } | undefined {
+  const { chain } = subject
+  if (row?.token_address !== undefined) return { chain, path: `/nft/${row.token_address}/${row.token_id}` }
+  return subject.kind === 'token' ? { chain, path: `/nft/${subject.address}/${subject.tokenId}` } : undefined
+}
+
+/** The same owner since the same block. A row of a contract's NFTs names neither. */
+function isSame(one: Row, other: Row): boolean {
+  const isEqual = (field: string) =>
+    other[field] === undefined || String(one[field]).toLowerCase() === String(other[field]).toLowerCase()
+  return isEqual('owner_of') && isEqual('block_number')
+}

@@ -1,0 +1,162 @@
+// Makes the questions of a comparison: which chains both sides have and up to which block, and what is asked about.
+import { z } from 'zod'
+import type { ChainTable } from '../../chains.ts'
+import { AlmanacError } from '../../errors.ts'
+import { type Operation, operations, type Row, type Subject } from './operations.ts'
+import {
+  type ComparedChain,
+  type Given,
+  interleaved,
+  pick,
+  type Question,
+  requireOps,
+  sampleContracts,
+  subjectsIn,
+} from './sample.ts'
+import { messageIn, type Side } from './side.ts'
+
+export type PrepareOptions = {
+  here: Side
+  there: Side
+  table: ChainTable
+  given: Given
+  /** Random contracts, where nothing is given. */
+  samples: number
+  operations: readonly Operation[]
+  random: () => number
+}
+
+export type Prepared = {
+  chains: ComparedChain[]
+  /** Chains that are not compared, and why. */
+  left: { chain: string; why: string }[]
+  questions: Question[]
+}
+
+const statusAnswer = z.looseObject({
+  chains: z.record(z.string(), z.looseObject({ head: z.number(), finalized: z.number() })),
+})
+type Heads = ReadonlyMap<string, { head: number; final: number }>
+
+export async function prepare(options: PrepareOptions): Promise<Prepared> {
+  const { given, here } = options
+  const isGiven = Object.values(given).some(subjects => subjects.length > 0)
+  const heads = await headsHere(here, isGiven)
+  const names = isGiven ? [...given.contracts, ...given.wallets].map(({ chain }) => chain) : [...heads.keys()]
+  const { chains, left } = await comparedChains(options, heads, [...new Set(names)])
+  const contracts = isGiven ? given.contracts : await sampled(options, chains)
+  const questions: Question[] = []
+  for (const { chain, address } of contracts) {
+    const compared = chains.find(each => each.chain === chain)
+    if (compared !== undefined) questions.push(...(await aboutContract(options, compared, address)))
+  }
+  for (const { chain, address } of given.wallets) {
+    const block = chains.find(each => each.chain === chain)?.block
+    if (block !== undefined) questions.push(...asked(options, { kind: 'wallet', chain, address }, block))
+  }
+  for (const { chain, address } of given.accounts) questions.push(...(await aboutAccount(options, chain, address)))
+  if (questions.length > 0) return { chains, left, questions: interleaved(questions) }
+  throw new AlmanacError('not_found', 'There is nothing to compare.', {
+    cause: left.map(({ chain, why }) => `${chain}: ${why}`).join('; ') || 'no contract is indexed here',
+    hint: 'name what to compare with --contract, --wallet or --account, and check the URL of --against.',
+  })
+}
+
+async function headsHere(here: Side, isGiven: boolean): Promise<Heads> {
+  const answer = await here.ask({ path: '/status', atRoot: true })
+  // What is given can be compared with any key.
+  if (answer.status === 403 && isGiven) return new Map()
+  requireOps(answer, here)
+  const { data } = statusAnswer.safeParse(answer.body)
+  if (data === undefined) throw new AlmanacError('upstream_invalid', `The server at ${here.shown} is not Almanac.`)
+  return new Map(Object.entries(data.chains).map(([name, { head, finalized }]) => [name, { head, final: finalized }]))
+}
+
+async function comparedChains({ here, there, table }: PrepareOptions, heads: Heads, names: readonly string[]) {
+  const chains: ComparedChain[] = []
+  const left: Prepared['left'] = []
+  for (const chain of names) {
+    const mine = heads.get(chain) ?? (await finalByDepth(here, chain, table))
+    if (mine === undefined || mine.final < 0) {
+      left.push({ chain, why: 'no final block of it is known here' })
+      continue
+    }
+    const theirs = await headOf(there, chain)
+    if (typeof theirs === 'string') left.push({ chain, why: theirs })
+    else
+      chains.push({ chain, block: Math.min(mine.final, theirs ?? mine.final), headHere: mine.head, headThere: theirs })
+  }
+  return { chains, left }
+}
+
+/** For a key that may not read the status. */
+async function finalByDepth(here: Side, chain: string, table: ChainTable) {
+  const head = await headOf(here, chain)
+  return typeof head === 'number' ? { head, final: head - table.parse(chain)!.finalityDepth } : undefined
+}
+
+/** The block of the present; null where the service does not say it, or else why it has no such chain. */
+async function headOf(side: Side, chain: string): Promise<number | null | string> {
+  const query = { chain, date: new Date().toISOString() }
+  const { status, body } = await side.ask({ path: '/dateToBlock', query })
+  const { block } = (body ?? {}) as { block?: unknown }
+  if (status === 200 && Number.isSafeInteger(Number(block))) return Number(block)
+  return status === 400 || status === 404 ? `not served ${side.name} (${status}: ${messageIn(body)})` : null
+}
+
+function sampled({ here, samples, random }: PrepareOptions, chains: readonly ComparedChain[]) {
+  if (chains.length === 0) return []
+  return sampleContracts(here, { chains: chains.map(({ chain }) => chain), count: samples, random })
+}
+
+function asked({ operations }: PrepareOptions, subject: Subject, block: number): Question[] {
+  return operations.filter(({ kind }) => kind === subject.kind).map(operation => ({ operation, subject, block }))
+}
+
+async function aboutContract(options: PrepareOptions, { chain, block }: ComparedChain, address: string) {
+  const { here, random, given } = options
+  const rows = async (query: Record<string, string>): Promise<readonly Row[]> => {
+    const { body } = await here.ask({ path: `/nft/${address}/transfers`, query: { chain, ...query } })
+    const { result } = (body ?? {}) as { result?: unknown }
+    return Array.isArray(result) ? result : []
+  }
+  const subject: Subject = { kind: 'contract', chain, address }
+  const newest = await rows({ to_block: `${block}`, limit: '100' })
+  const withWallet = given.wallets.length === 0
+  const found = subjectsIn(newest, { chain, random, withWallet })
+  const questions = [subject, ...found].flatMap(each => asked(options, each, block))
+  const deep = options.operations.find(({ id }) => id === 'getNFTContractTransfers')
+  const oldest = Number((await rows({ to_block: `${block}`, order: 'ASC', limit: '1' }))[0]?.block_number)
+  // Page after page would cost too much to get into the middle of a history.
+  const within = oldest + Math.floor(random() * (block - oldest))
+  return deep === undefined || !(within < block)
+    ? questions
+    : [...questions, { operation: deep, subject, block: within }]
+}
+
+const noBlock = Number.MAX_SAFE_INTEGER
+
+async function aboutAccount(options: PrepareOptions, network: string, address: string): Promise<Question[]> {
+  const { here, random } = options
+  const { body } = await here.ask({ path: `/account/${network}/${address}/portfolio`, atRoot: true })
+  const { tokens = [], nfts = [] } = (body ?? {}) as Record<'tokens' | 'nfts', { mint: string }[] | undefined>
+  const mints = [
+    { kind: 'mint' as const, mint: pick(random, tokens)?.mint },
+    { kind: 'nft-mint' as const, mint: pick(random, nfts)?.mint },
+  ]
+  const subjects: Subject[] = [
+    { kind: 'account', chain: network, address },
+    ...mints.flatMap(({ kind, mint }) => (mint === undefined ? [] : [{ kind, chain: network, address: mint }])),
+  ]
+  return subjects.flatMap(subject => asked(options, subject, noBlock))
+}
+
+export function chosenOperations(text: string | undefined): readonly Operation[] {
+  if (text === undefined) return operations
+  const wanted = text.split(',').map(part => part.trim())
+  const unknown = wanted.find(id => !operations.some(operation => operation.id === id))
+  if (unknown === undefined) return operations.filter(({ id }) => wanted.includes(id))
+  throw new AlmanacError('bad_request', `${JSON.stringify(unknown)} is not an operation that can be compared.`, {
+    hint: `pass some of ${operations.map(({ id }) => id).join(', ')}.`,
+  })
+}

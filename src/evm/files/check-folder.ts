@@ -1,0 +1,66 @@
+// Checks the files of a folder one by one, and how they join: which blocks are missing between them, which come twice,
+// and whether each file grows from the one below it.
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { AlmanacError } from '../../errors.ts'
+import type { Interval } from '../../model.ts'
+import { type CheckOptions, checkFile, type FileReport } from './check-file.ts'
+
+const suffix = /\.(era1|ere|erae)$/
+
+export type FolderReport = {
+  files: FileReport[]
+  /** Blocks between files, by network. */
+  gaps: (Interval & { network: string })[]
+  /** Files whose blocks others have too. */
+  passedOver: string[]
+}
+
+/** The history files of a folder, or the one file. */
+export function historyFiles(path: string): { path: string; bytes: number }[] {
+  const found = statSync(path).isDirectory()
+    ? readdirSync(path)
+        .filter(name => suffix.test(name))
+        .sort()
+        .map(name => join(path, name))
+    : [path]
+  const files = found.map(each => ({ path: each, stats: statSync(each) })).filter(({ stats }) => stats.isFile())
+  if (files.length > 0) return files.map(({ path: each, stats }) => ({ path: each, bytes: stats.size }))
+  throw new AlmanacError('bad_request', `${path} has no history files.`, {
+    hint: 'name a folder with files that end in .era1, .ere or .erae.',
+  })
+}
+
+export async function checkFolder(path: string, options: CheckOptions): Promise<FolderReport> {
+  const files: FileReport[] = []
+  for (const { path: each, bytes } of historyFiles(path)) files.push(await checkFile(each, bytes, options))
+  return { files, ...joinFiles(files) }
+}
+
+/** Adds a problem to a file that does not grow from the one below it. */
+function joinFiles(files: readonly FileReport[]): Pick<FolderReport, 'gaps' | 'passedOver'> {
+  const gaps: FolderReport['gaps'] = []
+  const passedOver: string[] = []
+  for (const [network, some] of Map.groupBy(files, file => file.network ?? 'unknown')) {
+    const sound = some.filter(({ problem, holds }) => problem === undefined && holds !== undefined)
+    sound.sort((a, b) => a.holds!.from - b.holds!.from || b.holds!.to - a.holds!.to)
+    let below: FileReport | undefined
+    for (const file of sound) {
+      const { from, to } = file.holds!
+      const next = (below?.holds?.to ?? from - 1) + 1
+      if (to < next) {
+        passedOver.push(file.file)
+        continue
+      }
+      if (from > next) gaps.push({ network, from: next, to: from - 1 })
+      if (from === next && below !== undefined && file.checked.parentHash !== below.checked.lastHash) {
+        // What is proven is not at fault.
+        const blamed = file.proven.length > 0 ? below : file
+        const message = `${file.file} grows from ${file.checked.parentHash}, ${below.file} ends with ${below.checked.lastHash}`
+        blamed.problem = { block: blamed === file ? from : below.holds!.to, message }
+      }
+      below = file
+    }
+  }
+  return { gaps, passedOver }
+}

@@ -1,0 +1,213 @@
+// A file of blocks, era1 or ere: what its index says it holds, and the records of each block by number. The index is
+// believed and not the name; a record is believed once its hashes are checked, which is not done here.
+import { E2File, type E2Record, recordHeaderBytes, recordTypes, UnreadableFile } from './e2store.ts'
+import { unframe } from './snappy.ts'
+
+export const blocksPerEpoch = 8_192
+
+/** Of one block. Each is RLP, but for the difficulty: 32 bytes, the lowest first. */
+export type Component = 'header' | 'body' | 'receipts' | 'difficulty' | 'proof'
+
+type Index = {
+  at: number
+  from: number
+  count: number
+  /** Where the records begin, block by block; in era1 those of headers alone. */
+  offsets: Float64Array
+  slots: ReadonlyMap<Component, number>
+}
+
+export class HistoryFile {
+  readonly path: string
+  readonly size: number
+  readonly format: 'era1' | 'ere'
+  /** The first block. */
+  readonly from: number
+  readonly count: number
+  readonly #file: E2File
+  readonly #index: Index
+
+  constructor(path: string) {
+    this.#file = new E2File(path)
+    try {
+      this.path = path
+      this.size = this.#file.size
+      const { format, index } = readIndex(this.#file)
+      this.format = format
+      this.#index = index
+      this.from = index.from
+      this.count = index.count
+    } catch (error) {
+      this.#file.close()
+      throw error
+    }
+  }
+
+  /** The last block. */
+  get to(): number {
+    return this.from + this.count - 1
+  }
+
+  has(component: Component): boolean {
+    return this.#index.slots.has(component)
+  }
+
+  /** Whether receipts are without their bloom. */
+  get areReceiptsSlim(): boolean {
+    return this.format === 'ere'
+  }
+
+  header(number: number): Buffer {
+    return unframe(this.#record(number, 'header'))
+  }
+
+  /** The transactions, uncles and withdrawals. */
+  body(number: number): Buffer {
+    return unframe(this.#record(number, 'body'))
+  }
+
+  receipts(number: number): Buffer {
+    return unframe(this.#record(number, 'receipts'))
+  }
+
+  proof(number: number): Buffer {
+    return unframe(this.#record(number, 'proof'))
+  }
+
+  difficulty(number: number): Buffer {
+    const bytes = this.#record(number, 'difficulty')
+    if (bytes.length !== 32) throw new UnreadableFile(`has a total difficulty of ${bytes.length} bytes`)
+    return Buffer.from(bytes)
+  }
+
+  /** The root that the file says its headers before the merge have. It proves nothing. */
+  accumulator(): Buffer | undefined {
+    const at = this.#index.at - recordHeaderBytes - accumulatorBytes
+    if (at < recordHeaderBytes) return undefined
+    const header = this.#file.bytesAt(at, recordHeaderBytes)
+    const isOne = header.readUInt16LE(0) === recordTypes.accumulator && header.readUInt32LE(2) === accumulatorBytes
+    return isOne ? this.#file.bytesAt(at + recordHeaderBytes, accumulatorBytes) : undefined
+  }
+
+  /** How many bytes of the file a block takes, about. */
+  get bytesPerBlock(): number {
+    return this.#index.at / this.count
+  }
+
+  close(): void {
+    this.#file.close()
+  }
+
+  /** What the next call overwrites. */
+  #record(number: number, component: Component): Buffer {
+    const { slots, offsets, from, at: end } = this.#index
+    const slot = slots.get(component)
+    if (slot === undefined) throw new UnreadableFile(`has no ${component} of its blocks`)
+    const place = number - from
+    if (this.format === 'ere')
+      return this.#file.dataOf(this.#file.recordOf(typesOfEre[component], offsets[place * slots.size + slot]!))
+    // The records of a block stand behind its header; unknown ones may stand among them.
+    const type = typesOfEra1[component]
+    let record = this.#file.recordOf(recordTypes.header, offsets[place]!)
+    while (record.type !== type) {
+      const next = record.at + record.length
+      record = this.#file.recordAt(next)
+      if (next >= end || record.type === recordTypes.header) throw new UnreadableFile(`lacks the ${component}`)
+    }
+    return this.#file.dataOf(record)
+  }
+}
+
+const typesOfEre: Readonly<Record<Component, number>> = {
+  header: recordTypes.header,
+  body: recordTypes.body,
+  receipts: recordTypes.slimReceipts,
+  difficulty: recordTypes.difficulty,
+  proof: recordTypes.proof,
+}
+const typesOfEra1: Readonly<Record<Component, number>> = { ...typesOfEre, receipts: recordTypes.receipts }
+
+function readIndex(file: E2File): { format: HistoryFile['format']; index: Index } {
+  const isE2store = file.size >= recordHeaderBytes && isVersion(file.recordAt(0))
+  if (!isE2store) throw new UnreadableFile('is not an e2store file: it does not begin with a version record')
+  const count = file.size < 3 * numberBytes ? 0 : numberAt(file.bytesAt(file.size - numberBytes, numberBytes), 0)
+  if (count >= 1 && count <= blocksPerEpoch) {
+    const ofEra1 = indexRecord(file, recordTypes.blockIndex, (2 + count) * numberBytes)
+    if (ofEra1 !== undefined) return { format: 'era1', index: era1Index(file, ofEra1, count) }
+    const components = numberAt(file.bytesAt(file.size - 2 * numberBytes, numberBytes), 0)
+    const ofEre =
+      components >= 2 && components <= componentsMax
+        ? indexRecord(file, recordTypes.dynamicBlockIndex, (3 + count * components) * numberBytes)
+        : undefined
+    if (ofEre !== undefined) return { format: 'ere', index: ereIndex(file, ofEre, count, components) }
+  }
+  throw new UnreadableFile('does not end with an index of blocks: it is cut, or a file of another kind')
+}
+
+const numberBytes = 8
+const accumulatorBytes = 32
+/** More than the format has today. */
+const componentsMax = 16
+
+function isVersion({ type, length }: E2Record): boolean {
+  return type === recordTypes.version && length === 0
+}
+
+/** The record of this type and length that ends the file. */
+function indexRecord(file: E2File, type: number, length: number): E2Record | undefined {
+  const at = file.size - length - recordHeaderBytes
+  if (at < recordHeaderBytes) return undefined
+  try {
+    const record = file.recordAt(at)
+    return record.type === type && record.length === length ? record : undefined
+  } catch (error) {
+    if (error instanceof UnreadableFile) return undefined
+    throw error
+  }
+}
+
+function era1Index(file: E2File, record: E2Record, count: number): Index {
+  const slots = new Map<Component, number>([...era1Components.entries()].map(([slot, name]) => [name, slot]))
+  return { ...offsetsOf(file, record, count), count, slots }
+}
+
+const era1Components: readonly Component[] = ['header', 'body', 'receipts', 'difficulty']
+
+/** What the slots of the index hold is told by the records of the first block; unknown ones are left out. */
+function ereIndex(file: E2File, record: E2Record, count: number, components: number): Index {
+  const index = offsetsOf(file, record, count * components)
+  const names = Object.keys(typesOfEre) as Component[]
+  const found: [Component, number][] = []
+  for (let slot = 0; slot < components; slot++) {
+    const { type } = file.recordAt(index.offsets[slot]!)
+    const name = names.find(each => typesOfEre[each] === type)
+    if (name !== undefined) found.push([name, slot])
+  }
+  const slots = new Map(found.map(([name], at) => [name, at]))
+  if (!slots.has('header') || !slots.has('body') || slots.size < found.length)
+    throw new UnreadableFile('has an index without headers or bodies, or with two of a kind')
+  const offsets = new Float64Array(count * found.length)
+  for (let block = 0; block < count; block++)
+    for (const [at, [, slot]] of found.entries())
+      offsets[block * found.length + at] = index.offsets[block * components + slot]!
+  return { ...index, count, offsets, slots }
+}
+
+/** Offsets are counted from the first byte of the index record. */
+function offsetsOf(file: E2File, record: E2Record, count: number): Omit<Index, 'count' | 'slots'> {
+  const bytes = file.bytesAt(record.at, (1 + count) * numberBytes)
+  const at = record.at - recordHeaderBytes
+  const offsets = new Float64Array(count)
+  for (let entry = 0; entry < count; entry++) {
+    const offset = at + Number(bytes.readBigInt64LE((1 + entry) * numberBytes))
+    if (!(offset >= recordHeaderBytes && offset < at))
+      throw new UnreadableFile(`has an index whose entry ${entry} points outside of its records`)
+    offsets[entry] = offset
+  }
+  return { at, from: numberAt(bytes, 0), offsets }
+}
+
+function numberAt(bytes: Buffer, at: number): number {
+  const number = Number(bytes.readBigUInt64LE(at))
+  return Number.isSafeInteger(number) ? number : Number.MAX_SAFE_INTEGER
+}
