@@ -1,0 +1,29 @@
+// A whole list, as an operation hands it over to be sent as CSV or NDJSON. Types only: `send-list.ts` sends it.
+import type { Evidence } from '../../model.ts'
+import type { LentBytes } from '../answer-memory.ts'
+
+export type ListStream = {
+  /** The list is of the state after this block; transfers are those up to it. */
+  block: number
+  /** Of the index, for that block. */
+  complete: boolean
+  evidence: Evidence | undefined
+  /**
+   * The names of CSV, in the order of the wire: all fields of a record but the nested ones. A record may lack some of
+   * them, and may have others, which are left out.
+   */
+  columns: readonly string[]
+  /**
+   * Asked for the next batch only once the client has taken the one before, so no read may stay open in between.
+   * Nothing is read before the first is asked for. Ends where the list is whole and of one branch (`OneBranch`), and
+   * fails with `stream_cut` where it is not.
+   */
+  batches: AsyncIterable<StreamBatch>
+}
+
+/** Some thousand rows at most: about 2 MB. */
+export type StreamBatch = {
+  rows: number
+  /** One JSON record on each line, the last one with its line end too. CSV is made of it. */
+  lines: LentBytes
+}
