@@ -1034,6 +1034,12 @@ export function storeContract(
           usedInDay: 8,
         })
         expect(await other.takeAllowance(asked)).toMatchObject({ granted: 2, usedInDay: 10 })
+        const taken = { ...asked, wanted: 0, unused: { count: -5, day } }
+        const { usedInSecond } = await store.takeAllowance({ ...taken, unused: undefined })
+        expect(await store.takeAllowance(taken)).toMatchObject({ granted: 0, usedInDay: 15 })
+        expect((await store.takeAllowance({ ...taken, unused: undefined })).usedInSecond).toBeLessThanOrEqual(
+          usedInSecond,
+        )
         expect(await other.takeAllowance({ ...asked, keyId: 'another' })).toMatchObject({ granted: 4 })
         await other.close()
       })

@@ -1,4 +1,5 @@
 // What every route hands over to be sent, its compressed forms, and the cache of ready answers. It knows no operation.
+import type { ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, crc32, gzip } from 'node:zlib'
@@ -12,6 +13,8 @@ export type Answer = {
   body: Uint8Array<ArrayBuffer> | null
   /** Sent instead of the body, for as long as the client stays. */
   stream?: Readable
+  /** Sends what takes longer than one write, instead of the body. Never fails. */
+  send?: (outgoing: ServerResponse) => Promise<void>
   /** The body is lent. Call once after sending. Only the sender may call it. */
   release?: () => void
 }
@@ -129,7 +132,7 @@ export type ReadyAnswer = {
   compressed: { [Name in Encoding]?: Answer | Promise<Answer> }
 }
 
-const vary = 'Accept-Encoding, X-Moralis-Platform'
+export const vary = 'Accept, Accept-Encoding, X-Moralis-Platform'
 
 /** `tag` where one is cheaper than that of the body, `release` where the body is lent. */
 export function readyAnswer({

@@ -1,4 +1,4 @@
-// A whole list, as an operation hands it over to be sent as CSV or NDJSON. Types only: `send-list.ts` sends it.
+// A whole list, as an operation hands it over to be sent as CSV or NDJSON. `list-sender.ts` sends it.
 import type { Evidence } from '../../model.ts'
 import type { LentBytes } from '../answer-memory.ts'
 
@@ -26,4 +26,12 @@ export type StreamBatch = {
   rows: number
   /** One JSON record on each line, the last one with its line end too. CSV is made of it. */
   lines: LentBytes
+}
+
+/** Pages are read one by one, as they are asked for. None is empty. */
+export async function* linesOf<Page extends { rows: { length: number } }>(
+  pages: AsyncIterable<Page>,
+  write: (page: Page) => LentBytes,
+): AsyncGenerator<StreamBatch> {
+  for await (const page of pages) yield { rows: page.rows.length, lines: write(page) }
 }
