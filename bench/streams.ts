@@ -118,14 +118,14 @@ function stream(url: string, key: string, path: string): Promise<Streamed> {
   return new Promise((resolve, reject) => {
     get(`${url}${path}`, { headers }, response => {
       const firstMs = performance.now() - startedAt
-      let [bytes, lines, last] = [0, 0, Buffer.alloc(0)]
+      let [bytes, lines, last] = [0, 0, '']
       response.on('data', (chunk: Buffer) => {
         bytes += chunk.length
         for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, at + 1)) lines++
-        last = chunk
+        last = chunk.toString('latin1', Math.max(0, chunk.length - 100))
       })
       response.on('end', () => {
-        const isWhole = last.toString().includes(`# complete rows=${lines - 2} `)
+        const isWhole = last.includes(`# complete rows=${lines - 2} `)
         resolve({ rows: lines - 2, seconds: (performance.now() - startedAt) / 1_000, firstMs, bytes, isWhole })
       })
       response.on('error', reject)

@@ -4,20 +4,7 @@ import { issueKey } from '../src/keys/keys.ts'
 import type { Address, TransferFacts } from '../src/model.ts'
 import { zeroAddress } from '../src/model.ts'
 import type { AskBlock } from '../src/query/date-to-block.ts'
-import {
-  alice,
-  apes,
-  art,
-  blockOf,
-  bob,
-  carol,
-  chain,
-  coins,
-  fillListed,
-  final,
-  hashOf,
-  hot,
-} from './listed-transfers.ts'
+import { alice, apes, art, blockOf, bob, carol, coins, fillListed, final, hashOf, hot } from './listed-transfers.ts'
 import { seededAddress } from './seed.ts'
 import { type ServedApi, serveApi } from './served-api.ts'
 

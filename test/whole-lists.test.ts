@@ -67,11 +67,13 @@ async function received(response: Response): Promise<{ text: string; isCut: bool
   }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: records as clients see them.
-async function allPages(path: string, query: string, headers: Record<string, string>): Promise<any[]> {
-  const rows = []
+// biome-ignore lint/suspicious/noExplicitAny: answers as clients see them.
+const jsonOf = async (response: Response): Promise<any> => await response.json()
+
+async function allPages(path: string, query: string, headers: Record<string, string>): Promise<object[]> {
+  const rows: object[] = []
   for (let target = `${path}?limit=2${query}`; ; ) {
-    const answer = await (await api.get(target, headers)).json()
+    const answer = await jsonOf(await api.get(target, headers))
     rows.push(...answer.result)
     if (!answer.cursor) return rows
     target = `${path}?cursor=${answer.cursor}`
@@ -122,7 +124,7 @@ describe('a whole list', () => {
         const text = await table.text()
         expect(text).toContain(`\n# complete rows=${rows.length} block=${block}\n`)
         const parsed = new CsvRows().push(text).map(each => ('fields' in each ? each.fields : []))
-        expect(parsed[0]).toEqual(Object.keys(rows[0]))
+        expect(parsed[0]).toEqual(Object.keys(rows[0]!))
         expect(parsed.slice(1, -1)).toEqual(rows.map(each => Object.values(each).map(value => `${value ?? ''}`)))
       }
     }
@@ -142,7 +144,7 @@ describe('a whole list', () => {
     for (const parameter of ['cursor', 'limit']) {
       const answer = await api.get(`/api/v2/nft/transfers?${parameter}=5`, csv)
       expect(answer.status).toBe(400)
-      expect((await answer.json()).details.parameter).toBe(parameter)
+      expect((await jsonOf(answer)).details.parameter).toBe(parameter)
     }
     expect((await api.get('/api/v2/nft/transfers?limit=&cursor=', csv)).headers.get('content-type')).toContain('csv')
     expect(
@@ -165,6 +167,18 @@ const otherBranch = (store: Store) => {
   return store.commitHot({ chain, ancestor: 19, blocks, head: blocks[1]! })
 }
 
+/** Asks for lists, and has something happen when each has sent its first batch. */
+async function changedMeanwhile(asked: readonly (typeof lists)[number][], change: () => Promise<unknown>) {
+  const go = Promise.withResolvers<void>()
+  let reads = 0
+  onRead = () => (++reads > asked.length ? go.promise : undefined)
+  const targets = asked.map(([path, query]) => `/api/v2.2${path}?${query.slice(1)}`)
+  const responses = await Promise.all(targets.map(target => api.get(target, ndjson)))
+  await change()
+  go.resolve()
+  return await Promise.all(responses.map(received))
+}
+
 describe('the last line', () => {
   test.each([
     ['another branch', otherBranch],
@@ -179,33 +193,29 @@ describe('the last line', () => {
     ['rows taken away', (store: Store) => store.dropRange(chain, apes, { from: 10, to: 10 })],
     ['finality taken back', (store: Store) => store.unfinalize(chain, 14)],
   ])('does not come after %s', async (_, change) => {
-    for (const [path, query] of [lists[2]!, lists[3]!, lists[5]!, lists[8]!]) {
-      await serve()
-      onRead = nth => (nth === 2 ? change(api.store) : undefined)
-      const { text, isCut } = await received(await api.get(`/api/v2.2${path}?${query.slice(1)}`, ndjson))
-      expect([path, isCut, text.includes('complete')]).toEqual([path, true, false])
-      expect(await cutBy('changed')).toBe(1)
-      expect(api.logged.join()).toContain('Stream cut')
-    }
+    await serve()
+    const bodies = await changedMeanwhile([lists[2]!, lists[3]!, lists[5]!, lists[8]!], () => change(api.store))
+    for (const { text, isCut } of bodies) expect([isCut, text.includes('complete')]).toEqual([true, false])
+    expect(await cutBy('changed')).toBe(bodies.length)
+    expect(api.logged.join()).toContain('Stream cut')
   })
 
-  test('comes where blocks were added or became final meanwhile, without rows of later blocks', async () => {
-    for (const change of [
+  test.each([
+    [
+      'another block',
       (store: Store) => {
         const block = { ...blockOf(22), transfers: [row(apes, [22, 0, 0], { tokenId: 1n })], activity: noActivity }
         return store.commitHot({ chain, ancestor: 21, blocks: [block], head: blockOf(22) })
       },
-      (store: Store) => store.finalize(chain, 21),
-    ]) {
-      for (const [path, query] of [lists[2]!, lists[5]!, lists[8]!]) {
-        await serve()
-        const rows = await allPages(`/api/v2.2${path}`, query, {})
-        let reads = 0
-        onRead = () => (++reads === 2 ? change(api.store) : undefined)
-        const { text } = await received(await api.get(`/api/v2.2${path}?${query.slice(1)}`, ndjson))
-        expect(text).toContain(`{"complete":true,"rows":${rows.length},"block":21}`)
-      }
-    }
+    ],
+    ['the end of all doubt', (store: Store) => store.finalize(chain, 21)],
+  ])('comes after %s, without rows of later blocks', async (_, change) => {
+    await serve()
+    const asked = [lists[2]!, lists[5]!, lists[8]!]
+    const rows = await Promise.all(asked.map(([path, query]) => allPages(`/api/v2.2${path}`, query, {})))
+    const bodies = await changedMeanwhile(asked, () => change(api.store))
+    for (const [at, { text }] of bodies.entries())
+      expect(text).toContain(`{"complete":true,"rows":${rows[at]!.length},"block":21}`)
   })
 
   test('does not come from a service that stops', async () => {
@@ -243,13 +253,13 @@ describe('limits', () => {
     ]
     const second = await ask(0)
     expect([second.status, second.headers.get('retry-after')]).toEqual([429, '10'])
-    expect((await second.json()).details.limit).toBe('1 whole lists at once')
+    expect((await jsonOf(second)).details.limit).toBe('1 whole lists at once')
     reads = 0
     taken.push(await ask(1))
     reads = 0
     taken.push(await ask(2))
     const more = await ask(3)
-    expect([more.status, more.headers.get('retry-after'), (await more.json()).code]).toEqual([503, '10', 'overloaded'])
+    expect([more.status, more.headers.get('retry-after'), (await jsonOf(more)).code]).toEqual([503, '10', 'overloaded'])
     expect(await open()).toBe(3)
     gone.abort()
     await vi.waitFor(async () => expect(await open()).toBe(2))
@@ -270,7 +280,7 @@ describe('limits', () => {
     const { text, isCut } = await received(await ask())
     expect([isCut, text.split('\n').length, text.includes('complete')]).toEqual([true, 8, false])
     expect(await cutBy('key')).toBe(1)
-    expect((await (await ask()).json()).code).toBe('quota_exceeded')
+    expect((await jsonOf(await ask())).code).toBe('quota_exceeded')
   })
 
   test('a key that is revoked gets no more rows', async () => {

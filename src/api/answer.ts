@@ -4,6 +4,8 @@ import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, crc32, gzip } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
+import type { Evidence } from '../model.ts'
+import type { Dialect } from './params.ts'
 import type { ApiRequest } from './request.ts'
 
 export type Answer = {
@@ -68,6 +70,18 @@ export function jsonAnswer(value: unknown, { status = 200, headers = notStored a
 export function textAnswer(type: string, text: string, headers: Answer['headers'] = notStored): Answer {
   const body = Buffer.from(text) as Buffer<ArrayBuffer>
   return { status: 200, headers: { 'Content-Type': type, ...headers }, body }
+}
+
+/** How complete the index was for what was asked. */
+export function completenessHeaders(
+  { complete, evidence }: { complete: boolean; evidence: Evidence | undefined },
+  dialect: Dialect,
+): Record<string, string> {
+  return {
+    'X-Dialect': dialect,
+    'X-Index-Complete': `${complete}`,
+    ...(evidence === undefined ? {} : { 'X-Index-Evidence': evidence }),
+  }
 }
 
 // Compressed forms of an answer.

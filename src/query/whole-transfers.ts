@@ -26,9 +26,9 @@ export function boundToBranch(bounds: BlockBounds, { head, storedTo }: OneBranch
   return { block, bounds: { ...bounds, toBlock, claim }, isStored: claim === undefined || claim.to <= storedTo }
 }
 
-export type PageRead<Page> = { page: Page & { rows: AnswerRows }; next: PageCursor | undefined }
+type PageRead<Page> = { page: Page; next: PageCursor | undefined }
 
-export async function* wholePages<Page>(
+export async function* wholePages<Page extends { rows: AnswerRows }>(
   first: PageCursor,
   read: (question: PageCursor) => Promise<PageRead<Page>>,
   check: () => Promise<void>,

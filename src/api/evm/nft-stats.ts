@@ -3,7 +3,7 @@ import { AlmanacError } from '../../errors.ts'
 import type { ChainId } from '../../model.ts'
 import { blockNumberOf } from '../../query/find-block.ts'
 import type { Completeness } from '../../query/holdings/questions.ts'
-import { readyAnswer } from '../answer.ts'
+import { completenessHeaders, readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
 import {
   dataErrors,
@@ -27,7 +27,6 @@ import {
   readAtBlock,
 } from './holding-parameters.ts'
 import { type AskedHoldings, holdingsOptions, mayKeep } from './holdings-context.ts'
-import { completenessHeaders } from './list-envelope.ts'
 
 type Asked = {
   context: Context

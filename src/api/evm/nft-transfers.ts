@@ -11,7 +11,7 @@ import {
   type TransfersQuestion,
 } from '../../query/nft-transfers.ts'
 import { type CursorSigner, firstPage } from '../../store/cursor.ts'
-import { readyAnswer } from '../answer.ts'
+import { completenessHeaders, readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
 import { dataErrors, inPath, inQuery, listSuccess, wholeListSentence } from '../openapi-parts.ts'
 import { freshenWaitMsOf, perform, ReplicaReads } from '../operation.ts'
@@ -34,7 +34,7 @@ import type { RouteParts } from '../responder.ts'
 import { type ListStream, linesOf } from '../streams/list-stream.ts'
 import { asLines, pageTag, type TransferJson, transferColumns, writeTransfers } from '../transfer-json.ts'
 import { cursorParameter, openCursor } from './cursor-parameter.ts'
-import { completenessHeaders, deprecationHeaders, envelopeText } from './list-envelope.ts'
+import { deprecationHeaders, envelopeText } from './list-envelope.ts'
 
 export const nftTransfers: RouteParts = {
   answer: context => {

@@ -7,7 +7,7 @@ import { IndexTransfers, type ListAnswer, type ListQuestion } from '../../query/
 import type { TransfersOptions } from '../../query/nft-transfers.ts'
 import { carriedSubject, filterOf, type TransferSubject } from '../../query/transfer-subject.ts'
 import { type CursorSigner, firstPage } from '../../store/cursor.ts'
-import { readyAnswer } from '../answer.ts'
+import { completenessHeaders, readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
 import {
   dataErrors,
@@ -34,7 +34,7 @@ import {
   readContracts,
   tokenIdParameter,
 } from './evm-parameters.ts'
-import { completenessHeaders, deprecationHeaders, type Envelope, envelopeText } from './list-envelope.ts'
+import { deprecationHeaders, type Envelope, envelopeText } from './list-envelope.ts'
 import { askedBounds, transferParameters } from './nft-transfers.ts'
 
 function parametersOf(table: ChainTable, pageSizeMax: number) {

@@ -31,6 +31,7 @@ export class ListSender {
   readonly #pace = new Pace()
   #rows = 0
   #counted = 1
+  #isClosed = false
   #isStalled = false
   /** Ends the wait for the client. */
   #giveUp: ((error: unknown) => void) | undefined
@@ -51,7 +52,10 @@ export class ListSender {
   async send(outgoing: ServerResponse): Promise<void> {
     // A write after the end of the connection would emit it beside the callback.
     outgoing.on('error', () => undefined)
-    outgoing.once('close', () => this.#giveUp?.(new Error('The connection was closed')))
+    outgoing.once('close', () => {
+      this.#isClosed = true
+      this.#giveUp?.(new Error('The connection was closed'))
+    })
     // The server's bound on a connection that stands still: reading for the client may take longer.
     outgoing.on('timeout', () => {
       this.#isStalled = this.#giveUp !== undefined
@@ -109,7 +113,7 @@ export class ListSender {
 
   /** Done once the system has taken all of it. */
   async #write(outgoing: ServerResponse, bytes: Uint8Array): Promise<void> {
-    if (outgoing.destroyed) throw new Error('The connection was closed')
+    if (this.#isClosed) throw new Error('The connection was closed')
     try {
       await new Promise<void>((resolve, reject) => {
         this.#giveUp = reject
@@ -128,7 +132,7 @@ export class ListSender {
   }
 
   #cut(outgoing: ServerResponse, error: unknown): void {
-    const reason = this.#isStalled ? 'stalled' : outgoing.destroyed ? 'disconnected' : reasonOf(error)
+    const reason = this.#isStalled ? 'stalled' : this.#isClosed ? 'disconnected' : reasonOf(error)
     outgoing.destroy()
     const { metrics, log, requestId: request_id } = this.#options
     metrics.cut.inc({ reason })

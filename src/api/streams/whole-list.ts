@@ -2,9 +2,8 @@
 // sending. `list-sender.ts` sends.
 import { AlmanacError } from '../../errors.ts'
 import type { Admission, Scope } from '../../keys/gatekeeper.ts'
-import { type Answer, safetyHeaders, vary } from '../answer.ts'
+import { type Answer, completenessHeaders, safetyHeaders, vary } from '../answer.ts'
 import type { Context } from '../context.ts'
-import { completenessHeaders } from '../evm/list-envelope.ts'
 import { dialectOf } from '../params.ts'
 import type { ApiRequest } from '../request.ts'
 import { ListSender } from './list-sender.ts'
