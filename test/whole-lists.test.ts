@@ -170,10 +170,18 @@ const otherBranch = (store: Store) => {
 /** Asks for lists, and has something happen when each has sent its first batch. */
 async function changedMeanwhile(asked: readonly (typeof lists)[number][], change: () => Promise<unknown>) {
   const go = Promise.withResolvers<void>()
-  let reads = 0
-  onRead = () => (++reads > asked.length ? go.promise : undefined)
-  const targets = asked.map(([path, query]) => `/api/v2.2${path}?${query.slice(1)}`)
-  const responses = await Promise.all(targets.map(target => api.get(target, ndjson)))
+  let [allowed, waiting] = [0, 0]
+  onRead = () => {
+    if (allowed-- > 0) return undefined
+    waiting++
+    return go.promise
+  }
+  const responses: Response[] = []
+  for (const [path, query] of asked) {
+    allowed = 1
+    responses.push(await api.get(`/api/v2.2${path}?${query.slice(1)}`, ndjson))
+    await vi.waitFor(() => expect(waiting).toBe(responses.length))
+  }
   await change()
   go.resolve()
   return await Promise.all(responses.map(received))

@@ -31,7 +31,6 @@ export class ListSender {
   readonly #pace = new Pace()
   #rows = 0
   #counted = 1
-  #isClosed = false
   #isStalled = false
   /** Ends the wait for the client. */
   #giveUp: ((error: unknown) => void) | undefined
@@ -52,10 +51,7 @@ export class ListSender {
   async send(outgoing: ServerResponse): Promise<void> {
     // A write after the end of the connection would emit it beside the callback.
     outgoing.on('error', () => undefined)
-    outgoing.once('close', () => {
-      this.#isClosed = true
-      this.#giveUp?.(new Error('The connection was closed'))
-    })
+    outgoing.once('close', () => this.#giveUp?.(new Error('The connection was closed')))
     // The server's bound on a connection that stands still: reading for the client may take longer.
     outgoing.on('timeout', () => {
       this.#isStalled = this.#giveUp !== undefined
@@ -113,7 +109,7 @@ export class ListSender {
 
   /** Done once the system has taken all of it. */
   async #write(outgoing: ServerResponse, bytes: Uint8Array): Promise<void> {
-    if (this.#isClosed) throw new Error('The connection was closed')
+    if (isGone(outgoing)) throw new Error('The connection was closed')
     try {
       await new Promise<void>((resolve, reject) => {
         this.#giveUp = reject
@@ -132,7 +128,7 @@ export class ListSender {
   }
 
   #cut(outgoing: ServerResponse, error: unknown): void {
-    const reason = this.#isStalled ? 'stalled' : this.#isClosed ? 'disconnected' : reasonOf(error)
+    const reason = this.#isStalled ? 'stalled' : isGone(outgoing) ? 'disconnected' : reasonOf(error)
     outgoing.destroy()
     const { metrics, log, requestId: request_id } = this.#options
     metrics.cut.inc({ reason })
@@ -140,6 +136,11 @@ export class ListSender {
     if (reason === 'failed') log.error({ ...facts, err: error }, 'Stream cut')
     else log.info(facts, 'Stream cut')
   }
+}
+
+/** The response itself says so only some turns later, when the store of a service that stops may be closed. */
+function isGone({ socket }: ServerResponse): boolean {
+  return socket?.destroyed ?? true
 }
 
 function reasonOf(error: unknown): CutReason {
