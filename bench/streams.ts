@@ -105,9 +105,14 @@ async function serve(file: string): Promise<void> {
   }
   process.on('message', message => {
     if (message === 'index') void index()
-    else process.send!({ rssMax })
+    else process.send!({ rssMax, cpuMs: cpuMs() })
   })
   process.send!({ url: api.url, key: api.key, rss: process.memoryUsage().rss })
+}
+
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1_000
 }
 
 type Streamed = { rows: number; seconds: number; firstMs: number; bytes: number; isWhole: boolean }
@@ -160,17 +165,22 @@ async function measure(file: string): Promise<void> {
   try {
     const { url, key, rss } = await heard<{ url: string; key: string; rss: number }>(child)
     const path = `/api/v2.2/nft/${contract}/${values.list}`
+    const mb = (bytes: number) => Math.round(bytes / 2 ** 20)
+    const asked = (): Promise<{ rssMax: number; cpuMs: number }> => {
+      const answer = heard<{ rssMax: number; cpuMs: number }>(child)
+      child.send('used')
+      return answer
+    }
     for (const name of ['first', 'again']) {
+      const before = await asked()
       const { rows, seconds, firstMs, bytes, isWhole } = await stream(url, key, path)
-      const perSecond = Math.round(rows / seconds)
+      const cpuSeconds = ((await asked()).cpuMs - before.cpuMs) / 1_000
       console.log(
-        `${name}: ${rows} rows, ${Math.round(bytes / 2 ** 20)} MB in ${round(seconds)} s, first byte after ${Math.round(firstMs)} ms: ${perSecond} rows/s (bar ${bars.rowsPerSecond}), whole: ${isWhole}`,
+        `${name}: ${rows} rows, ${mb(bytes)} MB in ${round(seconds)} s, first byte after ${Math.round(firstMs)} ms, whole: ${isWhole}: ` +
+          `${Math.round(rows / seconds)} rows/s (bar ${bars.rowsPerSecond}), ${Math.round(rows / cpuSeconds)} in a second of the processor`,
       )
     }
-    const memory = heard<{ rssMax: number }>(child)
-    child.send('memory')
-    const mb = (bytes: number) => Math.round(bytes / 2 ** 20)
-    console.log(`memory: ${mb((await memory).rssMax)} MB at most (bar ${bars.rssMb}), ${mb(rss)} MB before`)
+    console.log(`memory: ${mb((await asked()).rssMax)} MB at most (bar ${bars.rssMb}), ${mb(rss)} MB before`)
     const readers = Number(values['slow-readers'])
     if (readers === 0) return
     const seconds = Number(values.minutes) * 60

@@ -4,7 +4,6 @@ import type { ServerResponse } from 'node:http'
 import { AlmanacError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { Metrics } from '../../metrics.ts'
-import { Pace } from '../../query/pace.ts'
 import type { LentBytes } from '../answer-memory.ts'
 import { CsvLines } from './csv-lines.ts'
 import type { ListStream, StreamBatch } from './list-stream.ts'
@@ -16,6 +15,8 @@ export type ListSenderOptions = {
   requestId: string
   /** Each begun so many rows count as one request of the key. */
   pageSize: number
+  /** Waits until others had theirs. */
+  turn: () => Promise<void>
   /** Counts requests beside the first, which was counted when it was admitted. */
   spend: (requests: number) => Promise<void>
 }
@@ -28,7 +29,6 @@ export class ListSender {
   readonly #csv: CsvLines | undefined
   readonly #options: ListSenderOptions
   #first: StreamBatch | undefined
-  readonly #pace = new Pace()
   #rows = 0
   #counted = 1
   #isStalled = false
@@ -77,8 +77,7 @@ export class ListSender {
 
   /** Undefined at the end of the list. */
   async #next(): Promise<StreamBatch | undefined> {
-    // A client that takes everything at once leaves no turn to others: reads of a file do not wait.
-    await this.#pace.rest()
+    await this.#options.turn()
     const { value: batch, done } = await this.#batches.next()
     if (done) return undefined
     await this.#count(batch.rows).catch(error => {

@@ -1,9 +1,9 @@
-// How many whole lists are sent at once: in all, and to one key.
+// How many whole lists are sent at once, in all and to one key, and whose turn it is to go on.
 import { AlmanacError } from '../../errors.ts'
 import type { Metrics } from '../../metrics.ts'
 
-/** As many as take some milliseconds to write, and some hundred kilobytes. */
-const usualRowsPerBatch = 1_000
+/** As many as take about a millisecond to make: a page that is asked for meanwhile waits as long. */
+const usualRowsPerBatch = 256
 const retryAfterMs = 10_000
 
 export type OpenStreamsOptions = {
@@ -18,6 +18,7 @@ export class OpenStreams {
   readonly metrics: Metrics['streams']
   readonly #max: number
   readonly #byKey = new Map<string, number>()
+  readonly #waiting: (() => void)[] = []
   #open = 0
 
   constructor({ max, metrics, rowsPerBatch = usualRowsPerBatch }: OpenStreamsOptions) {
@@ -44,6 +45,21 @@ export class OpenStreams {
       if (isOpen) this.#count(keyId, -1)
       isOpen = false
     }
+  }
+
+  /**
+   * Lets one list a turn of the event loop go on. Clients that take all at once would otherwise have a batch of each
+   * list made in every turn, and pages would wait for all of them.
+   */
+  turn(): Promise<void> {
+    return new Promise(resolve => {
+      if (this.#waiting.push(resolve) === 1) setImmediate(this.#goOn)
+    })
+  }
+
+  readonly #goOn = (): void => {
+    this.#waiting.shift()?.()
+    if (this.#waiting.length > 0) setImmediate(this.#goOn)
   }
 
   #count(keyId: string, by: 1 | -1): void {

@@ -30,6 +30,7 @@ export async function wholeListAnswer(
     }
     const sender = new ListSender(list, form, {
       ...{ metrics: streams.metrics, log: context.log, requestId: request.requestId, pageSize: settings.pageSizeMax },
+      turn: () => streams.turn(),
       spend: requests => gatekeeper.spend(request.header('x-api-key') ?? '', scope, requests),
     })
     // What fails before the first row still has a status.
