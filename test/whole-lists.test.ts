@@ -322,7 +322,7 @@ describe('a reader that is slow', () => {
     const { hostname, port } = new URL(api.url)
     const socket = connect(Number(port), hostname).pause()
     socket.write(
-      `GET /api/v2/nft/${apes}/transfers HTTP/1.1\r\nHost: a\r\nX-API-Key: ${api.key}\r\nAccept: text/csv\r\nConnection: close\r\n\r\n`,
+      `GET /api/v2/nft/${apes}/transfers HTTP/1.1\r\nHost: a\r\nX-API-Key: ${api.key}\r\nAccept: application/x-ndjson\r\nConnection: close\r\n\r\n`,
     )
     return socket
   }
@@ -346,7 +346,7 @@ describe('a reader that is slow', () => {
     expect(statSync(`${file}-wal`).size).toBe(0)
     let text = ''
     for await (const piece of socket.resume()) text += piece
-    expect(text).toContain(`# complete rows=${many} block=${many}\n`)
+    expect(text).toContain(`{"complete":true,"rows":${many},"block":${many}}\n`)
   })
 
   test('is cut once it takes nothing for long', async () => {
