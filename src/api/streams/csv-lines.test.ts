@@ -27,6 +27,7 @@ test('leaves nested fields out, null and missing ones empty, and quotes what nee
 })
 
 test('a reader of CSV finds the fields of every record', () => {
+  const lentBefore = lentBytes()
   const text = fc.string({
     unit: fc.constantFrom('a', ',', '"', '\\', '\n', '\r', '{', '}', ']', '€', '\ud800', '😀', '\0'),
   })
@@ -48,5 +49,5 @@ test('a reader of CSV finds the fields of every record', () => {
       },
     ),
   )
-  expect(lentBytes()).toBe(0)
+  expect(lentBytes()).toBe(lentBefore)
 })
