@@ -62,14 +62,14 @@ export function idleConnections(url: string, count: number): Bystanders {
   return bystanders({ url, count, againMs: 100, begin: socket => void socket.resume().write(request) })
 }
 
-/** Ask for 16 pages at once and take one chunk a second. */
-export function slowReaders(url: string, count: number, page: () => Buffer): Bystanders {
+/** Ask for 16 pages at once, or as many as told, and take one chunk a second. */
+export function slowReaders(url: string, count: number, page: () => Buffer, pages = 16): Bystanders {
   return bystanders({
     url,
     count,
     againMs: 100,
     begin: socket => {
-      socket.write(Buffer.concat(Array.from({ length: 16 }, page)))
+      socket.write(Buffer.concat(Array.from({ length: pages }, page)))
       socket.on('data', () => socket.pause())
       const timer = setInterval(() => socket.resume(), 1_000)
       socket.on('close', () => clearInterval(timer))

@@ -117,6 +117,10 @@ export const errorGuide: Readonly<Record<ErrorCode, { means: string; solve: stri
     means: 'A signal or the end of the service stopped the work. Committed data stays.',
     solve: 'Start it again; it resumes where it stopped.',
   },
+  stream_cut: {
+    means: 'A whole list (CSV, NDJSON) changed under its reader: a reorganisation replaced blocks, or rows were taken away.',
+    solve: 'Ask again. A list that was cut has no last line that says `complete`.',
+  },
   internal: {
     means: 'A defect in Almanac.',
     solve: 'Find the `request_id` in the log and report the entry.',

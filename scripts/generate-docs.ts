@@ -84,6 +84,7 @@ What is particular to the answers:
 - \`normalizeMetadata=true\` adds \`normalized_metadata\` where \`metadata\` is known, which is where the URI itself holds it. \`contract_type\` of an NFT of
   CryptoPunks is null; their transfers say ERC721.
 - A wallet that gave more of a token than it received, by a contract that does not log every transfer, is not shown; \`almanac explain\` counts them.
+- Lists of transfers, owners and NFTs come whole with \`Accept: text/csv\` or \`application/x-ndjson\`: see [whole lists](guides/whole-lists.md).
 - \`include_prices\` and \`media_items\` are accepted and add nothing.
 
 `

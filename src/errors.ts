@@ -29,6 +29,7 @@ export const errorCodes = [
   'store_failed',
   'conflict',
   'interrupted',
+  'stream_cut',
   'internal',
 ] as const
 export type ErrorCode = (typeof errorCodes)[number]

@@ -23,6 +23,17 @@ export function createMetrics({ ofProcess = false }: { ofProcess?: boolean } = {
       shed: counter('almanac_http_requests_shed_total', 'Requests refused with 503 for overload.'),
       answerBytes: counter('almanac_http_answer_bytes_total', 'Bytes of answer bodies, as sent.', ['route']),
     },
+    streams: {
+      open: gauge('almanac_streams_open', 'Whole lists (CSV, NDJSON) being sent.'),
+      rows: counter('almanac_stream_rows_total', 'Rows of whole lists sent.'),
+      cut: counter(
+        'almanac_streams_cut_total',
+        'Whole lists that ended without their last line: the client went away or the service stopped (`disconnected`), ' +
+          'the client took nothing (`stalled`), rows were replaced or taken away (`changed`), the key ended (`key`), or ' +
+          'reading failed (`failed`).',
+        ['reason'],
+      ),
+    },
     solana: {
       readings: counter('almanac_solana_readings_total', 'Owners read in full from the endpoints.', ['network']),
       lag: gauge('almanac_solana_lag_seconds', 'Time since the last WebSocket message; 0 if there was none.', [

@@ -551,6 +551,7 @@ describe('events', () => {
     let checks = 0
     const gatekeeper: Gatekeeper = {
       admit: () => ({ key: {} as KeyRecord, rateLimit: undefined }),
+      spend: async () => undefined,
       stillHolds: async () => {
         checks++
         return true

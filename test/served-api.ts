@@ -30,12 +30,21 @@ export type ServedApiOptions = {
   fill?: (store: Store) => Promise<void>
   /** Served instead of a new one; it stays open. */
   store?: Store
+  /** What the app reads and writes instead of the store. */
+  wrap?: (store: Store) => Store
   settings?: Partial<ApiSettings>
   serve?: Partial<ServeOptions>
   parts?: Partial<AppDependencies>
 }
 
-export async function serveApi({ fill, settings, serve, parts, ...given }: ServedApiOptions = {}): Promise<ServedApi> {
+export async function serveApi({
+  fill,
+  wrap,
+  settings,
+  serve,
+  parts,
+  ...given
+}: ServedApiOptions = {}): Promise<ServedApi> {
   const folder = await mkdtemp(join(tmpdir(), 'almanac-api-'))
   const store = given.store ?? (await openStore(`file:${join(folder, 'store.db')}`, { role: 'owner' }))
   await fill?.(store)
@@ -46,7 +55,7 @@ export async function serveApi({ fill, settings, serve, parts, ...given }: Serve
   const version = '0.0.0-test'
   const live = new LiveFeed({ status, store, version, lookEveryMs: 20, sampleEveryMs: 100 })
   const app = createApp({
-    store,
+    store: wrap?.(store) ?? store,
     chains: new ChainTable(),
     settings: { ...defaultApiSettings, ...settings },
     gatekeeper,

@@ -407,6 +407,16 @@ export function storeContract(
         expect(await store.chainState(eth)).toEqual({ head: block(12, 1), finalized: 10 })
       })
 
+      test('a block without rows stays known by its hash when it becomes final', async () => {
+        const empty = (number: number) => ({ ...block(number), transfers: [], activity: noActivity })
+        await store.commitHot({ chain: eth, ancestor: -1, blocks: [0, 1, 2, 3].map(empty), head: block(3) })
+        for (const upTo of [1, 3]) {
+          await store.finalize(eth, upTo)
+          for (const number of [0, 1, 2, 3])
+            expect(await store.lowestBlock(eth, { from: number, to: number })).toEqual(block(number))
+        }
+      })
+
       test('nothing at or below the final block is replaced', async () => {
         await store.finalize(eth, 10)
         const below = store.commitHot({ chain: eth, ancestor: 9, blocks: [hot(10)], head: block(10) })
@@ -1036,6 +1046,12 @@ export function storeContract(
           usedInDay: 8,
         })
         expect(await other.takeAllowance(asked)).toMatchObject({ granted: 2, usedInDay: 10 })
+        const taken = { ...asked, wanted: 0, unused: { count: -5, day } }
+        const { usedInSecond } = await store.takeAllowance({ ...taken, unused: undefined })
+        expect(await store.takeAllowance(taken)).toMatchObject({ granted: 0, usedInDay: 15 })
+        expect((await store.takeAllowance({ ...taken, unused: undefined })).usedInSecond).toBeLessThanOrEqual(
+          usedInSecond,
+        )
         expect(await other.takeAllowance({ ...asked, keyId: 'another' })).toMatchObject({ granted: 4 })
         await other.close()
       })

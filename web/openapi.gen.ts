@@ -6,66 +6,72 @@
 
 export interface paths {
   "/api/v2/nft/{address}/transfers": {
-    /** NFT transfers of a contract */
+    /**
+     * NFT transfers of a contract
+     * @description With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+     */
     get: operations["getNFTContractTransfers"];
   };
   "/api/v2.2/nft/{address}/transfers": {
-    /** NFT transfers of a contract, with names and a choice of order */
+    /**
+     * NFT transfers of a contract, with names and a choice of order
+     * @description With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+     */
     get: operations["getNFTContractTransfersV22"];
   };
   "/api/v2/{address}/nft/transfers": {
     /**
      * NFT transfers of a wallet
-     * @description Of all contracts, newest first; one from the wallet to itself once. Transfers of the zero address are not kept by wallet.
+     * @description Of all contracts, newest first; one from the wallet to itself once. Transfers of the zero address are not kept by wallet. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
      */
     get: operations["getWalletNFTTransfers"];
   };
   "/api/v2.2/{address}/nft/transfers": {
     /**
      * NFT transfers of a wallet
-     * @description Of all contracts, newest first; one from the wallet to itself once. Transfers of the zero address are not kept by wallet.
+     * @description Of all contracts, newest first; one from the wallet to itself once. Transfers of the zero address are not kept by wallet. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
      */
     get: operations["getWalletNFTTransfersV22"];
   };
   "/api/v2/nft/{address}/{token_id}/transfers": {
     /**
      * NFT transfers of a token
-     * @description Newest first. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+     * @description Newest first. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
      */
     get: operations["getNFTTransfers"];
   };
   "/api/v2.2/nft/{address}/{token_id}/transfers": {
     /**
      * NFT transfers of a token
-     * @description Newest first. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+     * @description Newest first. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
      */
     get: operations["getNFTTransfersV22"];
   };
   "/api/v2/block/{block_number_or_hash}/nft/transfers": {
     /**
      * NFT transfers of a block
-     * @description Of all contracts, newest first. A block that is final is found by its hash with the help of a node.
+     * @description Of all contracts, newest first. A block that is final is found by its hash with the help of a node. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
      */
     get: operations["getNFTTransfersByBlock"];
   };
   "/api/v2.2/block/{block_number_or_hash}/nft/transfers": {
     /**
      * NFT transfers of a block
-     * @description Of all contracts, newest first. A block that is final is found by its hash with the help of a node.
+     * @description Of all contracts, newest first. A block that is final is found by its hash with the help of a node. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
      */
     get: operations["getNFTTransfersByBlockV22"];
   };
   "/api/v2/nft/transfers": {
     /**
      * NFT transfers of all contracts
-     * @description Of all contracts, newest first, within blocks or dates or without bounds.
+     * @description Of all contracts, newest first, within blocks or dates or without bounds. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
      */
     get: operations["getNFTTransfersFromToBlock"];
   };
   "/api/v2.2/nft/transfers": {
     /**
      * NFT transfers of all contracts
-     * @description Of all contracts, newest first, within blocks or dates or without bounds.
+     * @description Of all contracts, newest first, within blocks or dates or without bounds. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
      */
     get: operations["getNFTTransfersFromToBlockV22"];
   };
@@ -1638,7 +1644,10 @@ export type external = Record<string, never>;
 
 export interface operations {
 
-  /** NFT transfers of a contract */
+  /**
+   * NFT transfers of a contract
+   * @description With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+   */
   getNFTContractTransfers: {
     parameters: {
       query?: {
@@ -1713,9 +1722,13 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Of a whole list: the block that it is of. */
+          "X-Block-Number"?: number;
         };
         content: {
           "application/json": components["schemas"]["TransferCollection"];
+          "text/csv": string;
+          "application/x-ndjson": string;
         };
       };
       400: components["responses"]["Failure400"];
@@ -1729,7 +1742,10 @@ export interface operations {
       504: components["responses"]["Failure504"];
     };
   };
-  /** NFT transfers of a contract, with names and a choice of order */
+  /**
+   * NFT transfers of a contract, with names and a choice of order
+   * @description With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+   */
   getNFTContractTransfersV22: {
     parameters: {
       query?: {
@@ -1803,9 +1819,13 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Of a whole list: the block that it is of. */
+          "X-Block-Number"?: number;
         };
         content: {
           "application/json": components["schemas"]["NamedTransferCollection"];
+          "text/csv": string;
+          "application/x-ndjson": string;
         };
       };
       400: components["responses"]["Failure400"];
@@ -1821,7 +1841,7 @@ export interface operations {
   };
   /**
    * NFT transfers of a wallet
-   * @description Of all contracts, newest first; one from the wallet to itself once. Transfers of the zero address are not kept by wallet.
+   * @description Of all contracts, newest first; one from the wallet to itself once. Transfers of the zero address are not kept by wallet. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
    */
   getWalletNFTTransfers: {
     parameters: {
@@ -1919,9 +1939,13 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Of a whole list: the block that it is of. */
+          "X-Block-Number"?: number;
         };
         content: {
           "application/json": components["schemas"]["TransferCollection"];
+          "text/csv": string;
+          "application/x-ndjson": string;
         };
       };
       400: components["responses"]["Failure400"];
@@ -1937,7 +1961,7 @@ export interface operations {
   };
   /**
    * NFT transfers of a wallet
-   * @description Of all contracts, newest first; one from the wallet to itself once. Transfers of the zero address are not kept by wallet.
+   * @description Of all contracts, newest first; one from the wallet to itself once. Transfers of the zero address are not kept by wallet. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
    */
   getWalletNFTTransfersV22: {
     parameters: {
@@ -2035,9 +2059,13 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Of a whole list: the block that it is of. */
+          "X-Block-Number"?: number;
         };
         content: {
           "application/json": components["schemas"]["NamedTransferCollection"];
+          "text/csv": string;
+          "application/x-ndjson": string;
         };
       };
       400: components["responses"]["Failure400"];
@@ -2053,7 +2081,7 @@ export interface operations {
   };
   /**
    * NFT transfers of a token
-   * @description Newest first. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+   * @description Newest first. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
    */
   getNFTTransfers: {
     parameters: {
@@ -2124,9 +2152,13 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Of a whole list: the block that it is of. */
+          "X-Block-Number"?: number;
         };
         content: {
           "application/json": components["schemas"]["TransferCollection"];
+          "text/csv": string;
+          "application/x-ndjson": string;
         };
       };
       400: components["responses"]["Failure400"];
@@ -2142,7 +2174,7 @@ export interface operations {
   };
   /**
    * NFT transfers of a token
-   * @description Newest first. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+   * @description Newest first. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
    */
   getNFTTransfersV22: {
     parameters: {
@@ -2213,9 +2245,13 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Of a whole list: the block that it is of. */
+          "X-Block-Number"?: number;
         };
         content: {
           "application/json": components["schemas"]["NamedTransferCollection"];
+          "text/csv": string;
+          "application/x-ndjson": string;
         };
       };
       400: components["responses"]["Failure400"];
@@ -2231,7 +2267,7 @@ export interface operations {
   };
   /**
    * NFT transfers of a block
-   * @description Of all contracts, newest first. A block that is final is found by its hash with the help of a node.
+   * @description Of all contracts, newest first. A block that is final is found by its hash with the help of a node. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
    */
   getNFTTransfersByBlock: {
     parameters: {
@@ -2297,9 +2333,13 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Of a whole list: the block that it is of. */
+          "X-Block-Number"?: number;
         };
         content: {
           "application/json": components["schemas"]["TransferCollection"];
+          "text/csv": string;
+          "application/x-ndjson": string;
         };
       };
       400: components["responses"]["Failure400"];
@@ -2316,7 +2356,7 @@ export interface operations {
   };
   /**
    * NFT transfers of a block
-   * @description Of all contracts, newest first. A block that is final is found by its hash with the help of a node.
+   * @description Of all contracts, newest first. A block that is final is found by its hash with the help of a node. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
    */
   getNFTTransfersByBlockV22: {
     parameters: {
@@ -2382,9 +2422,13 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Of a whole list: the block that it is of. */
+          "X-Block-Number"?: number;
         };
         content: {
           "application/json": components["schemas"]["NamedTransferCollection"];
+          "text/csv": string;
+          "application/x-ndjson": string;
         };
       };
       400: components["responses"]["Failure400"];
@@ -2401,7 +2445,7 @@ export interface operations {
   };
   /**
    * NFT transfers of all contracts
-   * @description Of all contracts, newest first, within blocks or dates or without bounds.
+   * @description Of all contracts, newest first, within blocks or dates or without bounds. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
    */
   getNFTTransfersFromToBlock: {
     parameters: {
@@ -2480,9 +2524,13 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Of a whole list: the block that it is of. */
+          "X-Block-Number"?: number;
         };
         content: {
           "application/json": components["schemas"]["TransferCollection"];
+          "text/csv": string;
+          "application/x-ndjson": string;
         };
       };
       400: components["responses"]["Failure400"];
@@ -2498,7 +2546,7 @@ export interface operations {
   };
   /**
    * NFT transfers of all contracts
-   * @description Of all contracts, newest first, within blocks or dates or without bounds.
+   * @description Of all contracts, newest first, within blocks or dates or without bounds. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
    */
   getNFTTransfersFromToBlockV22: {
     parameters: {
@@ -2577,9 +2625,13 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Of a whole list: the block that it is of. */
+          "X-Block-Number"?: number;
         };
         content: {
           "application/json": components["schemas"]["NamedTransferCollection"];
+          "text/csv": string;
+          "application/x-ndjson": string;
         };
       };
       400: components["responses"]["Failure400"];

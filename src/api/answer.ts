@@ -1,8 +1,11 @@
 // What every route hands over to be sent, its compressed forms, and the cache of ready answers. It knows no operation.
+import type { ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, crc32, gzip } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
+import type { Evidence } from '../model.ts'
+import type { Dialect } from './params.ts'
 import type { ApiRequest } from './request.ts'
 
 export type Answer = {
@@ -12,6 +15,8 @@ export type Answer = {
   body: Uint8Array<ArrayBuffer> | null
   /** Sent instead of the body, for as long as the client stays. */
   stream?: Readable
+  /** Sends what takes longer than one write, instead of the body. Never fails. */
+  send?: (outgoing: ServerResponse) => Promise<void>
   /** The body is lent. Call once after sending. Only the sender may call it. */
   release?: () => void
 }
@@ -65,6 +70,18 @@ export function jsonAnswer(value: unknown, { status = 200, headers = notStored a
 export function textAnswer(type: string, text: string, headers: Answer['headers'] = notStored): Answer {
   const body = Buffer.from(text) as Buffer<ArrayBuffer>
   return { status: 200, headers: { 'Content-Type': type, ...headers }, body }
+}
+
+/** How complete the index was for what was asked. */
+export function completenessHeaders(
+  { complete, evidence }: { complete: boolean; evidence: Evidence | undefined },
+  dialect: Dialect,
+): Record<string, string> {
+  return {
+    'X-Dialect': dialect,
+    'X-Index-Complete': `${complete}`,
+    ...(evidence === undefined ? {} : { 'X-Index-Evidence': evidence }),
+  }
 }
 
 // Compressed forms of an answer.
@@ -129,7 +146,7 @@ export type ReadyAnswer = {
   compressed: { [Name in Encoding]?: Answer | Promise<Answer> }
 }
 
-const vary = 'Accept-Encoding, X-Moralis-Platform'
+export const vary = 'Accept, Accept-Encoding, X-Moralis-Platform'
 
 /** `tag` where one is cheaper than that of the body, `release` where the body is lent. */
 export function readyAnswer({

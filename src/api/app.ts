@@ -24,6 +24,7 @@ import { type Endpoint, preflight, Responder } from './responder.ts'
 import { Router, segmentsOf } from './router.ts'
 import { routes } from './routes.ts'
 import { consoleHandlers } from './static-files.ts'
+import { OpenStreams } from './streams/open-streams.ts'
 
 export type App = (incoming: IncomingMessage, outgoing: ServerResponse) => void
 
@@ -99,6 +100,11 @@ function contextOf(dependencies: AppDependencies): Context {
     queue,
     turnLoad: new TurnLoad(settings.overloadRequestsMax),
     unsent: new UnsentAnswers(unsentBytesMax),
+    streams: new OpenStreams({
+      max: settings.streamsMax,
+      metrics: metrics.streams,
+      rowsPerBatch: dependencies.rowsPerBatch,
+    }),
     tokenUris: new TokenUris(store, dependencies.freshen, waiting => queue.withoutSlot(waiting)),
   }
 }
@@ -227,7 +233,7 @@ function refusing(label: string, error: AlmanacError, failureSchema?: FailureSch
 /** Lent memory is released once the response closes: it was sent, the client went away, or sending failed. */
 export function sendAnswer(
   outgoing: ServerResponse,
-  { status, headers, body, stream, release }: Answer,
+  { status, headers, body, stream, send: sendBody, release }: Answer,
   unsent: UnsentAnswers,
 ): void {
   if (outgoing.destroyed) {
@@ -239,6 +245,9 @@ export function sendAnswer(
   if (stream !== undefined) {
     outgoing.writeHead(status, headers).flushHeaders()
     pipeline(stream, outgoing, () => undefined)
+  } else if (sendBody !== undefined) {
+    outgoing.writeHead(status, headers)
+    void sendBody(outgoing)
   } else if (body === null || outgoing.req.method === 'HEAD') {
     outgoing.writeHead(status, headers).end()
   } else {

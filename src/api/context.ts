@@ -19,12 +19,14 @@ import type { AnswerCache } from './answer.ts'
 import type { UnsentAnswers } from './answer-memory.ts'
 import type { LiveFeed } from './live-feed.ts'
 import type { StaticFiles } from './static-files.ts'
+import type { OpenStreams } from './streams/open-streams.ts'
 
 export type Context = AppDependencies & {
   cache: AnswerCache
   queue: AdmissionQueue
   turnLoad: TurnLoad
   unsent: UnsentAnswers
+  streams: OpenStreams
   /** Labels in memory, of which all operations share one copy. */
   labels: KnownLabels
   contracts: ShownContracts
@@ -65,6 +67,8 @@ export type AppDependencies = {
   replica?: ReadReplica | undefined
   /** Absent: nothing indexes. */
   freshen?: Freshen | undefined
+  /** Of whole lists. */
+  rowsPerBatch?: number | undefined
   /** Shows amounts of interest-bearing and scaled mints. Absent: as raw / 10^decimals, like all others. */
   displayAmount?: DisplayAmount | undefined
 }

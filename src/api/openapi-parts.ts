@@ -75,6 +75,18 @@ export function jsonSuccess(schema: ExampleName, description: string, headers: J
   return { description, headers: { ...commonHeaders, ...headers }, content }
 }
 
+/** Of the operations that also send their list whole. */
+export const wholeListSentence =
+  'With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without ' +
+  '`cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.'
+
+/** A page, or the whole list as lines. */
+export function listSuccess(schema: ExampleName, description: string): Json {
+  const page = jsonSuccess(schema, description, { ...indexHeaders, ...wholeListHeaders })
+  const lines = { schema: { type: 'string' } }
+  return { ...page, content: { ...(page.content as Json), 'text/csv': lines, 'application/x-ndjson': lines } }
+}
+
 export function textSuccess(type: string, description: string, example: string): Json {
   const content = { schema: { type: 'string' }, examples: { first: { value: example } } }
   return { description, headers: commonHeaders, content: { [type]: content } }
@@ -206,6 +218,9 @@ export const indexHeaders = {
     'Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders.',
   ),
   'X-Index-Incomplete-Chains': header('Chains whose history is not complete.'),
+}
+const wholeListHeaders = {
+  'X-Block-Number': header('Of a whole list: the block that it is of.', 'integer'),
 }
 export const solanaHeaders = {
   ETag: indexHeaders.ETag,

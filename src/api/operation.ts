@@ -6,10 +6,15 @@ import { overloaded } from './admission-queue.ts'
 import { type Answer, deliver, type ReadyAnswer } from './answer.ts'
 import type { ApiSettings, Context } from './context.ts'
 import type { ApiRequest } from './request.ts'
+import type { ListStream } from './streams/list-stream.ts'
+import { streamFormOf } from './streams/stream-form.ts'
+import { wholeListAnswer } from './streams/whole-list.ts'
 
 export type Operation = {
   /** `any`: every key may ask. */
   scope: Scope | 'any'
+  /** Begins the whole list, where the operation is a list that can be sent whole. */
+  whole?: (admission: Admission) => Promise<ListStream>
   /** Everything besides the URL that the answer depends on. Absent: the answer is never kept. */
   cacheKey?: string
   work: (admission: Admission) => Promise<{ ready: ReadyAnswer; keep: boolean }>
@@ -40,11 +45,14 @@ function refused({ metrics }: Context, reason: AlmanacError): AlmanacError {
 function performAdmitted(
   context: Context,
   request: ApiRequest,
-  { cacheKey, work }: Operation,
+  { scope, cacheKey, work, whole }: Operation,
   admission: Admission,
 ): Answer | Promise<Answer> {
   const { cache, queue, unsent, revision: currentRevision, settings } = context
   request.rateLimit = admission.rateLimit
+  const form = whole && streamFormOf(request.header('accept'))
+  if (form !== undefined)
+    return wholeListAnswer(context, request, { scope, form, list: () => whole!(admission) }, admission)
   const key = cacheKey && `${cacheKey} ${request.target}`
   const revision = currentRevision()
   const kept = key === undefined ? undefined : cache.get(key, revision)

@@ -37,6 +37,7 @@ const answers: Record<ErrorCode, [status: number, message?: string]> = {
   store_failed: [503, 'The store failed'],
   conflict: [500, 'Internal error'],
   interrupted: [503, 'The service is stopping'],
+  stream_cut: [503],
   internal: [500, 'Internal error'],
 }
 

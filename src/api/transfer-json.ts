@@ -43,6 +43,20 @@ type PageOptions = {
   /** The envelope around the rows: everything up to `"result":[`, and from `]` on. */
   head: string
   tail: string
+  /** A comma unless told. */
+  between?: '\n'
+}
+
+/** What is around records that stand each on a line of its own. */
+export const asLines = { head: '', tail: '\n', between: '\n' } as const
+
+/** The fields of a record, in their order. */
+export function transferColumns(withNames: boolean): string[] {
+  const ofBlock = ['block_number', 'block_timestamp', 'block_hash', 'transaction_hash', 'transaction_index']
+  const ofLog = ['log_index', 'value', 'contract_type', 'transaction_type', 'token_address', 'token_id']
+  const ofParties = ['from_address', 'from_address_label', 'to_address', 'to_address_label', 'amount', 'operator']
+  const ofContract = ['possible_spam', 'verified_collection', ...(withNames ? ['token_name', 'token_symbol'] : [])]
+  return [...ofBlock, ...ofLog, ...ofParties, ...ofContract]
 }
 
 /** Apart from labels and names: 900 bytes of keys and fixed fields, three integers of up to 78 digits. */
@@ -138,8 +152,8 @@ function useContract(contract: Address): void {
   for (const { text, contractAt } of kindTexts) putAscii(text, contractAt, contract)
 }
 
-function rowTexts(page: Pick<TransferJson, 'facts' | 'dialect' | 'withNames'>): RowTexts {
-  const end = `${factsText(page)}},${rowStart}`
+function rowTexts(page: Pick<TransferJson, 'facts' | 'dialect' | 'withNames' | 'between'>): RowTexts {
+  const end = `${factsText(page)}}${page.between ?? ','}${rowStart}`
   return {
     block: blockTexts[page.dialect],
     operator: Buffer.from(`","operator":"0x${zeros40}"${end}`),

@@ -218,6 +218,11 @@ export const settingsSchema = section({
         'Maximum requests answered in one turn of the event loop once a second of turns was overloaded; any more are refused with 503.',
       accepts: 'a whole number, at least 1',
     }),
+    streams_max: setting(count.default(64), {
+      about:
+        'Maximum whole lists (CSV, NDJSON) sent at once; any more are refused with 503. A key may have half of them, and gets 429 beyond.',
+      accepts: 'a whole number, at least 1',
+    }),
     request_timeout_ms: setting(count.default(15_000), {
       about: 'Maximum time for a request, waiting included; after that it is answered with 504.',
       accepts: 'a whole number of milliseconds, at least 1',

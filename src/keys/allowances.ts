@@ -69,6 +69,14 @@ export class Allowances {
     })
   }
 
+  /** Counts requests against the quota of the day and not against the rate. False where it is exceeded. */
+  async takeOfDay({ id: keyId, ratePerSecond, quotaPerDay }: Limits, count: number): Promise<boolean> {
+    if (quotaPerDay === undefined) return true
+    const unused = { count: -count, day: new Date().toISOString().slice(0, 10) }
+    const { usedInDay } = await this.#store.takeAllowance({ keyId, ratePerSecond, quotaPerDay, wanted: 0, unused })
+    return usedInDay <= quotaPerDay
+  }
+
   /** Returns to the store what was granted ahead and has expired, or all of it. */
   async giveBack(all = false): Promise<void> {
     for (const state of [...this.#keys.values()]) {
@@ -226,11 +234,11 @@ export class UseMeter {
     this.#nowMs = nowMs
   }
 
-  count(keyId: string, operation: string): void {
+  count(keyId: string, operation: string, times = 1): void {
     const number = Math.floor(this.#nowMs() / dayMs)
     if (number !== this.#today.number)
       this.#today = { number, text: new Date(number * dayMs).toISOString().slice(0, 10) }
-    this.#add(keyId, this.#today.text, operation, 1)
+    this.#add(keyId, this.#today.text, operation, times)
   }
 
   /** Writes what was counted since the last flush. After a failure the counts stay and the next flush writes them. */

@@ -193,6 +193,16 @@ describe('limits', () => {
     await expect(admitted(await gatekeeper(elsewhere), secret)).rejects.toMatchObject({ code: 'quota_exceeded' })
   })
 
+  test('an answer that is worth many requests takes them from the day, and not from the rate', async () => {
+    const gate = await gatekeeper(store, 10)
+    const { secret } = await issueKey(store, { name: 'a', scopes, ratePerSecond: 2, quotaPerDay: 10 })
+    await admitted(gate, secret)
+    await gate.spend(secret, 'portfolio', 8)
+    await admitted(gate, secret)
+    await expect(gate.spend(secret, 'portfolio', 1)).rejects.toMatchObject({ code: 'quota_exceeded' })
+    await expect.poll(() => store.usesOf(new Date().toISOString().slice(0, 10))).toMatchObject([{ count: 10 }])
+  })
+
   test('what a busy process took ahead and did not use is given back', async () => {
     const { secret, key } = await issueKey(store, { name: 'a', scopes, quotaPerDay: 1_000 })
     const gate = await gatekeeper()

@@ -19,6 +19,11 @@ export interface Gatekeeper {
    * take from the store, which all processes share.
    */
   admit(secret: string | undefined, scope: Scope | 'any'): Admission | Promise<Admission>
+  /**
+   * Takes further requests of the day from a key that was admitted before: an answer may be worth many. Throws like
+   * `admit`, but for the rate, which they do not count against.
+   */
+  spend(secret: string, scope: Scope | 'any', requests: number): Promise<void>
   /** Whether a key that was admitted before still would be, at no cost to it: for answers that last for hours. */
   stillHolds(secret: string, scope: Scope): Promise<boolean>
 }
@@ -75,14 +80,15 @@ export class StoreGatekeeper implements Gatekeeper {
     return isInForce(key) && hasScope(key, scope)
   }
 
+  async spend(secret: string, scope: Scope | 'any', requests: number): Promise<void> {
+    const key = await this.#keys.find(secret)
+    requireValid(key, scope)
+    if (!(await this.#allowances.takeOfDay(key, requests))) throw quotaExceeded(key)
+    this.#uses.count(key.id, scope, requests)
+  }
+
   #admitKey(key: KeyRecord | undefined, scope: Scope | 'any'): Admission | Promise<Admission> {
-    if (!isInForce(key)) {
-      throw new AlmanacError('unauthorized', 'Invalid key')
-    }
-    if (!hasScope(key, scope)) {
-      const message = `This key lacks the scope ${scope}: a key with it is made by almanac keys create --scopes ${scope}`
-      throw new AlmanacError('forbidden', message, { details: { scope } })
-    }
+    requireValid(key, scope)
     if (key.ratePerSecond === undefined && key.quotaPerDay === undefined) {
       this.#uses.count(key.id, scope)
       return { key, rateLimit: undefined }
@@ -105,6 +111,16 @@ export class StoreGatekeeper implements Gatekeeper {
     }
     this.#uses.count(key.id, scope)
     return { key, rateLimit }
+  }
+}
+
+function requireValid(key: KeyRecord | undefined, scope: Scope | 'any'): asserts key is KeyRecord {
+  if (!isInForce(key)) {
+    throw new AlmanacError('unauthorized', 'Invalid key')
+  }
+  if (!hasScope(key, scope)) {
+    const message = `This key lacks the scope ${scope}: a key with it is made by almanac keys create --scopes ${scope}`
+    throw new AlmanacError('forbidden', message, { details: { scope } })
   }
 }
 

@@ -43,16 +43,17 @@ export function allTransfers(chain: ChainId, blocks: Interval): Span {
   return { chain, index: 'by_block', ...blockSpan(blocks), keyBytes, placeAt, contractOf }
 }
 
-export type Token = { chain: ChainId; contract: Address; tokenId: bigint }
+/** Transfers up to the block, or all. */
+export type Token = { chain: ChainId; contract: Address; tokenId: bigint; toBlock?: number | undefined }
 
 const newest = { block: Number.POSITIVE_INFINITY, ...newestOfBlock }
 const oldest = { block: 0, ...oldestOfBlock }
 
 /** Those of the token alone; ranges that cover it are found by `coveringRanges`. */
-export function tokenTransfers({ chain, contract, tokenId }: Token): Span {
+export function tokenTransfers({ chain, contract, tokenId, toBlock = newest.block }: Token): Span {
   return {
     ...{ chain, index: 'by_token', contract, keyBytes: tokenKeyBytes, placeAt: tokenPlaceAt },
-    from: tokenKey(tokenKinds.single, tokenId, newest),
+    from: tokenKey(tokenKinds.single, tokenId, { ...newest, block: toBlock }),
     to: tokenKey(tokenKinds.single, tokenId, oldest),
     contractOf: () => contract,
   }

@@ -27,9 +27,11 @@ import { type KeptIndexes, keptAndFilled, requireIndex } from './kept-index.ts'
 import type { KnownLabels } from './known-labels.ts'
 import { type MixedRows, noRows, spanRows } from './mixed-rows.ts'
 import type { TransfersOptions } from './nft-transfers.ts'
+import { OneBranch } from './one-branch.ts'
 import type { FactsByContract, ShownContracts } from './shown-contracts.ts'
 import { tokenRows, tokenTotal } from './token-rows.ts'
 import type { TransferSubject } from './transfer-subject.ts'
+import { boundToBranch, type WholeTransfers, wholePages } from './whole-transfers.ts'
 
 /** From the parameters of a first page, or from a cursor. */
 export type ListQuestion = PageCursor & { of: TransferSubject }
@@ -67,6 +69,9 @@ type CoverageView = KeptIndexes & {
   coverage: readonly CoveredInterval[]
 }
 
+/** A page of the whole list. */
+export type MixedTransfers = Pick<ListAnswer, 'rows' | 'facts' | 'labels'>
+
 type Look = { view: CoverageView; bounds: BlockBounds; complete: boolean }
 
 const viewsMax = 1_000
@@ -83,31 +88,47 @@ export class IndexTransfers {
     this.#revision = options.revision ?? (() => store.revision())
   }
 
-  async answer(question: ListQuestion, { freshen, freshenWaitMs, key }: TransfersOptions): Promise<ListAnswer> {
-    const { chain, of } = question
-    // Coverage is read before rows: a commit in between can only make the answer claim less than it holds.
-    let look = await this.#look(question)
-    if (of.list === 'token-transfers') {
-      freshen?.asked?.(chain, of.contract)
-      if (!look.complete && freshen?.contract !== undefined) {
-        await freshen.contract(chain, of.contract, freshenWaitMs, key)
-        look = await this.#look(question)
-      }
-    }
-    const { view, bounds, complete } = look
-    const rows = await this.#rows(question, bounds)
-    const [facts, labels] = await Promise.all([
-      this.#options.contracts.of(chain, rows.contracts),
-      this.#options.labels.ofPage(chain, rows.stored),
-    ])
+  async answer(question: ListQuestion, options: TransfersOptions): Promise<ListAnswer> {
+    const { view, bounds, complete } = await this.#freshLook(question, options)
+    const page = await this.#page(question, bounds)
+    const { rows } = page
     return {
-      ...{ question, rows, facts, labels, blockExists: bounds.exist, indexComplete: complete },
+      ...{ question, ...page, blockExists: bounds.exist, indexComplete: complete },
       total: question.countTotal ? await this.#total(question, bounds, rows) : undefined,
       next: nextCursor(question, rows, view.state?.finalized),
       evidence: complete && bounds.claim ? weakestEvidence(view.coverage, bounds.claim) : undefined,
     }
   }
 
+  /** All pages from the first one on, as of the head. `limit` says how many rows each has. */
+  async whole(question: ListQuestion, options: TransfersOptions): Promise<WholeTransfers<MixedTransfers>> {
+    // What an indexer brings comes first, and then what must stay.
+    if (question.of.list === 'token-transfers') await this.#freshLook(question, options)
+    const branch = await OneBranch.now(this.#store, question.chain)
+    const { view, bounds: asked, ...look } = await this.#look(question)
+    const { block, bounds, isStored } = boundToBranch(asked, branch)
+    const complete = look.complete && isStored
+    const read = async (cursor: PageCursor) => {
+      const page = await this.#page({ ...question, ...cursor }, bounds)
+      return { page, next: nextCursor(cursor, page.rows, view.state?.finalized) }
+    }
+    return {
+      ...{ block, complete, evidence: complete ? weakestEvidence(view.coverage, bounds.claim!) : undefined },
+      pages: wholePages<MixedTransfers>(question, read, () => branch.check(bounds.toBlock!)),
+    }
+  }
+
+  async #freshLook(question: ListQuestion, { freshen, freshenWaitMs, key }: TransfersOptions): Promise<Look> {
+    const { chain, of } = question
+    const look = await this.#look(question)
+    if (of.list !== 'token-transfers') return look
+    freshen?.asked?.(chain, of.contract)
+    if (look.complete || freshen?.contract === undefined) return look
+    await freshen.contract(chain, of.contract, freshenWaitMs, key)
+    return await this.#look(question)
+  }
+
+  /** Coverage is read before rows: a commit in between can only make the answer claim less than it holds. */
   async #look(question: ListQuestion): Promise<Look> {
     const { of, chain } = question
     const view = await this.#view(chain, of.list === 'token-transfers' ? of.contract : undefined)
@@ -148,13 +169,22 @@ export class IndexTransfers {
       : { fromBlock: number, toBlock: number, fromTime: undefined, toTime: undefined }
   }
 
+  async #page(question: ListQuestion, bounds: BlockBounds): Promise<MixedTransfers> {
+    const rows = await this.#rows(question, bounds)
+    const [facts, labels] = await Promise.all([
+      this.#options.contracts.of(question.chain, rows.contracts),
+      this.#options.labels.ofPage(question.chain, rows.stored),
+    ])
+    return { rows, facts, labels }
+  }
+
   async #rows(question: ListQuestion, bounds: BlockBounds): Promise<MixedRows> {
     const { chain, of } = question
     const { indexes } = this.#store
     const blocks = blocksOf(bounds)
     if (blocks === undefined) return noRows
     return of.list === 'token-transfers'
-      ? await tokenRows(indexes, { chain, ...of }, question)
+      ? await tokenRows(indexes, { chain, ...of, toBlock: bounds.toBlock }, question)
       : await spanRows(indexes, spanOf(chain, of, blocks), question)
   }
 
@@ -209,7 +239,7 @@ function blocksOf({ fromBlock = 0, toBlock = Number.MAX_SAFE_INTEGER }: BlockBou
 
 /** A final row stays as it is; any other may be replaced by a range that starts at its place and goes on beyond it. */
 function nextCursor(
-  question: ListQuestion,
+  question: PageCursor,
   { more, last, withinRange, stoppedAt }: MixedRows,
   finalized = -1,
 ): PageCursor | undefined {

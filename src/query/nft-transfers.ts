@@ -13,6 +13,8 @@ import { type BlockBounds, resolveBounds } from './block-bounds.ts'
 import type { PageLabels } from './find-labels.ts'
 import type { Freshen, IndexingKey } from './freshen.ts'
 import type { KnownLabels } from './known-labels.ts'
+import { OneBranch } from './one-branch.ts'
+import { boundToBranch, type WholeTransfers, wholePages } from './whole-transfers.ts'
 
 /** From the parameters of a first page, or from a cursor. */
 export type TransfersQuestion = PageCursor & { contract: Address }
@@ -34,6 +36,11 @@ export type TransfersAnswer = {
 }
 
 export type TransfersOptions = { key: IndexingKey; freshen: Freshen | undefined; freshenWaitMs: number }
+
+type Look = { view: ContractView; bounds: BlockBounds; verdict: PageVerdict }
+
+/** A page of the whole list. */
+export type TransfersPage = Pick<TransfersAnswer, 'rows' | 'facts' | 'labels'>
 
 /** What holds for every page of a contract. */
 type ContractView = {
@@ -64,17 +71,7 @@ export class NftTransfers {
   }
 
   async answer(question: TransfersQuestion, options: TransfersOptions): Promise<TransfersAnswer> {
-    options.freshen?.asked?.(question.chain, question.contract)
-    // Coverage is read before rows: a commit in between can only make the answer claim less than it holds.
-    let view = await this.#view(question)
-    let bounds = await resolveBounds(this.#store, question.chain, view.state, question)
-    let verdict = judge(view, bounds)
-    if (!verdict.complete && options.freshen?.contract !== undefined) {
-      await options.freshen.contract(question.chain, question.contract, options.freshenWaitMs, options.key)
-      view = await this.#view(question)
-      bounds = await resolveBounds(this.#store, question.chain, view.state, question)
-      verdict = judge(view, bounds)
-    }
+    const { view, bounds, verdict } = await this.#freshLook(question, options)
     const range = rangeOf(question, bounds)
     const rows = await this.#rows(question, range)
     return {
@@ -88,6 +85,40 @@ export class NftTransfers {
       facts: view.facts,
       labels: await this.#labels.ofPage(question.chain, rows.stored),
     }
+  }
+
+  /** All pages from the first one on, as of the head. `limit` says how many rows each has. */
+  async whole(question: TransfersQuestion, options: TransfersOptions): Promise<WholeTransfers<TransfersPage>> {
+    const { chain } = question
+    // What an indexer brings comes first, and then what must stay.
+    await this.#freshLook(question, options)
+    const branch = await OneBranch.now(this.#store, chain)
+    const { view, bounds: asked } = await this.#look(question)
+    const { block, bounds, isStored } = boundToBranch(asked, branch)
+    const { complete, evidence } = judge(view, bounds)
+    const range = rangeOf(question, bounds)
+    const read = async (cursor: PageCursor) => {
+      const rows = await this.#rows({ ...question, ...cursor }, range)
+      const labels = await this.#labels.ofPage(chain, rows.stored)
+      return { page: { rows, facts: view.facts, labels }, next: nextCursor(cursor, rows, view.state?.finalized) }
+    }
+    const pages = wholePages<TransfersPage>(question, read, () => branch.check(bounds.toBlock!))
+    return { block, complete: complete && isStored, evidence: isStored ? evidence : undefined, pages }
+  }
+
+  async #freshLook(question: TransfersQuestion, { freshen, freshenWaitMs, key }: TransfersOptions): Promise<Look> {
+    freshen?.asked?.(question.chain, question.contract)
+    const look = await this.#look(question)
+    if (look.verdict.complete || freshen?.contract === undefined) return look
+    await freshen.contract(question.chain, question.contract, freshenWaitMs, key)
+    return await this.#look(question)
+  }
+
+  /** Coverage is read before rows: a commit in between can only make the answer claim less than it holds. */
+  async #look(question: TransfersQuestion): Promise<Look> {
+    const view = await this.#view(question)
+    const bounds = await resolveBounds(this.#store, question.chain, view.state, question)
+    return { view, bounds, verdict: judge(view, bounds) }
   }
 
   async #view({ chain, contract }: TransfersQuestion): Promise<ContractView> {
@@ -148,7 +179,7 @@ function rangeOf({ chain, contract }: TransfersQuestion, { fromBlock, toBlock }:
 
 /** A final row stays as it is; any other may be replaced by a range that starts at its place and goes on beyond it. */
 function nextCursor(
-  question: TransfersQuestion,
+  question: PageCursor,
   { more, last, withinRange }: AnswerRows,
   finalized = -1,
 ): PageCursor | undefined {

@@ -12,7 +12,8 @@ type TokenPlace = { stored: Position; shown: Position; offset: number }
 
 export async function tokenRows(reader: IndexReader, token: Token, question: PageCursor): Promise<MixedRows> {
   const { order, limit, after } = question
-  const ranges = await coveringRanges(reader, token)
+  const { toBlock = Number.POSITIVE_INFINITY } = token
+  const ranges = (await coveringRanges(reader, token)).filter(({ place }) => place.block <= toBlock)
   // One row more than the page holds shows whether there is a next one.
   const { places } = await findPlaces(reader, tokenTransfers(token), { order, after, limit: limit + 1 })
   const own = places.map((stored): TokenPlace => ({ stored, shown: stored, offset: 0 }))

@@ -28,7 +28,10 @@ export type AllowanceRequest = {
   wanted: number
   ratePerSecond: number | undefined
   quotaPerDay: number | undefined
-  /** Requests granted earlier and not used: they return to the quota of that day. */
+  /**
+   * Requests granted earlier and not used: they return to the quota of that day. Below zero it takes as many from that
+   * quota, and nothing from the rate.
+   */
   unused: { count: number; day: string } | undefined
 }
 

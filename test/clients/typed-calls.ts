@@ -4,7 +4,7 @@ import createClient from 'openapi-fetch'
 import type { paths } from '../../web/openapi.gen.ts'
 
 export function typedCalls(baseUrl: string, key: string) {
-  const client = createClient<paths>({ baseUrl, headers: { 'X-API-Key': key } })
+  const client = createClient<paths, 'application/json'>({ baseUrl, headers: { 'X-API-Key': key } })
   return {
     async transfers(address: string, query: { limit?: number; cursor?: string } = {}) {
       const { data, error, response } = await client.GET('/api/v2/nft/{address}/transfers', {

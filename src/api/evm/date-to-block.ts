@@ -1,7 +1,7 @@
 // The date to block operation over HTTP. The rules are in `query/date-to-block.ts`.
 import type { ChainTable } from '../../chains.ts'
 import { dateToBlock as findBlock } from '../../query/date-to-block.ts'
-import { readyAnswer } from '../answer.ts'
+import { completenessHeaders, readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
 import { timestampMax } from '../json-bytes.ts'
 import { dataErrors, indexHeaders, inQuery, jsonSuccess } from '../openapi-parts.ts'
@@ -9,7 +9,6 @@ import { perform } from '../operation.ts'
 import { chainParameter, dateParameter, dialectOf, QueryText, unacceptable } from '../params.ts'
 import type { ApiRequest } from '../request.ts'
 import type { RouteParts } from '../responder.ts'
-import { completenessHeaders } from './list-envelope.ts'
 
 export const dateToBlock: RouteParts = {
   answer: context => {

@@ -3,7 +3,7 @@
 import type { Admission } from '../../keys/gatekeeper.ts'
 import type { HoldingsOptions, HoldingsQueries, ListAnswer, ListQuestion } from '../../query/holdings/questions.ts'
 import { type CursorSigner, firstPage, type ListName, type PageCursor } from '../../store/cursor.ts'
-import { readyAnswer } from '../answer.ts'
+import { completenessHeaders, readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
 import {
   dataErrors,
@@ -22,7 +22,7 @@ import { openCursor } from './cursor-parameter.ts'
 import { carriedFilter, filterOf, type HoldingFilter, type KeyForm } from './holding-cursor.ts'
 import { documented, type HoldingParameters, holdingParameters, readAtBlock, readFilter } from './holding-parameters.ts'
 import { holdingsOptions, mayKeep } from './holdings-context.ts'
-import { completenessHeaders, deprecationHeaders, type Envelope, envelopeText } from './list-envelope.ts'
+import { deprecationHeaders, type Envelope, envelopeText } from './list-envelope.ts'
 
 /** What tells the lists apart. */
 export type HoldingList<Row, Key> = {

@@ -1,14 +1,13 @@
 // What operations on who owns what need of the service, and how those that are not lists are answered.
 import type { Admission } from '../../keys/gatekeeper.ts'
 import type { Completeness, HoldingsOptions, TokenFactsReader } from '../../query/holdings/questions.ts'
-import { readyAnswer } from '../answer.ts'
+import { completenessHeaders, readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
 import { freshenWaitMsOf, perform } from '../operation.ts'
 import { type Dialect, dialectOf } from '../params.ts'
 import type { ApiRequest } from '../request.ts'
 import type { RouteParts } from '../responder.ts'
 import { type HoldingParameters, holdingParameters } from './holding-parameters.ts'
-import { completenessHeaders } from './list-envelope.ts'
 
 /** What one request asks with, and whether all tokens that its answer shows were read. */
 export type AskedHoldings = HoldingsOptions & { areTokensRead: () => boolean }

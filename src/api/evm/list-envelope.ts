@@ -1,5 +1,4 @@
-// What the lists of EVM operations have around their rows, and the headers that say how complete they are.
-import type { Evidence } from '../../model.ts'
+// What the lists of EVM operations have around their rows.
 import type { Dialect } from '../params.ts'
 import type { ApiVersion } from '../request.ts'
 
@@ -8,17 +7,6 @@ const deprecation = { Deprecation: '@1673481600' }
 
 export function deprecationHeaders(isGiven: boolean): Record<string, string> {
   return isGiven ? deprecation : {}
-}
-
-export function completenessHeaders(
-  { complete, evidence }: { complete: boolean; evidence: Evidence | undefined },
-  dialect: Dialect,
-): Record<string, string> {
-  return {
-    'X-Dialect': dialect,
-    'X-Index-Complete': `${complete}`,
-    ...(evidence === undefined ? {} : { 'X-Index-Evidence': evidence }),
-  }
 }
 
 export type Envelope = {

@@ -11,9 +11,9 @@ import {
   type TransfersQuestion,
 } from '../../query/nft-transfers.ts'
 import { type CursorSigner, firstPage } from '../../store/cursor.ts'
-import { readyAnswer } from '../answer.ts'
+import { completenessHeaders, readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
-import { dataErrors, indexHeaders, inPath, inQuery, jsonSuccess } from '../openapi-parts.ts'
+import { dataErrors, inPath, inQuery, listSuccess, wholeListSentence } from '../openapi-parts.ts'
 import { freshenWaitMsOf, perform, ReplicaReads } from '../operation.ts'
 import {
   addressParameter,
@@ -31,9 +31,10 @@ import {
 } from '../params.ts'
 import type { ApiRequest, ApiVersion } from '../request.ts'
 import type { RouteParts } from '../responder.ts'
-import { pageTag, type TransferJson, writeTransfers } from '../transfer-json.ts'
+import { type ListStream, linesOf } from '../streams/list-stream.ts'
+import { asLines, pageTag, type TransferJson, transferColumns, writeTransfers } from '../transfer-json.ts'
 import { cursorParameter, openCursor } from './cursor-parameter.ts'
-import { completenessHeaders, deprecationHeaders, envelopeText } from './list-envelope.ts'
+import { deprecationHeaders, envelopeText } from './list-envelope.ts'
 
 export const nftTransfers: RouteParts = {
   answer: context => {
@@ -44,12 +45,13 @@ export const nftTransfers: RouteParts = {
         scope: 'nft-transfers',
         cacheKey: dialect,
         work: admission => pages.answer(request, dialect, admission),
+        whole: admission => pages.whole(request, dialect, admission),
       })
     }
   },
   document: ({ chains, pageSizeMax }, version) => {
     const { order, disableTotal, address, ...shared } = transferParameters(chains, pageSizeMax)
-    const facts = { tag: 'EVM' as const, errors: dataErrors }
+    const facts = { tag: 'EVM' as const, description: wholeListSentence, errors: dataErrors }
     if (version === 'v2') {
       return {
         ...facts,
@@ -57,7 +59,7 @@ export const nftTransfers: RouteParts = {
         summary: 'NFT transfers of a contract',
         parameters: [inPath(address), ...Object.values({ ...shared, disableTotal }).map(inQuery)],
         answers: {
-          200: jsonSuccess('TransferCollection', 'A page of transfers, newest first.', indexHeaders),
+          200: listSuccess('TransferCollection', 'A page of transfers, newest first.'),
         },
       }
     }
@@ -66,7 +68,7 @@ export const nftTransfers: RouteParts = {
       id: 'getNFTContractTransfersV22',
       summary: 'NFT transfers of a contract, with names and a choice of order',
       parameters: [inPath(address), ...Object.values({ ...shared, order }).map(inQuery)],
-      answers: { 200: jsonSuccess('NamedTransferCollection', 'A page of transfers.', indexHeaders) },
+      answers: { 200: listSuccess('NamedTransferCollection', 'A page of transfers.') },
     }
   },
 }
@@ -161,6 +163,19 @@ class TransferPages {
     })
     // An answer that an indexer may complete is not kept: the next request has to ask the indexer again.
     return { ready, keep: answer.indexComplete || freshen?.contract === undefined }
+  }
+
+  async whole(request: ApiRequest, dialect: Dialect, { key }: Admission): Promise<ListStream> {
+    const { freshen, settings, cursors, streams } = this.#context
+    const asked = this.#question(request, new QueryText(request.query), await cursors())
+    const question = { ...asked, limit: streams.rowsPerBatch }
+    const options = { key, freshen, freshenWaitMs: freshenWaitMsOf(request, settings) }
+    const { pages, ...list } = await this.#transfers.whole(question, options)
+    const { contract, format } = question
+    const withNames = request.version !== 'v2'
+    const shown = { contract, format, dialect, withNames, ...asLines }
+    const batches = linesOf(pages, page => writeTransfers({ ...page, ...shown }))
+    return { ...list, columns: transferColumns(withNames), batches }
   }
 
   /**

@@ -7,23 +7,24 @@ import { IndexTransfers, type ListAnswer, type ListQuestion } from '../../query/
 import type { TransfersOptions } from '../../query/nft-transfers.ts'
 import { carriedSubject, type TransferSubject, walletFilterOf } from '../../query/transfer-subject.ts'
 import { type CursorSigner, firstPage } from '../../store/cursor.ts'
-import { readyAnswer } from '../answer.ts'
+import { completenessHeaders, readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
 import {
   dataErrors,
-  indexHeaders,
   inPath,
   inQuery,
   inQueryList,
   type Json,
-  jsonSuccess,
+  listSuccess,
   nodeErrors,
+  wholeListSentence,
 } from '../openapi-parts.ts'
 import { freshenWaitMsOf, perform, ReplicaReads } from '../operation.ts'
 import { addressParameter, dialectOf, QueryText, readParameter } from '../params.ts'
 import type { ApiRequest } from '../request.ts'
 import type { RouteParts } from '../responder.ts'
-import { type MixedJson, mixedPageTag, writeMixedTransfers } from '../transfer-json.ts'
+import { type ListStream, linesOf } from '../streams/list-stream.ts'
+import { asLines, type MixedJson, mixedPageTag, transferColumns, writeMixedTransfers } from '../transfer-json.ts'
 import { openCursor } from './cursor-parameter.ts'
 import {
   blockParameter,
@@ -33,7 +34,7 @@ import {
   readContracts,
   tokenIdParameter,
 } from './evm-parameters.ts'
-import { completenessHeaders, deprecationHeaders, type Envelope, envelopeText } from './list-envelope.ts'
+import { deprecationHeaders, type Envelope, envelopeText } from './list-envelope.ts'
 import { askedBounds, transferParameters } from './nft-transfers.ts'
 
 function parametersOf(table: ChainTable, pageSizeMax: number) {
@@ -123,6 +124,7 @@ function listRoute(list: List): RouteParts {
           scope: 'nft-transfers',
           cacheKey: dialect,
           work: admission => pages.answer(request, admission),
+          whole: admission => pages.whole(request, admission),
         })
       }
     },
@@ -136,9 +138,9 @@ function listRoute(list: List): RouteParts {
         id: version === 'v2' ? list.id : `${list.id}V22`,
         tag: 'EVM',
         summary: list.summary,
-        description: list.description,
+        description: `${list.description} ${wholeListSentence}`,
         parameters: [...list.inPath(parameters), ...(list.inQuery?.(parameters) ?? []), ...shared.map(inQuery)],
-        answers: { 200: jsonSuccess(schema, 'A page of transfers.', indexHeaders) },
+        answers: { 200: listSuccess(schema, 'A page of transfers.') },
         errors: list.id === 'getNFTTransfersByBlock' ? [...dataErrors, ...nodeErrors] : dataErrors,
       }
     },
@@ -182,6 +184,18 @@ class ListPages {
       release,
     })
     return { ready, keep: isFinal(answer, freshen) }
+  }
+
+  async whole(request: ApiRequest, { key }: Admission): Promise<ListStream> {
+    const { freshen, settings, cursors, streams } = this.#context
+    const asked = this.#question(request, new QueryText(request.query), await cursors())
+    const question = { ...asked, limit: streams.rowsPerBatch }
+    const options = { key, freshen, freshenWaitMs: freshenWaitMsOf(request, settings) }
+    const { pages, ...list } = await this.#transfers.whole(question, options)
+    const withNames = request.version !== 'v2'
+    const shown = { format: question.format, dialect: dialectOf(request, settings.dialect), withNames, ...asLines }
+    const batches = linesOf(pages, page => writeMixedTransfers({ ...page, ...shown }))
+    return { ...list, columns: transferColumns(withNames), batches }
   }
 
   /** First pages only: later ones come from the store, which is never behind what a client has seen. */

@@ -5,7 +5,7 @@ import { key, signOut } from './session.ts'
 
 export type Schemas = components['schemas']
 
-export const service = createClient<paths>({ baseUrl: location.origin })
+export const service = createClient<paths, 'application/json'>({ baseUrl: location.origin })
 
 service.use({
   onRequest({ request }) {

@@ -1,0 +1,149 @@
+// Sends a whole list: a batch is read when the client has taken the one before. The last line says that the list is
+// whole; where that is not so, the connection is cut, which a client sees as a body that broke off.
+import type { ServerResponse } from 'node:http'
+import { AlmanacError } from '../../errors.ts'
+import type { Log } from '../../log.ts'
+import type { Metrics } from '../../metrics.ts'
+import type { LentBytes } from '../answer-memory.ts'
+import { CsvLines } from './csv-lines.ts'
+import type { ListStream, StreamBatch } from './list-stream.ts'
+import type { StreamForm } from './stream-form.ts'
+
+export type ListSenderOptions = {
+  metrics: Metrics['streams']
+  log: Log
+  requestId: string
+  /** Each begun so many rows count as one request of the key. */
+  pageSize: number
+  /** Waits until others had theirs. */
+  turn: () => Promise<void>
+  /** Counts requests beside the first, which was counted when it was admitted. */
+  spend: (requests: number) => Promise<void>
+}
+
+type CutReason = 'disconnected' | 'stalled' | 'changed' | 'key' | 'failed'
+
+export class ListSender {
+  readonly #block: number
+  readonly #batches: AsyncIterator<StreamBatch>
+  readonly #csv: CsvLines | undefined
+  readonly #options: ListSenderOptions
+  #first: StreamBatch | undefined
+  #rows = 0
+  #counted = 1
+  #isStalled = false
+  /** Ends the wait for the client. */
+  #giveUp: ((error: unknown) => void) | undefined
+
+  constructor({ block, batches, columns }: ListStream, form: StreamForm, options: ListSenderOptions) {
+    this.#block = block
+    this.#batches = batches[Symbol.asyncIterator]()
+    this.#csv = form === 'csv' ? new CsvLines(columns) : undefined
+    this.#options = options
+  }
+
+  /** Makes the first batch. */
+  async start(): Promise<void> {
+    this.#first = await this.#next()
+  }
+
+  /** Never fails. */
+  async send(outgoing: ServerResponse): Promise<void> {
+    // A write after the end of the connection would emit it beside the callback.
+    outgoing.on('error', () => undefined)
+    outgoing.once('close', () => this.#giveUp?.(new Error('The connection was closed')))
+    // The server's bound on a connection that stands still: reading for the client may take longer.
+    outgoing.on('timeout', () => {
+      this.#isStalled = this.#giveUp !== undefined
+      this.#giveUp?.(new Error('The client takes nothing'))
+    })
+    try {
+      if (this.#csv !== undefined) await this.#write(outgoing, Buffer.from(this.#csv.header))
+      for (let batch = this.#first; batch !== undefined; batch = await this.#next()) {
+        this.#first = undefined
+        await this.#sendBatch(outgoing, batch)
+      }
+      outgoing.end(this.#lastLine())
+    } catch (error) {
+      this.#cut(outgoing, error)
+    }
+  }
+
+  /** What was not sent is given back. */
+  stop(): void {
+    this.#first?.lines.release()
+    void this.#batches.return?.().catch(() => undefined)
+  }
+
+  /** Undefined at the end of the list. */
+  async #next(): Promise<StreamBatch | undefined> {
+    await this.#options.turn()
+    const { value: batch, done } = await this.#batches.next()
+    if (done) return undefined
+    await this.#count(batch.rows).catch(error => {
+      batch.lines.release()
+      throw error
+    })
+    return batch
+  }
+
+  /** Before rows are sent: those that a key does not pay for are not. */
+  async #count(rows: number): Promise<void> {
+    this.#rows += rows
+    const requests = Math.ceil(this.#rows / this.#options.pageSize) - this.#counted
+    if (requests <= 0) return
+    this.#counted += requests
+    await this.#options.spend(requests)
+  }
+
+  async #sendBatch(outgoing: ServerResponse, { rows, lines }: StreamBatch): Promise<void> {
+    const sent: LentBytes = this.#csv === undefined ? lines : this.#csv.of(rows, lines)
+    try {
+      await this.#write(outgoing, sent.bytes)
+    } finally {
+      sent.release()
+    }
+    this.#options.metrics.rows.inc(rows)
+  }
+
+  /** Done once the system has taken all of it. */
+  async #write(outgoing: ServerResponse, bytes: Uint8Array): Promise<void> {
+    if (isGone(outgoing)) throw new Error('The connection was closed')
+    try {
+      await new Promise<void>((resolve, reject) => {
+        this.#giveUp = reject
+        outgoing.write(bytes, error => (error ? reject(error) : resolve()))
+      })
+    } finally {
+      this.#giveUp = undefined
+    }
+  }
+
+  #lastLine(): string {
+    const [rows, block] = [this.#rows, this.#block]
+    return this.#csv === undefined
+      ? `${JSON.stringify({ complete: true, rows, block })}\n`
+      : `# complete rows=${rows} block=${block}\n`
+  }
+
+  #cut(outgoing: ServerResponse, error: unknown): void {
+    const reason = this.#isStalled ? 'stalled' : isGone(outgoing) ? 'disconnected' : reasonOf(error)
+    outgoing.destroy()
+    const { metrics, log, requestId: request_id } = this.#options
+    metrics.cut.inc({ reason })
+    const facts = { reason, rows: this.#rows, block: this.#block, request_id }
+    if (reason === 'failed') log.error({ ...facts, err: error }, 'Stream cut')
+    else log.info(facts, 'Stream cut')
+  }
+}
+
+/** The response itself says so only some turns later, when the store of a service that stops may be closed. */
+function isGone({ socket }: ServerResponse): boolean {
+  return socket?.destroyed ?? true
+}
+
+function reasonOf(error: unknown): CutReason {
+  const code = error instanceof AlmanacError ? error.code : undefined
+  if (code === 'stream_cut') return 'changed'
+  return code === 'quota_exceeded' || code === 'unauthorized' || code === 'forbidden' ? 'key' : 'failed'
+}
