@@ -43,6 +43,10 @@ export const errorGuide: Readonly<Record<ErrorCode, { means: string; solve: stri
     means: 'The answer would be longer than `limits.answer_bytes_max`.',
     solve: 'Request a smaller page (`limit`), or raise the limit.',
   },
+  list_too_large: {
+    means: 'The list has more rows than pages are made of. `details` names the operation.',
+    solve: 'Ask the same with `Accept: text/csv` or `application/x-ndjson`: the whole list comes in one answer.',
+  },
   rate_limited: {
     means:
       'The key exceeded its rate of requests per second, or has too many contracts and owners waiting to be indexed.',

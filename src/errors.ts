@@ -12,6 +12,7 @@ export const errorCodes = [
   'uri_too_long',
   'headers_too_large',
   'answer_too_large',
+  'list_too_large',
   'rate_limited',
   'quota_exceeded',
   'overloaded',

@@ -20,6 +20,7 @@ const answers: Record<ErrorCode, [status: number, message?: string]> = {
   headers_too_large: [431],
   http_version_not_supported: [505],
   answer_too_large: [400],
+  list_too_large: [422],
   rate_limited: [429],
   quota_exceeded: [429],
   overloaded: [503],

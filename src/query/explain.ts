@@ -46,7 +46,7 @@ export async function explainContract(
     store.chainState(chain),
     store.contractCoverage(chain, contract),
     store.transferCount({ chain, contract }),
-    holdings.collectionStats({ chain, contract, atBlock: undefined }, unasked).catch(uncounted),
+    holdings.collectionStats({ chain, contract, atBlock: undefined, onlyQuick: true }, unasked).catch(uncounted),
   ])
   const impossibleSums = stats?.complete ? stats.impossible : undefined
   return {
@@ -57,7 +57,7 @@ export async function explainContract(
 
 /** Where the chain does not keep the index, or the contract has too many holdings, the rest is explained. */
 function uncounted(error: unknown): undefined {
-  const isExpected = error instanceof AlmanacError && ['not_configured', 'answer_too_large'].includes(error.code)
+  const isExpected = error instanceof AlmanacError && ['not_configured', 'list_too_large'].includes(error.code)
   if (!isExpected) throw error
 }
 

@@ -4,7 +4,7 @@ import { AlmanacError } from '../errors.ts'
 import type { Block, ChainId } from '../model.ts'
 import type { ChainState, Store } from '../store/store.ts'
 
-type BranchStore = Pick<Store, 'chainState' | 'hotBlocks' | 'lowestBlock' | 'indexes'>
+export type BranchStore = Pick<Store, 'chainState' | 'hotBlocks' | 'lowestBlock' | 'indexes'>
 
 export class OneBranch {
   readonly #store: BranchStore

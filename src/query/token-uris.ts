@@ -1,7 +1,7 @@
 // The URIs and on-chain metadata of the tokens that an answer shows: at once where they are known, and read for later
 // answers where they are not. No request waits long for a node, and nothing is fetched from the web.
 import { within } from '../abort.ts'
-import type { ChainId, ShownToken } from '../model.ts'
+import type { Address, ChainId, ShownToken } from '../model.ts'
 import type { TokenKey, TokenUri, TokenUriStore } from '../store/annotation-store.ts'
 import type { Freshen } from './freshen.ts'
 import { metadataOf } from './token-metadata.ts'
@@ -53,6 +53,21 @@ export class TokenUris {
     this.#wait = wait
   }
 
+  /** Of these contracts those of which a token was read. */
+  withStored(chain: ChainId, contracts: readonly Address[]): Promise<ReadonlySet<Address>> {
+    return this.#store.contractsWithUris(chain, contracts)
+  }
+
+  /** What was read already; nobody is asked for more. In the order of the tokens. */
+  async stored(chain: ChainId, tokens: readonly ShownToken[]): Promise<(TokenDetails | undefined)[]> {
+    const known = new Map<string, TokenUri>()
+    for (const uri of await this.#store.tokenUris(chain, tokens)) known.set(nameOf(chain, uri), uri)
+    return tokens.map(token => {
+      const found = known.get(nameOf(chain, token))
+      return found && detailsOf(found)
+    })
+  }
+
   async of(chain: ChainId, tokens: readonly ShownToken[]): Promise<TokenDetailsAnswer> {
     const known = new Map<string, TokenUri>()
     const look = async (): Promise<void> => {
@@ -74,10 +89,8 @@ export class TokenUris {
     const details = tokens.map(token => {
       const found = known.get(nameOf(chain, token))
       if (found === undefined) return unknownDetails
-      const { uri, readAtMs: syncedAtMs } = found
-      characters += uri?.length ?? 0
-      if (uri === undefined || characters > answerCharactersMax) return { ...unknownDetails, syncedAtMs }
-      return { tokenUri: uri, metadata: metadataOf(uri), syncedAtMs }
+      characters += found.uri?.length ?? 0
+      return detailsOf(characters > answerCharactersMax ? { ...found, uri: undefined } : found)
     })
     return { details, complete: tokens.every(token => known.has(nameOf(chain, token))) }
   }
@@ -100,6 +113,10 @@ export class TokenUris {
     }
     return tokens.map(token => this.#asked.get(nameOf(chain, token)))
   }
+}
+
+function detailsOf({ uri, readAtMs }: TokenUri): TokenDetails {
+  return { tokenUri: uri, metadata: uri === undefined ? undefined : metadataOf(uri), syncedAtMs: readAtMs }
 }
 
 function nameOf(chain: ChainId, { contract, tokenId }: TokenKey): string {

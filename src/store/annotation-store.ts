@@ -145,6 +145,8 @@ export type TokenUri = TokenKey & { uri: string | undefined; readAtMs: number }
 export interface TokenUriStore {
   /** Of those that were read, in any order. */
   tokenUris(chain: ChainId, tokens: readonly TokenKey[]): Promise<TokenUri[]>
+  /** Of these contracts those of which a token was read. */
+  contractsWithUris(chain: ChainId, contracts: readonly Address[]): Promise<ReadonlySet<Address>>
   putTokenUris(chain: ChainId, uris: readonly TokenUri[]): Promise<void>
 }
 

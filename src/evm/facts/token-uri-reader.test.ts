@@ -110,6 +110,7 @@ function reader(behaviours: Record<Address, Behaviour>, { hasRoom = true, answer
     chain: { id: 1 as ChainId, name: 'test' },
     store: {
       tokenUris: async () => [],
+      contractsWithUris: async () => new Set(),
       putTokenUris: async (_, uris) => void stored.push(...uris),
     },
     ...{ hasRoom: () => hasRoom, rpc, budget: way.budget, metrics: createEvmMetrics() },

@@ -13,8 +13,28 @@ export const noAddress = 0xffff_ffff
 /** Random, because whoever transfers a token chooses the addresses. */
 const seeds = Array.from({ length: 5 }, () => randomInt(1, 2 ** 31) | 1)
 
+const sampleMax = 1_001
+
+/** Addresses after the first and up to the second; all where both are undefined. */
+export type AddressStretch = { after: Uint8Array | undefined; to: Uint8Array | undefined }
+
+/** Of the address that begins at `at`. */
+export function isInStretch({ after, to }: AddressStretch, source: Uint8Array, at: number): boolean {
+  if (after !== undefined && compareAddresses(source, at, after) <= 0) return false
+  return to === undefined || compareAddresses(source, at, to) <= 0
+}
+
+function compareAddresses(source: Uint8Array, at: number, other: Uint8Array): number {
+  for (let place = 0; place < addressBytes; place++) {
+    const difference = source[at + place]! - other[place]!
+    if (difference !== 0) return difference
+  }
+  return 0
+}
+
 export class AddressTable {
   #bytes = new Uint8Array(addressBytes * 64)
+  #view = viewOf(this.#bytes)
   /** Of each address: most others differ in it, so their bytes are not looked at. */
   #hashes = new Uint32Array(64)
   /** Numbers plus one; 0: free. At most half of them are taken. */
@@ -27,6 +47,11 @@ export class AddressTable {
 
   /** The number of the address that begins at `at`; a new one where it has none. */
   add(source: Uint8Array, at: number): number {
+    return this.addAt(viewOf(source), at)
+  }
+
+  /** The same where addresses are read four bytes at a time. */
+  addAt(source: DataView, at: number): number {
     const hash = hashOf(source, at)
     const slot = this.#slotOf(hash, source, at)
     const taken = this.#slots[slot]!
@@ -34,9 +59,12 @@ export class AddressTable {
     const number = this.length++
     if (this.#hashes.length < this.length) {
       this.#bytes = grown(this.#bytes)
+      this.#view = viewOf(this.#bytes)
       this.#hashes = grown(this.#hashes)
     }
-    for (let place = 0; place < addressBytes; place++) this.#bytes[number * addressBytes + place] = source[at + place]!
+    const start = number * addressBytes
+    for (let place = 0; place < addressBytes; place += 4)
+      this.#view.setUint32(start + place, source.getUint32(at + place))
     this.#hashes[number] = hash
     if (this.length * 2 > this.#slots.length) this.#rehash()
     else this.#slots[slot] = number + 1
@@ -45,6 +73,33 @@ export class AddressTable {
 
   addText(address: Address): number {
     return this.add(Buffer.from(address.slice(2), 'hex'), 0)
+  }
+
+  /** The number here of an address of another table. */
+  addFrom(other: AddressTable, number: number): number {
+    return other === this || number === noAddress ? number : this.addAt(other.#view, number * addressBytes)
+  }
+
+  /** Of a sample about the middle one, which halves a stretch of addresses. */
+  middle(): Uint8Array {
+    const step = Math.ceil(this.length / sampleMax)
+    const sample: Uint8Array[] = []
+    for (let number = 0; number < this.length; number += step) sample.push(this.bytesOf(number))
+    return sample.sort(Buffer.compare)[sample.length >>> 1]!.slice()
+  }
+
+  /** Where the bytes of a number begin in `view`. */
+  offsetOf(number: number): number {
+    return number * addressBytes
+  }
+
+  /** Until the next address is added. */
+  get view(): DataView {
+    return this.#view
+  }
+
+  bytesOf(number: number): Uint8Array {
+    return this.#bytes.subarray(number * addressBytes, (number + 1) * addressBytes)
   }
 
   addressOf(number: number): Address {
@@ -73,8 +128,8 @@ export class AddressTable {
   }
 
   /** Where the address is, or would be. */
-  #slotOf(hash: number, source: Uint8Array, at: number): number {
-    const [slots, hashes, bytes] = [this.#slots, this.#hashes, this.#bytes]
+  #slotOf(hash: number, source: DataView, at: number): number {
+    const [slots, hashes, view] = [this.#slots, this.#hashes, this.#view]
     const mask = slots.length - 1
     for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
       const taken = slots[slot]!
@@ -82,7 +137,7 @@ export class AddressTable {
       if (hashes[taken - 1] !== hash) continue
       const start = (taken - 1) * addressBytes
       let same = 0
-      while (same < addressBytes && bytes[start + same] === source[at + same]) same++
+      while (same < addressBytes && view.getUint32(start + same) === source.getUint32(at + same)) same += 4
       if (same === addressBytes) return slot
     }
   }
@@ -99,12 +154,16 @@ export class AddressTable {
   }
 }
 
-function hashOf(source: Uint8Array, at: number): number {
-  let mixed = Math.imul(wordAt(source, at), seeds[0]!) ^ Math.imul(wordAt(source, at + 4), seeds[1]!)
-  mixed = Math.imul(mixed ^ (mixed >>> 15), seeds[2]!) ^ Math.imul(wordAt(source, at + 8), seeds[3]!)
-  mixed = Math.imul(mixed ^ (mixed >>> 13) ^ wordAt(source, at + 12), seeds[4]!)
-  mixed = Math.imul(mixed ^ (mixed >>> 16) ^ wordAt(source, at + 16), seeds[1]!)
+function hashOf(source: DataView, at: number): number {
+  let mixed = Math.imul(source.getInt32(at), seeds[0]!) ^ Math.imul(source.getInt32(at + 4), seeds[1]!)
+  mixed = Math.imul(mixed ^ (mixed >>> 15), seeds[2]!) ^ Math.imul(source.getInt32(at + 8), seeds[3]!)
+  mixed = Math.imul(mixed ^ (mixed >>> 13) ^ source.getInt32(at + 12), seeds[4]!)
+  mixed = Math.imul(mixed ^ (mixed >>> 16) ^ source.getInt32(at + 16), seeds[1]!)
   return (mixed ^ (mixed >>> 15)) >>> 0
+}
+
+export function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, byteLength)
 }
 
 export function grown<T extends Uint8Array | Uint32Array | Float64Array>(

@@ -1,4 +1,5 @@
 // The collections of a wallet, from its sheet: made when they are first asked for, and kept with it. It reads nothing.
+import type { Address } from '../../model.ts'
 import type { CollectionRow } from './questions.ts'
 import { rowFlags, type Sheet } from './sheet.ts'
 
@@ -14,6 +15,11 @@ export function collectionsOf(sheet: Sheet): Promise<ReadonlyMap<number, Collect
     kept.set(sheet, collections)
   }
   return collections
+}
+
+export async function collectionsByAddress(sheet: Sheet): Promise<Iterable<[Address, Collection]>> {
+  const collections = await collectionsOf(sheet)
+  return Iterator.from(collections).map(([party, collection]) => [sheet.addresses.addressOf(party), collection])
 }
 
 async function makeCollections(sheet: Sheet): Promise<ReadonlyMap<number, Collection>> {

@@ -19,7 +19,7 @@ export async function contractNftPage(
 ): Promise<ContractNftPage> {
   const holdings: Holding[] = []
   if (after === undefined || 'tokenHash' in after) {
-    const bounds = boundsOf(part)
+    const bounds = hashBoundsOf(part)
     const below = after !== undefined && (bounds.below === undefined || after.tokenHash < bounds.below)
     const wanted = { ...bounds, ...(below ? { below: after.tokenHash } : {}), limit: limit + 1 }
     const { tokens } = await hashedTokens(found, contract, wanted)
@@ -41,12 +41,12 @@ export async function contractNftPage(
 
 export async function contractNftTotal(found: FoundSheet, contract: Address, part: Part): Promise<number> {
   if (part === undefined) return found.sheet.ids
-  const { count } = await hashedTokens(found, contract, { ...boundsOf(part), limit: 0 })
+  const { count } = await hashedTokens(found, contract, { ...hashBoundsOf(part), limit: 0 })
   return count + (hasRanges(part) ? rangeCount(found.sheet) : 0)
 }
 
 /** Ranges of hashes count from the high end. */
-function boundsOf(part: Part): { below: string | undefined; from: string | undefined } {
+export function hashBoundsOf(part: Part): { below: string | undefined; from: string | undefined } {
   if (part === undefined) return { below: undefined, from: undefined }
   const total = BigInt(part.totalRanges)
   const edge = (range: number): bigint => (BigInt(range) * hashSpace + total - 1n) / total
@@ -57,7 +57,7 @@ function boundsOf(part: Part): { below: string | undefined; from: string | undef
   }
 }
 
-function hasRanges(part: Part): boolean {
+export function hasRanges(part: Part): boolean {
   return part === undefined || part.range === part.totalRanges - 1
 }
 

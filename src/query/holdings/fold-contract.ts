@@ -5,10 +5,10 @@
 
 import type { IndexRecords } from '../../store/index-reader.ts'
 import { tokenIdOfKey, tokenKeyBytes, tokenKinds, tokenPlaceAt } from '../../store/indexes/by-token.ts'
-import { blockOfPlace, wordAt } from '../../store/runs/place-key.ts'
+import { blockInView, blockOfPlace, wordAt } from '../../store/runs/place-key.ts'
 import { payloadFlags } from '../../store/transfer-payload.ts'
 import type { Pace } from '../pace.ts'
-import { grown, noAddress } from './address-table.ts'
+import { type AddressStretch, grown, isInStretch, noAddress, viewOf } from './address-table.ts'
 import { RangeMerge } from './range-merge.ts'
 import type { TokenRange } from './range-segments.ts'
 import { rowFlags, type Sheet } from './sheet.ts'
@@ -16,15 +16,27 @@ import { SheetBuilder } from './sheet-builder.ts'
 
 /** `mixed`: of a wallet alone, one token has transfers of both, or there are ranges. */
 export const standards = { erc721: 1, erc1155: 2, mixed: 4 } as const
-const idBytes = tokenPlaceAt - 1
 /** More than a range takes: putting many between tokens takes a time in which nobody else is served. */
 export const rangeBytes = 4_096
 
-export class ContractFold {
-  readonly #builder = new SheetBuilder()
-  readonly #block: number
+const noBytes: DataView = new DataView(new ArrayBuffer(0))
+
+type FoldOptions = {
   /** Of a token's sheet: the only id that counts. */
+  tokenId?: bigint | undefined
+  /** Of ERC-1155 tokens: the parties that count. */
+  parties?: AddressStretch | undefined
+  /** How many rows a part has before the next one begins with the next token. Absent: all are in one. */
+  partRows?: number
+}
+
+export class ContractFold {
+  #builder = new SheetBuilder()
+  readonly #block: number
   readonly #tokenId: bigint | undefined
+  readonly #parties: AddressStretch | undefined
+  readonly #partRows: number
+  #parts: SheetBuilder[] = []
   readonly #ranges: TokenRange[] = []
   #merge: RangeMerge | undefined
   // The token whose records are being read, newest first: where its newest and its oldest record are.
@@ -33,11 +45,11 @@ export class ContractFold {
   #openId = 0n
   #groupStart = 0
   #isErc1155 = false
-  #newestKeys: Uint8Array = new Uint8Array(0)
+  #newestKeys = noBytes
   #newestKey = 0
-  #oldestKeys: Uint8Array = new Uint8Array(0)
+  #oldestKeys = noBytes
   #oldestKey = 0
-  #oldestValues: Uint8Array = new Uint8Array(0)
+  #oldestValues = noBytes
   #oldestValue = 0
   /** The recipient of the newest record, while there is no older one. */
   #onlyParty = noAddress
@@ -46,26 +58,62 @@ export class ContractFold {
   #rowOf = new Uint32Array(1024)
   #groupOf = new Uint32Array(1024)
 
-  constructor(block: number, tokenId?: bigint) {
+  constructor(block: number, { tokenId, parties, partRows = Number.POSITIVE_INFINITY }: FoldOptions = {}) {
     this.#block = block
     this.#tokenId = tokenId
+    this.#parties = parties
+    this.#partRows = partRows
+  }
+
+  /** The middle of the addresses so far. */
+  get middleParty(): Uint8Array {
+    return this.#builder.addresses.middle()
   }
 
   get byteLength(): number {
-    return this.#builder.byteLength + this.#ranges.length * rangeBytes
+    return this.partBytes + this.#ranges.length * rangeBytes
+  }
+
+  /** Of the rows that are not in a part that ended. */
+  get partBytes(): number {
+    return this.#builder.byteLength
   }
 
   /** In the order of keys. */
-  add({ length, keys, values, valueEnds }: IndexRecords): void {
+  add(records: IndexRecords): void {
+    const { length, valueEnds } = records
+    // Four bytes at a time are half of the time of single ones.
+    const [keys, values] = [viewOf(records.keys), viewOf(records.values)]
     for (let record = 0, from = 0; record < length; record++) {
       const to = valueEnds[record]!
       const key = record * tokenKeyBytes
-      if (blockOfPlace(keys, key + tokenPlaceAt) <= this.#block) {
-        if (keys[key] === tokenKinds.range) this.#range(keys, key, values.subarray(from, to))
+      if (blockInView(keys, key + tokenPlaceAt) <= this.#block) {
+        if (keys.getUint8(key) === tokenKinds.range) this.#range(records.keys, key, records.values.subarray(from, to))
         else this.#single(keys, key, values, from, to)
       }
       from = to
     }
+  }
+
+  get isInToken(): boolean {
+    return this.#isOpen
+  }
+
+  /** The parts that ended since this was last called. */
+  takeParts(): SheetBuilder[] {
+    const parts = this.#parts
+    this.#parts = []
+    return parts
+  }
+
+  /** Leaves the token out whose records are being read, and ends the part before it. */
+  leaveToken(): bigint {
+    const id = tokenIdOfKey(bytesOf(this.#newestKeys), this.#newestKey)
+    this.#isOpen = false
+    this.#builder.truncate(this.#groupStart)
+    this.#segments().leaveOut(id)
+    this.#nextPart()
+    return id
   }
 
   async finish(pace: Pace): Promise<Sheet> {
@@ -90,8 +138,8 @@ export class ContractFold {
     else this.#ranges.push({ first: id, count: 1, offset: Number(id - first), place, party, mint })
   }
 
-  #single(keys: Uint8Array, key: number, values: Uint8Array, from: number, to: number): void {
-    const flags = values[from]!
+  #single(keys: DataView, key: number, values: DataView, from: number, to: number): void {
+    const flags = values.getUint8(from)
     const isErc1155 = (flags & payloadFlags.erc1155) !== 0
     const isNewest = !this.#isOpen || !this.#isOpenToken(keys, key)
     if (isNewest) this.#openToken(keys, key, isErc1155)
@@ -101,7 +149,7 @@ export class ContractFold {
       if (this.#isErc1155) this.#move1155(keys, key, values, { flags, toAt, fromAt, end: to })
       this.#builder.standards |= standards.erc1155
     } else {
-      this.#onlyParty = isNewest && fromAt > toAt ? this.#builder.addresses.add(values, toAt) : noAddress
+      this.#onlyParty = isNewest && fromAt > toAt ? this.#builder.addresses.addAt(values, toAt) : noAddress
       if (this.#onlyParty !== noAddress) this.#hold(keys, key, this.#onlyParty, 0)
       this.#builder.standards |= standards.erc721
     }
@@ -113,16 +161,16 @@ export class ContractFold {
   }
 
   #move1155(
-    keys: Uint8Array,
+    keys: DataView,
     key: number,
-    values: Uint8Array,
+    values: DataView,
     { flags, toAt, fromAt, end }: { flags: number; toAt: number; fromAt: number; end: number },
   ): void {
     const amountAt = flags & payloadFlags.fromZero ? fromAt : fromAt + 20
-    const amount = amountOf(values, amountAt, end)
+    const amount = amountAt === end ? 1 : amountOf(bytesOf(values), amountAt, end)
     const { addresses } = this.#builder
-    const recipient = fromAt > toAt ? addresses.add(values, toAt) : noAddress
-    const giver = amountAt > fromAt ? addresses.add(values, fromAt) : noAddress
+    const recipient = fromAt > toAt && this.#counts(values, toAt) ? addresses.addAt(values, toAt) : noAddress
+    const giver = amountAt > fromAt && this.#counts(values, fromAt) ? addresses.addAt(values, fromAt) : noAddress
     if (recipient !== noAddress) {
       const row = this.#rowOfParty(keys, key, recipient, 0)
       if (giver !== recipient) this.#builder.addAmount(row, amount)
@@ -131,8 +179,12 @@ export class ContractFold {
       this.#builder.addAmount(this.#rowOfParty(keys, key, giver, rowFlags.giver), -amount)
   }
 
+  #counts(values: DataView, at: number): boolean {
+    return this.#parties === undefined || isInStretch(this.#parties, bytesOf(values), at)
+  }
+
   /** The party's row of the token; its first record is its newest change. */
-  #rowOfParty(keys: Uint8Array, key: number, party: number, leg: number): number {
+  #rowOfParty(keys: DataView, key: number, party: number, leg: number): number {
     if (this.#groupOf[party] === this.#group) return this.#rowOf[party]!
     const row = this.#hold(keys, key, party, rowFlags.erc1155 | leg)
     this.#builder.setAmount(row, 0)
@@ -145,22 +197,23 @@ export class ContractFold {
     return row
   }
 
-  #hold(keys: Uint8Array, key: number, party: number, flags: number): number {
-    const place = { place: keys, placeAt: key + tokenPlaceAt }
-    return this.#builder.append({ id: keys, idFrom: key + 1, idTo: key + tokenPlaceAt, ...place, flags, party })
+  #hold(keys: DataView, key: number, party: number, flags: number): number {
+    return this.#builder.appendKey(keys, key + 1, flags, party)
   }
 
-  #isOpenToken(keys: Uint8Array, key: number): boolean {
+  #isOpenToken(keys: DataView, key: number): boolean {
     const [others, other] = [this.#newestKeys, this.#newestKey]
     // The last bytes differ soonest.
-    for (let at = idBytes; at > 0; at--) if (others[other + at] !== keys[key + at]) return false
+    for (let at = tokenPlaceAt - 4; at > 0; at -= 4)
+      if (others.getUint32(other + at) !== keys.getUint32(key + at)) return false
     return true
   }
 
-  #openToken(keys: Uint8Array, key: number, isErc1155: boolean): void {
+  #openToken(keys: DataView, key: number, isErc1155: boolean): void {
     this.#closeToken()
+    if (this.#builder.length >= this.#partRows) this.#nextPart()
     if (this.#ranges.length > 0) {
-      this.#openId = tokenIdOfKey(keys, key)
+      this.#openId = tokenIdOfKey(bytesOf(keys), key)
       this.#segments().passTo(this.#openId)
     }
     this.#newestKeys = keys
@@ -171,27 +224,35 @@ export class ContractFold {
     this.#group++
   }
 
+  #nextPart(): void {
+    this.#parts.push(this.#builder)
+    // Not before the first token: ranges are still being read then.
+    const merge = this.#segments()
+    this.#builder = new SheetBuilder()
+    merge.continueIn(this.#builder)
+  }
+
   #closeToken(): void {
     if (!this.#isOpen) return
     this.#isOpen = false
     const builder = this.#builder
     if (this.#isErc1155 && builder.length > this.#groupStart) builder.settle(this.#groupStart)
-    const mint = { block: blockOfPlace(this.#oldestKeys, this.#oldestKey + tokenPlaceAt), minter: this.#minter() }
+    const mint = { block: blockInView(this.#oldestKeys, this.#oldestKey + tokenPlaceAt), minter: this.#minter() }
     if (this.#ranges.length === 0) builder.setMint(this.#groupStart, builder.length, mint)
     else
       this.#segments().takeOut({
         ...{ id: this.#openId, from: this.#groupStart, mint },
-        newestPlace: this.#newestKeys.subarray(this.#newestKey + tokenPlaceAt),
-        oldestPlace: this.#oldestKeys.subarray(this.#oldestKey + tokenPlaceAt),
+        newestPlace: bytesOf(this.#newestKeys).subarray(this.#newestKey + tokenPlaceAt),
+        oldestPlace: bytesOf(this.#oldestKeys).subarray(this.#oldestKey + tokenPlaceAt),
       })
   }
 
   #minter(): number {
-    const flags = this.#oldestValues[this.#oldestValue]!
+    const flags = this.#oldestValues.getUint8(this.#oldestValue)
     const isMint = flags & payloadFlags.fromZero && isSentByRecipient(flags)
     if (!isMint || flags & (payloadFlags.toZero | payloadFlags.erc1155)) return noAddress
     if (this.#onlyParty !== noAddress) return this.#onlyParty
-    return this.#builder.addresses.add(this.#oldestValues, this.#oldestValue + 1)
+    return this.#builder.addresses.addAt(this.#oldestValues, this.#oldestValue + 1)
   }
 
   /** Ranges stand before all tokens. */
@@ -199,6 +260,10 @@ export class ContractFold {
     this.#merge ??= new RangeMerge(this.#builder, this.#ranges)
     return this.#merge
   }
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: DataView): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength)
 }
 
 function isSentByRecipient(flags: number): boolean {

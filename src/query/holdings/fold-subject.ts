@@ -1,4 +1,5 @@
 // Reads all records of a contract, a token or a wallet into a sheet, in steps. It keeps nothing.
+import { LRUCache } from 'lru-cache'
 import { AlmanacError } from '../../errors.ts'
 import type { IndexReader } from '../../store/index-reader.ts'
 import { Pace } from '../pace.ts'
@@ -23,8 +24,9 @@ export async function foldSubject(
   block: number,
   { turns, bytesMax }: FoldBounds,
 ): Promise<Sheet> {
+  if (turns.isTooLarge(subject, block)) throw tooLarge(subject, bytesMax)
   const pace = new Pace()
-  const fold = 'wallet' in subject ? new WalletFold(block) : new ContractFold(block, subject.tokenId)
+  const fold = 'wallet' in subject ? new WalletFold(block) : new ContractFold(block, subject)
   let count = 0
   let end: (() => void) | undefined
   try {
@@ -33,7 +35,10 @@ export async function foldSubject(
         for await (const records of recordsOf(indexes, span, pace)) {
           fold.add(records)
           count += records.length
-          if (fold.byteLength > bytesMax) throw tooLarge(subject, bytesMax)
+          if (fold.byteLength > bytesMax) {
+            turns.noteTooLarge(subject, block)
+            throw tooLarge(subject, bytesMax)
+          }
           if (count >= smallRecords) end ??= await turns.begin()
         }
     return await fold.finish(pace)
@@ -42,16 +47,24 @@ export async function foldSubject(
   }
 }
 
-function tooLarge(subject: Subject, bytesMax: number): AlmanacError {
-  const name = 'wallet' in subject ? `The wallet ${subject.wallet}` : `The contract ${subject.contract}`
-  return new AlmanacError('answer_too_large', `${name} has more holdings than lists are made of: transfers tell them`, {
+export function tooLarge(subject: Subject, bytesMax: number): AlmanacError {
+  const name =
+    'wallet' in subject
+      ? `The wallet ${subject.wallet}`
+      : `${subject.tokenId === undefined ? 'The' : `Token ${subject.tokenId} of the`} contract ${subject.contract}`
+  return new AlmanacError('list_too_large', `${name} has more holdings than pages are made of`, {
     details: { bytesMax },
   })
 }
 
+/** After that long it is tried again: tokens are burned too. */
+const tooLargeMs = 600_000
+
 /** One large fold at a time: side by side they would take as long, and the memory of all of them. */
 export class FoldTurns {
   #last: Promise<void> = Promise.resolve()
+  /** The lowest block of which a subject was too large. */
+  readonly #tooLarge = new LRUCache<string, number>({ max: 1_000, ttl: tooLargeMs })
 
   /** Returns how to end the turn. */
   async begin(): Promise<() => void> {
@@ -61,4 +74,17 @@ export class FoldTurns {
     await before
     return resolve
   }
+
+  isTooLarge(subject: Subject, block: number): boolean {
+    return block >= (this.#tooLarge.get(nameOf(subject)) ?? Number.POSITIVE_INFINITY)
+  }
+
+  noteTooLarge(subject: Subject, block: number): void {
+    this.#tooLarge.set(nameOf(subject), block)
+  }
+}
+
+export function nameOf(subject: Subject): string {
+  const { chain } = subject
+  return 'wallet' in subject ? `${chain} ${subject.wallet}` : `${chain} ${subject.contract} ${subject.tokenId}`
 }

@@ -19,6 +19,10 @@ const idStart = 6
 /** Of the map that finds its row. */
 const tokenBytes = 100
 const mint = { block: 0, minter: noAddress }
+const sampleMax = 1_001
+
+/** Tokens after the first name and up to the second. Names order them by the number of their contract, then by id. */
+export type TokenStretch = { after: string | undefined; to: string | undefined }
 
 export class WalletFold {
   readonly #builder = new SheetBuilder()
@@ -28,13 +32,28 @@ export class WalletFold {
   readonly #parties = new Map<number, number>()
   readonly #ranges = new Map<number, TokenRange[]>()
   #rangeCount = 0
+  readonly #rangeNames: string[] = []
+  readonly #stretch: TokenStretch | undefined
 
-  constructor(block: number) {
+  constructor(block: number, stretch?: TokenStretch) {
     this.#block = block
+    this.#stretch = stretch
+  }
+
+  /** Of a sample about the middle name of the tokens so far, which halves a stretch of them. */
+  get middleToken(): string {
+    const step = Math.ceil((this.#rows.size + this.#rangeNames.length) / sampleMax)
+    const names = [...this.#rows.keys(), ...this.#rangeNames].filter((_, at) => at % step === 0).sort()
+    return names[names.length >>> 1]!
   }
 
   get byteLength(): number {
-    return this.#builder.byteLength + this.#rows.size * tokenBytes + this.#rangeCount * rangeBytes
+    return this.partBytes + this.#rangeCount * rangeBytes
+  }
+
+  /** Without what the time for ranges counts for. */
+  get partBytes(): number {
+    return this.#builder.byteLength + (this.#rows.size + this.#rangeCount) * tokenBytes
   }
 
   /** In the order of keys: newest first. */
@@ -70,10 +89,13 @@ export class WalletFold {
   #range(keys: Uint8Array, place: number, value: Uint8Array, party: number): void {
     const { flags, tokenId, idCount } = readWalletRecord(value)
     this.#builder.transfers += idCount
-    this.#rangeCount++
     this.#builder.standards |= standards.erc721 | standards.mixed
+    const ids = this.#idsWithin(wordAt(value, 1), tokenId, idCount)
+    if (ids === undefined) return
+    this.#rangeCount++
+    if (this.#stretch !== undefined) this.#rangeNames.push(nameOf(wordAt(value, 1), ids.first))
     const range = {
-      ...{ first: tokenId, count: idCount, offset: 0, mint },
+      ...{ ...ids, offset: Number(ids.first - tokenId), mint },
       place: keys.slice(place, place + placeBytes),
       party: flags & walletFlags.received ? party : noAddress,
     }
@@ -90,6 +112,7 @@ export class WalletFold {
     const builder = this.#builder
     builder.transfers++
     builder.standards |= isErc1155 ? standards.erc1155 : standards.erc721
+    if (this.#stretch !== undefined && !isInStretch(this.#stretch, token)) return
     const isReceived = (flags & walletFlags.received) !== 0
     let row = this.#rows.get(token)
     if (row === undefined) {
@@ -104,6 +127,17 @@ export class WalletFold {
     if (!isErc1155 || isSelf || !builder.isErc1155(row)) return
     const amount = amountOf(bytes, idEnd, to)
     builder.addAmount(row, isReceived ? amount : -amount)
+  }
+
+  /** What the stretch has of a range. */
+  #idsWithin(contract: number, first: bigint, count: number): { first: bigint; count: number } | undefined {
+    const { after, to } = this.#stretch ?? {}
+    let [low, high] = [first, first + BigInt(count)]
+    if (after !== undefined && contractOf(after) > contract) return undefined
+    if (to !== undefined && contractOf(to) < contract) return undefined
+    if (after !== undefined && contractOf(after) === contract && idOf(after) >= low) low = idOf(after) + 1n
+    if (to !== undefined && contractOf(to) === contract && idOf(to) < high) high = idOf(to) + 1n
+    return low < high ? { first: low, count: Number(high - low) } : undefined
   }
 
   /** The rows with what ranges bring, which also needs the tokens that the wallet gave. */
@@ -132,6 +166,30 @@ export class WalletFold {
     }
     return merged
   }
+}
+
+function isInStretch({ after, to }: TokenStretch, name: string): boolean {
+  return (after === undefined || name > after) && (to === undefined || name <= to)
+}
+
+// Names are bytes of records: the number of the contract, the length of the id, the id.
+
+function nameOf(contract: number, id: bigint): string {
+  const digits = id === 0n ? '' : id.toString(16)
+  const bytes = Buffer.from(digits.length % 2 === 0 ? digits : `0${digits}`, 'hex')
+  const start = Buffer.alloc(idLengthAt)
+  start.writeUInt32BE(contract)
+  start[idLengthAt - 1] = bytes.length
+  return Buffer.concat([start, bytes]).toString('latin1')
+}
+
+function contractOf(name: string): number {
+  return Buffer.from(name, 'latin1').readUInt32BE()
+}
+
+function idOf(name: string): bigint {
+  const digits = Buffer.from(name, 'latin1').toString('hex', idLengthAt)
+  return digits === '' ? 0n : BigInt(`0x${digits}`)
 }
 
 type SingleRecord = { keys: Uint8Array; place: number; bytes: Buffer; from: number; to: number; party: number }

@@ -56,6 +56,15 @@ export async function hashedTokens(
   return { tokens, count: Math.max(0, end - start) - gone + news.length }
 }
 
+/** The newest row of each token within bounds. */
+export async function hashOrder(sheet: Sheet, contract: Address, { below, from }: HashBounds): Promise<Uint32Array> {
+  const order = await orderOf(sheet, contract)
+  const hashAt = (at: number): string => tokenHash(contract, sheet.idOf(order[at]!))
+  const start = below === undefined ? 0 : firstBelow(order.length, hashAt, below)
+  const end = from === undefined ? order.length : firstBelow(order.length, hashAt, from)
+  return order.subarray(start, end)
+}
+
 function singleIn(sheet: Sheet, token: { tokenId: bigint; tokenHash: string }): HashedToken[] {
   const first = rowWith(sheet, token.tokenId)
   if (first === undefined) return []

@@ -1,68 +1,92 @@
 // Answers who owns what, and what there is of it: of contracts, tokens, wallets and blocks. No HTTP and no JSON.
 import type { ChainTable } from '../../chains.ts'
 import { weakestOf } from '../../coverage.ts'
-import { type Address, type ChainId, zeroAddress } from '../../model.ts'
+import { type Address, zeroAddress } from '../../model.ts'
 import type { IndexReader } from '../../store/index-reader.ts'
 import { blockSpan } from '../../store/indexes/by-block.ts'
 import { readTokenRecord } from '../../store/indexes/by-token.ts'
 import { wordAt } from '../../store/runs/place-key.ts'
+import type { BranchStore } from '../one-branch.ts'
 import { Pace } from '../pace.ts'
 import { type FactsStore, ShownContracts } from '../shown-contracts.ts'
+import { type Answered, AnsweredSheets, type AskedClaim, undefinedIfTooLarge } from './answered-sheets.ts'
 import { type ClaimStore, Claims } from './claims.ts'
-import { collectionsOf } from './collections.ts'
+import { collectionsByAddress, collectionsOf } from './collections.ts'
+import { contractFilter, partyFilter } from './contract-filter.ts'
 import { contractNftPage, contractNftTotal } from './contract-nfts.ts'
 import { type Holding, holdingPage } from './holding-page.ts'
+import { LargeCounts } from './large/counts.ts'
+import type { PartBounds } from './large/parts.ts'
 import { Mints } from './mints.ts'
 import { contractRows, type RowReader, walletRows } from './nft-rows.ts'
 import type * as q from './questions.ts'
 import { rowFlags, type Sheet } from './sheet.ts'
-import { type FoundSheet, type SheetLimits, type SheetStore, Sheets } from './sheets.ts'
+import { type SheetLimits, type SheetStore, Sheets } from './sheets.ts'
+import { HoldingStreams } from './streams/holding-streams.ts'
+import type { StoredTokens } from './streams/nft-batches.ts'
 import { type ContractSubject, recordsOf, type Subject, spansOf } from './subject.ts'
 
 /** Most tokens were last received by who holds them: the first read tells it. */
 const receiptsPerRead = 50
+/** Of what is too large for one sheet: some 300,000 rows, and 100 MB where they are counted. */
+const usualPartBytes = 32 * 2 ** 20
 
 type HoldingsStore = ClaimStore & FactsStore & SheetStore
-type HoldingsParts = {
+type HoldingsParts = HoldingsBounds & {
   /** Replaces the store's where concurrent requests share one look, as they share `contracts`. */
   revision?: () => number
   contracts?: ShownContracts
   chains?: ChainTable
-  limits?: Partial<SheetLimits>
 }
-type Answered = FoundSheet & { claim: q.Completeness }
-/** `takenBack`: from before what is claimed was read. */
-type AsOf = { block: number; takenBack: number }
+/** What takes four times the bytes of `limits` while it is made is too large for one sheet: it is made in parts. */
+export type HoldingsBounds = { limits?: Partial<SheetLimits>; partBytes?: number }
 
 export class Holdings implements q.HoldingsQueries {
   readonly #store: HoldingsStore
   readonly #indexes: IndexReader
   readonly #claims: Claims
   readonly #contracts: ShownContracts
-  readonly #sheets: Sheets
+  readonly #answered: AnsweredSheets
   readonly #rows: RowReader
+  readonly #branches: BranchStore
+  readonly #parts: PartBounds
+  readonly #large: LargeCounts
 
   constructor(store: HoldingsStore, indexes: IndexReader, parts: HoldingsParts = {}) {
-    const { revision = () => store.revision(), chains, limits } = parts
+    const { revision = () => store.revision(), chains, limits, partBytes = usualPartBytes } = parts
     const { contracts = new ShownContracts(store, revision) } = parts
     this.#store = store
     this.#indexes = indexes
     this.#claims = new Claims(store, indexes, revision, chains)
     const mints = new Mints(indexes)
-    this.#sheets = new Sheets(store, indexes, mints, limits)
+    this.#answered = new AnsweredSheets(this.#claims, new Sheets(store, indexes, mints, limits))
     this.#contracts = contracts
     this.#rows = { mints, claims: this.#claims, contracts }
+    this.#branches = {
+      indexes,
+      chainState: chain => store.chainState(chain),
+      hotBlocks: chain => store.hotBlocks(chain),
+      lowestBlock: (chain, interval) => store.lowestBlock(chain, interval),
+    }
+    this.#parts = { partBytes }
+    this.#large = new LargeCounts(this.#branches, this.#parts)
+  }
+
+  /** Whole lists, made of the same sheets. */
+  streams(tokens: StoredTokens): HoldingStreams {
+    const shared = { answered: this.#answered, branches: this.#branches, parts: this.#parts }
+    return new HoldingStreams({ ...shared, ...this.#rows, tokens })
   }
 
   async owners(question: q.OwnersQuestion, options: q.HoldingsOptions): Promise<q.OwnersAnswer> {
-    const { sheet, claim } = await this.#ofContract(question, question.atBlock, options)
+    const { sheet, claim } = await this.#answered.ofContract(question, question.atBlock, options)
     const { holdings, next } = await holdingPage(sheet, question)
     const rows = await contractRows(this.#rows, { ...question, sheet }, holdings, options)
     return listAnswer(question, claim, { rows, next, total: sheet.holdings })
   }
 
   async uniqueOwners(question: q.UniqueOwnersQuestion, options: q.HoldingsOptions): Promise<q.UniqueOwnersAnswer> {
-    const { sheet, claim } = await this.#ofContract(question, question.atBlock, options)
+    const { sheet, claim } = await this.#answered.ofContract(question, question.atBlock, options)
     const owners = await sheet.ascendingParties()
     const start = question.after === undefined ? 0 : firstAfter(sheet, owners, question.after)
     const rows = [...owners.subarray(start, start + question.limit)].map(owner => sheet.addresses.addressOf(owner))
@@ -71,7 +95,7 @@ export class Holdings implements q.HoldingsQueries {
   }
 
   async contractNfts(question: q.ContractNftsQuestion, options: q.HoldingsOptions): Promise<q.ContractNftsAnswer> {
-    const found = await this.#ofContract(question, question.atBlock, options)
+    const found = await this.#answered.ofContract(question, question.atBlock, options)
     const { holdings, next } = await contractNftPage(found, question.contract, question)
     const rows = await contractRows(this.#rows, { ...question, sheet: found.sheet }, holdings, options)
     const total = question.countTotal ? await contractNftTotal(found, question.contract, question.part) : 0
@@ -81,7 +105,7 @@ export class Holdings implements q.HoldingsQueries {
   async nfts({ chain, tokens, atBlock }: q.NftsQuestion, options: q.HoldingsOptions): Promise<q.NftsAnswer> {
     const found = await Promise.all(
       tokens.map(async token => {
-        const { sheet, claim } = await this.#ofContract({ chain, ...token }, atBlock, options)
+        const { sheet, claim } = await this.#answered.ofContract({ chain, ...token }, atBlock, options)
         const holding = await this.#newestReceiver({ chain, ...token }, sheet, claim.block)
         if (holding === undefined) return { claim, row: undefined }
         const [row] = await contractRows(this.#rows, { sheet, chain, ...token }, [holding], options)
@@ -93,8 +117,8 @@ export class Holdings implements q.HoldingsQueries {
   }
 
   async walletNfts(question: q.WalletNftsQuestion, options: q.HoldingsOptions): Promise<q.WalletNftsAnswer> {
-    const { sheet, claim } = await this.#ofWallet(question, question.atBlock)
-    const isShown = this.#shownContracts(sheet, question)
+    const { sheet, claim } = await this.#answered.ofWallet(question, question.atBlock)
+    const isShown = partyFilter(sheet, contractFilter(this.#contracts, question))
     const { holdings, next } = await holdingPage(sheet, { ...question, isShown })
     const rows = await walletRows(this.#rows, { ...question, sheet }, holdings, options)
     let total = sheet.holdings
@@ -106,17 +130,16 @@ export class Holdings implements q.HoldingsQueries {
   }
 
   async walletCollections(question: q.WalletCollectionsQuestion): Promise<q.WalletCollectionsAnswer> {
-    const { sheet, claim } = await this.#ofWallet(question, question.atBlock)
-    const isShown = this.#shownContracts(sheet, { ...question, contracts: undefined }) ?? (() => true)
+    const { sheet, claim, counts } = await this.#ofWallet(question)
+    const isShown = contractFilter(this.#contracts, { ...question, contracts: undefined }) ?? (() => true)
     const { limit, after, countTotal } = question
     const rows: q.CollectionRow[] = []
     let total = 0
     let isMore = false
-    for (const [party, collection] of await collectionsOf(sheet)) {
-      const contract = sheet.addresses.addressOf(party)
+    for (const [contract, collection] of counts?.collections ?? (await collectionsByAddress(sheet!))) {
       const isAfter = after === undefined || contract < after
       if ((!isAfter || isMore) && !countTotal) continue
-      if (!(await isShown(party))) continue
+      if (!(await isShown(contract))) continue
       total++
       if (!isAfter) continue
       if (rows.length === limit) isMore = true
@@ -129,22 +152,40 @@ export class Holdings implements q.HoldingsQueries {
     question: q.CollectionStatsQuestion,
     options: q.HoldingsOptions,
   ): Promise<q.CollectionStatsAnswer> {
-    const { sheet, claim } = await this.#ofContract(question, question.atBlock, options)
-    const { chain, contract } = question
+    const { chain, contract, atBlock, onlyQuick } = question
+    const asked = await this.#answered.contractClaim(question, atBlock, options)
+    const found = onlyQuick
+      ? await this.#answered.find({ chain, contract }, asked)
+      : await this.#within({ chain, contract }, asked)
+    const counted = found
+      ? undefined
+      : await this.#large.collection({ chain, contract }, asked.claim, atBlock !== undefined)
+    const claim = found?.claim ?? counted!.claim
     const transfers = claim.block < 0 ? 0 : await this.#store.transferCount({ chain, contract, toBlock: claim.block })
-    return { ...claim, tokens: sheet.ids, owners: sheet.parties, transfers, impossible: sheet.impossible }
+    if (found === undefined) return { ...claim, ...counted!.counts, transfers }
+    const { ids: tokens, parties: owners, impossible } = found.sheet
+    return { ...claim, tokens, owners, transfers, impossible }
   }
 
   async tokenStats(question: q.TokenStatsQuestion, options: q.HoldingsOptions): Promise<q.TokenStatsAnswer> {
-    const { sheet, claim } = await this.#ofContract(question, question.atBlock, options)
-    return { ...claim, owners: sheet.parties, transfers: sheet.transfers }
+    const { chain, contract, tokenId, atBlock } = question
+    const asked = await this.#answered.contractClaim(question, atBlock, options)
+    const found = await this.#within({ chain, contract, tokenId }, asked)
+    if (found !== undefined) return { ...found.claim, owners: found.sheet.parties, transfers: found.sheet.transfers }
+    const { claim, counts } = await this.#large.token({ chain, contract, tokenId }, asked.claim, atBlock !== undefined)
+    return { ...claim, ...counts }
   }
 
   async walletStats(question: q.WalletStatsQuestion): Promise<q.WalletStatsAnswer> {
-    const { sheet, claim } = await this.#ofWallet(question, question.atBlock)
-    // No index has the zero address, which gives and receives without being a wallet.
-    const transfers = question.wallet === zeroAddress ? undefined : sheet.transfers
-    return { ...claim, nfts: sheet.holdings, collections: sheet.parties, transfers }
+    const { claim, sheet, counts } = await this.#ofWallet(question)
+    const transfers = (sheet ?? counts).transfers
+    return {
+      ...claim,
+      nfts: sheet?.holdings ?? counts!.nfts,
+      collections: sheet?.parties ?? counts!.collections.size,
+      // No index has the zero address, which gives and receives without being a wallet.
+      transfers: question.wallet === zeroAddress ? undefined : transfers,
+    }
   }
 
   async blockStats({ chain, block }: q.BlockStatsQuestion): Promise<q.BlockStatsAnswer> {
@@ -160,50 +201,6 @@ export class Holdings implements q.HoldingsQueries {
     const only = { chain, fromBlock: block, toBlock: block }
     const counts = await Promise.all([...contracts].map(contract => this.#store.transferCount({ ...only, contract })))
     return { ...claim, exists: true, transfers: counts.reduce((sum, count) => sum + count, 0) }
-  }
-
-  async #ofContract(
-    subject: ContractSubject,
-    atBlock: number | undefined,
-    options: q.HoldingsOptions,
-  ): Promise<Answered> {
-    const { chain, contract } = subject
-    const { freshen } = options
-    freshen?.asked?.(chain, contract)
-    let asOf = await this.#asOf(chain, atBlock)
-    let claim = await this.#claims.ofContract(chain, contract, asOf.block)
-    if (!claim.complete && freshen?.contract !== undefined) {
-      await freshen.contract(chain, contract, options.freshenWaitMs, options.key)
-      asOf = await this.#asOf(chain, atBlock)
-      claim = await this.#claims.ofContract(chain, contract, asOf.block)
-    }
-    return await this.#answered(subject, claim, asOf)
-  }
-
-  async #ofWallet(
-    { chain, wallet }: { chain: ChainId; wallet: Address },
-    atBlock: number | undefined,
-  ): Promise<Answered> {
-    const asOf = await this.#asOf(chain, atBlock)
-    const claim = await this.#claims.ofChain(chain, { from: 0, to: asOf.block }, 'by_wallet')
-    return await this.#answered({ chain, wallet }, claim, asOf)
-  }
-
-  async #asOf(chain: ChainId, atBlock = Number.POSITIVE_INFINITY): Promise<AsOf> {
-    const { state, takenBack } = await this.#claims.chain(chain)
-    return { block: Math.min(atBlock, state?.head.number ?? -1), takenBack }
-  }
-
-  async #answered(subject: Subject, claim: q.Completeness, { takenBack }: AsOf): Promise<Answered> {
-    const { state, filled } = await this.#claims.chain(subject.chain)
-    const index = 'wallet' in subject ? 'by_wallet' : 'by_token'
-    const isFilled = filled.has(index)
-    const found = await this.#sheets.after(subject, claim.block, { finalized: state?.finalized ?? -1, isFilled })
-    // What was claimed before rows were taken away is not claimed of the rest.
-    const isClaimed = found.isWhole && (found.takenBack ?? takenBack) === takenBack
-    // An index that was left meanwhile gave a part of its records.
-    const isWhole = isClaimed && (await this.#claims.chain(subject.chain)).filled.has(index)
-    return { ...found, claim: isWhole ? claim : { ...claim, complete: false, evidence: undefined } }
   }
 
   /** Of a token with several holders the one that last received any of it. */
@@ -227,24 +224,18 @@ export class Holdings implements q.HoldingsQueries {
     return newest
   }
 
-  /** Undefined where nothing is filtered. */
-  #shownContracts(
-    sheet: Sheet,
-    { chain, contracts, excludeSpam }: Pick<q.WalletNftsQuestion, 'chain' | 'contracts' | 'excludeSpam'>,
-  ): ((party: number) => boolean | Promise<boolean>) | undefined {
-    if (contracts === undefined && !excludeSpam) return undefined
-    const wanted = contracts && new Set(contracts)
-    const pace = new Pace()
-    const known = new Map<number, boolean>()
-    const decide = async (party: number): Promise<boolean> => {
-      const contract = sheet.addresses.addressOf(party)
-      const isWanted = wanted?.has(contract) ?? true
-      await pace.rest()
-      const isSpam = isWanted && excludeSpam && (await this.#contracts.ofOne(chain, contract))?.possibleSpam
-      known.set(party, isWanted && !isSpam)
-      return isWanted && !isSpam
-    }
-    return party => known.get(party) ?? decide(party)
+  /** Undefined where there is too much for one sheet. */
+  async #within(subject: Subject, asked: AskedClaim): Promise<Answered | undefined> {
+    return await this.#answered.find(subject, asked).catch(undefinedIfTooLarge)
+  }
+
+  /** The sheet of a wallet, or its counts where it is too large for one. */
+  async #ofWallet({ chain, wallet, atBlock }: q.WalletStatsQuestion) {
+    const asked = await this.#answered.walletClaim(chain, atBlock)
+    const found = await this.#within({ chain, wallet }, asked)
+    if (found !== undefined) return { claim: found.claim, sheet: found.sheet, counts: undefined }
+    const { claim, counts } = await this.#large.wallet({ chain, wallet }, asked.claim, atBlock !== undefined)
+    return { claim, sheet: undefined, counts }
   }
 }
 

@@ -125,7 +125,11 @@ export type CollectionRow = {
 
 type StatsQuestion = { chain: ChainId; atBlock: number | undefined }
 
-export type CollectionStatsQuestion = StatsQuestion & { contract: Address }
+export type CollectionStatsQuestion = StatsQuestion & {
+  contract: Address
+  /** Fails with `list_too_large` where counting takes minutes. */
+  onlyQuick?: boolean
+}
 export type CollectionStatsAnswer = Completeness & {
   /** Ids with a holder. */
   tokens: number

@@ -1,7 +1,7 @@
 // Puts what is left of ERC-2309 ranges between the tokens that have transfers of their own, in the order of ids. No
 // reading.
 
-import { noAddress } from './address-table.ts'
+import { type AddressTable, noAddress } from './address-table.ts'
 import { type Segment, segmentsOf, type TokenRange } from './range-segments.ts'
 import { comparePlaces, rowFlags } from './sheet.ts'
 import type { Mint, SheetBuilder } from './sheet-builder.ts'
@@ -16,7 +16,9 @@ export type SingleToken = {
 }
 
 export class RangeMerge {
-  readonly #builder: SheetBuilder
+  #builder: SheetBuilder
+  /** What the numbers of parties in ranges mean. */
+  readonly #addresses: AddressTable
   readonly #segments: readonly Segment[]
   #at = 0
   /** The first id that is not appended yet; only within the current segment. */
@@ -27,9 +29,15 @@ export class RangeMerge {
   /** `party` is given to every row of a wallet's sheet: the contract. */
   constructor(builder: SheetBuilder, ranges: readonly TokenRange[], party?: number) {
     this.#builder = builder
+    this.#addresses = builder.addresses
     this.#segments = segmentsOf(ranges)
     this.#party = party
     this.#next = this.#segments[0]?.first ?? 0n
+  }
+
+  /** Rows go into another builder from now on. */
+  continueIn(builder: SheetBuilder): void {
+    this.#builder = builder
   }
 
   /** Appends what ranges have before an id. Before the rows of the id, with ids rising. */
@@ -54,7 +62,7 @@ export class RangeMerge {
       return
     }
     const isOldest = comparePlaces(oldestPlace, 0, segment.oldest.place, 0) > 0
-    const first = isOldest ? mint : segment.oldest.mint
+    const first = isOldest ? mint : this.#mintOf(segment)
     if (comparePlaces(newestPlace, 0, segment.newest.place, 0) < 0) {
       this.#builder.setMint(from, this.#builder.length, first)
       this.#next = id + 1n
@@ -68,15 +76,26 @@ export class RangeMerge {
     }
   }
 
+  /** Gives an id no row, whatever ranges say. */
+  leaveOut(id: bigint): void {
+    const segment = this.#segments[this.#at]
+    if (segment !== undefined && id >= segment.first) this.#next = id + 1n
+  }
+
   end(): void {
     this.passTo(1n << 257n)
   }
 
-  #append({ newest, oldest }: Segment, first: bigint, end: bigint, mint = oldest.mint): void {
+  #mintOf({ oldest: { mint } }: Segment): Mint {
+    return { block: mint.block, minter: this.#builder.addresses.addFrom(this.#addresses, mint.minter) }
+  }
+
+  #append(segment: Segment, first: bigint, end: bigint, mint = this.#mintOf(segment)): void {
+    const { newest } = segment
     if (newest.party === noAddress) return
     Buffer.from(this.#id.buffer).write(first.toString(16).padStart(64, '0'), 'hex')
     const place = { place: newest.place, placeAt: 0 }
-    const party = this.#party ?? newest.party
+    const party = this.#party ?? this.#builder.addresses.addFrom(this.#addresses, newest.party)
     const row = this.#builder.append({ id: this.#id, idFrom: 0, idTo: 32, ...place, flags: rowFlags.range, party })
     this.#builder.setRange(row, Number(end - first), newest.offset + Number(first - newest.first))
     this.#builder.setMint(row, row + 1, mint)

@@ -1,7 +1,7 @@
 // Puts the columns of a sheet together, row after row. What a row means is for the folds to say.
 import { placeBytes } from '../../store/runs/place-key.ts'
 import { Pace } from '../pace.ts'
-import { AddressTable, grown, noAddress } from './address-table.ts'
+import { AddressTable, grown, noAddress, viewOf } from './address-table.ts'
 import { newestFirst } from './newest-first.ts'
 import { rowFlags, Sheet, type SheetColumns } from './sheet.ts'
 
@@ -16,6 +16,8 @@ export type RowStart = {
   party: number
 }
 
+const keyIdBytes = 32
+
 export type Mint = { block: number; minter: number }
 
 export class SheetBuilder {
@@ -26,6 +28,8 @@ export class SheetBuilder {
   #idWidth = 4
   #ids = new Uint8Array(0)
   #places = new Uint8Array(0)
+  #idView = viewOf(this.#ids)
+  #placeView = viewOf(this.#places)
   #flags = new Uint8Array(0)
   #parties = new Uint32Array(0)
   #amounts: Float64Array | undefined
@@ -53,8 +57,7 @@ export class SheetBuilder {
 
   /** Returns the number of the row. */
   append({ id, idFrom, idTo, place, placeAt, flags, party }: RowStart): number {
-    const row = this.length++
-    if (row === this.#flags.length) this.#grow()
+    const row = this.#startRow(flags, party)
     let from = idFrom
     while (from < idTo && id[from] === 0) from++
     while (idTo - from > this.#idWidth) this.#widen()
@@ -64,6 +67,27 @@ export class SheetBuilder {
     for (let at = from; at < idTo; at++) ids[target++] = id[at]!
     target = row * placeBytes
     for (let at = 0; at < placeBytes; at++) places[target + at] = place[placeAt + at]!
+    return row
+  }
+
+  /** A row of a key, four bytes at a time: its id has `keyIdBytes`, and its place comes right after. */
+  appendKey(keys: DataView, idAt: number, flags: number, party: number): number {
+    const row = this.#startRow(flags, party)
+    const placeAt = idAt + keyIdBytes
+    while (!isZero(keys, idAt, placeAt - this.#idWidth)) this.#widen()
+    const [width, ids, places] = [this.#idWidth, this.#idView, this.#placeView]
+    for (let at = 0; at < width; at += 4) ids.setUint32(row * width + at, keys.getUint32(placeAt - width + at))
+    const target = row * placeBytes
+    places.setUint32(target, keys.getUint32(placeAt))
+    places.setUint32(target + 4, keys.getUint32(placeAt + 4))
+    places.setUint32(target + 8, keys.getUint32(placeAt + 8))
+    places.setUint8(target + 12, keys.getUint8(placeAt + 12))
+    return row
+  }
+
+  #startRow(flags: number, party: number): number {
+    const row = this.length++
+    if (row === this.#flags.length) this.#grow()
     this.#flags[row] = flags
     this.#parties[row] = party
     if (this.#amounts !== undefined) this.#amounts[row] = 1
@@ -236,6 +260,8 @@ export class SheetBuilder {
     this.#flags = grown(this.#flags, capacity)
     this.#ids = grown(this.#ids, capacity * this.#idWidth)
     this.#places = grown(this.#places, capacity * placeBytes)
+    this.#idView = viewOf(this.#ids)
+    this.#placeView = viewOf(this.#places)
     this.#parties = grown(this.#parties, capacity)
     this.#mintBlocks = grown(this.#mintBlocks, capacity)
     this.#minters = grown(this.#minters, capacity).fill(noAddress, this.#minters.length)
@@ -248,7 +274,13 @@ export class SheetBuilder {
     const old = { ids: this.#ids, idWidth: this.#idWidth } as SheetColumns
     this.#idWidth *= 2
     this.#ids = new Uint8Array(this.#flags.length * this.#idWidth)
+    this.#idView = viewOf(this.#ids)
     // The row that is being appended has no id yet.
     for (let row = 0; row * old.idWidth < old.ids.length && row < this.length; row++) this.#copyId(old, row, row)
   }
+}
+
+function isZero(bytes: DataView, from: number, to: number): boolean {
+  for (let at = from; at < to; at += 4) if (bytes.getUint32(at) !== 0) return false
+  return true
 }

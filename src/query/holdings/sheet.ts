@@ -113,6 +113,11 @@ export class Sheet {
     return true
   }
 
+  /** Whether a party has a row to show. */
+  holds(party: number): boolean {
+    return this.#partyRows[party]! > 0
+  }
+
   /** Those with a row to show, ascending by address. */
   ascendingParties(): Promise<Uint32Array> {
     this.#ascending ??= this.addresses.ascending(number => this.#partyRows[number]! > 0)
@@ -121,6 +126,10 @@ export class Sheet {
 
   idOf(row: number): bigint {
     return idAt(this.columns, row)
+  }
+
+  isErc721(row: number): boolean {
+    return (this.columns.flags[row]! & rowFlags.erc1155) === 0
   }
 
   countOf(row: number): number {

@@ -180,7 +180,7 @@ test('a contract with more holdings than memory is given for is refused', async 
   const { reads } = readsOf(storeOf(rows), { name: 'indexRecords', once: undefined })
   const sheets = new Sheets(reads, reads.indexes, new Mints(reads.indexes), { bytesMax: 2_000 })
   const refused = sheets.after(stats, 9, { finalized: 9, isFilled: true })
-  await expect(refused).rejects.toMatchObject({ code: 'answer_too_large' })
+  await expect(refused).rejects.toMatchObject({ code: 'list_too_large' })
 })
 
 test('one large sheet is made after the other, and small ones meanwhile', async () => {

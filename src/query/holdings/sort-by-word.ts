@@ -13,12 +13,11 @@ export async function sortedByWord(
   { words, sortEqual, pace }: { words: Uint32Array; sortEqual: (rows: Uint32Array) => Uint32Array; pace: Pace },
 ): Promise<Uint32Array> {
   await pace.rest()
-  const compared = rows.length < radixRowsMin ? rows.slice().sort((a, b) => words[a]! - words[b]!) : undefined
-  const order = compared ?? (await sortedByDigits(rows, words, pace))
+  const { order, keys } = await (rows.length < radixRowsMin ? compared(rows, words) : sortedByDigits(rows, words, pace))
   await pace.rest()
   for (let from = 0, runs = 0; from < order.length; runs++) {
     let to = from + 1
-    while (to < order.length && words[order[to]!] === words[order[from]!]) to++
+    while (to < order.length && keys[to] === keys[from]) to++
     if (to - from > 1) order.set(sortEqual(order.subarray(from, to)), from)
     from = to
     if (runs % 256 === 0) await pace.rest()
@@ -26,26 +25,34 @@ export async function sortedByWord(
   return order
 }
 
+/** Rows with their words, which are not looked up again: they lie far apart. */
+type Sorted = { order: Uint32Array; keys: Uint32Array }
+
+function compared(rows: Uint32Array, words: Uint32Array): Sorted {
+  const order = rows.slice().sort((a, b) => words[a]! - words[b]!)
+  return { order, keys: order.map(row => words[row]!) }
+}
+
 /** By the lowest digit first: a pass keeps the order of the one before. */
-async function sortedByDigits(rows: Uint32Array, words: Uint32Array, pace: Pace): Promise<Uint32Array> {
+async function sortedByDigits(rows: Uint32Array, words: Uint32Array, pace: Pace): Promise<Sorted> {
   const count = rows.length
-  let [order, keys] = [rows, new Uint32Array(count)]
+  // The rows are the caller's; what is sorted is swapped with what is free.
+  let [order, keys] = [rows.slice(), new Uint32Array(count)]
   for (let at = 0; at < count; at++) keys[at] = words[rows[at]!]!
   let [nextOrder, nextKeys] = [new Uint32Array(count), new Uint32Array(count)]
   for (let shift = 0; shift < 32; shift += digitBits) {
     const starts = new Uint32Array(digits + 1)
     for (let at = 0; at < count; at++) starts[((keys[at]! >>> shift) & (digits - 1)) + 1]!++
+    // All blocks of a collection may share their high digits.
+    if (starts.includes(count)) continue
     for (let digit = 1; digit <= digits; digit++) starts[digit]! += starts[digit - 1]!
     for (let at = 0; at < count; at++) {
       const to = starts[(keys[at]! >>> shift) & (digits - 1)]!++
       nextOrder[to] = order[at]!
       nextKeys[to] = keys[at]!
     }
-    const free: [Uint32Array<ArrayBuffer>, Uint32Array<ArrayBuffer>] =
-      shift === 0 ? [new Uint32Array(count), keys] : [order as Uint32Array<ArrayBuffer>, keys]
-    ;[order, keys] = [nextOrder, nextKeys]
-    ;[nextOrder, nextKeys] = free
+    ;[order, nextOrder, keys, nextKeys] = [nextOrder, order, nextKeys, keys]
     await pace.rest()
   }
-  return order
+  return { order, keys }
 }

@@ -89,6 +89,8 @@ function contractFactsStore(store: StoreDatabase): ContractFactsStore {
 
 const findUris = `SELECT contract, token_id, uri, read_at FROM token_uris
   JOIN unnest($2::bytea[], $3::bytea[]) AS asked (contract, token_id) USING (contract, token_id) WHERE chain = $1`
+const findWithUris = `SELECT contract FROM unnest($2::bytea[]) AS asked (contract)
+  WHERE EXISTS (SELECT 1 FROM token_uris WHERE chain = $1 AND token_uris.contract = asked.contract)`
 const putUris = `INSERT INTO token_uris (chain, contract, token_id, uri, read_at)
   SELECT $1, * FROM unnest($2::bytea[], $3::bytea[], $4::bytea[], $5::int8[])
   ON CONFLICT (chain, contract, token_id) DO UPDATE SET uri = excluded.uri, read_at = excluded.read_at`
@@ -106,6 +108,12 @@ function tokenUriStore(store: StoreDatabase): TokenUriStore {
           ...{ contract: hexTextOf<Address>(contract), tokenId: tokenIdOf(bytesOf(tokenId)) },
           ...{ uri: textOf(uri), readAtMs: Number(readAt) },
         }))
+      }),
+    contractsWithUris: (chain, contracts) =>
+      store.ofChain<ReadonlySet<Address>>(chain, new Set(), async ordinal => {
+        const asked = byteaArray(contracts.map(contract => bytesOfHex(contract)))
+        const rows = await store.database.read(findWithUris, ordinal, asked)
+        return new Set(rows.map(([contract]) => hexTextOf<Address>(contract)))
       }),
     async putTokenUris(chain, uris) {
       // One statement cannot write a row twice, and rows in one order cannot wait for each other in two transactions.

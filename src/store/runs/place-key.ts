@@ -49,6 +49,11 @@ export function blockOfWord(word: number): number {
   return blockMax - word
 }
 
+/** The same where keys are read four bytes at a time. */
+export function blockInView(keys: DataView, at: number): number {
+  return blockMax - keys.getUint32(at)
+}
+
 export function transactionIndexOfPlace(keys: Uint8Array, at: number): number {
   return placeMax - threeAt(keys, at + 4)
 }

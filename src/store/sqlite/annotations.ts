@@ -1,5 +1,6 @@
 // Labels, marks and facts of addresses, contracts and tokens, joined, and replacing all that one source says.
 import { bytesOfHex } from '../../hex.ts'
+import type { Address } from '../../model.ts'
 import type { AnnotationStore, ContractFactsStore, SourceContent, TokenUriStore } from '../annotation-store.ts'
 import { judgement, judgementTexts, tokenIdBytes, verifiedNamesMax } from '../annotation-store.ts'
 import { forgetLabels, labelStore, noteLabels, putLabels } from './labels.ts'
@@ -61,6 +62,7 @@ function contractFactsStore(file: StoreFile): ContractFactsStore {
 }
 
 const findUri = 'SELECT uri, read_at FROM token_uris WHERE chain = ? AND contract = ? AND token_id = ?'
+const findAnyUri = 'SELECT 1 FROM token_uris WHERE chain = ? AND contract = ? LIMIT 1'
 const putUri = 'INSERT OR REPLACE INTO token_uris (chain, contract, token_id, uri, read_at) VALUES (?, ?, ?, ?, ?)'
 
 function tokenUriStore(file: StoreFile): TokenUriStore {
@@ -74,6 +76,10 @@ function tokenUriStore(file: StoreFile): TokenUriStore {
           return [{ contract, tokenId, uri: uri ?? undefined, readAtMs }]
         }),
       ),
+    contractsWithUris: async (chain, contracts) =>
+      file.ofChain<ReadonlySet<Address>>(chain, new Set(), (read, ordinal) => {
+        return new Set(contracts.filter(each => read.get(findAnyUri, ordinal, bytesOfHex(each)) !== undefined))
+      }),
     putTokenUris: (chain, uris) =>
       file.writing(({ connection, dictionary }) => {
         const ordinal = dictionary.addOrdinal(chain)

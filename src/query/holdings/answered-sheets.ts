@@ -1,0 +1,75 @@
+// Finds the sheet that a question is about, with what may be claimed of it; has a contract indexed first where it is
+// not complete.
+import { AlmanacError } from '../../errors.ts'
+import type { Address, ChainId } from '../../model.ts'
+import type { Claims } from './claims.ts'
+import type { Completeness, HoldingsOptions } from './questions.ts'
+import type { FoundSheet, Sheets } from './sheets.ts'
+import type { ContractSubject, Subject } from './subject.ts'
+
+/** `takenBack`: from before what is claimed was read. */
+export type AskedClaim = { claim: Completeness; takenBack: number }
+export type Answered = FoundSheet & { claim: Completeness }
+
+export class AnsweredSheets {
+  readonly #claims: Claims
+  readonly #sheets: Sheets
+
+  constructor(claims: Claims, sheets: Sheets) {
+    this.#claims = claims
+    this.#sheets = sheets
+  }
+
+  async ofContract(subject: ContractSubject, atBlock: number | undefined, options: HoldingsOptions): Promise<Answered> {
+    return await this.find(subject, await this.contractClaim(subject, atBlock, options))
+  }
+
+  async ofWallet(subject: { chain: ChainId; wallet: Address }, atBlock: number | undefined): Promise<Answered> {
+    return await this.find(subject, await this.walletClaim(subject.chain, atBlock))
+  }
+
+  async contractClaim(
+    { chain, contract }: ContractSubject,
+    atBlock: number | undefined,
+    options: HoldingsOptions,
+  ): Promise<AskedClaim> {
+    const { freshen } = options
+    freshen?.asked?.(chain, contract)
+    const ask = async (): Promise<AskedClaim> => {
+      const { block, takenBack } = await this.#asOf(chain, atBlock)
+      return { claim: await this.#claims.ofContract(chain, contract, block), takenBack }
+    }
+    const asked = await ask()
+    if (asked.claim.complete || freshen?.contract === undefined) return asked
+    await freshen.contract(chain, contract, options.freshenWaitMs, options.key)
+    return await ask()
+  }
+
+  async walletClaim(chain: ChainId, atBlock: number | undefined): Promise<AskedClaim> {
+    const { block, takenBack } = await this.#asOf(chain, atBlock)
+    return { claim: await this.#claims.ofChain(chain, { from: 0, to: block }, 'by_wallet'), takenBack }
+  }
+
+  /** Fails with `list_too_large` where there is too much for one sheet. */
+  async find(subject: Subject, { claim, takenBack }: AskedClaim): Promise<Answered> {
+    const { chain } = subject
+    const { state, filled } = await this.#claims.chain(chain)
+    const index = 'wallet' in subject ? 'by_wallet' : 'by_token'
+    const isFilled = filled.has(index)
+    const found = await this.#sheets.after(subject, claim.block, { finalized: state?.finalized ?? -1, isFilled })
+    // What was claimed before rows were taken away is not claimed of the rest.
+    const isClaimed = found.isWhole && (found.takenBack ?? takenBack) === takenBack
+    // An index that was left meanwhile gave a part of its records.
+    const isWhole = isClaimed && (await this.#claims.chain(chain)).filled.has(index)
+    return { ...found, claim: isWhole ? claim : { ...claim, complete: false, evidence: undefined } }
+  }
+
+  async #asOf(chain: ChainId, atBlock = Number.POSITIVE_INFINITY): Promise<{ block: number; takenBack: number }> {
+    const { state, takenBack } = await this.#claims.chain(chain)
+    return { block: Math.min(atBlock, state?.head.number ?? -1), takenBack }
+  }
+}
+
+export function undefinedIfTooLarge(error: unknown): undefined {
+  if (!(error instanceof AlmanacError) || error.code !== 'list_too_large') throw error
+}

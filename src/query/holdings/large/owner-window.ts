@@ -1,0 +1,42 @@
+// The lowest addresses after one, of those that hold anything in sheets that come one after the other: distinct owners
+// of what is too large for one sheet, a stretch of addresses at a time. No reading.
+import { type AddressStretch, AddressTable, isInStretch } from '../address-table.ts'
+import type { Sheet } from '../sheet.ts'
+
+export class OwnerWindow {
+  readonly #max: number
+  #stretch: AddressStretch
+  #addresses = new AddressTable()
+
+  constructor(after: Uint8Array | undefined, max: number) {
+    this.#stretch = { after, to: undefined }
+    this.#max = max
+  }
+
+  get addresses(): AddressTable {
+    return this.#addresses
+  }
+
+  /** Where the next window begins; undefined where all owners after `after` are in this one. */
+  get to(): Uint8Array | undefined {
+    return this.#stretch.to
+  }
+
+  async add(sheet: Sheet): Promise<void> {
+    const { addresses } = sheet
+    for (let party = 0; party < addresses.length; party++) {
+      if (!sheet.holds(party)) continue
+      const bytes = addresses.bytesOf(party)
+      if (isInStretch(this.#stretch, bytes, 0)) this.#addresses.add(bytes, 0)
+    }
+    if (this.#addresses.length > this.#max) await this.#narrow()
+  }
+
+  async #narrow(): Promise<void> {
+    const ascending = await this.#addresses.ascending(() => true)
+    const kept = new AddressTable()
+    for (const number of ascending.subarray(0, this.#max >>> 1)) kept.addFrom(this.#addresses, number)
+    this.#addresses = kept
+    this.#stretch = { ...this.#stretch, to: kept.bytesOf(kept.length - 1).slice() }
+  }
+}

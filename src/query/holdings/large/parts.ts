@@ -1,0 +1,127 @@
+// Sheets of stretches of what is too large for one: of a contract by ids, of a token by addresses, of a wallet by
+// tokens. Memory stays bounded, and the records of a token or of a wallet are read several times. It keeps nothing, and
+// whether all of it is of one branch is for the caller to check.
+import type { IndexReader } from '../../../store/index-reader.ts'
+import { tokenKey, tokenKinds } from '../../../store/indexes/by-token.ts'
+import { newestOfBlock } from '../../../store/runs/place-key.ts'
+import { Pace } from '../../pace.ts'
+import type { AddressStretch } from '../address-table.ts'
+import { ContractFold } from '../fold-contract.ts'
+import { tooLarge } from '../fold-subject.ts'
+import { type TokenStretch, WalletFold } from '../fold-wallet.ts'
+import type { Sheet } from '../sheet.ts'
+import { type ContractSubject, recordsOf, type Subject, spansOf, type WalletSubject } from '../subject.ts'
+
+/** Of a token with too many holders for one sheet, each part has some of them. */
+export type ContractPart = { sheet: Sheet; tokenId: bigint | undefined }
+
+export type PartBounds = {
+  /** About what a part takes while it is made. */
+  partBytes: number
+}
+
+/** Of a row, its parties, and the room that columns have to grow. */
+const rowBytes = 128
+/** Ranges stay in memory from the first part to the last: some 260,000, as in one sheet. */
+const rangeBytesMax = 2 ** 30
+const idMax = 2n ** 256n - 1n
+
+/** Ids ascend from part to part. */
+export async function* contractParts(
+  indexes: IndexReader,
+  { chain, contract }: ContractSubject,
+  block: number,
+  bounds: PartBounds,
+): AsyncGenerator<ContractPart> {
+  const { partBytes } = bounds
+  const pace = new Pace()
+  const fold = new ContractFold(block, { partRows: Math.ceil(partBytes / rowBytes) })
+  let span = spansOf({ chain, contract }, { from: 0, to: block })[0]!
+  for (;;) {
+    let isLarge = false
+    for await (const records of recordsOf(indexes, span, pace)) {
+      fold.add(records)
+      for (const part of fold.takeParts()) yield { sheet: await part.finish(pace), tokenId: undefined }
+      if (fold.byteLength - fold.partBytes > rangeBytesMax) throw tooLarge({ chain, contract }, rangeBytesMax)
+      // Parts end in time, so what takes more is the token that is being read.
+      isLarge = fold.partBytes > 4 * partBytes && fold.isInToken
+      if (isLarge) break
+    }
+    if (!isLarge) break
+    const tokenId = fold.leaveToken()
+    for (const part of fold.takeParts()) yield { sheet: await part.finish(pace), tokenId: undefined }
+    for await (const sheet of tokenParts(indexes, { chain, contract, tokenId }, block, bounds)) yield { sheet, tokenId }
+    if (tokenId === idMax) break
+    const from = tokenKey(tokenKinds.single, tokenId + 1n, { ...newestOfBlock, block: Number.POSITIVE_INFINITY })
+    span = { ...span, from }
+  }
+  yield { sheet: await fold.finish(pace), tokenId: undefined }
+}
+
+/** Addresses ascend from part to part. */
+export async function* tokenParts(
+  indexes: IndexReader,
+  subject: ContractSubject,
+  block: number,
+  { partBytes }: PartBounds,
+): AsyncGenerator<Sheet> {
+  for (let parties: AddressStretch = { after: undefined, to: undefined }; ; ) {
+    const fold = new ContractFold(block, { ...subject, parties })
+    const sheet = await foldedWithin(indexes, { subject, block, fold, bytesMax: 4 * partBytes })
+    if (sheet === undefined) {
+      parties = { ...parties, to: narrower(parties.to, fold.middleParty, subject, partBytes) }
+      continue
+    }
+    yield sheet
+    // An ERC-721 token has one owner, whatever the stretch.
+    const isSum = sheet.columns.length === 0 || !sheet.isErc721(0)
+    if (parties.to === undefined || !isSum) return
+    parties = { after: parties.to, to: undefined }
+  }
+}
+
+export async function* walletParts(
+  indexes: IndexReader,
+  subject: WalletSubject,
+  block: number,
+  { partBytes }: PartBounds,
+): AsyncGenerator<Sheet> {
+  for (let tokens: TokenStretch = { after: undefined, to: undefined }; ; ) {
+    const fold = new WalletFold(block, tokens)
+    const sheet = await foldedWithin(indexes, { subject, block, fold, bytesMax: 4 * partBytes })
+    if (sheet === undefined) {
+      tokens = { ...tokens, to: narrower(tokens.to, fold.middleToken, subject, partBytes) }
+      continue
+    }
+    yield sheet
+    if (tokens.to === undefined) return
+    tokens = { after: tokens.to, to: undefined }
+  }
+}
+
+type Folding = { subject: Subject; block: number; fold: ContractFold | WalletFold; bytesMax: number }
+
+/** Undefined where it takes more. */
+async function foldedWithin(
+  indexes: IndexReader,
+  { subject, block, fold, bytesMax }: Folding,
+): Promise<Sheet | undefined> {
+  const pace = new Pace()
+  for (const span of spansOf(subject, { from: 0, to: block }))
+    for await (const records of recordsOf(indexes, span, pace)) {
+      fold.add(records)
+      if (fold.partBytes > bytesMax) return undefined
+    }
+  return await fold.finish(pace)
+}
+
+/** Only many ranges over the same ids cannot be parted. */
+function narrower<End extends string | Uint8Array>(
+  to: End | undefined,
+  middle: End,
+  subject: Subject,
+  bytesMax: number,
+): End {
+  if (to !== undefined && Buffer.from(to).equals(Buffer.from(middle))) throw tooLarge(subject, bytesMax)
+  return middle
+}

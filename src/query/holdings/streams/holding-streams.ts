@@ -1,0 +1,167 @@
+// Whole lists of who owns what, as of one block: in the order of pages where a sheet holds them, and part by part where
+// none does. No HTTP and no JSON. A list ends only where it is of one branch.
+import { AlmanacError } from '../../../errors.ts'
+import type { Address } from '../../../model.ts'
+import { type BranchStore, OneBranch } from '../../one-branch.ts'
+import { type AnsweredSheets, type AskedClaim, undefinedIfTooLarge } from '../answered-sheets.ts'
+import { contractFilter, partyFilter } from '../contract-filter.ts'
+import { OwnerWindow } from '../large/owner-window.ts'
+import { contractParts, type PartBounds, tokenParts, walletParts } from '../large/parts.ts'
+import type * as q from '../questions.ts'
+import type { Sheet } from '../sheet.ts'
+import type { ContractSubject, Subject } from '../subject.ts'
+import { HeldSheets } from './held-sheets.ts'
+import { newestOfToken } from './newest-of-token.ts'
+import { type BatchReads, batchRows, contractBatch, type NftBatch, walletBatch } from './nft-batches.ts'
+import { hashBatches, newestBatches, type RowBatch } from './row-batches.ts'
+
+export type WholeList<Batch> = q.Completeness & { batches: AsyncIterable<Batch> }
+
+/** Without a page. */
+type Whole<Question> = Omit<Question, 'after' | 'limit' | 'countTotal'>
+
+type Parts = BatchReads & { answered: AnsweredSheets; branches: BranchStore; parts: PartBounds }
+
+/** Mints are looked up for each, and a URI may have 96 kB. */
+const walletRows = 250
+const addressesPerBatch = 10_000
+
+export class HoldingStreams {
+  readonly #parts: Parts
+  readonly #held = new HeldSheets()
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  async owners(question: Whole<q.OwnersQuestion>, options: q.HoldingsOptions): Promise<WholeList<NftBatch>> {
+    const { chain, contract, tokenId } = question
+    const { branches, parts } = this.#parts
+    return await this.#ofContract(question, options, {
+      inOrder: (sheet, size) => newestBatches(sheet, size),
+      inParts: async function* (block, size) {
+        const sheets =
+          tokenId === undefined
+            ? partSheets(contractParts(branches.indexes, { chain, contract }, block, parts))
+            : tokenParts(branches.indexes, { chain, contract, tokenId }, block, parts)
+        for await (const sheet of sheets) yield* newestBatches(sheet, size)
+      },
+    })
+  }
+
+  async contractNfts(
+    question: Whole<q.ContractNftsQuestion>,
+    options: q.HoldingsOptions,
+  ): Promise<WholeList<NftBatch>> {
+    const { chain, contract, part } = question
+    const { branches, parts } = this.#parts
+    return await this.#ofContract({ ...question, tokenId: undefined }, options, {
+      inOrder: (sheet, size) => hashBatches(sheet, { contract, part, size }),
+      inParts: async function* (block, size) {
+        const found = contractParts(branches.indexes, { chain, contract }, block, parts)
+        for await (const sheet of newestOfToken(found)) yield* hashBatches(sheet, { contract, part, size })
+      },
+    })
+  }
+
+  /** Batches are of addresses as their numbers in a table. */
+  async uniqueOwners(
+    { chain, contract, atBlock }: Whole<q.UniqueOwnersQuestion>,
+    options: q.HoldingsOptions,
+  ): Promise<WholeList<AddressBatch>> {
+    const { answered, branches, parts } = this.#parts
+    const asked = await answered.contractClaim({ chain, contract }, atBlock, options)
+    const large = async function* (block: number): AsyncGenerator<AddressBatch> {
+      for (let after: Uint8Array | undefined; ; ) {
+        const window = new OwnerWindow(after, Math.ceil(parts.partBytes / 16))
+        for await (const { sheet } of contractParts(branches.indexes, { chain, contract }, block, parts))
+          await window.add(sheet)
+        yield* addressBatches(window.addresses, await window.addresses.ascending(() => true))
+        after = window.to
+        if (after === undefined) return
+      }
+    }
+    const ordered = async function* (sheet: Sheet): AsyncGenerator<AddressBatch> {
+      yield* addressBatches(sheet.addresses, await sheet.ascendingParties())
+    }
+    return { ...asked.claim, batches: this.#whole({ chain, contract }, asked, ordered, large) }
+  }
+
+  async walletNfts(question: Whole<q.WalletNftsQuestion>): Promise<WholeList<NftBatch>> {
+    const { chain, wallet, atBlock } = question
+    const { answered, branches, parts, contracts } = this.#parts
+    const asked = await answered.walletClaim(chain, atBlock)
+    const isShown = contractFilter(contracts, question)
+    const rows = (sheet: Sheet) => newestBatches(sheet, walletRows, partyFilter(sheet, isShown))
+    const large = async function* (block: number): AsyncGenerator<RowBatch> {
+      for await (const sheet of walletParts(branches.indexes, { chain, wallet }, block, parts)) yield* rows(sheet)
+    }
+    const batches = this.#whole({ chain, wallet }, asked, rows, large)
+    const shown = { chain, wallet, withStored: new Map<Address, boolean>() }
+    const reads = this.#parts
+    return { ...asked.claim, batches: mapped(batches, batch => walletBatch(reads, shown, batch)) }
+  }
+
+  async #ofContract(
+    { chain, contract, tokenId, atBlock }: ContractSubject & { atBlock: number | undefined },
+    options: q.HoldingsOptions,
+    rows: {
+      inOrder: (sheet: Sheet, size: number) => AsyncGenerator<RowBatch>
+      inParts: (block: number, size: number) => AsyncGenerator<RowBatch>
+    },
+  ): Promise<WholeList<NftBatch>> {
+    const reads = this.#parts
+    const asked = await reads.answered.contractClaim({ chain, contract }, atBlock, options)
+    const hasStored = (await reads.tokens.withStored(chain, [contract])).has(contract)
+    const size = batchRows(hasStored)
+    const batches = this.#whole(
+      { chain, contract, tokenId },
+      asked,
+      sheet => rows.inOrder(sheet, size),
+      block => rows.inParts(block, size),
+    )
+    const shown = { chain, contract, hasStored }
+    return { ...asked.claim, batches: mapped(batches, batch => contractBatch(reads, shown, batch)) }
+  }
+
+  /** Fails with `stream_cut` where the list is not of one branch. */
+  async *#whole<Batch>(
+    subject: Subject,
+    { claim, takenBack }: AskedClaim,
+    ordered: (sheet: Sheet) => AsyncIterable<Batch>,
+    large: (block: number) => AsyncIterable<Batch>,
+  ): AsyncGenerator<Batch> {
+    const { answered, branches } = this.#parts
+    const branch = await OneBranch.now(branches, subject.chain)
+    // What is stored above comes and goes unseen; where it is not stored yet, the list is not claimed to be complete.
+    const block = Math.min(claim.block, branch.storedTo)
+    const found = await answered.find(subject, { claim: { ...claim, block }, takenBack }).catch(undefinedIfTooLarge)
+    if (found === undefined) yield* large(block)
+    else {
+      if (claim.complete && !found.claim.complete)
+        throw new AlmanacError('stream_cut', 'Rows came or went while the list was made', { retryable: true })
+      const release = this.#held.hold(found.sheet)
+      try {
+        yield* ordered(found.sheet)
+      } finally {
+        release()
+      }
+    }
+    await branch.check(block)
+  }
+}
+
+export type AddressBatch = { addresses: Sheet['addresses']; numbers: Uint32Array }
+
+function* addressBatches(addresses: Sheet['addresses'], numbers: Uint32Array): Generator<AddressBatch> {
+  for (let from = 0; from < numbers.length; from += addressesPerBatch)
+    yield { addresses, numbers: numbers.subarray(from, from + addressesPerBatch) }
+}
+
+async function* partSheets(parts: AsyncIterable<{ sheet: Sheet }>): AsyncGenerator<Sheet> {
+  for await (const { sheet } of parts) yield sheet
+}
+
+async function* mapped<From, To>(batches: AsyncIterable<From>, map: (batch: From) => Promise<To>): AsyncGenerator<To> {
+  for await (const batch of batches) yield await map(batch)
+}
