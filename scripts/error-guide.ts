@@ -122,7 +122,8 @@ export const errorGuide: Readonly<Record<ErrorCode, { means: string; solve: stri
     solve: 'Start it again; it resumes where it stopped.',
   },
   stream_cut: {
-    means: 'A whole list (CSV, NDJSON) changed under its reader: a reorganisation replaced blocks, or rows were taken away.',
+    means:
+      'A whole list (CSV, NDJSON) changed under its reader: a reorganisation replaced blocks, or rows were taken away.',
     solve: 'Ask again. A list that was cut has no last line that says `complete`.',
   },
   internal: {

@@ -18,6 +18,7 @@ import {
 } from './holdings-history.ts'
 import { HoldingsModel, type ModelHolding, type ModelTransfer } from './holdings-model.ts'
 import { factsOf, type MemoryStore } from './memory-store.ts'
+import { WholeLists } from './whole-holdings.ts'
 
 export type TrialStore = ReturnType<MemoryStore['reads']>
 
@@ -34,6 +35,7 @@ export class HoldingsTrial {
   readonly #reads: TrialStore
   /** Which of them is asked decides whether a sheet is patched, advanced, dropped for others or made from nothing. */
   readonly #askers: Holdings[]
+  readonly #whole: WholeLists
   #order = 0
   #blocks: 'some' | 'every' = 'some'
   #open: OpenList | undefined
@@ -44,6 +46,7 @@ export class HoldingsTrial {
     this.#reads = tried?.reads ?? this.#history.memory.reads()
     const limits = [{}, { changesMax: 3, finalChangesMax: 1 }, { bytesMax: 40_000 }, {}]
     this.#askers = limits.map(each => new Holdings(this.#reads, this.#reads.indexes, { limits: each }))
+    this.#whole = new WholeLists(this.#reads, chain)
   }
 
   async run(steps: readonly HistoryStep[], blocks: 'some' | 'every' = 'some'): Promise<void> {
@@ -122,6 +125,7 @@ export class HoldingsTrial {
         const isComplete = this.#isComplete(contract, head)
         await readWhole(this.#contractNfts(model, contract, part), { atBlock: undefined, limit: 7, isComplete })
       }
+    if (limit === 7) await this.#compareWhole(Math.min(at, head))
   }
 
   /** In an order of its own each time, so that sheets of older blocks are there, or not yet. */
@@ -133,6 +137,14 @@ export class HoldingsTrial {
       await this.#compareAt({ atBlock, limit: isPaged ? limit : 100, tokenIds: [this.#drawId(), this.#drawId()] })
     }
     await this.#compareDates()
+    await this.#compareWhole(this.#draw(this.#history.head() + 1))
+  }
+
+  async #compareWhole(block: number): Promise<void> {
+    const model = new HoldingsModel(this.#history.transfers(), block)
+    const [contract, wallet] = [contracts[this.#draw(contracts.length)]!, wallets[this.#draw(wallets.length)]!]
+    await this.#whole.compareContract(model, contract, block)
+    await this.#whole.compareWallet(model, wallet, block)
   }
 
   async #compareAt(asked: Asked & { tokenIds: readonly bigint[] }): Promise<void> {

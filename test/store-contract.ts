@@ -1430,6 +1430,9 @@ export function storeContract(
         const unread = [1n, 255n, 25_600n].map(tokenId => ({ contract, tokenId }))
         expect((await store.tokenUris(eth, [...unread, ...uris])).sort(byTime)).toEqual(uris)
         expect(await store.tokenUris(polygon, uris)).toEqual([])
+        const contracts = [contract, `0x${'9'.repeat(40)}` as Address, otherContract]
+        expect(await store.contractsWithUris(eth, contracts)).toEqual(new Set([contract, otherContract]))
+        expect(await store.contractsWithUris(polygon, contracts)).toEqual(new Set())
         const changed = [
           { ...uris[0]!, uri: undefined, readAtMs: 4 },
           { ...uris[2]!, uri: 'b', readAtMs: 5 },

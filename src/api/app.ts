@@ -86,12 +86,14 @@ function contextOf(dependencies: AppDependencies): Context {
   })
   const revision = readOncePerTurn(() => store.revision() + (replica?.revision() ?? 0))
   const contracts = new ShownContracts(store, revision)
+  const shared = { revision, contracts, chains: dependencies.chains }
+  const holdings = new Holdings(store, store.indexes, { ...shared, ...dependencies.holdingsBounds })
+  const tokenUris = new TokenUris(store, dependencies.freshen, waiting => queue.withoutSlot(waiting))
   let signer: CursorSigner | undefined
   return {
     ...dependencies,
     labels: new KnownLabels(store, revision, { log: dependencies.log }),
-    contracts,
-    holdings: new Holdings(store, store.indexes, { revision, contracts, chains: dependencies.chains }),
+    ...{ contracts, holdings, tokenUris, holdingStreams: holdings.streams(tokenUris) },
     served: servedOperations(dependencies),
     cursors: async () => (signer ??= new CursorSigner(await store.secret())),
     freshen: freshenWithoutSlot(dependencies.freshen, queue),
@@ -105,7 +107,6 @@ function contextOf(dependencies: AppDependencies): Context {
       metrics: metrics.streams,
       rowsPerBatch: dependencies.rowsPerBatch,
     }),
-    tokenUris: new TokenUris(store, dependencies.freshen, waiting => queue.withoutSlot(waiting)),
   }
 }
 

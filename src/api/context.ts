@@ -7,7 +7,9 @@ import type { Metrics } from '../metrics.ts'
 import type { Address, Hash, StatusReport } from '../model.ts'
 import type { NodeAnswer } from '../query/explain.ts'
 import type { Freshen } from '../query/freshen.ts'
+import type { HoldingsBounds } from '../query/holdings/holdings.ts'
 import type { HoldingsQueries } from '../query/holdings/questions.ts'
+import type { HoldingStreams } from '../query/holdings/streams/holding-streams.ts'
 import type { KnownLabels } from '../query/known-labels.ts'
 import type { DisplayAmount } from '../query/portfolio.ts'
 import type { ShownContracts } from '../query/shown-contracts.ts'
@@ -31,6 +33,7 @@ export type Context = AppDependencies & {
   labels: KnownLabels
   contracts: ShownContracts
   holdings: HoldingsQueries
+  holdingStreams: HoldingStreams
   cursors: () => Promise<CursorSigner>
   /** The operations of clients, by the ids of the OpenAPI document. */
   served: readonly { id: string; path: string }[]
@@ -65,6 +68,8 @@ export type AppDependencies = {
     | undefined
   /** A copy of the store that first pages and wallets may be read from. */
   replica?: ReadReplica | undefined
+  /** Memory for lists and counts of who owns what. Absent: the usual. */
+  holdingsBounds?: HoldingsBounds | undefined
   /** Absent: nothing indexes. */
   freshen?: Freshen | undefined
   /** Of whole lists. */

@@ -119,6 +119,10 @@ const samples: Partial<Record<ErrorCode, [message: string, details?: unknown]>> 
     'The answer has 20000000 bytes, and at most 16777216 are sent: lower limit, or have the operator raise limits.answer_bytes_max',
     { answerBytes: 20_000_000, answerBytesMax: 16_777_216 },
   ],
+  list_too_large: [
+    'The contract 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d has more holdings than pages are made of: ask getNFTOwners with Accept: text/csv or application/x-ndjson',
+    { operation: 'getNFTOwners', accept: ['text/csv', 'application/x-ndjson'] },
+  ],
   unauthorized: ['Invalid key'],
   forbidden: [
     'This key lacks the scope nft-transfers: a key with it is made by almanac keys create --scopes nft-transfers',

@@ -1,7 +1,10 @@
 // How every list of who owns what is answered over HTTP: parameters and cursors in, pages out. `holding-routes.ts` has
 // the lists, `query/holdings/` the rules.
+import { AlmanacError } from '../../errors.ts'
 import type { Admission } from '../../keys/gatekeeper.ts'
+import type { ChainId } from '../../model.ts'
 import type { HoldingsOptions, HoldingsQueries, ListAnswer, ListQuestion } from '../../query/holdings/questions.ts'
+import type { HoldingStreams } from '../../query/holdings/streams/holding-streams.ts'
 import { type CursorSigner, firstPage, type ListName, type PageCursor } from '../../store/cursor.ts'
 import { completenessHeaders, readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
@@ -12,17 +15,22 @@ import {
   inPath,
   inQueryList,
   jsonSuccess,
+  listSuccess,
   nodeErrors,
+  wholeListSentence,
 } from '../openapi-parts.ts'
 import { perform } from '../operation.ts'
 import { type Dialect, dialectOf, QueryText } from '../params.ts'
 import type { ApiRequest } from '../request.ts'
 import type { RouteParts } from '../responder.ts'
+import type { ListStream } from '../streams/list-stream.ts'
+import { streamTypes } from '../streams/stream-form.ts'
 import { openCursor } from './cursor-parameter.ts'
 import { carriedFilter, filterOf, type HoldingFilter, type KeyForm } from './holding-cursor.ts'
 import { documented, type HoldingParameters, holdingParameters, readAtBlock, readFilter } from './holding-parameters.ts'
 import { holdingsOptions, mayKeep } from './holdings-context.ts'
 import { deprecationHeaders, type Envelope, envelopeText } from './list-envelope.ts'
+import type { NftOptions } from './nft-json.ts'
 
 /** What tells the lists apart. */
 export type HoldingList<Row, Key> = {
@@ -47,6 +55,18 @@ export type HoldingList<Row, Key> = {
     options: HoldingsOptions,
   ) => Promise<ListAnswer<Row, Key>>
   body: (answer: ListAnswer<Row, Key>, page: HoldingPage) => string
+  /** The whole list in one answer. Absent where there is none. */
+  stream?: (streams: HoldingStreams, asked: StreamAsked) => Promise<ListStream>
+}
+
+export type StreamAsked = {
+  chain: ChainId
+  atBlock: number | undefined
+  subject: string
+  filter: HoldingFilter
+  /** How records are written. */
+  shown: NftOptions
+  options: HoldingsOptions
 }
 
 export type HoldingPage = Envelope & { format: 'decimal' | 'hex'; filter: HoldingFilter }
@@ -61,6 +81,7 @@ export function holdingList<Row, Key>(list: HoldingList<Row, Key>): RouteParts {
           scope: 'nft-holdings',
           cacheKey: dialect,
           work: admission => pages.answer(request, dialect, admission),
+          ...(list.stream && { whole: admission => pages.whole(request, dialect, admission) }),
         })
       }
     },
@@ -76,16 +97,24 @@ export function holdingList<Row, Key>(list: HoldingList<Row, Key>): RouteParts {
         id: version === 'v2' ? list.id : `${list.id}V22`,
         tag: 'EVM',
         summary: list.summary,
-        description: `${list.description} Pages stay as of the block of the first one while tokens move.`,
+        description: `${list.description} Pages stay as of the block of the first one while tokens move.${list.stream ? ` ${wholeListSentence}` : ''}`,
         parameters: [...list.path.map(name => inPath(parameters[name])), ...contracts, ...query],
         answers: {
-          200: jsonSuccess(list.schema, 'A page of the list, as of the block of its first page.', indexHeaders),
+          200: list.stream
+            ? listSuccess(list.schema, pageSentence)
+            : jsonSuccess(list.schema, pageSentence, indexHeaders),
         },
-        errors: list.query.includes('atDate') ? [...dataErrors, ...nodeErrors] : dataErrors,
+        errors: [
+          ...dataErrors,
+          ...(list.stream === undefined ? [] : (['list_too_large'] as const)),
+          ...(list.query.includes('atDate') ? nodeErrors : []),
+        ],
       }
     },
   }
 }
+
+const pageSentence = 'A page of the list, as of the block of its first page.'
 
 type Asked = { cursor: PageCursor; filter: HoldingFilter }
 
@@ -109,11 +138,10 @@ class HoldingPages<Row, Key> {
     const { chain, atBlock, limit, countTotal, subject, format, page } = cursor
     const after = page === 0 ? undefined : this.#list.keys.read(cursor)
     const options = holdingsOptions(this.#context, request, admission)
-    const answer = await this.#list.ask(
-      this.#context.holdings,
-      { chain, atBlock, after, limit, countTotal, subject, filter },
-      options,
-    )
+    const question = { chain, atBlock, after, limit, countTotal, subject, filter }
+    const answer = await this.#list.ask(this.#context.holdings, question, options).catch(error => {
+      throw this.#namingStream(error)
+    })
     const next =
       answer.next &&
       signer.seal({
@@ -134,6 +162,24 @@ class HoldingPages<Row, Key> {
       body: Buffer.from(body) as Buffer<ArrayBuffer>,
     })
     return { ready, keep: mayKeep(this.#context, answer, options) }
+  }
+
+  async whole(request: ApiRequest, dialect: Dialect, admission: Admission): Promise<ListStream> {
+    const query = new QueryText(request.query)
+    const { cursor, filter } = await this.#asked(request, query, await this.#context.cursors())
+    const { chain, atBlock, subject, format } = cursor
+    const options = holdingsOptions(this.#context, request, admission)
+    const shown = { dialect, format, normalizeMetadata: filter.normalizeMetadata }
+    return await this.#list.stream!(this.#context.holdingStreams, { chain, atBlock, subject, filter, shown, options })
+  }
+
+  /** What is too much for pages is answered whole. */
+  #namingStream(error: unknown): unknown {
+    const { id, stream } = this.#list
+    if (!(error instanceof AlmanacError) || error.code !== 'list_too_large' || stream === undefined) return error
+    const accept = Object.values(streamTypes)
+    const message = `${error.message}: ask ${id} with Accept: ${accept.join(' or ')}`
+    return new AlmanacError(error.code, message, { cause: error, details: { operation: id, accept } })
   }
 
   async #asked(request: ApiRequest, query: QueryText, signer: CursorSigner): Promise<Asked> {

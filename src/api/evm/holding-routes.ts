@@ -3,9 +3,10 @@ import type { Address } from '../../model.ts'
 import type { NftRow } from '../../query/holdings/questions.ts'
 import { readParameter } from '../params.ts'
 import type { ApiRequest } from '../request.ts'
-import { addressKeys, contractNftKeys, holdingKeys } from './holding-cursor.ts'
+import { addressKeys, contractNftKeys, type HoldingFilter, holdingKeys } from './holding-cursor.ts'
 import { type HoldingPage, holdingList, listBody } from './holding-lists.ts'
 import { asOfParameters, type HoldingParameters } from './holding-parameters.ts'
+import { addressStream, nftStream } from './holding-streams.ts'
 import { collectionJson, type NftShape, nftJson } from './nft-json.ts'
 
 const ofContract = (request: ApiRequest, { address }: HoldingParameters): string =>
@@ -17,6 +18,14 @@ const ofToken = (request: ApiRequest, parameters: HoldingParameters): string =>
   readParameter(parameters.tokenId, request.pathParameter('token_id')).toString(16).padStart(64, '0')
 
 const addressOf = (subject: string): Address => `0x${subject.slice(0, 40)}` as Address
+const tokenOf = (subject: string) => ({
+  contract: addressOf(subject),
+  tokenId: BigInt(`0x${subject.slice(40)}`),
+})
+const shownOf = ({ contracts, excludeSpam }: HoldingFilter) => ({
+  contracts: contracts.length === 0 ? undefined : contracts,
+  excludeSpam,
+})
 const nftsJson = (rows: readonly NftRow[], shape: NftShape, page: HoldingPage) =>
   rows.map(row => nftJson(row, shape, { ...page, normalizeMetadata: page.filter.normalizeMetadata }))
 
@@ -31,6 +40,10 @@ export const owners = holdingList({
   ask: (holdings, { subject, ...question }, options) =>
     holdings.owners({ ...question, contract: addressOf(subject), tokenId: undefined }, options),
   body: ({ rows }, page) => listBody(nftsJson(rows, 'owner', page), page),
+  stream: (streams, { subject, shown, options, ...asked }) => {
+    const question = { ...asked, contract: addressOf(subject), tokenId: undefined }
+    return nftStream(streams.owners(question, options), { ...shown, shape: 'owner' })
+  },
 })
 
 export const tokenOwners = holdingList({
@@ -40,10 +53,11 @@ export const tokenOwners = holdingList({
     'A row for each owner, newest change first; several for an ERC-1155 token. Empty where the token has none.',
   query: [...ofNfts, ...asOfParameters],
   ask: (holdings, { subject, ...question }, options) => {
-    const token = { contract: addressOf(subject), tokenId: BigInt(`0x${subject.slice(40)}`) }
-    return holdings.owners({ ...question, ...token }, options)
+    return holdings.owners({ ...question, ...tokenOf(subject) }, options)
   },
   body: ({ rows }, page) => listBody(nftsJson(rows, 'owner', page), page),
+  stream: (streams, { subject, shown, options, ...asked }) =>
+    nftStream(streams.owners({ ...asked, ...tokenOf(subject) }, options), { ...shown, shape: 'owner' }),
 })
 
 export const uniqueOwners = holdingList({
@@ -61,6 +75,8 @@ export const uniqueOwners = holdingList({
       ...{ page: number(page), pageSize: number(pageSize), cursor: cursor ?? end, walletAddresses: rows },
     })
   },
+  stream: (streams, { subject, options, ...asked }) =>
+    addressStream(streams.uniqueOwners({ ...asked, contract: addressOf(subject) }, options)),
 })
 
 export const walletNfts = holdingList({
@@ -70,11 +86,13 @@ export const walletNfts = holdingList({
     'A row for each token, newest change first. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`.',
   query: ['excludeSpam', 'tokenAddresses', ...ofNfts, 'includePrices', ...asOfParameters],
   ask: (holdings, { subject, filter, ...question }, options) => {
-    const contracts = filter.contracts.length === 0 ? undefined : filter.contracts
-    const { excludeSpam } = filter
-    return holdings.walletNfts({ ...question, wallet: addressOf(subject), contracts, excludeSpam }, options)
+    return holdings.walletNfts({ ...question, wallet: addressOf(subject), ...shownOf(filter) }, options)
   },
   body: ({ rows, complete }, page) => listBody(nftsJson(rows, 'wallet', page), page, { complete, at: 'start' }),
+  stream: (streams, { subject, shown, filter, ...asked }) => {
+    const question = { ...asked, wallet: addressOf(subject), ...shownOf(filter) }
+    return nftStream(streams.walletNfts(question), { ...shown, shape: 'wallet' })
+  },
 })
 
 export const walletCollections = holdingList({
@@ -100,4 +118,8 @@ export const contractNfts = holdingList({
   ask: (holdings, { subject, filter: { part }, ...question }, options) =>
     holdings.contractNfts({ ...question, contract: addressOf(subject), part }, options),
   body: ({ rows, complete }, page) => listBody(nftsJson(rows, 'contract', page), page, { complete, at: 'end' }),
+  stream: (streams, { subject, shown, filter: { part }, options, ...asked }) => {
+    const question = { ...asked, contract: addressOf(subject), part }
+    return nftStream(streams.contractNfts(question, options), { ...shown, shape: 'contract' })
+  },
 })

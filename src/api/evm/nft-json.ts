@@ -1,7 +1,7 @@
 // Rows of who owns what as the JSON objects of answers, with the keys in the order that clients of the hosted service
 // see. It knows no rules.
 import type { ShownFacts } from '../../annotate/shown-facts.ts'
-import { type Address, cryptoPunks, firstCryptoPunks } from '../../model.ts'
+import { type Address, cryptoPunks, firstCryptoPunks, type TokenStandard, zeroAddress } from '../../model.ts'
 import type { CollectionRow, NftRow } from '../../query/holdings/questions.ts'
 import { normalizedMetadataOf } from '../../query/token-metadata.ts'
 import type { TokenDetails } from '../../query/token-uris.ts'
@@ -16,7 +16,7 @@ export type NftShape = 'owner' | 'wallet' | 'contract' | 'single'
 /** They declare no standard. Their transfers are named ERC-721 all the same. */
 const withoutStandard: ReadonlySet<Address> = new Set([cryptoPunks, firstCryptoPunks])
 /** As the hosted service says it. */
-const noSingleMinter = "ERC1155 tokens don't have a single minter"
+export const noSingleMinter = "ERC1155 tokens don't have a single minter"
 
 export function nftJson(row: NftRow, shape: NftShape, options: NftOptions): Record<string, unknown> {
   const { dialect, format, normalizeMetadata } = options
@@ -33,17 +33,30 @@ export function nftJson(row: NftRow, shape: NftShape, options: NftOptions): Reco
     block_number_minted: blockMinted === undefined ? null : `${blockMinted}`,
     token_hash: row.tokenHash,
     ...(shape === 'wallet' ? {} : { amount }),
-    contract_type: withoutStandard.has(contract) ? null : standard,
-    name: facts?.name ?? null,
-    symbol: facts?.symbol ?? null,
+    ...standardFields(contract, facts, standard),
     ...tokenFields(row.token, normalizeMetadata),
     minter_address: standard === 'ERC1155' ? noSingleMinter : (minter ?? null),
     ...flagFields(facts, dialect),
   }
 }
 
+export function standardFields(contract: Address, facts: ShownFacts | undefined, standard: TokenStandard) {
+  const contract_type = withoutStandard.has(contract) ? null : standard
+  return { contract_type, name: facts?.name ?? null, symbol: facts?.symbol ?? null }
+}
+
+/** The names of a record that are not nested. */
+export function nftColumns(shape: NftShape): string[] {
+  const row: NftRow = {
+    ...{ contract: zeroAddress, owner: zeroAddress, tokenId: 0n, tokenHash: '', standard: 'ERC721', amount: 1n },
+    ...{ position: { block: 0, transactionIndex: 0, logIndex: 0, batchIndex: 0 } },
+    ...{ blockMinted: undefined, minter: undefined, facts: undefined, token: undefined },
+  }
+  return Object.keys(nftJson(row, shape, { dialect: 'live', format: 'decimal', normalizeMetadata: false }))
+}
+
 /** `normalized_metadata` is absent where the metadata is not known. */
-function tokenFields(token: TokenDetails | undefined, normalizeMetadata: boolean) {
+export function tokenFields(token: TokenDetails | undefined, normalizeMetadata: boolean) {
   const metadata = token?.metadata
   const isNormalized = normalizeMetadata && metadata !== undefined
   return {
@@ -71,7 +84,7 @@ export function collectionJson(
   }
 }
 
-function flagFields(facts: ShownFacts | undefined, dialect: Dialect) {
+export function flagFields(facts: ShownFacts | undefined, dialect: Dialect) {
   const flag = (value = false) => (dialect === 'live' ? value : `${value}`)
   return { possible_spam: flag(facts?.possibleSpam), verified_collection: flag(facts?.verifiedCollection) }
 }

@@ -27,7 +27,7 @@ export const nft: RouteParts = {
         'With its newest receiver that still holds it, where it has several. 404: it never moved, or it is burned.',
       parameters: [inPath(parameters.address), inPath(parameters.tokenId), ...documented(parameters, ofOne)],
       answers: { 200: jsonSuccess('Nft', 'The NFT with its newest owner.', indexHeaders) },
-      errors: [...dataErrors, 'not_found'],
+      errors: [...dataErrors, 'list_too_large', 'not_found'],
     }
   },
 }
@@ -52,7 +52,7 @@ export const multipleNfts: RouteParts = {
     answers: {
       200: jsonSuccess('NftList', 'The NFTs in the order of the body, null for one without an owner.', indexHeaders),
     },
-    errors: dataErrors,
+    errors: [...dataErrors, 'list_too_large'],
   }),
 }
 

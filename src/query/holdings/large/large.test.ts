@@ -1,0 +1,121 @@
+import { expect, test } from 'vitest'
+import { HoldingsModel } from '../../../../test/holdings-model.ts'
+import { alice, blockOf, bob, chain, contract, rowOf, storeOf } from '../../../../test/ten-final-blocks.ts'
+import { linesOf, lowBounds, WholeLists } from '../../../../test/whole-holdings.ts'
+import { addressStream, nftStream } from '../../../api/evm/holding-streams.ts'
+import { type Address, type TransferRow, zeroAddress } from '../../../model.ts'
+import { noActivity } from '../../../store/packed-activity.ts'
+import { unpackTransfer } from '../../../store/transfer-payload.ts'
+import { Holdings } from '../holdings.ts'
+import type { HoldingsOptions } from '../questions.ts'
+
+const options: HoldingsOptions = {
+  key: { id: 'test' } as HoldingsOptions['key'],
+  freshen: undefined,
+  freshenWaitMs: 0,
+}
+const shown = { dialect: 'live', format: 'decimal', normalizeMetadata: false, shape: 'owner' } as const
+const noTokens = { withStored: async () => new Set<Address>(), stored: async () => [] }
+const walletOf = (number: number) => `0x${(number * 7_919).toString(16).padStart(6, '0')}${'5'.repeat(34)}` as Address
+
+const modelOf = (rows: readonly TransferRow[]) =>
+  new HoldingsModel(
+    rows.map(({ payload, ...place }) => ({ ...place, ...unpackTransfer(payload) })),
+    10,
+  )
+
+test('a token with more holders than a part, between others and within a range', async () => {
+  const edition = { standard: 'ERC1155', tokenId: 7n } as const
+  const rows = [
+    rowOf(1, { tokenId: 2n, idCount: 8, to: bob }),
+    ...Array.from({ length: 300 }, (_, logIndex) => ({
+      ...rowOf(2, { ...edition, to: walletOf(logIndex % 250), amount: 2n ** 60n }),
+      logIndex,
+    })),
+    ...Array.from({ length: 40 }, (_, logIndex) => ({
+      ...rowOf(3, { ...edition, from: walletOf(logIndex), to: zeroAddress, amount: 2n ** (logIndex % 3 ? 60n : 61n) }),
+      logIndex,
+    })),
+    ...Array.from({ length: 100 }, (_, at) => ({
+      ...rowOf(4, { tokenId: BigInt(at * 5), to: walletOf(at) }),
+      logIndex: at,
+    })),
+    { ...rowOf(5, { ...edition, tokenId: 8n, to: alice }), logIndex: 1 },
+  ].filter(({ payload }, at) => at < 341 || unpackTransfer(payload).tokenId !== 5n)
+  const lists = new WholeLists(storeOf(rows).reads(), chain)
+  await lists.compareContract(modelOf(rows), contract, 10)
+})
+
+test('a wallet with more tokens than a part, with ranges', async () => {
+  const rows = [
+    rowOf(1, { tokenId: 20n, idCount: 30 }),
+    ...Array.from({ length: 120 }, (_, logIndex) => ({ ...rowOf(2, { tokenId: BigInt(logIndex * 2) }), logIndex })),
+    ...Array.from({ length: 40 }, (_, logIndex) => ({
+      ...rowOf(3, { tokenId: BigInt(logIndex * 3), from: alice, to: bob }),
+      logIndex,
+    })),
+    { ...rowOf(4, { tokenId: 4n, idCount: 3, from: bob }), logIndex: 1 },
+    { ...rowOf(4, { tokenId: 2n ** 200n }), logIndex: 2 },
+  ]
+  const lists = new WholeLists(storeOf(rows).reads(), chain)
+  for (const wallet of [alice, bob]) await lists.compareWallet(modelOf(rows), wallet, 10)
+})
+
+test('a list in parts is cut by a reorganisation and by rows that are taken away', async () => {
+  const rows = Array.from({ length: 40 }, (_, at) => ({ ...rowOf(1, { tokenId: BigInt(at) }), logIndex: at }))
+  const changes = [
+    (store: ReturnType<typeof storeOf>) => {
+      const hot = [{ ...blockOf(10), hash: `0x${'1'.repeat(64)}` as const, transfers: [], activity: noActivity }]
+      store.commitHot({ chain, ancestor: 9, blocks: hot as never, head: blockOf(10) })
+    },
+    (store: ReturnType<typeof storeOf>) => store.dropRange(chain, 'full', { from: 1, to: 1 }),
+  ]
+  for (const bounds of [lowBounds, {}])
+    for (const change of [() => {}, ...changes]) {
+      const store = storeOf(rows)
+      const reads = store.reads()
+      const streams = new Holdings(reads, reads.indexes, bounds).streams(noTokens)
+      const question = { chain, contract, tokenId: undefined, atBlock: undefined }
+      const { batches } = await nftStream(streams.owners(question, options), shown)
+      const list = batches[Symbol.asyncIterator]()
+      const { rows: count, lines } = (await list.next()).value!
+      lines.release()
+      expect(count).toBeGreaterThan(0)
+      change(store)
+      const rest = linesOf({ batches: { [Symbol.asyncIterator]: () => list } } as never)
+      if (changes.includes(change)) await expect(rest).rejects.toMatchObject({ code: 'stream_cut' })
+      else await rest
+    }
+})
+
+test('pages of what is too large are refused, and counts of its head are kept as of their block', async () => {
+  const rows = Array.from({ length: 100 }, (_, at) => ({
+    ...rowOf(1, { tokenId: BigInt(at), to: walletOf(at) }),
+    logIndex: at,
+  }))
+  const store = storeOf(rows)
+  const reads = store.reads()
+  let recordReads = 0
+  const indexRecords: typeof reads.indexes.indexRecords = query => {
+    recordReads++
+    return reads.indexes.indexRecords(query)
+  }
+  const holdings = new Holdings(reads, { ...reads.indexes, indexRecords }, lowBounds)
+  const page = { chain, contract, atBlock: undefined, after: undefined, limit: 10, countTotal: false }
+  await expect(holdings.owners({ ...page, tokenId: undefined }, options)).rejects.toMatchObject({
+    code: 'list_too_large',
+  })
+  const stats = (atBlock?: number) => holdings.collectionStats({ chain, contract, atBlock }, options)
+  expect(await stats()).toMatchObject({ tokens: 100, owners: 100, block: 10, complete: true })
+  const moved = [{ ...blockOf(11), transfers: [rowOf(11, { tokenId: 1n, to: walletOf(2) })], activity: noActivity }]
+  const covered = { scope: contract, from: 11, evidence: 'bloom' } as const
+  store.commitHot({ chain, ancestor: 10, blocks: moved, covered, head: blockOf(11) })
+  recordReads = 0
+  expect(await stats()).toMatchObject({ owners: 100, block: 10 })
+  expect(recordReads).toBe(0)
+  expect(await stats(11)).toMatchObject({ owners: 99, block: 11 })
+  const { batches } = await addressStream(
+    holdings.streams(noTokens).uniqueOwners({ chain, contract, atBlock: undefined }, options),
+  )
+  expect(await linesOf({ batches } as never)).toHaveLength(99)
+})
