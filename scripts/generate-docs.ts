@@ -73,8 +73,11 @@ What is particular to the answers:
 - NFTs of a contract come by token hash, descending, and after them the ids that only ERC-2309 ranges moved, ascending. \`range\` 0 is the high end.
 - \`X-Index-Complete\` is true where every block that the answer rests on is indexed; \`status\` and \`index_complete\` say the same. Lists of a wallet, of
   a block and of all contracts need whole blocks, so on a chain that is indexed on demand they show what is there.
-- Lists and counts of who owns what are made in memory, large ones one after the other: some 80 bytes a holding, 256 MB kept in all. One that takes
-  more than 1 GB to make, from some ten million holdings on, answers 400 with the code \`answer_too_large\`.
+- Lists and counts of who owns what are made in memory, large ones one after the other: some 80 bytes a holding, 256 MB kept in all. A page of one
+  that takes more than 1 GB to make, from some ten million holdings on, answers 422 with the code \`list_too_large\`; the whole list (\`Accept: text/csv\`
+  or \`application/x-ndjson\`) is answered in parts then: of a contract by rising ids, of one token by rising addresses of its owners, of a wallet by its
+  tokens, each part in the order of pages. Unique owners ascend as ever. Counts and collections of a wallet are always answered; beyond that bound they
+  take minutes, are kept, and without \`at_block\` are those of a block up to ten minutes old.
 - One request looks at 200,000 records of an index. Beyond that \`total\` is null, and a filtered page of a wallet may have fewer rows than its limit, or
   none, and a cursor. Transfers of the zero address are not listed as those of a wallet, and those of a token below more ERC-2309 ranges than that
   answer 400 with the code \`answer_too_large\`.

@@ -78,14 +78,14 @@ export interface paths {
   "/api/v2/{address}/nft": {
     /**
      * NFTs of a wallet
-     * @description A row for each token, newest change first. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`. Pages stay as of the block of the first one while tokens move.
+     * @description A row for each token, newest change first. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`. Pages stay as of the block of the first one while tokens move. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
      */
     get: operations["getWalletNFTs"];
   };
   "/api/v2.2/{address}/nft": {
     /**
      * NFTs of a wallet
-     * @description A row for each token, newest change first. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`. Pages stay as of the block of the first one while tokens move.
+     * @description A row for each token, newest change first. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`. Pages stay as of the block of the first one while tokens move. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
      */
     get: operations["getWalletNFTsV22"];
   };
@@ -106,42 +106,42 @@ export interface paths {
   "/api/v2/nft/{address}": {
     /**
      * NFTs of a contract
-     * @description Tokens with an owner, descending by token hash, then those that only ERC-2309 ranges moved, ascending by id. `range` and `totalRanges` split the hashes. Pages stay as of the block of the first one while tokens move.
+     * @description Tokens with an owner, descending by token hash, then those that only ERC-2309 ranges moved, ascending by id. `range` and `totalRanges` split the hashes. Pages stay as of the block of the first one while tokens move. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
      */
     get: operations["getContractNFTs"];
   };
   "/api/v2.2/nft/{address}": {
     /**
      * NFTs of a contract
-     * @description Tokens with an owner, descending by token hash, then those that only ERC-2309 ranges moved, ascending by id. `range` and `totalRanges` split the hashes. Pages stay as of the block of the first one while tokens move.
+     * @description Tokens with an owner, descending by token hash, then those that only ERC-2309 ranges moved, ascending by id. `range` and `totalRanges` split the hashes. Pages stay as of the block of the first one while tokens move. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
      */
     get: operations["getContractNFTsV22"];
   };
   "/api/v2/nft/{address}/owners": {
     /**
      * Owners of the NFTs of a contract
-     * @description A row for each token and owner, newest change first. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. Pages stay as of the block of the first one while tokens move.
+     * @description A row for each token and owner, newest change first. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. Pages stay as of the block of the first one while tokens move. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
      */
     get: operations["getNFTOwners"];
   };
   "/api/v2.2/nft/{address}/owners": {
     /**
      * Owners of the NFTs of a contract
-     * @description A row for each token and owner, newest change first. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. Pages stay as of the block of the first one while tokens move.
+     * @description A row for each token and owner, newest change first. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. Pages stay as of the block of the first one while tokens move. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
      */
     get: operations["getNFTOwnersV22"];
   };
   "/api/v2/nft/{address}/unique-owners": {
     /**
      * Wallets that own an NFT of a contract
-     * @description Each address once, ascending, up to 5,000 a page. The zero address is not an owner. Pages stay as of the block of the first one while tokens move.
+     * @description Each address once, ascending, up to 5,000 a page. The zero address is not an owner. Pages stay as of the block of the first one while tokens move. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
      */
     get: operations["getUniqueOwnersByCollection"];
   };
   "/api/v2.2/nft/{address}/unique-owners": {
     /**
      * Wallets that own an NFT of a contract
-     * @description Each address once, ascending, up to 5,000 a page. The zero address is not an owner. Pages stay as of the block of the first one while tokens move.
+     * @description Each address once, ascending, up to 5,000 a page. The zero address is not an owner. Pages stay as of the block of the first one while tokens move. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
      */
     get: operations["getUniqueOwnersByCollectionV22"];
   };
@@ -176,14 +176,14 @@ export interface paths {
   "/api/v2/nft/{address}/{token_id}/owners": {
     /**
      * Owners of a token
-     * @description A row for each owner, newest change first; several for an ERC-1155 token. Empty where the token has none. Pages stay as of the block of the first one while tokens move.
+     * @description A row for each owner, newest change first; several for an ERC-1155 token. Empty where the token has none. Pages stay as of the block of the first one while tokens move. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
      */
     get: operations["getNFTTokenIdOwners"];
   };
   "/api/v2.2/nft/{address}/{token_id}/owners": {
     /**
      * Owners of a token
-     * @description A row for each owner, newest change first; several for an ERC-1155 token. Empty where the token has none. Pages stay as of the block of the first one while tokens move.
+     * @description A row for each owner, newest change first; several for an ERC-1155 token. Empty where the token has none. Pages stay as of the block of the first one while tokens move. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
      */
     get: operations["getNFTTokenIdOwnersV22"];
   };
@@ -1501,6 +1501,16 @@ export interface components {
         "application/json": components["schemas"]["Failure"];
       };
     };
+    /** @description Unprocessable Entity */
+    Failure422: {
+      headers: {
+        /** @description Request id. A valid id sent by the client is kept. */
+        "X-Request-Id"?: string;
+      };
+      content: {
+        "application/json": components["schemas"]["Failure"];
+      };
+    };
     /** @description Not Found */
     Failure404: {
       headers: {
@@ -2647,7 +2657,7 @@ export interface operations {
   };
   /**
    * NFTs of a wallet
-   * @description A row for each token, newest change first. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`. Pages stay as of the block of the first one while tokens move.
+   * @description A row for each token, newest change first. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`. Pages stay as of the block of the first one while tokens move. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
    */
   getWalletNFTs: {
     parameters: {
@@ -2740,15 +2750,20 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Of a whole list: the block that it is of. */
+          "X-Block-Number"?: number;
         };
         content: {
           "application/json": components["schemas"]["WalletNfts"];
+          "text/csv": string;
+          "application/x-ndjson": string;
         };
       };
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
       414: components["responses"]["Failure414"];
+      422: components["responses"]["Failure422"];
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
       500: components["responses"]["Failure500"];
@@ -2759,7 +2774,7 @@ export interface operations {
   };
   /**
    * NFTs of a wallet
-   * @description A row for each token, newest change first. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`. Pages stay as of the block of the first one while tokens move.
+   * @description A row for each token, newest change first. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`. Pages stay as of the block of the first one while tokens move. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
    */
   getWalletNFTsV22: {
     parameters: {
@@ -2852,15 +2867,20 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Of a whole list: the block that it is of. */
+          "X-Block-Number"?: number;
         };
         content: {
           "application/json": components["schemas"]["WalletNfts"];
+          "text/csv": string;
+          "application/x-ndjson": string;
         };
       };
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
       414: components["responses"]["Failure414"];
+      422: components["responses"]["Failure422"];
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
       500: components["responses"]["Failure500"];
@@ -3061,7 +3081,7 @@ export interface operations {
   };
   /**
    * NFTs of a contract
-   * @description Tokens with an owner, descending by token hash, then those that only ERC-2309 ranges moved, ascending by id. `range` and `totalRanges` split the hashes. Pages stay as of the block of the first one while tokens move.
+   * @description Tokens with an owner, descending by token hash, then those that only ERC-2309 ranges moved, ascending by id. `range` and `totalRanges` split the hashes. Pages stay as of the block of the first one while tokens move. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
    */
   getContractNFTs: {
     parameters: {
@@ -3142,15 +3162,20 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Of a whole list: the block that it is of. */
+          "X-Block-Number"?: number;
         };
         content: {
           "application/json": components["schemas"]["ContractNfts"];
+          "text/csv": string;
+          "application/x-ndjson": string;
         };
       };
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
       414: components["responses"]["Failure414"];
+      422: components["responses"]["Failure422"];
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
       500: components["responses"]["Failure500"];
@@ -3160,7 +3185,7 @@ export interface operations {
   };
   /**
    * NFTs of a contract
-   * @description Tokens with an owner, descending by token hash, then those that only ERC-2309 ranges moved, ascending by id. `range` and `totalRanges` split the hashes. Pages stay as of the block of the first one while tokens move.
+   * @description Tokens with an owner, descending by token hash, then those that only ERC-2309 ranges moved, ascending by id. `range` and `totalRanges` split the hashes. Pages stay as of the block of the first one while tokens move. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
    */
   getContractNFTsV22: {
     parameters: {
@@ -3241,15 +3266,20 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Of a whole list: the block that it is of. */
+          "X-Block-Number"?: number;
         };
         content: {
           "application/json": components["schemas"]["ContractNfts"];
+          "text/csv": string;
+          "application/x-ndjson": string;
         };
       };
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
       414: components["responses"]["Failure414"];
+      422: components["responses"]["Failure422"];
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
       500: components["responses"]["Failure500"];
@@ -3259,7 +3289,7 @@ export interface operations {
   };
   /**
    * Owners of the NFTs of a contract
-   * @description A row for each token and owner, newest change first. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. Pages stay as of the block of the first one while tokens move.
+   * @description A row for each token and owner, newest change first. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. Pages stay as of the block of the first one while tokens move. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
    */
   getNFTOwners: {
     parameters: {
@@ -3335,15 +3365,20 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Of a whole list: the block that it is of. */
+          "X-Block-Number"?: number;
         };
         content: {
           "application/json": components["schemas"]["NftOwners"];
+          "text/csv": string;
+          "application/x-ndjson": string;
         };
       };
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
       414: components["responses"]["Failure414"];
+      422: components["responses"]["Failure422"];
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
       500: components["responses"]["Failure500"];
@@ -3354,7 +3389,7 @@ export interface operations {
   };
   /**
    * Owners of the NFTs of a contract
-   * @description A row for each token and owner, newest change first. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. Pages stay as of the block of the first one while tokens move.
+   * @description A row for each token and owner, newest change first. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. Pages stay as of the block of the first one while tokens move. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
    */
   getNFTOwnersV22: {
     parameters: {
@@ -3430,15 +3465,20 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Of a whole list: the block that it is of. */
+          "X-Block-Number"?: number;
         };
         content: {
           "application/json": components["schemas"]["NftOwners"];
+          "text/csv": string;
+          "application/x-ndjson": string;
         };
       };
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
       414: components["responses"]["Failure414"];
+      422: components["responses"]["Failure422"];
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
       500: components["responses"]["Failure500"];
@@ -3449,7 +3489,7 @@ export interface operations {
   };
   /**
    * Wallets that own an NFT of a contract
-   * @description Each address once, ascending, up to 5,000 a page. The zero address is not an owner. Pages stay as of the block of the first one while tokens move.
+   * @description Each address once, ascending, up to 5,000 a page. The zero address is not an owner. Pages stay as of the block of the first one while tokens move. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
    */
   getUniqueOwnersByCollection: {
     parameters: {
@@ -3504,15 +3544,20 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Of a whole list: the block that it is of. */
+          "X-Block-Number"?: number;
         };
         content: {
           "application/json": components["schemas"]["UniqueOwners"];
+          "text/csv": string;
+          "application/x-ndjson": string;
         };
       };
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
       414: components["responses"]["Failure414"];
+      422: components["responses"]["Failure422"];
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
       500: components["responses"]["Failure500"];
@@ -3523,7 +3568,7 @@ export interface operations {
   };
   /**
    * Wallets that own an NFT of a contract
-   * @description Each address once, ascending, up to 5,000 a page. The zero address is not an owner. Pages stay as of the block of the first one while tokens move.
+   * @description Each address once, ascending, up to 5,000 a page. The zero address is not an owner. Pages stay as of the block of the first one while tokens move. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
    */
   getUniqueOwnersByCollectionV22: {
     parameters: {
@@ -3578,15 +3623,20 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Of a whole list: the block that it is of. */
+          "X-Block-Number"?: number;
         };
         content: {
           "application/json": components["schemas"]["UniqueOwners"];
+          "text/csv": string;
+          "application/x-ndjson": string;
         };
       };
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
       414: components["responses"]["Failure414"];
+      422: components["responses"]["Failure422"];
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
       500: components["responses"]["Failure500"];
@@ -3795,6 +3845,7 @@ export interface operations {
       403: components["responses"]["Failure403"];
       404: components["responses"]["Failure404"];
       414: components["responses"]["Failure414"];
+      422: components["responses"]["Failure422"];
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
       500: components["responses"]["Failure500"];
@@ -3874,6 +3925,7 @@ export interface operations {
       403: components["responses"]["Failure403"];
       404: components["responses"]["Failure404"];
       414: components["responses"]["Failure414"];
+      422: components["responses"]["Failure422"];
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
       500: components["responses"]["Failure500"];
@@ -3883,7 +3935,7 @@ export interface operations {
   };
   /**
    * Owners of a token
-   * @description A row for each owner, newest change first; several for an ERC-1155 token. Empty where the token has none. Pages stay as of the block of the first one while tokens move.
+   * @description A row for each owner, newest change first; several for an ERC-1155 token. Empty where the token has none. Pages stay as of the block of the first one while tokens move. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
    */
   getNFTTokenIdOwners: {
     parameters: {
@@ -3964,15 +4016,20 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Of a whole list: the block that it is of. */
+          "X-Block-Number"?: number;
         };
         content: {
           "application/json": components["schemas"]["NftOwners"];
+          "text/csv": string;
+          "application/x-ndjson": string;
         };
       };
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
       414: components["responses"]["Failure414"];
+      422: components["responses"]["Failure422"];
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
       500: components["responses"]["Failure500"];
@@ -3983,7 +4040,7 @@ export interface operations {
   };
   /**
    * Owners of a token
-   * @description A row for each owner, newest change first; several for an ERC-1155 token. Empty where the token has none. Pages stay as of the block of the first one while tokens move.
+   * @description A row for each owner, newest change first; several for an ERC-1155 token. Empty where the token has none. Pages stay as of the block of the first one while tokens move. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
    */
   getNFTTokenIdOwnersV22: {
     parameters: {
@@ -4064,15 +4121,20 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Of a whole list: the block that it is of. */
+          "X-Block-Number"?: number;
         };
         content: {
           "application/json": components["schemas"]["NftOwners"];
+          "text/csv": string;
+          "application/x-ndjson": string;
         };
       };
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
       414: components["responses"]["Failure414"];
+      422: components["responses"]["Failure422"];
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
       500: components["responses"]["Failure500"];
@@ -4263,6 +4325,7 @@ export interface operations {
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
       414: components["responses"]["Failure414"];
+      422: components["responses"]["Failure422"];
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
       500: components["responses"]["Failure500"];
@@ -4314,6 +4377,7 @@ export interface operations {
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
       414: components["responses"]["Failure414"];
+      422: components["responses"]["Failure422"];
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
       500: components["responses"]["Failure500"];
