@@ -2,6 +2,7 @@
 // not complete.
 import { AlmanacError } from '../../errors.ts'
 import type { Address, ChainId } from '../../model.ts'
+import type { IndexName } from '../../store/indexes/index-view.ts'
 import type { Claims } from './claims.ts'
 import type { Completeness, HoldingsOptions } from './questions.ts'
 import type { FoundSheet, Sheets } from './sheets.ts'
@@ -54,20 +55,31 @@ export class AnsweredSheets {
   async find(subject: Subject, { claim, takenBack }: AskedClaim): Promise<Answered> {
     const { chain } = subject
     const { state, filled } = await this.#claims.chain(chain)
-    const index = 'wallet' in subject ? 'by_wallet' : 'by_token'
-    const isFilled = filled.has(index)
+    const isFilled = filled.has(indexOf(subject))
     const found = await this.#sheets.after(subject, claim.block, { finalized: state?.finalized ?? -1, isFilled })
     // What was claimed before rows were taken away is not claimed of the rest.
     const isClaimed = found.isWhole && (found.takenBack ?? takenBack) === takenBack
-    // An index that was left meanwhile gave a part of its records.
-    const isWhole = isClaimed && (await this.#claims.chain(chain)).filled.has(index)
-    return { ...found, claim: isWhole ? claim : { ...claim, complete: false, evidence: undefined } }
+    return { ...found, claim: await this.claimAfter(subject, isClaimed ? claim : nothingOf(claim)) }
+  }
+
+  /** What is left of a claim once records were read: an index that was left meanwhile gave a part of them. */
+  async claimAfter(subject: Subject, claim: Completeness): Promise<Completeness> {
+    const { filled } = await this.#claims.chain(subject.chain)
+    return filled.has(indexOf(subject)) ? claim : nothingOf(claim)
   }
 
   async #asOf(chain: ChainId, atBlock = Number.POSITIVE_INFINITY): Promise<{ block: number; takenBack: number }> {
     const { state, takenBack } = await this.#claims.chain(chain)
     return { block: Math.min(atBlock, state?.head.number ?? -1), takenBack }
   }
+}
+
+function indexOf(subject: Subject): IndexName {
+  return 'wallet' in subject ? 'by_wallet' : 'by_token'
+}
+
+function nothingOf(claim: Completeness): Completeness {
+  return { ...claim, complete: false, evidence: undefined }
 }
 
 export function undefinedIfTooLarge(error: unknown): undefined {

@@ -160,7 +160,7 @@ export class Holdings implements q.HoldingsQueries {
     const counted = found
       ? undefined
       : await this.#large.collection({ chain, contract }, asked.claim, atBlock !== undefined)
-    const claim = found?.claim ?? counted!.claim
+    const claim = found?.claim ?? (await this.#answered.claimAfter(question, counted!.claim))
     const transfers = claim.block < 0 ? 0 : await this.#store.transferCount({ chain, contract, toBlock: claim.block })
     if (found === undefined) return { ...claim, ...counted!.counts, transfers }
     const { ids: tokens, parties: owners, impossible } = found.sheet
@@ -173,7 +173,7 @@ export class Holdings implements q.HoldingsQueries {
     const found = await this.#within({ chain, contract, tokenId }, asked)
     if (found !== undefined) return { ...found.claim, owners: found.sheet.parties, transfers: found.sheet.transfers }
     const { claim, counts } = await this.#large.token({ chain, contract, tokenId }, asked.claim, atBlock !== undefined)
-    return { ...claim, ...counts }
+    return { ...(await this.#answered.claimAfter(question, claim)), ...counts }
   }
 
   async walletStats(question: q.WalletStatsQuestion): Promise<q.WalletStatsAnswer> {
@@ -235,7 +235,7 @@ export class Holdings implements q.HoldingsQueries {
     const found = await this.#within({ chain, wallet }, asked)
     if (found !== undefined) return { claim: found.claim, sheet: found.sheet, counts: undefined }
     const { claim, counts } = await this.#large.wallet({ chain, wallet }, asked.claim, atBlock !== undefined)
-    return { claim, sheet: undefined, counts }
+    return { claim: await this.#answered.claimAfter({ chain, wallet }, claim), sheet: undefined, counts }
   }
 }
 

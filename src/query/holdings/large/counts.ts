@@ -30,7 +30,7 @@ export class LargeCounts {
   readonly #store: BranchStore
   readonly #bounds: PartBounds
   readonly #turns = new FoldTurns()
-  readonly #kept = new LRUCache<string, Counted<unknown>>({ max: 1_000, ttl: ageMsMax })
+  readonly #kept = new LRUCache<string, Counted<unknown>>({ max: 100, ttl: ageMsMax })
   readonly #counting = new Map<string, Promise<Counted<unknown>>>()
 
   constructor(store: BranchStore, bounds: PartBounds) {

@@ -119,3 +119,26 @@ test('pages of what is too large are refused, and counts of its head are kept as
   )
   expect(await linesOf({ batches } as never)).toHaveLength(99)
 })
+
+test('an index that is left while parts are read makes no list whole and no count complete', async () => {
+  const store = storeOf(Array.from({ length: 40 }, (_, at) => ({ ...rowOf(1, { tokenId: BigInt(at) }), logIndex: at })))
+  const reads = store.reads()
+  let filled = true
+  const indexes: typeof reads.indexes = {
+    ...reads.indexes,
+    indexStates: async () => [{ index: 'by_token', filled }],
+    indexRecords: query => {
+      filled = false
+      store.commitHot({ chain, ancestor: 10, blocks: [], head: blockOf(10) })
+      return reads.indexes.indexRecords(query)
+    },
+  }
+  const holdings = new Holdings(reads, indexes, lowBounds)
+  const question = { chain, contract, atBlock: undefined }
+  expect(await holdings.collectionStats(question, options)).toMatchObject({ tokens: 40, complete: false })
+  filled = true
+  store.commitHot({ chain, ancestor: 10, blocks: [], head: blockOf(10) })
+  const { complete, ...list } = await addressStream(holdings.streams(noTokens).uniqueOwners(question, options))
+  expect(complete).toBe(true)
+  await expect(linesOf(list as never)).rejects.toMatchObject({ code: 'stream_cut' })
+})

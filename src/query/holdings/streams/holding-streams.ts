@@ -136,10 +136,11 @@ export class HoldingStreams {
     // What is stored above comes and goes unseen; where it is not stored yet, the list is not claimed to be complete.
     const block = Math.min(claim.block, branch.storedTo)
     const found = await answered.find(subject, { claim: { ...claim, block }, takenBack }).catch(undefinedIfTooLarge)
-    if (found === undefined) yield* large(block)
-    else {
-      if (claim.complete && !found.claim.complete)
-        throw new AlmanacError('stream_cut', 'Rows came or went while the list was made', { retryable: true })
+    if (found === undefined) {
+      yield* large(block)
+      requireSame(claim, await answered.claimAfter(subject, claim))
+    } else {
+      requireSame(claim, found.claim)
       const release = this.#held.hold(found.sheet)
       try {
         yield* ordered(found.sheet)
@@ -149,6 +150,11 @@ export class HoldingStreams {
     }
     await branch.check(block)
   }
+}
+
+function requireSame(before: q.Completeness, after: q.Completeness): void {
+  if (!before.complete || after.complete) return
+  throw new AlmanacError('stream_cut', 'Rows came or went while the list was made', { retryable: true })
 }
 
 export type AddressBatch = { addresses: Sheet['addresses']; numbers: Uint32Array }
