@@ -116,7 +116,7 @@ export class AddressTable {
       if (isWanted(number)) numbers[count++] = number
     }
     const sortEqual = (equal: Uint32Array): Uint32Array => equal.slice().sort((a, b) => this.#compare(a, b))
-    return await sortedByWord(numbers.slice(0, count), { words, sortEqual, pace: new Pace() })
+    return await sortedByWord(numbers.subarray(0, count), { words, sortEqual, pace: new Pace() })
   }
 
   #compare(a: number, b: number): number {
@@ -166,11 +166,11 @@ export function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView
   return new DataView(buffer, byteOffset, byteLength)
 }
 
+/** The column itself must not be used any more: its memory is free at once, and not when it is collected. */
 export function grown<T extends Uint8Array | Uint32Array | Float64Array>(
   column: T,
   length = Math.max(64, column.length * 2),
 ): T {
-  const larger = new (column.constructor as new (length: number) => T)(length)
-  larger.set(column)
-  return larger
+  const larger = (column.buffer as ArrayBuffer).transfer(length * column.BYTES_PER_ELEMENT)
+  return new (column.constructor as new (buffer: ArrayBuffer) => T)(larger)
 }

@@ -110,5 +110,5 @@ async function makeOrder(sheet: Sheet, contract: Address): Promise<Uint32Array> 
     const hashes = new Map([...equal].map(row => [row, tokenHash(contract, sheet.idOf(row))]))
     return equal.slice().sort((a, b) => (hashes.get(a)! > hashes.get(b)! ? -1 : 1))
   }
-  return await sortedByWord(rows.slice(0, count), { words, sortEqual, pace })
+  return await sortedByWord(rows.subarray(0, count), { words, sortEqual, pace })
 }

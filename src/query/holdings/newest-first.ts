@@ -21,7 +21,7 @@ function shownRows({ flags, length }: SheetColumns): Uint32Array {
   const rows = new Uint32Array(length)
   let count = 0
   for (let row = 0; row < length; row++) if ((flags[row]! & rowFlags.impossible) === 0) rows[count++] = row
-  return rows.slice(0, count)
+  return rows.subarray(0, count)
 }
 
 function sorted(rows: Uint32Array, columns: SheetColumns): Uint32Array {

@@ -264,7 +264,8 @@ export class SheetBuilder {
     this.#placeView = viewOf(this.#places)
     this.#parties = grown(this.#parties, capacity)
     this.#mintBlocks = grown(this.#mintBlocks, capacity)
-    this.#minters = grown(this.#minters, capacity).fill(noAddress, this.#minters.length)
+    const minters = this.#minters.length
+    this.#minters = grown(this.#minters, capacity).fill(noAddress, minters)
     if (this.#amounts !== undefined) this.#amounts = grown(this.#amounts, capacity)
     if (this.#counts !== undefined) this.#counts = grown(this.#counts, capacity)
     if (this.#offsets !== undefined) this.#offsets = grown(this.#offsets, capacity)

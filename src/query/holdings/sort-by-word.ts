@@ -7,7 +7,7 @@ const digits = 1 << digitBits
 /** Fewer are sorted by comparing. */
 export const radixRowsMin = 5_000
 
-/** Rows by rising `words[row]`; those with the same word are sorted by comparing. */
+/** Rows by rising `words[row]`; those with the same word are sorted by comparing. The memory of `rows` is used. */
 export async function sortedByWord(
   rows: Uint32Array,
   { words, sortEqual, pace }: { words: Uint32Array; sortEqual: (rows: Uint32Array) => Uint32Array; pace: Pace },
@@ -29,17 +29,16 @@ export async function sortedByWord(
 type Sorted = { order: Uint32Array; keys: Uint32Array }
 
 function compared(rows: Uint32Array, words: Uint32Array): Sorted {
-  const order = rows.slice().sort((a, b) => words[a]! - words[b]!)
+  const order = rows.sort((a, b) => words[a]! - words[b]!)
   return { order, keys: order.map(row => words[row]!) }
 }
 
 /** By the lowest digit first: a pass keeps the order of the one before. */
 async function sortedByDigits(rows: Uint32Array, words: Uint32Array, pace: Pace): Promise<Sorted> {
   const count = rows.length
-  // The rows are the caller's; what is sorted is swapped with what is free.
-  let [order, keys] = [rows.slice(), new Uint32Array(count)]
+  let [order, keys]: [Uint32Array, Uint32Array] = [rows, new Uint32Array(count)]
   for (let at = 0; at < count; at++) keys[at] = words[rows[at]!]!
-  let [nextOrder, nextKeys] = [new Uint32Array(count), new Uint32Array(count)]
+  let [nextOrder, nextKeys]: [Uint32Array, Uint32Array] = [new Uint32Array(count), new Uint32Array(count)]
   for (let shift = 0; shift < 32; shift += digitBits) {
     const starts = new Uint32Array(digits + 1)
     for (let at = 0; at < count; at++) starts[((keys[at]! >>> shift) & (digits - 1)) + 1]!++
