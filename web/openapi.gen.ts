@@ -1732,7 +1732,7 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
-          /** @description Of a whole list: the block that it is of. */
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
         content: {
@@ -1829,7 +1829,7 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
-          /** @description Of a whole list: the block that it is of. */
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
         content: {
@@ -1949,7 +1949,7 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
-          /** @description Of a whole list: the block that it is of. */
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
         content: {
@@ -2069,7 +2069,7 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
-          /** @description Of a whole list: the block that it is of. */
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
         content: {
@@ -2162,7 +2162,7 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
-          /** @description Of a whole list: the block that it is of. */
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
         content: {
@@ -2255,7 +2255,7 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
-          /** @description Of a whole list: the block that it is of. */
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
         content: {
@@ -2343,7 +2343,7 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
-          /** @description Of a whole list: the block that it is of. */
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
         content: {
@@ -2432,7 +2432,7 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
-          /** @description Of a whole list: the block that it is of. */
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
         content: {
@@ -2534,7 +2534,7 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
-          /** @description Of a whole list: the block that it is of. */
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
         content: {
@@ -2635,7 +2635,7 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
-          /** @description Of a whole list: the block that it is of. */
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
         content: {
@@ -2750,7 +2750,7 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
-          /** @description Of a whole list: the block that it is of. */
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
         content: {
@@ -2867,7 +2867,7 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
-          /** @description Of a whole list: the block that it is of. */
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
         content: {
@@ -2967,6 +2967,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
+          "X-Block-Number"?: number;
         };
         content: {
           "application/json": components["schemas"]["WalletCollections"];
@@ -3062,6 +3064,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
+          "X-Block-Number"?: number;
         };
         content: {
           "application/json": components["schemas"]["WalletCollections"];
@@ -3162,7 +3166,7 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
-          /** @description Of a whole list: the block that it is of. */
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
         content: {
@@ -3266,7 +3270,7 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
-          /** @description Of a whole list: the block that it is of. */
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
         content: {
@@ -3365,7 +3369,7 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
-          /** @description Of a whole list: the block that it is of. */
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
         content: {
@@ -3465,7 +3469,7 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
-          /** @description Of a whole list: the block that it is of. */
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
         content: {
@@ -3544,7 +3548,7 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
-          /** @description Of a whole list: the block that it is of. */
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
         content: {
@@ -3623,7 +3627,7 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
-          /** @description Of a whole list: the block that it is of. */
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
         content: {
@@ -3692,6 +3696,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
+          "X-Block-Number"?: number;
         };
         content: {
           "application/json": components["schemas"]["CollectionStats"];
@@ -3756,6 +3762,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
+          "X-Block-Number"?: number;
         };
         content: {
           "application/json": components["schemas"]["CollectionStats"];
@@ -3835,6 +3843,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
+          "X-Block-Number"?: number;
         };
         content: {
           "application/json": components["schemas"]["Nft"];
@@ -3915,6 +3925,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
+          "X-Block-Number"?: number;
         };
         content: {
           "application/json": components["schemas"]["Nft"];
@@ -4016,7 +4028,7 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
-          /** @description Of a whole list: the block that it is of. */
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
         content: {
@@ -4121,7 +4133,7 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
-          /** @description Of a whole list: the block that it is of. */
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
         content: {
@@ -4195,6 +4207,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
+          "X-Block-Number"?: number;
         };
         content: {
           "application/json": components["schemas"]["TokenStats"];
@@ -4264,6 +4278,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
+          "X-Block-Number"?: number;
         };
         content: {
           "application/json": components["schemas"]["TokenStats"];
@@ -4316,6 +4332,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
+          "X-Block-Number"?: number;
         };
         content: {
           "application/json": components["schemas"]["NftList"];
@@ -4368,6 +4386,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
+          "X-Block-Number"?: number;
         };
         content: {
           "application/json": components["schemas"]["NftList"];
@@ -4422,6 +4442,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
+          "X-Block-Number"?: number;
         };
         content: {
           "application/json": components["schemas"]["WalletStats"];
@@ -4476,6 +4498,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
+          "X-Block-Number"?: number;
         };
         content: {
           "application/json": components["schemas"]["WalletStats"];
@@ -4530,6 +4554,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
+          "X-Block-Number"?: number;
         };
         content: {
           "application/json": components["schemas"]["BlockStats"];
@@ -4585,6 +4611,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
+          "X-Block-Number"?: number;
         };
         content: {
           "application/json": components["schemas"]["BlockStats"];

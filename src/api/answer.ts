@@ -72,14 +72,22 @@ export function textAnswer(type: string, text: string, headers: Answer['headers'
   return { status: 200, headers: { 'Content-Type': type, ...headers }, body }
 }
 
+type Completeness = {
+  complete: boolean
+  evidence: Evidence | undefined
+  /** Where the answer is the state after a block; -1 is before the first one. */
+  block?: number
+}
+
 /** How complete the index was for what was asked. */
 export function completenessHeaders(
-  { complete, evidence }: { complete: boolean; evidence: Evidence | undefined },
+  { complete, evidence, block = -1 }: Completeness,
   dialect: Dialect,
 ): Record<string, string> {
   return {
     'X-Dialect': dialect,
     'X-Index-Complete': `${complete}`,
+    ...(block < 0 ? {} : { 'X-Block-Number': `${block}` }),
     ...(evidence === undefined ? {} : { 'X-Index-Evidence': evidence }),
   }
 }

@@ -82,7 +82,7 @@ export const wholeListSentence =
 
 /** A page, or the whole list as lines. */
 export function listSuccess(schema: ExampleName, description: string): Json {
-  const page = jsonSuccess(schema, description, { ...indexHeaders, ...wholeListHeaders })
+  const page = jsonSuccess(schema, description, stateHeaders)
   const lines = { schema: { type: 'string' } }
   return { ...page, content: { ...(page.content as Json), 'text/csv': lines, 'application/x-ndjson': lines } }
 }
@@ -223,8 +223,12 @@ export const indexHeaders = {
   ),
   'X-Index-Incomplete-Chains': header('Chains whose history is not complete.'),
 }
-const wholeListHeaders = {
-  'X-Block-Number': header('Of a whole list: the block that it is of.', 'integer'),
+export const stateHeaders = {
+  ...indexHeaders,
+  'X-Block-Number': header(
+    'The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers.',
+    'integer',
+  ),
 }
 export const solanaHeaders = {
   ETag: indexHeaders.ETag,

@@ -11,12 +11,12 @@ import type { Context } from '../context.ts'
 import {
   dataErrors,
   type ExampleName,
-  indexHeaders,
   inPath,
   inQueryList,
   jsonSuccess,
   listSuccess,
   nodeErrors,
+  stateHeaders,
   wholeListSentence,
 } from '../openapi-parts.ts'
 import { perform } from '../operation.ts'
@@ -102,7 +102,7 @@ export function holdingList<Row, Key>(list: HoldingList<Row, Key>): RouteParts {
         answers: {
           200: list.stream
             ? listSuccess(list.schema, pageSentence)
-            : jsonSuccess(list.schema, pageSentence, indexHeaders),
+            : jsonSuccess(list.schema, pageSentence, stateHeaders),
         },
         errors: [
           ...dataErrors,

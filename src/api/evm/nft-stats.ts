@@ -5,11 +5,11 @@ import { blockNumberOf } from '../../query/find-block.ts'
 import {
   dataErrors,
   type ExampleName,
-  indexHeaders,
   inPath,
   inQuery,
   jsonSuccess,
   nodeErrors,
+  stateHeaders,
 } from '../openapi-parts.ts'
 import { type Parameter, QueryText, readParameter } from '../params.ts'
 import type { RouteParts } from '../responder.ts'
@@ -135,7 +135,7 @@ function statsRoute({ id, summary, description, schema, path, hasPast, ask }: St
           inQuery(parameters.chain),
           ...(hasPast ? documented(parameters, asOfParameters) : []),
         ],
-        answers: { 200: jsonSuccess(schema, 'Counts as texts; null where nothing is indexed.', indexHeaders) },
+        answers: { 200: jsonSuccess(schema, 'Counts as texts; null where nothing is indexed.', stateHeaders) },
         errors: [...dataErrors, ...(id === 'getBlockStats' ? (['not_found'] as const) : []), ...nodeErrors],
       }
     },

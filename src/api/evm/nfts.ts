@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { AlmanacError } from '../../errors.ts'
 import { parseAddress } from '../../model.ts'
 import type { TokenRef } from '../../query/holdings/questions.ts'
-import { dataErrors, indexHeaders, inPath, inQuery, jsonSuccess, reference } from '../openapi-parts.ts'
+import { dataErrors, inPath, inQuery, jsonSuccess, reference, stateHeaders } from '../openapi-parts.ts'
 import { QueryText, readParameter, showGiven, unacceptable } from '../params.ts'
 import type { RouteParts } from '../responder.ts'
 import { parseTokenId } from './evm-parameters.ts'
@@ -26,7 +26,7 @@ export const nft: RouteParts = {
       description:
         'With its newest receiver that still holds it, where it has several. 404: it never moved, or it is burned.',
       parameters: [inPath(parameters.address), inPath(parameters.tokenId), ...documented(parameters, ofOne)],
-      answers: { 200: jsonSuccess('Nft', 'The NFT with its newest owner.', indexHeaders) },
+      answers: { 200: jsonSuccess('Nft', 'The NFT with its newest owner.', stateHeaders) },
       errors: [...dataErrors, 'list_too_large', 'not_found'],
     }
   },
@@ -50,7 +50,7 @@ export const multipleNfts: RouteParts = {
       },
     },
     answers: {
-      200: jsonSuccess('NftList', 'The NFTs in the order of the body, null for one without an owner.', indexHeaders),
+      200: jsonSuccess('NftList', 'The NFTs in the order of the body, null for one without an owner.', stateHeaders),
     },
     errors: [...dataErrors, 'list_too_large'],
   }),
