@@ -2,9 +2,19 @@
 import type { Parameter } from '../state/document.ts'
 import type { OperationName, Values } from './question.ts'
 
-export function curlText(url: string, { method = 'GET', body }: { method?: string; body?: string | undefined } = {}) {
+type CurlOptions = {
+  method?: string
+  body?: string | undefined
+  /** The form of the answer, and the file that it goes to. */
+  accept?: string
+  file?: string
+}
+
+export function curlText(url: string, { method = 'GET', body, accept, file }: CurlOptions = {}) {
   const parts = [
     `curl ${method === 'GET' ? '' : `-X ${method} `}-H "X-API-Key: $ALMANAC_KEY"`,
+    ...(accept === undefined ? [] : [`-H 'Accept: ${accept}'`]),
+    ...(file === undefined ? [] : [`--fail --output '${file.replaceAll("'", '')}'`]),
     ...(body === undefined ? [] : [`-H 'Content-Type: application/json' -d '${body.replaceAll("'", "'\\''")}'`]),
     `'${url.replaceAll("'", '%27')}'`,
   ]

@@ -1,5 +1,6 @@
 // A list of who owns what: on its way, refused, empty, or a page of rows with the way to the next.
 import type { ComponentChildren } from 'preact'
+import { ListHeading, type WholeList } from '../downloads/list-heading.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { Paging } from '../parts/paging.tsx'
 import { Waiting } from '../parts/waiting.tsx'
@@ -19,16 +20,18 @@ type Props<Row> = {
   nothing: string
   /** What has to be indexed for the list to be complete. */
   rests: { on: 'contract' | 'chain'; chain: string }
+  /** Where all of it can be taken at once. */
+  whole?: WholeList
   hrefTo: (cursor: string | undefined) => string
   children: (rows: readonly Row[]) => ComponentChildren
 }
 
-export function ListSection<Row>({ id, title, state, firstPage, nothing, rests, hrefTo, children }: Props<Row>) {
+export function ListSection<Row>({ id, title, state, firstPage, nothing, rests, whole, hrefTo, children }: Props<Row>) {
   const { loading, answered, problem } = state
   const page = answered && Number(answered.data.page) - firstPage + 1
   return (
     <section aria-labelledby={id} aria-busy={loading}>
-      <h2 id={id}>{title}</h2>
+      <ListHeading id={id} title={title} list={whole} />
       {loading && answered === undefined && <Waiting />}
       {problem !== undefined && (
         <>

@@ -29,6 +29,7 @@ export function WalletNfts({ wallet, chain, cursor }: Props) {
         firstPage={1}
         nothing={`This wallet holds no NFT on ${chain}.`}
         rests={{ on: 'chain', chain }}
+        whole={{ path: [wallet, 'nft'], query: { chain }, name: `nfts-${chain}-${wallet}` }}
         hrefTo={next => hrefOf(['wallet', wallet, 'nfts'], { chain, cursor: next })}
       >
         {rows => <NftTable rows={rows} chain={chain} />}
@@ -64,6 +65,7 @@ export function WalletTransfers({ wallet, chain, cursor }: Props) {
       firstPage={0}
       nothing={`This wallet never gave or received an NFT on ${chain}.`}
       rests={{ on: 'chain', chain }}
+      whole={{ path: [wallet, 'nft', 'transfers'], query: { chain }, name: `transfers-${chain}-${wallet}` }}
       hrefTo={next => hrefOf(['wallet', wallet, 'transfers'], { chain, cursor: next })}
     >
       {rows => <TransfersTable rows={rows} chain={chain} withCollections />}

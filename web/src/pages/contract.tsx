@@ -1,6 +1,7 @@
 // One contract on one chain: what is known of it, and its newest transfers, which arrive by themselves while the first page is shown.
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
+import { ListHeading } from '../downloads/list-heading.tsx'
 import { askTransfers } from '../explorer/operations.ts'
 import { Choices } from '../parts/choices.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
@@ -62,7 +63,11 @@ export function ContractPage({ chain, address }: { chain: string; address: strin
       )}
       {answered !== undefined && (
         <section aria-labelledby="transfers">
-          <h2 id="transfers">Transfers</h2>
+          <ListHeading
+            id="transfers"
+            title="Transfers"
+            list={{ path: ['nft', address, 'transfers'], query: { chain }, name: `transfers-${chain}-${address}` }}
+          />
           {answered.data.result.length === 0 ? (
             <p class="note">
               {answered.data.index_complete

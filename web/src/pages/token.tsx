@@ -1,4 +1,5 @@
 // One NFT: who holds it, what it says of itself, and every transfer of it.
+import type { WholeList } from '../downloads/list-heading.tsx'
 import { askNft, askTokenOwners, askTokenStats, askTokenTransfers } from '../holdings/ask.ts'
 import { ListSection } from '../holdings/list-section.tsx'
 import { OwnersTable } from '../holdings/nft-tables.tsx'
@@ -66,12 +67,21 @@ export function TokenPage({ cursors, ...token }: Token & { cursors: Cursors }) {
         firstPage={0}
         nothing="This token was never transferred."
         rests={{ on: 'contract', chain }}
+        whole={wholeOf(token, 'transfers')}
         hrefTo={cursor => hrefOf(['token', chain, contract, tokenId], { ...cursors, cursor })}
       >
         {rows => <TransfersTable rows={rows} chain={chain} />}
       </ListSection>
     </>
   )
+}
+
+function wholeOf({ chain, contract, tokenId }: Token, list: 'transfers' | 'owners'): WholeList {
+  return {
+    path: ['nft', contract, tokenId, list],
+    query: { chain },
+    name: `${list}-${chain}-${contract}-${tokenId}`,
+  }
 }
 
 function TokenFacts({ nft, token }: { nft: Nft; token: Token }) {
@@ -109,6 +119,7 @@ function TokenHolders({ token, cursors }: { token: Token; cursors: Cursors }) {
       firstPage={1}
       nothing="This token has no holder."
       rests={{ on: 'contract', chain }}
+      whole={wholeOf(token, 'owners')}
       hrefTo={holders => hrefOf(['token', chain, contract, tokenId], { ...cursors, holders })}
     >
       {rows => <OwnersTable rows={rows} chain={chain} />}
