@@ -1,6 +1,6 @@
 // The reference: the explorer's form and an answer for every operation of the document. Works without a key.
 import { signal, useSignal } from '@preact/signals'
-import type { ComponentChildren } from 'preact'
+import { type ComponentChildren, Fragment } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { OperationForm } from '../explorer/operation-form.tsx'
 import type { Values } from '../explorer/question.ts'
@@ -76,6 +76,10 @@ type Received = { status: string; headers: string; text: string } | { failure: s
 
 type OperationProps = { operation: DocumentedOperation; shown: ApiDocument }
 
+function isSuccess(status: string): boolean {
+  return status.startsWith('2')
+}
+
 function Operation({ operation, shown }: OperationProps) {
   const { operationId: id, method, path, parameters = [], requestBody } = operation
   const example = Object.values(requestBody?.content['application/json'].examples ?? {})[0]?.value
@@ -87,6 +91,12 @@ function Operation({ operation, shown }: OperationProps) {
     received.value = undefined
     received.value = await receive(method, targetOf(path, parameters, given), body.value)
   }
+  const answersOf = (isWanted: (status: string) => boolean) =>
+    Object.entries(operation.responses)
+      .filter(([status]) => isWanted(status))
+      .map(([status, given]) => (
+        <Documented key={status} status={status} answer={resolved(shown, given)} shown={shown} />
+      ))
   return (
     <section id={id}>
       <h2>
@@ -134,9 +144,8 @@ function Operation({ operation, shown }: OperationProps) {
         <Answer received={received.value} />
       </div>
       <h3>Answers</h3>
-      {Object.entries(operation.responses).map(([status, given]) => (
-        <Documented key={status} status={status} answer={resolved(shown, given)} shown={shown} />
-      ))}
+      {answersOf(isSuccess)}
+      <Folded summary="Failures">{() => answersOf(status => !isSuccess(status))}</Folded>
     </section>
   )
 }
@@ -208,8 +217,11 @@ function Documented({ status, answer, shown }: { status: string; answer: Documen
               </li>
             ))}
           </ul>
-          {Object.values(answer.content ?? {}).map(({ schema, examples = {} }) => (
-            <>
+          {Object.entries(answer.content ?? {}).map(([type, { schema, examples = {} }]) => (
+            <Fragment key={type}>
+              <p>
+                <code>{type}</code>
+              </p>
               {Object.entries(examples).map(([name, { value }]) => (
                 <CodeView
                   key={name}
@@ -217,10 +229,12 @@ function Documented({ status, answer, shown }: { status: string; answer: Documen
                   what={`the example ${name}`}
                 />
               ))}
-              <Folded summary="Schema">
-                {() => <CodeView text={JSON.stringify(resolved(shown, schema), null, 2)} what="the schema" />}
-              </Folded>
-            </>
+              {/[/+]json$/.test(type) && (
+                <Folded summary="Schema">
+                  {() => <CodeView text={JSON.stringify(resolved(shown, schema), null, 2)} what="the schema" />}
+                </Folded>
+              )}
+            </Fragment>
           ))}
         </>
       )}
