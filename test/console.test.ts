@@ -1,12 +1,12 @@
-// The console as people use it: a real browser walks through it while the service indexes. Takes screenshots, checks accessibility with
-// axe on every page, and sees to it that no request leaves the machine.
+// The console as people use it: a real browser walks through it while the service indexes. Checks accessibility with axe on every page, sees
+// to it that no request leaves the machine, and takes screenshots where ALMANAC_SCREENSHOTS is 1.
 import { execFile } from 'node:child_process'
-import { mkdirSync, readdirSync, statSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import axe from 'axe-core'
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContext, BrowserContextOptions, Page, Route } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { readConsole } from '../src/cli/service/service.ts'
 import { buildConsole } from '../web/build.ts'
@@ -23,6 +23,8 @@ const patience = { timeout: 60_000 }
 /** The last page holds a single row: axe takes its time with each of them. */
 const pageSize = 84
 
+/** For people to look at: they take a quarter of the time. */
+const withScreenshots = process.env.ALMANAC_SCREENSHOTS === '1'
 const screenshots = fileURLToPath(new URL('screenshots', import.meta.url))
 
 test('the first load is small', async () => {
@@ -85,7 +87,7 @@ function walk(): void {
   const complaints: string[] = []
 
   beforeAll(async () => {
-    mkdirSync(screenshots, { recursive: true })
+    if (withScreenshots) mkdirSync(screenshots, { recursive: true })
     world = await startConsoleWorld()
     browser = await launchBrowser()
   }, 90_000)
@@ -123,8 +125,8 @@ function walk(): void {
   }
 
   async function accept(page: Page, name: string): Promise<void> {
-    await page.screenshot({ path: join(screenshots, `${name}.png`), fullPage: true })
-    await page.evaluate(axe.source)
+    if (withScreenshots) await page.screenshot({ path: join(screenshots, `${name}.png`), fullPage: true })
+    if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe.source)
     const found = (await page.evaluate(
       `axe.run(document, { resultTypes: ['violations'] }).then(({ violations, passes }) => ({
         checks: passes.length,
@@ -446,6 +448,120 @@ function walk(): void {
     expect(asked).toBe(2)
   })
 
+  test('the holders of any moment: slid to, typed, linked to, and what the index says of it', async () => {
+    const holders = `/contract/eth/${seeded.collection}/holders`
+    const page = await open(holders)
+    const asked: string[] = []
+    page.on('request', request => {
+      if (request.url().includes('/owners?')) asked.push(request.url())
+    })
+    const slider = page.getByRole('slider', { name: 'As of' })
+    await slider.waitFor(patience)
+    await page.getByText('after block 20,000').waitFor(patience)
+    const facts = () => page.locator('dl').textContent()
+    // Only where the slider comes to rest is asked for.
+    asked.length = 0
+    await page.evaluate(`for (let step = 0; step < 5; step++) {
+      const slider = document.querySelector('[type=range]')
+      slider.stepDown()
+      slider.dispatchEvent(new Event('input', { bubbles: true }))
+    }`)
+    await page.getByText('after block 7,009', { exact: true }).waitFor(patience)
+    expect(asked.map(url => new URL(url).searchParams.get('at_date'))).toEqual(['2020-09-16T03:00:00Z'])
+    // The left end is the first transfer.
+    await slider.press('Home')
+    await page.getByText('after block 1,000', { exact: true }).waitFor(patience)
+    expect(page.url()).toBe(`${world.url}/#${holders}?at_date=2020-09-13T15%3A46%3A40Z`)
+    await expect.poll(facts, patience).toBe('Tokens10Holders1Transfers10')
+    expect(await slider.getAttribute('aria-valuetext')).toBe('2020-09-13 15:46:40 UTC')
+    await page.getByText('complete: every transfer up to it is indexed').waitFor(patience)
+    await accept(page, 'holders-at')
+    await page.reload()
+    await page.getByText('after block 1,000', { exact: true }).waitFor(patience)
+
+    const field = page.getByLabel('Date (UTC) or block')
+    await field.fill('5,009')
+    await field.press('Enter')
+    await page.getByText('after block 5,009', { exact: true }).waitFor(patience)
+    expect(page.url()).toContain('?at_block=5009')
+    await expect.poll(facts, patience).toBe('Tokens90Holders2Transfers250')
+    await page.getByRole('link', { name: 'Next page' }).click()
+    await page.getByText('page 2', { exact: true }).waitFor(patience)
+    expect(page.url()).toContain('at_block=5009&cursor=')
+    await field.fill('20001')
+    await field.press('Enter')
+    await page.getByText('at_block must be at most the head of the chain, which is 20000').waitFor(patience)
+    await page.goBack()
+    await page.getByText('page 2', { exact: true }).waitFor(patience)
+    await page.getByRole('button', { name: 'Now' }).click()
+    await page.getByText('after block 20,000').waitFor(patience)
+    expect(page.url()).toBe(`${world.url}/#${holders}`)
+    await page.goto(`${world.url}/#/contract/sim/${world.contract}/holders`)
+    await page.getByText('not final: a reorganisation can still change it').waitFor(patience)
+    await page.goto(`${world.url}/#/contract/polygon/${seeded.deeds}/holders?at_block=900`)
+    await page.getByText('not complete: transfers up to it may be missing').waitFor(patience)
+  })
+
+  test('whole lists are saved as files, and one that is not whole is not', async () => {
+    const page = await newPage({ permissions: ['clipboard-read', 'clipboard-write'] })
+    // Straight to disk where the browser can: the folder of the page stands for the one that a person chooses.
+    await page.addInitScript(`window.showSaveFilePicker = async ({ suggestedName }) =>
+      (await navigator.storage.getDirectory()).getFileHandle(suggestedName, { create: true })`)
+    const files = () =>
+      page.evaluate(`navigator.storage.getDirectory()
+        .then(folder => Array.fromAsync(folder.values(), async file => [file.name, await (await file.getFile()).text()]))`)
+    await page.goto(`${world.url}/#key=${world.key}&/contract/eth/${seeded.collection}`)
+    const csv = page.getByRole('button', { name: 'Download Transfers as CSV' })
+    let answer: (route: Route) => unknown = route => route.fulfill({ contentType: 'text/csv', body: 'a,b\n1,2\n' })
+    await page.route('**/transfers?chain=eth', route => answer(route))
+    await csv.click(patience)
+    await page.getByText('Not whole, so nothing was saved. The list was cut after 1 row:').waitFor(patience)
+    const refused = { status: 503, headers: { 'retry-after': '7' }, json: { message: 'Too many whole lists' } }
+    answer = route => route.fulfill(refused)
+    await csv.click()
+    await page.getByText('Too many whole lists').waitFor(patience)
+    await page.getByText('Try again in 7 s.').waitFor(patience)
+    answer = () => {}
+    await csv.click()
+    await page.getByRole('button', { name: 'Cancel' }).click(patience)
+    await expect.poll(() => csv.isEnabled(), patience).toBe(true)
+    await expect.poll(files, patience).toEqual([])
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+    await csv.click()
+    const rows = seededTransfers(seeded.collection).length
+    await page.getByText(`Saved whole: ${rows} rows as of block 20,000.`).waitFor(patience)
+    const name = `transfers-eth-${seeded.collection}`
+    const [[savedName, saved]] = (await files()) as [[string, string]]
+    expect(savedName).toBe(`${name}.csv`)
+    expect(saved.split('\n')).toHaveLength(rows + 3)
+    expect(saved.endsWith(`\n# complete rows=${rows} block=20000\n`)).toBe(true)
+
+    await page.getByRole('button', { name: 'Copy as curl' }).click()
+    const curl = (await page.evaluate('navigator.clipboard.readText()')) as string
+    expect(curl).not.toContain(world.key)
+    const env = { PATH: process.env.PATH, ALMANAC_KEY: world.key }
+    const { stdout } = await promisify(execFile)('sh', ['-c', curl.replace(/--output '[^']+'/, '')], { env })
+    expect(stdout).toBe(saved)
+
+    // Other browsers keep it in memory until it is whole.
+    await page.evaluate('delete window.showSaveFilePicker')
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download Transfers as NDJSON' }).click(),
+    ])
+    expect(file.suggestedFilename()).toBe(`${name}.ndjson`)
+    const lines = readFileSync((await file.path())!, 'utf8')
+    expect(lines.endsWith(`\n{"complete":true,"rows":${rows},"block":20000}\n`)).toBe(true)
+    await page.goto(`${world.url}/#/contract/eth/${seeded.collection}/holders?at_block=5009`)
+    const [holders] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Download Holders as CSV' }).click(),
+    ])
+    expect(holders.suggestedFilename()).toBe(`holders-eth-${seeded.collection}-5009.csv`)
+    const held = readFileSync((await holders.path())!, 'utf8')
+    expect(held).toMatch(/^token_address,token_id,owner_of,.*\n(0x.*\n){90}# complete rows=90 block=5009\n$/)
+  })
+
   test('keys are made, used, and revoked: whoever used one is asked for another', async () => {
     const page = await open('/keys')
     await page.getByRole('rowheader', { name: 'ALMANAC_KEY' }).waitFor(patience)
@@ -618,6 +734,7 @@ function walk(): void {
       chain: 'chain/sim',
       transfers: `explore/transfers?address=${seeded.editions}&limit=5`,
       contract: `contract/eth/${seeded.collection}`,
+      holders: `contract/eth/${seeded.collection}/holders`,
       wallet: `wallet/${seeded.alice}`,
       nfts: `wallet/${seeded.alice}/nfts?chain=polygon`,
       token: `token/eth/${seeded.editions}/${2n ** 256n - 5n}`,

@@ -1,6 +1,7 @@
 // The console: finds the key, listens to the service, and shows the page that the address names.
 import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
+import { readAsOf } from './holdings/as-of.ts'
 import { AccountPage } from './pages/account.tsx'
 import { ChainPage } from './pages/chain.tsx'
 import { ContractPage } from './pages/contract.tsx'
@@ -68,7 +69,9 @@ function Page() {
   if (page === 'chain') return <ChainPage key={first} name={first} />
   if (page === 'explore') return <Explorer />
   if (page === 'contract' && third === 'holders')
-    return <HoldersPage key={`${first} ${second}`} chain={first} address={second} cursor={cursor} />
+    return (
+      <HoldersPage key={`${first} ${second}`} {...{ chain: first, address: second, cursor, asOf: readAsOf(query) }} />
+    )
   if (page === 'contract') return <ContractPage key={`${first} ${second}`} chain={first} address={second} />
   if (page === 'token') {
     const cursors = { cursor, holders: query.get('holders') ?? undefined }

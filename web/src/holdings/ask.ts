@@ -1,5 +1,6 @@
 // The questions of who owns what as pages ask them.
 import { service } from '../state/service.ts'
+import type { AsOf } from './as-of.ts'
 
 const pageSize = 25
 
@@ -10,6 +11,14 @@ type Token = Contract & { tokenId: string }
 
 function pageQuery({ chain, cursor }: Page) {
   return { chain, limit: pageSize, ...(cursor === undefined ? {} : { cursor }) }
+}
+
+/** The service itself reads the texts, and says what is wrong with them. */
+function asOfQuery({ at_block, at_date }: AsOf) {
+  return {
+    ...(at_block === undefined ? {} : { at_block: at_block as unknown as number }),
+    ...(at_date === undefined ? {} : { at_date }),
+  }
 }
 
 export function askWalletNfts({ wallet: address, ...page }: Wallet & Page, signal: AbortSignal) {
@@ -34,15 +43,29 @@ export function askWalletStats({ chain, wallet: address }: Wallet, signal: Abort
   return service.GET('/api/v2.2/wallets/{address}/stats', { params: { path: { address }, query: { chain } }, signal })
 }
 
-export function askOwners({ contract: address, ...page }: Contract & Page, signal: AbortSignal) {
+export function askOwners({ contract: address, ...page }: Contract & Page & AsOf, signal: AbortSignal) {
   return service.GET('/api/v2.2/nft/{address}/owners', {
-    params: { path: { address }, query: pageQuery(page) },
+    params: { path: { address }, query: { ...pageQuery(page), ...asOfQuery(page) } },
     signal,
   })
 }
 
-export function askCollectionStats({ chain, contract: address }: Contract, signal: AbortSignal) {
-  return service.GET('/api/v2.2/nft/{address}/stats', { params: { path: { address }, query: { chain } }, signal })
+export function askCollectionStats({ chain, contract: address, ...asOf }: Contract & AsOf, signal: AbortSignal) {
+  return service.GET('/api/v2.2/nft/{address}/stats', {
+    params: { path: { address }, query: { chain, ...asOfQuery(asOf) } },
+    signal,
+  })
+}
+
+export function askFirstTransfer({ chain, contract: address }: Contract, signal: AbortSignal) {
+  return service.GET('/api/v2.2/nft/{address}/transfers', {
+    params: { path: { address }, query: { chain, limit: 1, order: 'ASC' } },
+    signal,
+  })
+}
+
+export function askHead(chain: string, signal: AbortSignal) {
+  return service.GET('/api/v2.2/dateToBlock', { params: { query: { chain, date: `${Date.now()}` } }, signal })
 }
 
 export function askNft({ chain, contract: address, tokenId: token_id }: Token, signal: AbortSignal) {

@@ -1,21 +1,32 @@
-// One collection: who holds its tokens, and how many of each there are.
-import { askCollectionStats, askOwners } from '../holdings/ask.ts'
+// One collection: who holds its tokens now or held them at a moment, and how many of each there are.
+import { useRef } from 'preact/hooks'
+import type { AsOf, Ends } from '../holdings/as-of.ts'
+import { askCollectionStats, askFirstTransfer, askHead, askOwners } from '../holdings/ask.ts'
 import { ListSection } from '../holdings/list-section.tsx'
+import { MomentSlider } from '../holdings/moment-slider.tsx'
 import { OwnersTable } from '../holdings/nft-tables.tsx'
 import { useHoldings } from '../holdings/use-holdings.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { Fact } from '../parts/fact.tsx'
 import { Marks, nameText } from '../parts/nft-links.tsx'
-import { countText } from '../quantities.ts'
-import { hrefOf } from '../state/route.ts'
+import { countText, parseMoment } from '../quantities.ts'
+import { goTo, hrefOf } from '../state/route.ts'
+import { useAnswer } from '../state/use-answer.ts'
 import { ContractViews } from './contract.tsx'
 
-type Props = { chain: string; address: string; cursor: string | undefined }
+type Props = { chain: string; address: string; cursor: string | undefined; asOf: AsOf }
 
-export function HoldersPage({ chain, address, cursor }: Props) {
-  const state = useHoldings({ chain, contract: address, cursor }, askOwners)
-  const stats = useHoldings({ chain, contract: address }, askCollectionStats).value.answered?.data
-  const row = state.value.answered?.data.result[0]
+export function HoldersPage({ chain, address, cursor, asOf }: Props) {
+  const contract = { chain, contract: address }
+  const state = useHoldings({ ...contract, cursor, ...asOf }, askOwners)
+  const stats = useHoldings({ ...contract, ...asOf }, askCollectionStats).value.answered?.data
+  const first = useHoldings(contract, askFirstTransfer).value.answered?.data.result[0]
+  // Moments without a holder are of the same collection.
+  const named = useRef(state.value.answered?.data.result[0])
+  const row = state.value.answered?.data.result[0] ?? named.current
+  named.current = row
+  const hrefTo = (moment: AsOf, next?: string) =>
+    hrefOf(['contract', chain, address, 'holders'], { ...moment, cursor: next })
   return (
     <>
       <div class="heading">
@@ -27,6 +38,13 @@ export function HoldersPage({ chain, address, cursor }: Props) {
         <span class="soft">{chain}</span> <span class="mono whole">{address}</span>
         <CopyButton text={address} what="address" />
       </p>
+      <MomentSlider
+        chain={chain}
+        asOf={asOf}
+        ends={useEnds(chain, first)}
+        state={state.value}
+        onChoose={(moment, from) => goTo(hrefTo(moment), { replace: from === 'slider' })}
+      />
       {stats !== undefined && (
         <dl class="facts wide">
           <Fact title="Tokens">{countText(Number(stats.total_tokens))}</Fact>
@@ -39,12 +57,28 @@ export function HoldersPage({ chain, address, cursor }: Props) {
         title="Holders"
         state={state.value}
         firstPage={1}
-        nothing="No NFT of this contract has a holder."
+        nothing="No NFT of this contract has a holder at this moment."
         rests={{ on: 'contract', chain }}
-        hrefTo={next => hrefOf(['contract', chain, address, 'holders'], { cursor: next })}
+        whole={{
+          path: ['nft', address, 'owners'],
+          query: { chain, ...asOf },
+          name: ['holders', chain, address, ...Object.values(asOf)].join('-').replaceAll(/[^\w.-]+/g, ''),
+        }}
+        hrefTo={next => hrefTo(asOf, next)}
       >
         {rows => <OwnersTable rows={rows} chain={chain} />}
       </ListSection>
     </>
   )
+}
+
+/** Undefined while one of them is not known. */
+function useEnds(chain: string, first: { block_number: string; block_timestamp: string } | undefined) {
+  const head = useAnswer(chain, signal => askHead(chain, signal)).value.answered?.data
+  if (first === undefined || head === undefined) return undefined
+  const secondsOf = (moment: string) => parseMoment(moment) / 1_000
+  return {
+    first: { block: Number(first.block_number), seconds: secondsOf(first.block_timestamp) },
+    head: { block: head.block, seconds: secondsOf(head.block_timestamp) },
+  } satisfies Ends
 }

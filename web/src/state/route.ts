@@ -38,7 +38,9 @@ export function hrefOf(parts: readonly string[], query?: Readonly<Record<string,
   return `#/${parts.map(encodeURIComponent).join('/')}${search.size === 0 ? '' : `?${search}`}`
 }
 
-export function goTo(href: string): void {
+/** A place that replaces the one before is not gone back to. */
+export function goTo(href: string, { replace = false } = {}): void {
+  if (replace) history.replaceState(null, '', href)
   if (location.hash === href) route.value = readRoute()
   else location.hash = href
 }
