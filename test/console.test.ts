@@ -730,7 +730,8 @@ function walk(): void {
   })
 
   test('on a phone nothing is wider than the screen, and all of it can be reached', async () => {
-    const page = await open('/', { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true })
+    const width = 360
+    const page = await open('/', { viewport: { width, height: 740 }, isMobile: true, hasTouch: true })
     await page.getByRole('img', { name: /^Behind/ }).waitFor(patience)
     const routes = {
       overview: '',
@@ -747,8 +748,9 @@ function walk(): void {
     for (const [name, route] of Object.entries(routes)) {
       await page.goto(`${world.url}/#/${route}`)
       await page.locator('.card, tbody tr').first().waitFor(patience)
-      const overhang = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
-      expect(overhang, name).toBeLessThanOrEqual(0)
+      if (name === 'holders') await page.getByRole('slider').waitFor(patience)
+      // Not innerWidth: on a phone it grows with what is too wide.
+      expect(await page.evaluate('document.documentElement.scrollWidth'), name).toBeLessThanOrEqual(width)
       await accept(page, `phone-${name}`)
     }
   })
