@@ -137,6 +137,10 @@ describe('a whole list', () => {
     const target = `/api/v2/nft/${coins}/transfers?to_block=3`
     expect(await (await api.get(target, csv)).text()).toMatch(/^block_number,.*\n# complete rows=0 block=3\n$/)
     expect(await (await api.get(target, ndjson)).text()).toBe('{"complete":true,"rows":0,"block":3}\n')
+    // Of a chain that is not indexed nothing is known.
+    const unknown = await api.get('/api/v2/nft/transfers?chain=polygon', ndjson)
+    expect(unknown.headers.get('x-index-complete')).toBe('false')
+    expect(await unknown.text()).toBe('{"complete":true,"rows":0,"block":0}\n')
     const head = await api.get(target, csv, 'HEAD')
     expect([head.status, head.headers.get('x-block-number'), await open()]).toEqual([200, '3', 0])
   })
@@ -226,6 +230,16 @@ describe('the last line', () => {
     const bodies = await changedMeanwhile(asked, () => change(api.store))
     for (const [at, { text }] of bodies.entries())
       expect(text).toContain(`{"complete":true,"rows":${rows[at]!.length},"block":21}`)
+  })
+
+  test('does not come where the index was left', async () => {
+    await serve()
+    const bodies = await changedMeanwhile([lists[3]!, lists[5]!, lists[8]!], async () => {
+      await api.store.keepIndexes(chain, [])
+      while (await api.store.fillIndexes(chain, 10));
+    })
+    for (const { text, isCut } of bodies) expect([isCut, text.includes('complete')]).toEqual([true, false])
+    expect(await cutBy('changed')).toBe(bodies.length)
   })
 
   test('does not come from a service that stops', async () => {

@@ -3,6 +3,7 @@
 import { LRUCache } from 'lru-cache'
 import type { ChainTable } from '../chains.ts'
 import { isCovered, weakestEvidence } from '../coverage.ts'
+import { AlmanacError } from '../errors.ts'
 import {
   type Address,
   type ChainId,
@@ -114,8 +115,21 @@ export class IndexTransfers {
     }
     return {
       ...{ block, complete, evidence: complete ? weakestEvidence(view.coverage, bounds.claim!) : undefined },
-      pages: wholePages<MixedTransfers>(question, read, () => branch.check(bounds.toBlock!)),
+      pages: wholePages<MixedTransfers>(question, read, async () => {
+        await this.#checkIndex(question, view)
+        // Last: an index that was left and filled again counts as rows that were taken away.
+        await branch.check(bounds.toBlock!)
+      }),
     }
+  }
+
+  /** Fails with `stream_cut` where the index was left since: a part of it may have been read. */
+  async #checkIndex({ chain, of }: ListQuestion, before: KeptIndexes): Promise<void> {
+    const now = keptAndFilled(await this.#store.indexes.indexStates(chain))
+    const index = indexOf(of)
+    const isLeft =
+      (before.filled.has(index) && !now.filled.has(index)) || (before.kept.has(index) && !now.kept.has(index))
+    if (isLeft) throw new AlmanacError('stream_cut', `${index} was left while the list was read`, { retryable: true })
   }
 
   async #freshLook(question: ListQuestion, { freshen, freshenWaitMs, key }: TransfersOptions): Promise<Look> {
