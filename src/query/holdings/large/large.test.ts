@@ -61,31 +61,56 @@ test('a wallet with more tokens than a part, with ranges', async () => {
   for (const wallet of [alice, bob]) await lists.compareWallet(modelOf(rows), wallet, 10)
 })
 
-test('a list in parts is cut by a reorganisation and by rows that are taken away', async () => {
+test.each(['before its first row', 'in the middle'])(
+  'a list is cut by a reorganisation and by rows that are taken away %s',
+  async moment => {
+    const rows = Array.from({ length: 40 }, (_, at) => ({ ...rowOf(1, { tokenId: BigInt(at) }), logIndex: at }))
+    const changes = [
+      (store: ReturnType<typeof storeOf>) => {
+        const hot = [{ ...blockOf(10), hash: `0x${'1'.repeat(64)}` as const, transfers: [], activity: noActivity }]
+        store.commitHot({ chain, ancestor: 9, blocks: hot as never, head: blockOf(10) })
+      },
+      (store: ReturnType<typeof storeOf>) => store.dropRange(chain, 'full', { from: 1, to: 1 }),
+    ]
+    for (const bounds of [lowBounds, {}])
+      for (const change of [() => {}, ...changes]) {
+        const store = storeOf(rows)
+        const reads = store.reads()
+        const streams = new Holdings(reads, reads.indexes, bounds).streams(noTokens)
+        const question = { chain, contract, tokenId: undefined, atBlock: undefined }
+        const { batches } = await nftStream(streams.owners(question, options), shown)
+        const list = batches[Symbol.asyncIterator]()
+        if (moment === 'in the middle') {
+          const { rows: count, lines } = (await list.next()).value!
+          lines.release()
+          expect(count).toBeGreaterThan(0)
+        }
+        change(store)
+        const rest = linesOf({ batches: { [Symbol.asyncIterator]: () => list } } as never)
+        if (changes.includes(change)) await expect(rest).rejects.toMatchObject({ code: 'stream_cut' })
+        else await rest
+      }
+  },
+)
+
+test('some lists in parts are made at once, and more are refused until one ends', async () => {
   const rows = Array.from({ length: 40 }, (_, at) => ({ ...rowOf(1, { tokenId: BigInt(at) }), logIndex: at }))
-  const changes = [
-    (store: ReturnType<typeof storeOf>) => {
-      const hot = [{ ...blockOf(10), hash: `0x${'1'.repeat(64)}` as const, transfers: [], activity: noActivity }]
-      store.commitHot({ chain, ancestor: 9, blocks: hot as never, head: blockOf(10) })
-    },
-    (store: ReturnType<typeof storeOf>) => store.dropRange(chain, 'full', { from: 1, to: 1 }),
-  ]
-  for (const bounds of [lowBounds, {}])
-    for (const change of [() => {}, ...changes]) {
-      const store = storeOf(rows)
-      const reads = store.reads()
-      const streams = new Holdings(reads, reads.indexes, bounds).streams(noTokens)
-      const question = { chain, contract, tokenId: undefined, atBlock: undefined }
-      const { batches } = await nftStream(streams.owners(question, options), shown)
-      const list = batches[Symbol.asyncIterator]()
-      const { rows: count, lines } = (await list.next()).value!
-      lines.release()
-      expect(count).toBeGreaterThan(0)
-      change(store)
-      const rest = linesOf({ batches: { [Symbol.asyncIterator]: () => list } } as never)
-      if (changes.includes(change)) await expect(rest).rejects.toMatchObject({ code: 'stream_cut' })
-      else await rest
-    }
+  const reads = storeOf(rows).reads()
+  const partBytes = 2 ** 27
+  const streams = new Holdings(reads, reads.indexes, { ...lowBounds, partBytes }).streams(noTokens)
+  const begin = async () => {
+    const list = await nftStream(
+      streams.owners({ chain, contract, tokenId: undefined, atBlock: undefined }, options),
+      shown,
+    )
+    const iterator = list.batches[Symbol.asyncIterator]()
+    ;(await iterator.next()).value!.lines.release()
+    return iterator
+  }
+  const [first] = [await begin(), await begin()]
+  await expect(begin()).rejects.toMatchObject({ code: 'overloaded' })
+  await first!.return!()
+  await begin()
 })
 
 test('pages of what is too large are refused, and counts of its head are kept as of their block', async () => {

@@ -69,8 +69,8 @@ export class HoldingStreams {
     { chain, contract, atBlock }: Whole<q.UniqueOwnersQuestion>,
     options: q.HoldingsOptions,
   ): Promise<WholeList<AddressBatch>> {
-    const { answered, branches, parts } = this.#parts
-    const asked = await answered.contractClaim({ chain, contract }, atBlock, options)
+    const { branches, parts } = this.#parts
+    const asked = await this.#begin({ chain, contract }, atBlock, options)
     const large = async function* (block: number): AsyncGenerator<AddressBatch> {
       for (let after: Uint8Array | undefined; ; ) {
         const window = new OwnerWindow(after, Math.ceil(parts.partBytes / 16))
@@ -90,7 +90,8 @@ export class HoldingStreams {
   async walletNfts(question: Whole<q.WalletNftsQuestion>): Promise<WholeList<NftBatch>> {
     const { chain, wallet, atBlock } = question
     const { answered, branches, parts, contracts } = this.#parts
-    const asked = await answered.walletClaim(chain, atBlock)
+    const branch = await OneBranch.now(branches, chain)
+    const asked = begunOn(branch, await answered.walletClaim(chain, atBlock))
     const isShown = contractFilter(contracts, question)
     const rows = (sheet: Sheet) => newestBatches(sheet, walletRows, partyFilter(sheet, isShown))
     const large = async function* (block: number): AsyncGenerator<RowBatch> {
@@ -111,7 +112,7 @@ export class HoldingStreams {
     },
   ): Promise<WholeList<NftBatch>> {
     const reads = this.#parts
-    const asked = await reads.answered.contractClaim({ chain, contract }, atBlock, options)
+    const asked = await this.#begin({ chain, contract }, atBlock, options)
     const hasStored = (await reads.tokens.withStored(chain, [contract])).has(contract)
     const size = batchRows(hasStored)
     const batches = this.#whole(
@@ -124,32 +125,50 @@ export class HoldingStreams {
     return { ...asked.claim, batches: mapped(batches, batch => contractBatch(reads, shown, batch)) }
   }
 
+  /** What an indexer brings comes first, and then what must stay. */
+  async #begin(subject: ContractSubject, atBlock: number | undefined, options: q.HoldingsOptions): Promise<BegunList> {
+    const { answered, branches } = this.#parts
+    await answered.contractClaim(subject, atBlock, options)
+    const branch = await OneBranch.now(branches, subject.chain)
+    return begunOn(branch, await answered.contractClaim(subject, atBlock, { ...options, freshen: undefined }))
+  }
+
   /** Fails with `stream_cut` where the list is not of one branch. */
   async *#whole<Batch>(
     subject: Subject,
-    { claim, takenBack }: AskedClaim,
+    { claim, takenBack, branch }: BegunList,
     ordered: (sheet: Sheet) => AsyncIterable<Batch>,
     large: (block: number) => AsyncIterable<Batch>,
   ): AsyncGenerator<Batch> {
-    const { answered, branches } = this.#parts
-    const branch = await OneBranch.now(branches, subject.chain)
-    // What is stored above comes and goes unseen; where it is not stored yet, the list is not claimed to be complete.
+    const { answered, parts } = this.#parts
+    // What is stored above comes and goes unseen.
     const block = Math.min(claim.block, branch.storedTo)
     const found = await answered.find(subject, { claim: { ...claim, block }, takenBack }).catch(undefinedIfTooLarge)
-    if (found === undefined) {
-      yield* large(block)
-      requireSame(claim, await answered.claimAfter(subject, claim))
-    } else {
-      requireSame(claim, found.claim)
-      const release = this.#held.hold(found.sheet)
-      try {
+    // A part takes so much while it is made.
+    const release = this.#held.hold(found?.sheet ?? { byteLength: 4 * parts.partBytes })
+    try {
+      if (found === undefined) {
+        yield* large(block)
+        requireSame(claim, await answered.claimAfter(subject, claim))
+      } else {
+        requireSame(claim, found.claim)
         yield* ordered(found.sheet)
-      } finally {
-        release()
       }
+    } finally {
+      release()
     }
     await branch.check(block)
   }
+}
+
+/** What is claimed of a list, read after its branch. */
+type BegunList = AskedClaim & { branch: OneBranch }
+
+/** Blocks that came since are not in it; where one is not stored yet, the list is not claimed to be complete. */
+function begunOn(branch: OneBranch, { claim, takenBack }: AskedClaim): BegunList {
+  const block = Math.min(claim.block, branch.head)
+  const complete = claim.complete && block <= branch.storedTo
+  return { claim: { block, complete, evidence: complete ? claim.evidence : undefined }, takenBack, branch }
 }
 
 function requireSame(before: q.Completeness, after: q.Completeness): void {
