@@ -42,9 +42,14 @@ export class ListSender {
     this.#options = options
   }
 
-  /** Makes the first batch. */
+  /** Makes the first batch. Where that fails, the list is stopped. */
   async start(): Promise<void> {
-    this.#first = await this.#next()
+    try {
+      this.#first = await this.#next()
+    } catch (error) {
+      await this.stop()
+      throw error
+    }
   }
 
   /** Never fails. */
@@ -63,16 +68,16 @@ export class ListSender {
         this.#first = undefined
         await this.#sendBatch(outgoing, batch)
       }
-      outgoing.end(this.#lastLine())
+      await this.#taken(outgoing, done => outgoing.end(this.#lastLine(), done))
     } catch (error) {
       this.#cut(outgoing, error)
     }
   }
 
-  /** What was not sent is given back. */
-  stop(): void {
+  /** What was not sent is given back. Done once nothing is read for the list any more. */
+  async stop(): Promise<void> {
     this.#first?.lines.release()
-    void this.#batches.return?.().catch(() => undefined)
+    await this.#batches.return?.().catch(() => undefined)
   }
 
   /** Undefined at the end of the list. */
@@ -106,13 +111,17 @@ export class ListSender {
     this.#options.metrics.rows.inc(rows)
   }
 
-  /** Done once the system has taken all of it. */
   async #write(outgoing: ServerResponse, bytes: Uint8Array): Promise<void> {
+    await this.#taken(outgoing, done => outgoing.write(bytes, done))
+  }
+
+  /** Done once the system has taken all of it. */
+  async #taken(outgoing: ServerResponse, give: (done: (error?: Error | null) => void) => void): Promise<void> {
     if (isGone(outgoing)) throw new Error('The connection was closed')
     try {
       await new Promise<void>((resolve, reject) => {
         this.#giveUp = reject
-        outgoing.write(bytes, error => (error ? reject(error) : resolve()))
+        give(error => (error ? reject(error) : resolve()))
       })
     } finally {
       this.#giveUp = undefined

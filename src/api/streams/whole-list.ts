@@ -35,10 +35,8 @@ export async function wholeListAnswer(
     })
     // What fails before the first row still has a status.
     await sender.start()
-    const release = () => {
-      sender.stop()
-      close()
-    }
+    // A client that goes away while rows are read for it keeps its place until they are.
+    const release = () => void sender.stop().finally(close)
     return { ...answer, send: outgoing => sender.send(outgoing), release }
   } catch (error) {
     close()
