@@ -21,7 +21,7 @@ export type ListStream = {
   batches: AsyncIterable<StreamBatch>
 }
 
-/** Some thousand rows at most: about 2 MB. */
+/** As many rows as take a millisecond or two to make: pages wait as long. */
 export type StreamBatch = {
   rows: number
   /** One JSON record on each line, the last one with its line end too. CSV is made of it. */

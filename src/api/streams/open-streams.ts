@@ -1,6 +1,7 @@
 // How many whole lists are sent at once, in all and to one key, and whose turn it is to go on.
 import { AlmanacError } from '../../errors.ts'
 import type { Metrics } from '../../metrics.ts'
+import { Turns } from '../../query/pace.ts'
 
 /** As many as take about a millisecond to make: a page that is asked for meanwhile waits as long. */
 const usualRowsPerBatch = 256
@@ -18,7 +19,7 @@ export class OpenStreams {
   readonly metrics: Metrics['streams']
   readonly #max: number
   readonly #byKey = new Map<string, number>()
-  readonly #waiting: (() => void)[] = []
+  readonly #turns = new Turns()
   #open = 0
 
   constructor({ max, metrics, rowsPerBatch = usualRowsPerBatch }: OpenStreamsOptions) {
@@ -48,18 +49,11 @@ export class OpenStreams {
   }
 
   /**
-   * Lets one list a turn of the event loop go on. Clients that take all at once would otherwise have a batch of each
-   * list made in every turn, and pages would wait for all of them.
+   * Clients that take all at once would otherwise have a batch of each list made in every turn of the event loop, and
+   * pages would wait for all of them.
    */
   turn(): Promise<void> {
-    return new Promise(resolve => {
-      if (this.#waiting.push(resolve) === 1) setImmediate(this.#goOn)
-    })
-  }
-
-  readonly #goOn = (): void => {
-    this.#waiting.shift()?.()
-    if (this.#waiting.length > 0) setImmediate(this.#goOn)
+    return this.#turns.next()
   }
 
   #count(keyId: string, by: 1 | -1): void {

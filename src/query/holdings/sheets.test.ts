@@ -194,12 +194,13 @@ test('one large sheet is made after the other, and small ones meanwhile', async 
   }
   const readerOf = (name: string, reads: number): IndexReader => {
     let left = reads
+    let records = 0
     const indexRecords: IndexReader['indexRecords'] = async ({ limit }) => {
       await setImmediate()
-      // The sixth read comes after 40,000 records.
-      if (reads - left >= 5) folding.add(name)
+      if (records >= 40_000) folding.add(name)
       expect(folding.size).toBeLessThan(2)
       const length = left-- > 0 ? limit : 0
+      records += length
       const contracts = new Map([[0, contract]])
       const keys = new Uint8Array(length * byWallet.keyBytes).fill(0xff)
       return { length, keys, values: new Uint8Array(length * 6), valueEnds: ends(length), contracts }
@@ -207,6 +208,6 @@ test('one large sheet is made after the other, and small ones meanwhile', async 
     return { indexRecords } as IndexReader
   }
   const ends = (length: number) => Array.from({ length }, (_, at) => (at + 1) * 6)
-  await Promise.all([fold('large', 15), fold('next', 15), fold('small', 4)])
+  await Promise.all([fold('large', 30), fold('next', 30), fold('small', 8)])
   expect(ended).toEqual(['small', 'large', 'next'])
 })

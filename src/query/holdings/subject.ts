@@ -12,8 +12,10 @@ export type ContractSubject = { chain: ChainId; contract: Address; tokenId?: big
 export type WalletSubject = { chain: ChainId; wallet: Address }
 export type Subject = ContractSubject | WalletSubject
 
-/** Some 5 ms of work, and little memory. Each read begins in all runs anew. */
-const recordsPerRead = 8_000
+/** Some 2 ms of work, and little memory. Each read begins in all runs anew. */
+const recordsPerRead = 4_000
+/** Many requests may begin in one turn of the event loop. */
+const recordsOfFirstRead = 1_000
 const idMax = 2n ** 256n - 1n
 const newest = { ...newestOfBlock, block: Number.POSITIVE_INFINITY }
 const oldest = { ...oldestOfBlock, block: 0 }
@@ -57,7 +59,7 @@ export async function* recordsOf(
   indexes: IndexReader,
   span: Span,
   pace: Pace,
-  firstRead = recordsPerRead,
+  firstRead = recordsOfFirstRead,
 ): AsyncGenerator<IndexRecords> {
   const keyBytes = keyBytesOf[span.index]
   let after: Uint8Array | undefined

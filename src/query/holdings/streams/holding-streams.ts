@@ -22,9 +22,7 @@ type Whole<Question> = Omit<Question, 'after' | 'limit' | 'countTotal'>
 
 type Parts = BatchReads & { answered: AnsweredSheets; branches: BranchStore; parts: PartBounds }
 
-/** Mints are looked up for each, and a URI may have 96 kB. */
-const walletRows = 250
-const addressesPerBatch = 10_000
+const addressesPerBatch = 2_500
 
 export class HoldingStreams {
   readonly #parts: Parts
@@ -93,7 +91,7 @@ export class HoldingStreams {
     const branch = await OneBranch.now(branches, chain)
     const asked = begunOn(branch, await answered.walletClaim(chain, atBlock))
     const isShown = contractFilter(contracts, question)
-    const rows = (sheet: Sheet) => newestBatches(sheet, walletRows, partyFilter(sheet, isShown))
+    const rows = (sheet: Sheet) => newestBatches(sheet, batchRows(true), partyFilter(sheet, isShown))
     const large = async function* (block: number): AsyncGenerator<RowBatch> {
       for await (const sheet of walletParts(branches.indexes, { chain, wallet }, block, parts)) yield* rows(sheet)
     }

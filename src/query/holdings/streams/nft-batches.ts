@@ -28,9 +28,6 @@ export type StoredTokens = {
 
 export type BatchReads = { mints: Mints; claims: Claims; contracts: ShownContracts; tokens: StoredTokens }
 
-/** A URI may have 96 kB. */
-const tokensPerRead = 100
-
 /** Of a contract's sheet. `hasStored`: something is stored of its tokens. */
 export async function contractBatch(
   { contracts, tokens }: BatchReads,
@@ -88,9 +85,9 @@ async function storedOf(
   return details
 }
 
-/** Fewer rows at a time where URIs may be long. */
+/** As many as take about a millisecond to make. A URI may have 96 kB, and its metadata as much again. */
 export function batchRows(hasStored: boolean): number {
-  return hasStored ? tokensPerRead : 1_000
+  return hasStored ? 32 : 256
 }
 
 function tokenAt({ sheet, rows, withins }: RowBatch, at: number, contract: Address): ShownToken {
