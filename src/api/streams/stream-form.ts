@@ -3,15 +3,17 @@
 export const streamTypes = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const
 export type StreamForm = keyof typeof streamTypes
 
-/** Undefined: pages. Where JSON is accepted as gladly, it is sent. */
+/** Undefined: pages. Where JSON is accepted as gladly, it is sent; by a wildcard, only where it is more so. */
 export function streamFormOf(accept: string | undefined): StreamForm | undefined {
   // Most clients name neither.
   if (accept === undefined || !/csv|ndjson/i.test(accept)) return undefined
   const weights = new Map(accept.toLowerCase().split(',').map(weightOf))
-  const pages = weights.get('application/json') ?? 0
+  const json = weights.get('application/json')
+  const wildcard = weights.get('application/*') ?? weights.get('*/*') ?? 0
   const csv = weights.get(streamTypes.csv) ?? 0
   const ndjson = weights.get(streamTypes.ndjson) ?? 0
-  if (Math.max(csv, ndjson) <= pages) return undefined
+  const whole = Math.max(csv, ndjson)
+  if (whole <= (json ?? 0) || (json === undefined && whole < wildcard)) return undefined
   return csv >= ndjson ? 'csv' : 'ndjson'
 }
 
