@@ -163,6 +163,19 @@ describe('a whole list', () => {
     onRead = nth => (nth === 2 ? delay(120) : undefined)
     expect(await (await api.get('/api/v2/nft/transfers', csv)).text()).toContain('# complete')
   })
+
+  test('begins later than an answer may', async () => {
+    const short = { requestTimeoutMs: 50 }
+    await serve({ settings: short, serve: { ...short, stallTimeoutMs: 50 } })
+    onRead = nth => (nth === 1 ? delay(300) : undefined)
+    expect(await (await api.get('/api/v2/nft/transfers', csv)).text()).toContain('# complete')
+    onRead = () => delay(300)
+    const gone = new AbortController()
+    await fetch(`${api.url}/api/v2/nft/transfers`, { headers: { ...csv, 'x-api-key': api.key }, signal: gone.signal })
+    expect(await open()).toBe(1)
+    gone.abort()
+    await vi.waitFor(async () => expect(await open()).toBe(0))
+  })
 })
 
 const otherBranch = (store: Store) => {
@@ -375,7 +388,7 @@ describe('a reader that is slow', () => {
     })
     const socket = ask().on('error', () => undefined)
     await vi.waitFor(async () => expect(await cutBy('stalled')).toBe(1), { timeout: 2_000 })
-    expect(await open()).toBe(0)
+    await vi.waitFor(async () => expect(await open()).toBe(0))
     socket.destroy()
   })
 })

@@ -30,7 +30,7 @@ test('a list whose first rows the key cannot pay is stopped, and lets go of what
   const spend = async () => {
     throw new AlmanacError('quota_exceeded', 'Quota exceeded')
   }
-  await expect(senderOf({ spend }, 101).start()).rejects.toMatchObject({ code: 'quota_exceeded' })
+  await expect(senderOf({ spend }, 101).start(1_000)).rejects.toMatchObject({ code: 'quota_exceeded' })
   expect([isStopped, lentBytes()]).toEqual([true, lentBefore])
 })
 
@@ -46,7 +46,7 @@ test('a client that does not take the last line is cut', async () => {
     },
   })
   const sender = senderOf()
-  await sender.start()
+  await sender.start(1_000)
   await sender.send(outgoing as unknown as ServerResponse)
   expect([isDestroyed, lentBytes()]).toEqual([true, lentBefore])
 })

@@ -28,7 +28,7 @@ export class ListSender {
   readonly #batches: AsyncIterator<StreamBatch>
   readonly #csv: CsvLines | undefined
   readonly #options: ListSenderOptions
-  #first: StreamBatch | undefined
+  #first: Promise<StreamBatch | undefined> | undefined
   #rows = 0
   #counted = 1
   #isStalled = false
@@ -42,13 +42,18 @@ export class ListSender {
     this.#options = options
   }
 
-  /** Makes the first batch. Where that fails, the list is stopped. */
-  async start(): Promise<void> {
+  /** Begins to make the first batch, and waits for it so long. Where it fails until then, the list is stopped. */
+  async start(waitMs: number): Promise<void> {
+    this.#first = this.#next()
+    const { promise: waited, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, waitMs)
     try {
-      this.#first = await this.#next()
+      await Promise.race([this.#first, waited])
     } catch (error) {
       await this.stop()
       throw error
+    } finally {
+      clearTimeout(timer)
     }
   }
 
@@ -64,10 +69,9 @@ export class ListSender {
     })
     try {
       if (this.#csv !== undefined) await this.#write(outgoing, Buffer.from(this.#csv.header))
-      for (let batch = this.#first; batch !== undefined; batch = await this.#next()) {
-        this.#first = undefined
-        await this.#sendBatch(outgoing, batch)
-      }
+      let batch = await this.#first
+      this.#first = undefined
+      for (; batch !== undefined; batch = await this.#next()) await this.#sendBatch(outgoing, batch)
       await this.#taken(outgoing, done => outgoing.end(this.#lastLine(), done))
     } catch (error) {
       this.#cut(outgoing, error)
@@ -76,7 +80,8 @@ export class ListSender {
 
   /** What was not sent is given back. Done once nothing is read for the list any more. */
   async stop(): Promise<void> {
-    this.#first?.lines.release()
+    const first = await this.#first?.catch(() => undefined)
+    first?.lines.release()
     await this.#batches.return?.().catch(() => undefined)
   }
 
@@ -102,8 +107,10 @@ export class ListSender {
   }
 
   async #sendBatch(outgoing: ServerResponse, { rows, lines }: StreamBatch): Promise<void> {
-    const sent: LentBytes = this.#csv === undefined ? lines : this.#csv.of(rows, lines)
+    let sent: LentBytes = lines
     try {
+      requireOpen(outgoing)
+      if (this.#csv !== undefined) sent = this.#csv.of(rows, lines)
       await this.#write(outgoing, sent.bytes)
     } finally {
       sent.release()
@@ -117,7 +124,7 @@ export class ListSender {
 
   /** Done once the system has taken all of it. */
   async #taken(outgoing: ServerResponse, give: (done: (error?: Error | null) => void) => void): Promise<void> {
-    if (isGone(outgoing)) throw new Error('The connection was closed')
+    requireOpen(outgoing)
     try {
       await new Promise<void>((resolve, reject) => {
         this.#giveUp = reject
@@ -149,6 +156,10 @@ export class ListSender {
 /** The response itself says so only some turns later, when the store of a service that stops may be closed. */
 function isGone({ socket }: ServerResponse): boolean {
   return socket?.destroyed ?? true
+}
+
+function requireOpen(outgoing: ServerResponse): void {
+  if (isGone(outgoing)) throw new Error('The connection was closed')
 }
 
 function reasonOf(error: unknown): CutReason {

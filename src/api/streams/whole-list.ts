@@ -33,8 +33,8 @@ export async function wholeListAnswer(
       turn: () => streams.turn(),
       spend: requests => gatekeeper.spend(request.header('x-api-key') ?? '', scope, requests),
     })
-    // What fails before the first row still has a status.
-    await sender.start()
+    // What fails before the first row still has a status, unless that takes longer than an answer may.
+    await sender.start(settings.requestTimeoutMs)
     // A client that goes away while rows are read for it keeps its place until they are.
     const release = () => void sender.stop().finally(close)
     return { ...answer, send: outgoing => sender.send(outgoing), release }
