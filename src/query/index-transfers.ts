@@ -3,7 +3,6 @@
 import { LRUCache } from 'lru-cache'
 import type { ChainTable } from '../chains.ts'
 import { isCovered, weakestEvidence } from '../coverage.ts'
-import { AlmanacError } from '../errors.ts'
 import {
   type Address,
   type ChainId,
@@ -108,28 +107,16 @@ export class IndexTransfers {
     const branch = await OneBranch.now(this.#store, question.chain)
     const { view, bounds: asked, ...look } = await this.#look(question)
     const { block, bounds, isStored } = boundToBranch(asked, branch)
-    const complete = look.complete && isStored
+    const index = indexOf(question.of)
+    const complete = look.complete && isStored && branch.isFilled(index)
     const read = async (cursor: PageCursor) => {
       const page = await this.#page({ ...question, ...cursor }, bounds)
       return { page, next: nextCursor(cursor, page.rows, view.state?.finalized) }
     }
     return {
       ...{ block, complete, evidence: complete ? weakestEvidence(view.coverage, bounds.claim!) : undefined },
-      pages: wholePages<MixedTransfers>(question, read, async () => {
-        await this.#checkIndex(question, view)
-        // Last: an index that was left and filled again counts as rows that were taken away.
-        await branch.check(bounds.toBlock!)
-      }),
+      pages: wholePages<MixedTransfers>(question, read, () => branch.check(bounds.toBlock!, index)),
     }
-  }
-
-  /** Fails with `stream_cut` where the index was left since: a part of it may have been read. */
-  async #checkIndex({ chain, of }: ListQuestion, before: KeptIndexes): Promise<void> {
-    const now = keptAndFilled(await this.#store.indexes.indexStates(chain))
-    const index = indexOf(of)
-    const isLeft =
-      (before.filled.has(index) && !now.filled.has(index)) || (before.kept.has(index) && !now.kept.has(index))
-    if (isLeft) throw new AlmanacError('stream_cut', `${index} was left while the list was read`, { retryable: true })
   }
 
   async #freshLook(question: ListQuestion, { freshen, freshenWaitMs, key }: TransfersOptions): Promise<Look> {

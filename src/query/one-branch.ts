@@ -2,7 +2,9 @@
 // It is made before anything is read, and asked afterwards.
 import { AlmanacError } from '../errors.ts'
 import type { Block, ChainId } from '../model.ts'
+import type { IndexName } from '../store/indexes/index-view.ts'
 import type { ChainState, Store } from '../store/store.ts'
+import { type KeptIndexes, keptAndFilled } from './kept-index.ts'
 
 export type BranchStore = Pick<Store, 'chainState' | 'hotBlocks' | 'lowestBlock' | 'indexes'>
 
@@ -12,6 +14,7 @@ export class OneBranch {
   readonly #takenBack: number
   readonly #hot: readonly Block[]
   readonly #finalized: number
+  readonly #indexes: KeptIndexes
   /** The head as it was; -1 where the chain has none yet. */
   readonly head: number
   /**
@@ -25,6 +28,7 @@ export class OneBranch {
     this.#chain = chain
     this.#takenBack = now.takenBack
     this.#hot = now.hot
+    this.#indexes = now.indexes
     this.#finalized = now.state?.finalized ?? -1
     this.head = now.state?.head.number ?? -1
     this.storedTo = now.hot.at(-1)?.number ?? this.#finalized
@@ -32,26 +36,42 @@ export class OneBranch {
 
   static async now(store: BranchStore, chain: ChainId): Promise<OneBranch> {
     const { takenBack } = await store.indexes.rowChanges(chain)
+    const indexes = keptAndFilled(await store.indexes.indexStates(chain))
     // Before the hot blocks: one that becomes final in between is missing among those, and is still above this.
     const state = await store.chainState(chain)
-    return new OneBranch(store, chain, { takenBack, state, hot: await store.hotBlocks(chain) })
+    return new OneBranch(store, chain, { takenBack, indexes, state, hot: await store.hotBlocks(chain) })
   }
 
-  /** Fails with `stream_cut` where rows up to `block` were replaced or taken away since. */
-  async check(block: number): Promise<void> {
+  isFilled(index: IndexName): boolean {
+    return this.#indexes.filled.has(index)
+  }
+
+  /**
+   * Fails with `stream_cut` where rows up to `block` were replaced or taken away since, or the index was left that they
+   * were found in.
+   */
+  async check(block: number, index?: IndexName): Promise<void> {
     // Every block depends on all below it, and its hash stays known when it becomes final.
     const top = block > this.#finalized ? this.#hot.findLast(({ number }) => number <= block) : undefined
     if (top !== undefined) {
       const now = await this.#store.lowestBlock(this.#chain, { from: top.number, to: top.number })
       if (now?.hash !== top.hash) throw cut('A reorganisation replaced blocks while the list was read')
     }
-    // Last: what is final by now was not taken back before either.
+    if (index !== undefined) await this.#checkIndex(index)
+    // Last: what is final by now was not taken back before either, and an index that was left and filled again counts.
     const { takenBack } = await this.#store.indexes.rowChanges(this.#chain)
     if (takenBack !== this.#takenBack) throw cut('Rows were taken away while the list was read')
   }
+
+  async #checkIndex(index: IndexName): Promise<void> {
+    const { kept, filled } = keptAndFilled(await this.#store.indexes.indexStates(this.#chain))
+    const before = this.#indexes
+    if ((before.filled.has(index) && !filled.has(index)) || (before.kept.has(index) && !kept.has(index)))
+      throw cut(`${index} was left while the list was read`)
+  }
 }
 
-type Now = { takenBack: number; state: ChainState | undefined; hot: readonly Block[] }
+type Now = { takenBack: number; indexes: KeptIndexes; state: ChainState | undefined; hot: readonly Block[] }
 
 function cut(message: string): AlmanacError {
   return new AlmanacError('stream_cut', message, { retryable: true, retryAfterMs: 1_000 })

@@ -74,7 +74,7 @@ export class AnsweredSheets {
   }
 }
 
-function indexOf(subject: Subject): IndexName {
+export function indexOf(subject: Subject): IndexName {
   return 'wallet' in subject ? 'by_wallet' : 'by_token'
 }
 

@@ -93,6 +93,24 @@ test.each(['before its first row', 'in the middle'])(
   },
 )
 
+test('a list is cut where its index was left, also within the turn in which claims are kept', async () => {
+  const rows = Array.from({ length: 40 }, (_, at) => ({ ...rowOf(1, { tokenId: BigInt(at) }), logIndex: at }))
+  for (const bounds of [lowBounds, {}]) {
+    const reads = storeOf(rows).reads()
+    let isLeft = false
+    const indexStates: typeof reads.indexes.indexStates = async asked =>
+      isLeft ? [] : await reads.indexes.indexStates(asked)
+    const parts = { ...bounds, revision: () => 1 }
+    const streams = new Holdings(reads, { ...reads.indexes, indexStates }, parts).streams(noTokens)
+    const question = { chain, contract, tokenId: undefined, atBlock: undefined }
+    const list = await nftStream(streams.owners(question, options), shown)
+    isLeft = true
+    await expect(linesOf(list)).rejects.toMatchObject({ code: 'stream_cut' })
+    // Begun later, nothing is claimed of it.
+    expect(await streams.owners(question, options)).toMatchObject({ complete: false })
+  }
+})
+
 test('some lists in parts are made at once, and more are refused until one ends', async () => {
   const rows = Array.from({ length: 40 }, (_, at) => ({ ...rowOf(1, { tokenId: BigInt(at) }), logIndex: at }))
   const reads = storeOf(rows).reads()

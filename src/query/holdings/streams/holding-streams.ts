@@ -2,8 +2,9 @@
 // none does. No HTTP and no JSON. A list ends only where it is of one branch.
 import { AlmanacError } from '../../../errors.ts'
 import type { Address } from '../../../model.ts'
+import type { IndexName } from '../../../store/indexes/index-view.ts'
 import { type BranchStore, OneBranch } from '../../one-branch.ts'
-import { type AnsweredSheets, type AskedClaim, undefinedIfTooLarge } from '../answered-sheets.ts'
+import { type AnsweredSheets, type AskedClaim, indexOf, undefinedIfTooLarge } from '../answered-sheets.ts'
 import { contractFilter, partyFilter } from '../contract-filter.ts'
 import { OwnerWindow } from '../large/owner-window.ts'
 import { contractParts, type PartBounds, tokenParts, walletParts } from '../large/parts.ts'
@@ -89,7 +90,7 @@ export class HoldingStreams {
     const { chain, wallet, atBlock } = question
     const { answered, branches, parts, contracts } = this.#parts
     const branch = await OneBranch.now(branches, chain)
-    const asked = begunOn(branch, await answered.walletClaim(chain, atBlock))
+    const asked = begunOn(branch, 'by_wallet', await answered.walletClaim(chain, atBlock))
     const isShown = contractFilter(contracts, question)
     const rows = (sheet: Sheet) => newestBatches(sheet, batchRows(true), partyFilter(sheet, isShown))
     const large = async function* (block: number): AsyncGenerator<RowBatch> {
@@ -128,7 +129,8 @@ export class HoldingStreams {
     const { answered, branches } = this.#parts
     await answered.contractClaim(subject, atBlock, options)
     const branch = await OneBranch.now(branches, subject.chain)
-    return begunOn(branch, await answered.contractClaim(subject, atBlock, { ...options, freshen: undefined }))
+    const asked = await answered.contractClaim(subject, atBlock, { ...options, freshen: undefined })
+    return begunOn(branch, 'by_token', asked)
   }
 
   /** Fails with `stream_cut` where the list is not of one branch. */
@@ -145,17 +147,12 @@ export class HoldingStreams {
     // A part takes so much while it is made.
     const release = this.#held.hold(found?.sheet ?? { byteLength: 4 * parts.partBytes })
     try {
-      if (found === undefined) {
-        yield* large(block)
-        requireSame(claim, await answered.claimAfter(subject, claim))
-      } else {
-        requireSame(claim, found.claim)
-        yield* ordered(found.sheet)
-      }
+      if (found !== undefined) requireSame(claim, found.claim)
+      yield* found === undefined ? large(block) : ordered(found.sheet)
     } finally {
       release()
     }
-    await branch.check(block)
+    await branch.check(block, indexOf(subject))
   }
 }
 
@@ -163,9 +160,9 @@ export class HoldingStreams {
 type BegunList = AskedClaim & { branch: OneBranch }
 
 /** Blocks that came since are not in it; where one is not stored yet, the list is not claimed to be complete. */
-function begunOn(branch: OneBranch, { claim, takenBack }: AskedClaim): BegunList {
+function begunOn(branch: OneBranch, index: IndexName, { claim, takenBack }: AskedClaim): BegunList {
   const block = Math.min(claim.block, branch.head)
-  const complete = claim.complete && block <= branch.storedTo
+  const complete = claim.complete && block <= branch.storedTo && branch.isFilled(index)
   return { claim: { block, complete, evidence: complete ? claim.evidence : undefined }, takenBack, branch }
 }
 
