@@ -87,7 +87,7 @@ export type ColdReads = { reads: Times; p50Ms: number; p99Ms: number }
  * read of the process, so that the system counts them exactly.
  */
 export async function timeCold(file: string, asks: readonly Ask[]): Promise<ColdReads> {
-  const read = new Connection(file, { ...readOptions, mmapBytes: 0 })
+  const read = new Connection(file, readOptions)
   const openWrite = (): Connection => new Connection(file, writeOptions)
   const store = sqliteStore({ path: file, read, openWrite, waitMsMax: 1_000, ownership: undefined })
   const samples = asks.slice(0, coldSamples)

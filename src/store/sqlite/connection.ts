@@ -7,7 +7,6 @@ export type ConnectionOptions = {
   readOnly: boolean
   busyTimeoutMs: number
   cacheMegabytes: number
-  mmapBytes: number
   /** A commit that leaves the log longer than this moves it into the file. */
   logPagesMax: number
 }
@@ -21,7 +20,6 @@ export class Connection {
   constructor(path: string, options: ConnectionOptions) {
     this.database = new DatabaseSync(path, { readOnly: options.readOnly, timeout: options.busyTimeoutMs })
     this.database.exec(`PRAGMA cache_size = -${options.cacheMegabytes * 1024};
-      PRAGMA mmap_size = ${options.mmapBytes};
       PRAGMA synchronous = NORMAL;
       PRAGMA temp_store = MEMORY;
       PRAGMA wal_autocheckpoint = ${options.logPagesMax};

@@ -14,15 +14,13 @@ import { applicationId, migrations } from './migrations.ts'
 const waitMsMax = 30_000
 const pollMs = 5
 
-/** SQLite's own ceiling; pages beyond it are read instead of mapped. */
-const mmapBytesMax = 2 ** 31 - 65_536
-
+// Nothing is mapped into memory: a page of the file that is missing there would be read with those around it, as many as
+// the system likes (8 MB on some), which pushes out what is used when the store is larger than memory.
 export const readOptions: ConnectionOptions = {
   readOnly: true,
   // Only for the moments in which another process recovers or removes the log; a writer never makes a reader wait.
   busyTimeoutMs: 250,
   cacheMegabytes: 8,
-  mmapBytes: mmapBytesMax,
   logPagesMax: 0,
 }
 
@@ -31,7 +29,6 @@ export const writeOptions: ConnectionOptions = {
   readOnly: false,
   busyTimeoutMs: 0,
   cacheMegabytes: 2,
-  mmapBytes: 0,
   logPagesMax: 16_000,
 }
 
