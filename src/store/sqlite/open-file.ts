@@ -14,8 +14,8 @@ import { applicationId, migrations } from './migrations.ts'
 const waitMsMax = 30_000
 const pollMs = 5
 
-// Nothing is mapped into memory: a page of the file that is missing there would be read with those around it, as many as
-// the system likes (8 MB on some), which pushes out what is used when the store is larger than memory.
+// Nothing is mapped into memory: a page of the file that is missing there would be read with those around it, as many
+// as the system likes (8 MB on some), which pushes out what is used when the store is larger than memory.
 export const readOptions: ConnectionOptions = {
   readOnly: true,
   // Only for the moments in which another process recovers or removes the log; a writer never makes a reader wait.
