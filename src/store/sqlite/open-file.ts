@@ -20,7 +20,8 @@ export const readOptions: ConnectionOptions = {
   readOnly: true,
   // Only for the moments in which another process recovers or removes the log; a writer never makes a reader wait.
   busyTimeoutMs: 250,
-  cacheMegabytes: 8,
+  // For what pages of a large store touch again and again: with 8 MB they took a third longer at 20 million transfers.
+  cacheMegabytes: 64,
   logPagesMax: 0,
 }
 
