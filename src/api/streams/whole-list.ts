@@ -10,12 +10,12 @@ import { ListSender } from './list-sender.ts'
 import type { ListStream } from './list-stream.ts'
 import { type StreamForm, streamTypes } from './stream-form.ts'
 
-export type WholeList = { scope: Scope | 'any'; form: StreamForm; list: () => Promise<ListStream> }
+export type AskedList = { scope: Scope | 'any'; form: StreamForm; list: () => Promise<ListStream> }
 
 export async function wholeListAnswer(
   context: Context,
   request: ApiRequest,
-  { scope, form, list: begin }: WholeList,
+  { scope, form, list: begin }: AskedList,
   { key }: Admission,
 ): Promise<Answer> {
   const { streams, queue, settings, gatekeeper } = context
@@ -62,7 +62,6 @@ function headersOf({ settings }: Context, request: ApiRequest, form: StreamForm,
   return {
     'Content-Type': form === 'csv' ? `${streamTypes.csv}; charset=utf-8` : streamTypes.ndjson,
     ...completenessHeaders(list, dialectOf(request, settings.dialect)),
-    'X-Block-Number': `${list.block}`,
     'Cache-Control': 'no-store',
     // A proxy that takes all of it at once would fill its disk for a slow reader.
     'X-Accel-Buffering': 'no',

@@ -97,7 +97,7 @@ export class Side {
   }
 
   async #send({ path, query = {}, atRoot = false, body }: Target): Promise<Response> {
-    const { evm, solana, key, budget, signal, hide, name } = this.#options
+    const { evm, solana, key, budget, signal } = this.#options
     if (this.#sent > 0) await this.#rest(this.#gapMs)
     signal.throwIfAborted()
     if (budget !== undefined && this.#sent >= budget)
@@ -120,12 +120,13 @@ export class Side {
         signal: AbortSignal.any([signal, AbortSignal.timeout(answerTimeoutMs)]),
       })
     } catch (error) {
-      throw this.#failed(error, hide, name)
+      throw this.#failed(error)
     }
   }
 
-  #failed(error: unknown, hide: Redactor, name: string): unknown {
-    if (this.#options.signal.aborted) return this.#options.signal.reason
+  #failed(error: unknown): unknown {
+    const { signal, hide, name } = this.#options
+    if (signal.aborted) return signal.reason
     const isLate = error instanceof Error && error.name === 'TimeoutError'
     const cause = error instanceof TypeError && error.cause !== undefined ? error.cause : error
     const what = isLate
@@ -139,7 +140,6 @@ export class Side {
   }
 
   async #read(response: Response): Promise<string> {
-    const { hide, name } = this.#options
     const parts: Uint8Array[] = []
     let bytes = 0
     try {
@@ -149,11 +149,11 @@ export class Side {
         parts.push(part)
       }
     } catch (error) {
-      throw this.#failed(error, hide, name)
+      throw this.#failed(error)
     }
     if (bytes > bodyBytesMax)
       throw new AlmanacError('answer_too_large', `${this.shown} sent more than ${countText(bodyBytesMax)} bytes.`)
-    return hide(Buffer.concat(parts).toString())
+    return this.#options.hide(Buffer.concat(parts).toString())
   }
 
   async #rest(ms: number): Promise<void> {
