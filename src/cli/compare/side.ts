@@ -2,6 +2,7 @@
 import { pause } from '../../abort.ts'
 import { AlmanacError, messageOf } from '../../errors.ts'
 import { type Redactor, redactText, redactUrl } from '../../redact.ts'
+import { retryAfterOf } from '../../rpc/http.ts'
 import { countText, printable } from '../terminal.ts'
 
 /** What is asked, in the same words on both sides. */
@@ -72,7 +73,7 @@ export class Side {
     for (let attempt = 0; ; attempt++) {
       const response = await this.#send(target)
       const { status } = response
-      const retryAfterMs = parseRetryAfter(response.headers.get('retry-after'))
+      const retryAfterMs = retryAfterOf(response.headers.get('retry-after') ?? undefined)
       const isLimited = status === 429
       if (isLimited) this.#gapMs = Math.min(gapMsMax, Math.max(firstGapMs, this.#gapMs * 2))
       const waitMs = retryAfterMs ?? firstPauseMs * 2 ** attempt
@@ -200,13 +201,6 @@ function parseJson(text: string): unknown {
   } catch {
     return undefined
   }
-}
-
-/** Seconds or a date; undefined where it is neither. */
-function parseRetryAfter(text: string | null): number | undefined {
-  if (text === null) return undefined
-  const ms = /^\d+$/.test(text.trim()) ? Number(text) * 1_000 : Date.parse(text) - Date.now()
-  return Number.isNaN(ms) ? undefined : Math.max(0, ms)
 }
 
 /** What an error answer says, short and on one line. */
