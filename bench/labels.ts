@@ -237,7 +237,7 @@ async function measureOnce(stores: Record<string, FilledStore>): Promise<Record<
 }
 
 async function started({ file }: FilledStore): Promise<RunningAlmanac> {
-  const almanac = await startAlmanac({ storeFile: file, key, runner })
+  const almanac = await startAlmanac({ store: `file:${file}`, key, runner })
   stops.push(almanac.stop)
   return almanac
 }

@@ -39,7 +39,7 @@ const here = fileURLToPath(new URL('.', import.meta.url))
 const { pinning, runner } = pinToOwnCores()
 const store = await filledStore(join(here, 'data'), Number(options.transfers))
 const page = distinctPages(store)
-const almanac = await startAlmanac({ storeFile: store.file, key, runner })
+const almanac = await startAlmanac({ store: `file:${store.file}`, key, runner })
 try {
   await closedLoop(almanac.url, clients, warmUpMs)
   const normal = await closedLoop(almanac.url, clients, Number(options['normal-seconds']) * 1_000)

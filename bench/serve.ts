@@ -168,7 +168,7 @@ async function bodyOf(client: Client, request: Buffer): Promise<Buffer> {
 }
 
 async function started({ file }: FilledStore, nodeFlags: readonly string[] = []): Promise<RunningAlmanac> {
-  const almanac = await startAlmanac({ storeFile: file, key, nodeFlags, runner })
+  const almanac = await startAlmanac({ store: `file:${file}`, key, nodeFlags, runner })
   stops.push(almanac.stop)
   return almanac
 }

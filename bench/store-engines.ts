@@ -56,7 +56,7 @@ async function overHttp(
   request: (subject: Subject, sample: number) => Buffer,
 ): Promise<number[][]> {
   const services = await Promise.all(
-    subjects.map(({ url }) => startAlmanac({ storeFile: '', key, flags: ['--store', url] })),
+    subjects.map(({ url }) => startAlmanac({ store: url, key })),
   )
   try {
     const clients = await Promise.all(services.map(({ url }) => Client.open(url)))

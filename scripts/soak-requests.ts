@@ -30,11 +30,11 @@ const longRun = 100_000
 const key = 'a-key-for-the-soak'
 
 const folder = await mkdtemp(join(tmpdir(), 'almanac-requests-'))
-const storeFile = join(folder, 'store.db')
-const store = await openStore(`file:${storeFile}`, { role: 'owner' })
+const url = `file:${join(folder, 'store.db')}`
+const store = await openStore(url, { role: 'owner' })
 await fill(store)
 await store.close()
-const almanac = await startAlmanac({ storeFile, key })
+const almanac = await startAlmanac({ store: url, key })
 try {
   const document = (await (await fetch(`${almanac.url}/openapi.json`)).json()) as OpenApi
   const connections = Number(options.connections)

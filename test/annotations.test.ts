@@ -53,7 +53,7 @@ describe.each(['sqlite', 'postgres'])('on %s', engine => {
     const services: RunningAlmanac[] = []
     try {
       for (let count = 0; count < 2; count++)
-        services.push(await startAlmanac({ storeFile: place.storeFile, key, flags: ['--store', store] }))
+        services.push(await startAlmanac({ store, key }))
       const eth = ['eth', seeded.collection, '--store', store]
       const changes: [parameters: string[], shown: Partial<Row>][] = [
         [['labels', 'unset', seeded.alice], { to_address_label: null }],

@@ -19,11 +19,11 @@ const sockets: Socket[] = []
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'almanac-flood-'))
-  const storeFile = join(folder, 'store.db')
-  const store = await openStore(`file:${storeFile}`, { role: 'owner' })
+  const url = `file:${join(folder, 'store.db')}`
+  const store = await openStore(url, { role: 'owner' })
   await seed(store)
   await store.close()
-  almanac = await startAlmanac({ storeFile, key })
+  almanac = await startAlmanac({ store: url, key })
 })
 afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy()

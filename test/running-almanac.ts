@@ -8,12 +8,15 @@ export type RunningAlmanac = {
   /** Such as `http://127.0.0.1:41237`, without a slash at the end. */
   url: string
   processId: number
+  /** Once the process has ended, by whatever. */
+  ended: Promise<void>
   /** Sends the first signal and waits until the process has ended. */
   stop(): Promise<void>
 }
 
 export type StartOptions = {
-  storeFile: string
+  /** As the setting has it: `file:path` or `postgres://…`. */
+  store: string
   /** Registered with every scope and no limit. */
   key: string
   /** More arguments of `almanac start`. */
@@ -35,15 +38,16 @@ export async function startAlmanac(options: StartOptions): Promise<RunningAlmana
     ...(options.nodeFlags ?? []),
     main,
     'start',
-    ...['--only', 'api', '--listen', '127.0.0.1:0', '--store', `file:${options.storeFile}`],
+    ...['--only', 'api', '--listen', '127.0.0.1:0', '--store', options.store],
     ...['--log-level', 'info', '--log-format', 'json', ...(options.flags ?? [])],
   ]
   const child = spawn(command[0]!, command.slice(1), {
     env: { ...process.env, ALMANAC_KEY: options.key },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+  const ended = new Promise<void>(resolve => child.once('exit', () => resolve()))
   const url = await listeningAt(child)
-  return { url, processId: child.pid!, stop: () => stop(child) }
+  return { url, processId: child.pid!, ended, stop: () => stop(child) }
 }
 
 /** Waits for the first local URL that the process prints; what it printed instead is in the error. */

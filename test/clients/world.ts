@@ -30,8 +30,8 @@ export async function startWorld(flags: readonly string[] = []): Promise<World> 
     await rm(directory, { recursive: true, force: true })
   }
   try {
-    const storeFile = join(directory, 'almanac.db')
-    const store = await openStore(`file:${storeFile}`, { role: 'owner' })
+    const url = `file:${join(directory, 'almanac.db')}`
+    const store = await openStore(url, { role: 'owner' })
     await seed(store)
     const keys = {
       full: 'a-key-for-the-client-tests',
@@ -40,7 +40,7 @@ export async function startWorld(flags: readonly string[] = []): Promise<World> 
       narrow: (await issueKey(store, { name: 'narrow', scopes: ['wallet-chains'] })).secret,
     }
     await store.close()
-    almanac = await startAlmanac({ storeFile, key: keys.full, flags })
+    almanac = await startAlmanac({ store: url, key: keys.full, flags })
     return { url: almanac.url, keys, stop }
   } catch (error) {
     await stop()
