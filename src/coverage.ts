@@ -1,5 +1,12 @@
 // Exact arithmetic on covered block intervals. Pure: `index_complete` and the backfill's work list both come from here.
-import { type CoveredInterval, type Evidence, evidences, type Interval } from './model.ts'
+import {
+  type CoveredInterval,
+  type Evidence,
+  evidences,
+  type Interval,
+  type ShownInterval,
+  shownEvidence,
+} from './model.ts'
 import type { WholeScope } from './views.ts'
 
 const strength = new Map<Evidence, number>(evidences.map((evidence, index) => [evidence, evidences.length - index]))
@@ -31,6 +38,16 @@ export function joinByScope<Scope>(
     const plain = intervals.map(({ from, to, evidence }) => ({ from, to, evidence }))
     return plain.reduce<CoveredInterval[]>(addCoverage, []).map(interval => ({ ...interval, scope }))
   })
+}
+
+/** As answers show it: intervals that are kept apart may be one there. */
+export function shownCoverage<Scope>(
+  covered: readonly (CoveredInterval & { scope: Scope })[],
+): (ShownInterval & { scope: Scope })[] {
+  const shown = covered.map(each => ({ ...each, evidence: shownEvidence(each.evidence) }))
+  // Most chains have none, and may have many intervals.
+  if (covered.every(({ evidence }) => evidence !== 'unanchored')) return shown
+  return joinByScope(shown) as typeof shown
 }
 
 /** What is claimed of whole blocks for a scope: `full` is complete for `transfers` too. The strongest evidence. */

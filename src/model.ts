@@ -96,9 +96,20 @@ export type TransactionRef = { block: number; transactionIndex: number; hash: Ha
 /** The first and last transaction of an address within the blocks of a commit. */
 export type ActivityRow = { address: Address; first: TransactionRef; last: TransactionRef }
 
-/** How it is known that an interval holds every log; the strongest first. */
-export const evidences = ['receipts-root', 'bloom', 'two-endpoints', 'one-endpoint'] as const
+/** How it is known that an interval holds every log, as answers show it; the strongest first. */
+export const shownEvidences = ['canonical', 'receipts-root', 'bloom', 'two-endpoints', 'one-endpoint'] as const
+export type ShownEvidence = (typeof shownEvidences)[number]
+
+/**
+ * The same as the store keeps it. `unanchored` blocks have the right roots and hang together, but on nothing that is
+ * known to be of the chain yet: they rise when they connect, without being read again.
+ */
+export const evidences = [...shownEvidences, 'unanchored'] as const
 export type Evidence = (typeof evidences)[number]
+
+export function shownEvidence(evidence: Evidence): ShownEvidence {
+  return evidence === 'unanchored' ? 'one-endpoint' : evidence
+}
 
 /** Whole blocks, every contract watched from its `watchedFrom` (`watched`), or one contract. */
 export type CoverageScope = WholeScope | 'watched' | Address
@@ -117,6 +128,7 @@ export function isWholeScope(scope: CoverageScope): scope is WholeScope {
 /** Blocks `from` to `to`, both included. */
 export type Interval = { from: number; to: number }
 export type CoveredInterval = Interval & { evidence: Evidence }
+export type ShownInterval = Interval & { evidence: ShownEvidence }
 
 /** An endpoint's health: the one type for it, from the transport to `/status`. */
 export type EndpointStatus = {
@@ -134,6 +146,22 @@ export type EndpointStatus = {
   errors?: number | undefined
   /** How many requests the adaptive limit allows at once. */
   concurrency?: number | undefined
+}
+
+/** What a source of history has and got wrong. */
+export type SourceStatus = {
+  kind: 'files' | 'portal'
+  /** Safe to show. */
+  name: string
+  /** How many it has, from and to which; absent where it has none. */
+  blocks: number
+  from?: number
+  to?: number
+  state: 'ready' | 'waiting' | 'failed' | 'empty'
+  /** Why it is not ready. */
+  reason?: string
+  /** What is not used, and why: files by their names, ranges of a portal. */
+  refused: { name: string; block?: number; reason: string }[]
 }
 
 /** Whether the WebSocket of a chain is up. */
@@ -171,7 +199,7 @@ export type ChainStatus = {
   /** Older than a chain that runs lets it become. */
   head_old?: boolean
   /** Of the scopes of the chain; of contracts only where they were asked for. */
-  covered: readonly (CoveredInterval & { scope: CoverageScope })[]
+  covered: readonly (ShownInterval & { scope: CoverageScope })[]
   /** Contracts that are followed on their own; absent where the chain is indexed in full. */
   contracts?: number
   /** Both absent where the chain is indexed in full. */

@@ -867,7 +867,7 @@ export interface components {
                 from: number;
                 to: number;
                 /** @enum {string} */
-                evidence: "receipts-root" | "bloom" | "two-endpoints" | "one-endpoint";
+                evidence: "canonical" | "receipts-root" | "bloom" | "two-endpoints" | "one-endpoint";
               })[];
             intervals_total: number;
             /** @description Blocks that each kind of evidence covers. */
@@ -884,7 +884,7 @@ export interface components {
                     from: number;
                     to: number;
                     /** @enum {string} */
-                    evidence: "receipts-root" | "bloom" | "two-endpoints" | "one-endpoint";
+                    evidence: "canonical" | "receipts-root" | "bloom" | "two-endpoints" | "one-endpoint";
                   })[];
                 intervals_total: number;
                 /** @description Blocks that each kind of evidence covers. */

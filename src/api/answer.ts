@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, crc32, gzip } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
-import type { Evidence } from '../model.ts'
+import { type Evidence, shownEvidence } from '../model.ts'
 import type { Dialect } from './params.ts'
 import type { ApiRequest } from './request.ts'
 
@@ -88,7 +88,7 @@ export function completenessHeaders(
     'X-Dialect': dialect,
     'X-Index-Complete': `${complete}`,
     ...(block < 0 ? {} : { 'X-Block-Number': `${block}` }),
-    ...(evidence === undefined ? {} : { 'X-Index-Evidence': evidence }),
+    ...(evidence === undefined ? {} : { 'X-Index-Evidence': shownEvidence(evidence) }),
   }
 }
 

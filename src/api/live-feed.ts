@@ -4,10 +4,12 @@ import { AlmanacError } from '../errors.ts'
 import {
   type ChainStatus,
   type CoveredInterval,
-  type Evidence,
   isContractScope,
+  type ShownEvidence,
+  type ShownInterval,
   type SolanaStatus,
   type StatusReport,
+  shownEvidence,
 } from '../model.ts'
 import type { Store, StoreInfo } from '../store/store.ts'
 import { wholeScopeOf } from '../views.ts'
@@ -168,10 +170,10 @@ function nameOf(owner: ListenerOwner): string {
 const intervalsMax = 200
 const contractsMax = 100
 
-type BlocksByEvidence = Partial<Record<Evidence, number>>
+type BlocksByEvidence = Partial<Record<ShownEvidence, number>>
 
 export type LiveCoverage = {
-  intervals: CoveredInterval[]
+  intervals: ShownInterval[]
   intervals_total: number
   /** Blocks of all intervals, by kind of evidence. */
   blocks: BlocksByEvidence
@@ -228,13 +230,13 @@ function liveChain({ covered, contracts: total, ...chain }: ChainStatus): LiveCh
   return { ...chain, coverage: liveCoverage(full), contracts: { total: total ?? contracts.length, shown } }
 }
 
-function liveCoverage(covered: readonly CoveredInterval[]): LiveCoverage {
+function liveCoverage(kept: readonly CoveredInterval[]): LiveCoverage {
+  const covered = kept.map(({ from, to, evidence }) => ({ from, to, evidence: shownEvidence(evidence) }))
   const blocks: BlocksByEvidence = {}
   for (const { from, to, evidence } of covered) blocks[evidence] = (blocks[evidence] ?? 0) + to - from + 1
   const longest =
     covered.length <= intervalsMax
-      ? [...covered]
-      : [...covered].sort((a, b) => b.to - b.from - (a.to - a.from)).slice(0, intervalsMax)
-  const intervals = longest.map(({ from, to, evidence }) => ({ from, to, evidence })).sort((a, b) => a.from - b.from)
-  return { intervals, intervals_total: covered.length, blocks }
+      ? covered
+      : covered.sort((a, b) => b.to - b.from - (a.to - a.from)).slice(0, intervalsMax)
+  return { intervals: longest.sort((a, b) => a.from - b.from), intervals_total: covered.length, blocks }
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { parseHours } from '../daily-hours.ts'
 import { keyNamePattern, scopes, usualLimits } from '../keys/keys.ts'
-import { type BackfillStatus, type EndpointStatus, evidences, type IndexerStatus } from '../model.ts'
+import { type BackfillStatus, type EndpointStatus, type IndexerStatus, shownEvidences } from '../model.ts'
 import { problemKinds } from '../query/problems.ts'
 import { viewNames } from '../views.ts'
 import { measures } from './live-history.ts'
@@ -111,7 +111,7 @@ const backfill = z.object({
   blocks_per_second: z.number().optional(),
 }) satisfies z.ZodType<BackfillStatus>
 
-const evidence = z.enum(evidences)
+const evidence = z.enum(shownEvidences)
 
 const coverage = {
   intervals: z

@@ -5,7 +5,7 @@ import { spamRules, spamScore } from '../annotate/spam-rules.ts'
 import type { ChainTable } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
 import { hexOf } from '../hex.ts'
-import type { Address, ChainId, CoveredInterval, Hash, Position } from '../model.ts'
+import { type Address, type ChainId, type CoveredInterval, type Hash, type Position, shownEvidence } from '../model.ts'
 import type { ContractFacts, Label, Mark } from '../store/annotation-store.ts'
 import type { ChainState, Store } from '../store/store.ts'
 import { layOut, newLayout, storedTransfers } from '../store/transfer-payload.ts'
@@ -158,7 +158,7 @@ async function rowsOf(
 }
 
 function evidenceText(covered: CoveredInterval | undefined): string {
-  return covered === undefined ? '' : ` (evidence: ${covered.evidence})`
+  return covered === undefined ? '' : ` (evidence: ${shownEvidence(covered.evidence)})`
 }
 
 function coveredText(covered: readonly CoveredInterval[]): string {
@@ -180,6 +180,10 @@ function noTransferText(
 
 function reasonText(reason: string | undefined): string {
   return reason === undefined || reason === 'another event' ? 'it is another event' : `malformed (${reason})`
+}
+
+function shownInterval({ from, to, evidence }: CoveredInterval) {
+  return { from, to, evidence: shownEvidence(evidence) }
 }
 
 /** As JSON shows it, to the console and on the command line alike. */
@@ -216,7 +220,7 @@ export function shownExplanation(
       finalized: state?.finalized ?? null,
       transfers: counts.transfers,
       impossible_sums: counts.impossibleSums ?? null,
-      covered: covered.map(({ from, to, evidence }) => ({ from, to, evidence })),
+      covered: covered.map(shownInterval),
     },
   }
 }
@@ -235,7 +239,7 @@ export function shownTransfer({ verdict, because, rows, covered, node }: Transfe
     rows: rows.map(({ block, transactionIndex, logIndex, batchIndex }) => ({
       ...{ block, transaction_index: transactionIndex, log_index: logIndex, batch_index: batchIndex },
     })),
-    covered: covered === undefined ? null : { from: covered.from, to: covered.to, evidence: covered.evidence },
+    covered: covered === undefined ? null : shownInterval(covered),
     node:
       node === undefined
         ? null

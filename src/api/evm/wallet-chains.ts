@@ -1,7 +1,7 @@
 // The wallet chains operation over HTTP. The rules are in `query/wallet-chains.ts`.
 import type { ChainTable } from '../../chains.ts'
 import type { Admission } from '../../keys/gatekeeper.ts'
-import type { TransactionRef } from '../../model.ts'
+import { shownEvidence, type TransactionRef } from '../../model.ts'
 import { WalletChains, type WalletChainsAnswer } from '../../query/wallet-chains.ts'
 import type { Handler } from '../answer.ts'
 import { readyAnswer } from '../answer.ts'
@@ -100,7 +100,7 @@ function transactionOf({ block, hash, timestamp }: TransactionRef) {
 }
 
 function completenessHeaders({ incomplete, evidence }: WalletChainsAnswer): Record<string, string> {
-  const known = evidence === undefined ? {} : { 'X-Index-Evidence': evidence }
+  const known = evidence === undefined ? {} : { 'X-Index-Evidence': shownEvidence(evidence) }
   if (incomplete.length === 0) return { 'X-Index-Complete': 'true', ...known }
   // A name that an operator chose may not fit into a header. The id always does.
   const names = incomplete.map(({ name, hexId }) => (/^[\x21-\x2b\x2d-\x7e ]+$/.test(name) ? name : hexId))

@@ -187,7 +187,9 @@ function compareEvidence(
   differences: DifferenceList,
 ): void {
   const claimed = weakestEvidence(covered, interval)
-  if (claimed === undefined || weakestOf(claimed, evidence) === claimed) return
+  // Endpoints prove roots; that a block is the chain's is known from elsewhere.
+  const ofRoots = claimed === 'canonical' ? 'receipts-root' : claimed
+  if (ofRoots === undefined || weakestOf(ofRoots, evidence) === ofRoots) return
   const { from, to } = interval
   const detail = `blocks ${from} to ${to} are recorded as proven by ${claimed}; the endpoints prove them by ${evidence}`
   differences.add({ kind: 'evidence', block: from, detail })

@@ -3,7 +3,7 @@ import { type Log, LogThrottle } from '../../log.ts'
 import type { EvmMetrics } from '../../metrics.ts'
 import type { Dispute } from '../../model.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
-import type { BackfillProgress } from './backfill.ts'
+import type { BackfillProgress } from './commit-batch.ts'
 import type { FollowStep } from './follow.ts'
 
 const reorganisationsLoggedMs = 600_000

@@ -1,6 +1,6 @@
 // What one chain tells of its indexing: state, reasons, coverage. It reads and decides nothing.
 import type { Chain } from '../../chains.ts'
-import { blockCount, missingIntervals, wholeCoverage } from '../../coverage.ts'
+import { blockCount, missingIntervals, shownCoverage, wholeCoverage } from '../../coverage.ts'
 import type { ChainStatus, QueueStatus } from '../../model.ts'
 import { chainCoverage } from '../../store/chain-coverage.ts'
 import type { StoreRoom } from '../../store/room.ts'
@@ -74,7 +74,7 @@ export async function chainStatus(options: StatusOptions, indexing: IndexingStat
     finalized: follower.finalized,
     lag_seconds: lagSeconds(options, indexing),
     ...headAge(chain, follower.latest, usualBlockTime(chain, follower.hot)),
-    covered,
+    covered: shownCoverage(covered),
     ...(source instanceof WatchedSource ? { contracts: source.watched.size } : {}),
     ...(indexing.queue === undefined ? {} : { queue: indexing.queue, ...shownRetention(setup.retention) }),
     complete,

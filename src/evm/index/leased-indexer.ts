@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { pause } from '../../abort.ts'
-import { isCovered, wholeCoverage } from '../../coverage.ts'
+import { isCovered, shownCoverage, wholeCoverage } from '../../coverage.ts'
 import { messageOf } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { ChainId } from '../../model.ts'
@@ -74,7 +74,7 @@ export class LeasedIndexer {
       finalized: state?.finalized ?? -1,
       lag_seconds: 0,
       ...headAge(chain, state?.head, usualBlockTime(chain, [])),
-      covered,
+      covered: shownCoverage(covered),
       complete,
       eta_seconds: null,
       rates: null,

@@ -13,7 +13,8 @@ import { FullSource } from '../source/full-source.ts'
 import { historySizes, RangeSize } from '../source/range-size.ts'
 import { WatchedSource } from '../source/watched-source.ts'
 import { dropLostRanges, headersToWalk, linkedClaims } from './anchors.ts'
-import { type BackfillOptions, type BackfillProgress, fill, historyPace } from './backfill.ts'
+import { type BackfillOptions, fill, historyPace } from './backfill.ts'
+import type { BackfillProgress } from './commit-batch.ts'
 import { wholeBlocks } from './whole-blocks.ts'
 
 export type SyncOptions = {

@@ -5,6 +5,11 @@ export type Evidence = Coverage['intervals'][number]['evidence']
 
 export const evidences: readonly { name: Evidence; title: string; meaning: string }[] = [
   {
+    name: 'canonical',
+    title: 'canonical',
+    meaning: 'the same, and the header is proven to be the chain’s without a node',
+  },
+  {
     name: 'receipts-root',
     title: 'receipts root',
     meaning: 'all receipts and transactions hash to the header’s roots',

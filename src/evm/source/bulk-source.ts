@@ -1,0 +1,48 @@
+// What the indexer asks of a source that gives history in bulk, files or a portal: blocks that were checked where they
+// were read. The sources themselves are elsewhere; none of them is asked for the head.
+import type { Block, Hash, Interval, SourceStatus } from '../../model.ts'
+import type { WholeScope } from '../../views.ts'
+import type { DecodedRange, Header } from './chain-source.ts'
+
+export type { SourceStatus } from '../../model.ts'
+
+/** Gives history in bulk, checked: files or a portal. */
+export interface BulkSource {
+  readonly kind: SourceStatus['kind']
+  /** As people see it: a folder, a host. Never a path with a key. */
+  readonly name: string
+  /** Looks again what it has: at a start, on reload and before a round of history. Cheap where nothing changed. */
+  look(signal: AbortSignal): Promise<void>
+  /** What it has and did not get wrong: disjoint, lowest first. */
+  readonly holds: readonly Interval[]
+  /** How many blocks to ask for at once, ending with this one: they never cross the end of a file. */
+  blocksAt(number: number): number
+  /**
+   * Checked blocks: those asked for, or a part of them, as the `interval` of the answer says. Throws SourceLost
+   * where it cannot give them now (altered, cut, lying, away too long): they have then left `holds`, and why is in its
+   * status.
+   */
+  range(interval: Interval, asked: BulkRequest, signal: AbortSignal): Promise<DecodedRange>
+  /** A header of its own, hashed; undefined if it has none. */
+  header(number: number, signal: AbortSignal): Promise<Header | undefined>
+  /** The highest block of the interval that is proven or that the operator names. */
+  anchorIn(interval: Interval, signal: AbortSignal): Promise<Anchor | undefined>
+  status(): SourceStatus
+  close(): Promise<void>
+}
+
+/**
+ * `transfers` gives rows and no activity of wallets, `full` both, with every sender recovered. The rows are the same:
+ * what is stored is never amended.
+ */
+export type BulkRequest = {
+  scope: WholeScope
+  /** The hash of the last block, if it is known: a range of another chain is then refused. */
+  lastHash?: Hash | undefined
+}
+
+/** A block that is of the chain by itself: proven, or by the operator's word. */
+export type Anchor = Pick<Block, 'number' | 'hash'> & { evidence: 'canonical' | 'receipts-root' }
+
+/** The source cannot give what it was asked for: others may. */
+export class SourceLost extends Error {}
