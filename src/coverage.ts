@@ -120,6 +120,10 @@ export function weakestOf(a: Evidence, b: Evidence): Evidence {
   return isStronger(a, b) ? b : a
 }
 
+export function strongestOf(a: Evidence, b: Evidence): Evidence {
+  return isStronger(a, b) ? a : b
+}
+
 function isStronger(a: Evidence, b: Evidence): boolean {
   return (strength.get(a) ?? 0) > (strength.get(b) ?? 0)
 }

@@ -131,6 +131,15 @@ export function createEvmMetrics() {
       '1 while history is held: paused by an operator (`paused`), or outside of its hours (`hours`).',
       ['chain', 'reason'],
     ),
+    sourceBlocks: counter('almanac_source_blocks_total', 'Blocks of history that files or a portal gave.', [
+      'chain',
+      'source',
+    ]),
+    sourceRefusals: counter(
+      'almanac_source_refusals_total',
+      'Files and ranges of a portal that are not used because something is wrong with them; /status says what.',
+      ['chain', 'source'],
+    ),
     contractReadings: counter(
       'almanac_evm_contract_readings_total',
       'Readings of the name and interfaces of a contract, by outcome. Failed ones are retried.',

@@ -216,6 +216,8 @@ export type ChainStatus = {
   /** Absent where another process has the chain. */
   backfill?: BackfillStatus
   rpc: readonly EndpointStatus[]
+  /** Files and portals that give history; absent where there are none. */
+  sources?: readonly SourceStatus[]
   /** Absent where none is set. */
   daily_budget?: BudgetStatus
   /** Absent where no WebSocket is configured. */

@@ -6,6 +6,7 @@ import { type Chain, defineChain } from '../src/chains.ts'
 import type { ContractAnnotator } from '../src/evm/facts/contract-annotator.ts'
 import { ChainIndexer, type ChainPace, type ChainSetup } from '../src/evm/index/chain-indexer.ts'
 import { ChainRpc } from '../src/evm/rpc/chain-rpc.ts'
+import type { BulkSources } from '../src/evm/source/bulk-sources.ts'
 import { createLog } from '../src/log.ts'
 import { createEvmMetrics } from '../src/metrics.ts'
 import type { Address, Interval } from '../src/model.ts'
@@ -47,7 +48,13 @@ export function startIndexer(
   node: SimNode,
   store: Store,
   setup: Partial<
-    ChainSetup & { pace: Partial<ChainPace>; annotator: ContractAnnotator; room: StoreRoom; urls: string[] }
+    ChainSetup & {
+      pace: Partial<ChainPace>
+      annotator: ContractAnnotator
+      room: StoreRoom
+      urls: string[]
+      bulk: BulkSources
+    }
   > = {},
 ): { indexer: ChainIndexer; stop: () => Promise<void> } {
   const chain = simulatedChain(node)

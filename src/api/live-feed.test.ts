@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ChainStatus } from '../model.ts'
-import { type Address, evidences } from '../model.ts'
+import { type Address, shownEvidences } from '../model.ts'
 import { liveStatus } from './live-feed.ts'
 
 const store = {
@@ -30,7 +30,7 @@ test('however much is covered, what is sent is bounded and its counts are exact'
   const covered = Array.from({ length: 5_000 }, (_, at) => ({
     from: at * 100,
     to: at * 100 + (at % 50),
-    evidence: evidences[at % 2]!,
+    evidence: shownEvidences[at % 2]!,
     scope: 'full' as const,
   }))
   const { coverage } = chainWith(covered)

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { shownName } from '../annotate/shown-facts.ts'
 import type { ChainTable } from '../chains.ts'
+import { shownCoverage } from '../coverage.ts'
 import type { ErrorCode } from '../errors.ts'
 import { shownLimits, usualLimits } from '../keys/keys.ts'
 import type { ChainStatus, StatusReport } from '../model.ts'
@@ -120,7 +121,7 @@ export async function coverageOfChain(
 ): Promise<ChainStatus['covered']> {
   const chain = chains.parse(name)
   const scopes = chain === undefined ? [] : await store.coverageByScope(chain.id, intervalsMax)
-  return scopes.flatMap(({ scope, intervals }) => intervals.map(interval => ({ ...interval, scope })))
+  return shownCoverage(scopes.flatMap(({ scope, intervals }) => intervals.map(interval => ({ ...interval, scope }))))
 }
 
 const newKeyLimits = shownLimits(usualLimits)

@@ -1,5 +1,6 @@
 // The state of indexing processes, shared through the store: each writes its own report, and any can read all of them.
 import { pause } from '../abort.ts'
+import { shownCoverage } from '../coverage.ts'
 import type { Log } from '../log.ts'
 import type { ChainId, ChainStatus, SolanaStatus, StatusReport } from '../model.ts'
 import { chainCoverage } from '../store/chain-coverage.ts'
@@ -83,7 +84,10 @@ export class Reports {
         if (!isBetter) continue
         if (reported.standby === true) standby.add(name)
         else standby.delete(name)
-        chains[name] = { ...aged(reported, silentSeconds), covered: await chainCoverage(this.#store, chain_id) }
+        chains[name] = {
+          ...aged(reported, silentSeconds),
+          covered: shownCoverage(await chainCoverage(this.#store, chain_id)),
+        }
       }
       for (const [name, reported] of Object.entries(report.solana)) solana[name] ??= aged(reported, silentSeconds)
     }

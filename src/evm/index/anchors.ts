@@ -4,15 +4,16 @@
 import type { Chain } from '../../chains.ts'
 import { weakestOf } from '../../coverage.ts'
 import { AlmanacError } from '../../errors.ts'
-import type { Block, CoveredInterval, Hash, Interval } from '../../model.ts'
+import type { Block, CoveredInterval, Evidence, Hash, Interval } from '../../model.ts'
 import type { Store } from '../../store/store.ts'
 import type { RpcPort } from '../rpc/port.ts'
+import type { BulkSources } from '../source/bulk-sources.ts'
 import type { FullSource } from '../source/full-source.ts'
 import { hashesOf, type Link } from '../source/header-walk.ts'
-import { LinkedClaims } from './linked-claims.ts'
+import { type Expected, LinkedClaims, unanchored } from './linked-claims.ts'
 
 /** A block whose hash is known. */
-type Anchor = Link & { number: number }
+type KnownBlock = Link & { number: number }
 
 export type AnchorOptions = {
   chain: Chain
@@ -21,11 +22,18 @@ export type AnchorOptions = {
   final: Pick<Block, 'number' | 'hash'> | undefined
   /** What is claimed, lowest first. */
   covered: readonly CoveredInterval[]
+  /** Of blocks that are read again for the activity of wallets: what their transfers are claimed by. */
+  stored?: readonly CoveredInterval[] | undefined
 }
 
-type LinkOptions = AnchorOptions & {
+export type LinkOptions = AnchorOptions & {
+  /** Without an endpoint where the chain has no node. */
   rpc: RpcPort
   source: FullSource
+  /** Have headers too. */
+  bulk?: BulkSources | undefined
+  /** Blocks that are connected to nothing near are taken as well, and connected later. */
+  mayFloat?: boolean
   /** Whether claimed blocks below a gap must be of the same chain; a repair may begin above others that are not. */
   checksBelow?: boolean
   /** Called with the number of headers that were read. */
@@ -37,23 +45,71 @@ export async function linkedClaims(
   options: LinkOptions,
   signal: AbortSignal,
 ): Promise<LinkedClaims> {
-  const { chain, rpc, store, source, covered, checksBelow = true, onHeaders } = options
-  const expected = new Map<number, Link>()
+  const { chain, rpc, store, covered, checksBelow = true } = options
+  const expected = new Map<number, Expected>()
   const floors = new Map<number, Hash>()
   for (const { from, to } of missing) {
-    const anchor = await anchorOf(to, options)
-    expected.set(to, anchor.number === to ? anchor : await source.linkBelow({ anchor, to, onHeaders }, signal))
-    const below = checksBelow && covered.some(interval => interval.to === from - 1)
-    const floor = below ? await store.lowestBlock(chain.id, { from: from - 1, to: from - 1 }) : undefined
+    const link = await expectedOf(to, options, signal)
+    expected.set(to, link)
+    const below = checksBelow ? covered.find(interval => interval.to === from - 1) : undefined
+    // What is connected goes before what is not: that is looked at when it is to rise.
+    if (below === undefined || (below.evidence === 'unanchored' && link.evidence !== 'unanchored')) continue
+    const floor = await store.lowestBlock(chain.id, { from: from - 1, to: from - 1 })
     if (floor !== undefined) floors.set(floor.number, floor.hash)
   }
   return new LinkedClaims(expected, { floors, distrust: (endpoint, reason) => rpc.distrust(endpoint, reason) })
 }
 
+/** Headers that are read to connect blocks that could be connected later. */
+const headersToFloatMax = 100_000
+
+async function expectedOf(to: number, options: LinkOptions, signal: AbortSignal): Promise<Expected> {
+  const { chain, rpc, mayFloat = false } = options
+  const anchor = await anchorOf(to, options)
+  if (anchor === undefined && mayFloat && rpc.endpoints.length === 0) return unanchored
+  if (anchor === undefined) throw noAnchor(chain, to)
+  if (mayFloat && anchor.number - to > headersToFloatMax) return unanchored
+  try {
+    return await linkBelow({ ...options, anchor, to }, signal)
+  } catch (error) {
+    signal.throwIfAborted()
+    // The block beside it is claimed: what does not connect to that would be refused later.
+    if (!mayFloat || anchor.number === to + 1) throw error
+    return unanchored
+  }
+}
+
+type Walk = Pick<LinkOptions, 'chain' | 'rpc' | 'source' | 'bulk' | 'onHeaders'> & { anchor: KnownBlock; to: number }
+
+/** The hash of a block below one whose hash is known, by headers of bulk sources as far as they go. */
+export async function linkBelow({ anchor, to, ...options }: Walk, signal: AbortSignal): Promise<Link> {
+  const { chain, rpc, source, bulk, onHeaders } = options
+  let { number, hash, evidence } = anchor
+  while (number > to) {
+    const header = await bulk?.header(number, signal)
+    // One of another chain is no reason to ask no other.
+    if (header === undefined || header.hash !== hash) break
+    hash = header.parentHash
+    number--
+    onHeaders?.(1)
+  }
+  if (number === to) return { hash, evidence }
+  if (rpc.endpoints.length > 0)
+    return await source.linkBelow({ anchor: { number, hash, evidence }, to, onHeaders }, signal)
+  throw new AlmanacError('upstream_failed', `No source of ${chain.name} has the header of block ${number}, ${hash}.`, {
+    retryable: true,
+    hint: `give chains.${chain.name}.history a file with that block, or set chains.${chain.name}.rpc to a node.`,
+  })
+}
+
 /** How many headers connect the missing blocks to their anchors. */
 export async function headersToWalk(missing: readonly Interval[], options: AnchorOptions): Promise<number> {
   let headers = 0
-  for (const { to } of missing) headers += (await anchorOf(to, options)).number - to
+  for (const { to } of missing) {
+    const anchor = await anchorOf(to, options)
+    if (anchor === undefined) throw noAnchor(options.chain, to)
+    headers += anchor.number - to
+  }
   return headers
 }
 
@@ -61,40 +117,53 @@ export async function headersToWalk(missing: readonly Interval[], options: Ancho
 const headersToProofMax = 10_000
 
 /**
- * The final block, or the lowest of a claimed interval: it was connected when it was claimed, as far as its evidence
- * says. The nearest one at or above `block`, if it is proven or none that is proven is near.
+ * The final block, or the lowest known one of a claimed interval: it was connected when it was claimed, as far as its
+ * evidence says. The nearest one at or above `block`, if it is proven or none that is proven is near.
  */
-async function anchorOf(block: number, { chain, store, covered, final }: AnchorOptions): Promise<Anchor> {
-  const above = covered.filter(({ from }) => from > block)
-  const anchors: Anchor[] = final === undefined || final.number < block ? [] : [{ ...final, evidence: 'receipts-root' }]
+async function anchorOf(block: number, options: AnchorOptions): Promise<KnownBlock | undefined> {
+  const { chain, store, covered, stored = covered, final } = options
+  const above = stored.filter(({ to }) => to >= block)
+  const anchors: KnownBlock[] =
+    final === undefined || final.number < block ? [] : [{ ...final, evidence: 'receipts-root' }]
   for (const interval of new Set([above[0], above.find(isConnected)])) {
-    const lowest = interval === undefined ? undefined : await store.lowestBlock(chain.id, interval)
-    if (interval === undefined || lowest === undefined) continue
-    anchors.push({ ...lowest, evidence: isConnected(interval) ? 'receipts-root' : interval.evidence })
+    if (interval === undefined) continue
+    const lowest = await store.lowestBlock(chain.id, { from: Math.max(interval.from, block), to: interval.to })
+    if (lowest !== undefined) anchors.push({ ...lowest, evidence: linkEvidence(interval.evidence) })
   }
   anchors.sort((a, b) => a.number - b.number)
-  const isNear = ({ number }: Anchor): boolean => number - block <= headersToProofMax
-  const anchor = anchors.find(each => each.evidence === 'receipts-root' && isNear(each)) ?? anchors[0]
-  if (anchor !== undefined) return anchor
-  throw new AlmanacError('upstream_failed', `${chain.name} has no final block at or above ${block} yet.`, {
+  const isNear = ({ number }: KnownBlock): boolean => number - block <= headersToProofMax
+  return anchors.find(each => isConnected(each) && isNear(each)) ?? anchors[0]
+}
+
+function noAnchor(chain: Chain, block: number): AlmanacError {
+  return new AlmanacError('upstream_failed', `${chain.name} has no final block at or above ${block} yet.`, {
     retryable: true,
     hint: 'wait until an endpoint names a final block; history is claimed once it is connected to it.',
   })
 }
 
-/** Both proofs rest on headers that hash to their block hash, up to the anchor that they were connected to. */
-function isConnected({ evidence }: CoveredInterval): boolean {
+/** What a block that is claimed so proves of the blocks below it. */
+export function linkEvidence(evidence: Evidence): Evidence {
+  return evidence === 'bloom' ? 'receipts-root' : evidence
+}
+
+/** All proofs rest on headers that hash to their block hash, up to the anchor that they were connected to. */
+export function isConnected({ evidence }: { evidence: Evidence }): boolean {
   return weakestOf(evidence, 'bloom') === 'bloom'
 }
 
 /** Drops pending ranges whose last block is no longer the chain's. The others are filled again. */
 export async function dropLostRanges(
-  { chain, rpc, store }: Pick<LinkOptions, 'chain' | 'rpc' | 'store'>,
+  { chain, rpc, store, bulk }: Pick<LinkOptions, 'chain' | 'rpc' | 'store' | 'bulk'>,
   signal: AbortSignal,
 ): Promise<void> {
   const pending = await store.pendingRanges(chain.id)
   if (pending.length === 0) return
-  const hashes = await hashesOf({ rpc, numbers: pending.map(({ to }) => to) }, signal)
+  const numbers = pending.map(({ to }) => to)
+  const hashes =
+    rpc.endpoints.length > 0
+      ? await hashesOf({ rpc, numbers }, signal)
+      : await Promise.all(numbers.map(async number => (await bulk?.header(number, signal))?.hash))
   for (const [at, { from, to, hash }] of pending.entries())
     if (hashes[at] !== undefined && hashes[at] !== hash) await store.dropRange(chain.id, 'full', { from, to })
 }

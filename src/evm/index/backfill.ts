@@ -2,13 +2,14 @@
 // commits them in large batches with exact coverage. A failed range is fetched again; it never claims what is not
 // stored.
 import { pause } from '../../abort.ts'
-import { weakestEvidence, weakestOf } from '../../coverage.ts'
+import { missingIntervals, weakestEvidence, weakestOf } from '../../coverage.ts'
 import { AlmanacError, messageOf } from '../../errors.ts'
 import type { Hash, Interval } from '../../model.ts'
 import { activityOfBlock, joinActivity } from '../../store/packed-activity.ts'
 import type { HotBlock } from '../../store/store.ts'
 import type { RateBudget } from '../rate-budget.ts'
 import { RangeRefused } from '../rpc/port.ts'
+import { SourceLost } from '../source/bulk-source.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 import { type RangeSize, refusedOutcome } from '../source/range-size.ts'
 import { CommitBatch, type CommitOptions, StoreFailure } from './commit-batch.ts'
@@ -18,6 +19,8 @@ export type BackfillOptions = CommitOptions & {
   /** `lastHash` is given where the hash of the last block is proven. */
   fetchRange: (interval: Interval, signal: AbortSignal, lastHash?: Hash) => Promise<DecodedRange>
   rangeSize: RangeSize
+  /** How many blocks a bulk source gives at once, ending with this one; absent: as the range size has learnt. */
+  blocksAt?: ((to: number) => number) | undefined
   /** Blocks a second; absent: as fast as the endpoints answer. */
   rate?: RateBudget
   retryDelayMs: { first: number; max: number }
@@ -33,7 +36,7 @@ export const historyPace = {
   retryDelayMs: { first: 100, max: 15_000 },
 } as const satisfies Partial<BackfillOptions>
 
-/** Returns when nothing is missing, or the signal says stop. */
+/** Returns when nothing is missing, or the signal says stop. Fails with SourceLost if a bulk source cannot go on. */
 export async function fill(missing: readonly Interval[], options: BackfillOptions, signal: AbortSignal): Promise<void> {
   // A range that is stored in part would be stored again as a whole, and be incomplete until it is claimed.
   const work = new WorkList(missing, options.stored)
@@ -48,6 +51,8 @@ export async function fill(missing: readonly Interval[], options: BackfillOption
   } catch (error) {
     stop.abort()
     await Promise.allSettled(workers)
+    // What another source gives next is connected to what this one gave.
+    if (error instanceof SourceLost) await batch.flush()
     throw error instanceof StoreFailure ? error.cause : error
   }
 }
@@ -65,9 +70,7 @@ async function worker(
       await pause(isDisputed ? disputePauseMs : unconnectedPauseMs, signal)
       continue
     }
-    const interval = work.take(
-      Math.min(options.rangeSize.blocks, options.rate?.ofOneSecond ?? Number.POSITIVE_INFINITY),
-    )
+    const interval = work.take(blocksNext(work, options))
     if (interval === undefined) return
     const blocks = interval.to - interval.from + 1
     await options.rate?.take(blocks, signal)
@@ -76,11 +79,12 @@ async function worker(
         await options.fetchRange(interval, signal, options.links?.expectedHash(interval.to)),
         options.stored,
       )
-      options.rangeSize.learn({ kind: 'answered', blocks, bytes: range.bytes })
+      if (options.blocksAt === undefined) options.rangeSize.learn({ kind: 'answered', blocks, bytes: range.bytes })
+      for (const rest of missingIntervals([range.interval], interval)) work.add(rest)
       const added = batch.add(range)
       options.onFailure?.(options.links?.trouble)
       await added
-      if (options.links?.isUnfounded(interval.to) !== true) {
+      if (options.links?.isUnfounded(range.interval.to) !== true) {
         delayMs = options.retryDelayMs.first
         continue
       }
@@ -89,6 +93,7 @@ async function worker(
     } catch (error) {
       if (error instanceof StoreFailure) throw error
       work.add(interval)
+      if (error instanceof SourceLost) throw error
       if (signal.aborted) return
       if (error instanceof RangeRefused) {
         options.rangeSize.learn(refusedOutcome(error, blocks))
@@ -105,6 +110,11 @@ async function worker(
   }
 }
 
+function blocksNext(work: WorkList, { blocksAt, rangeSize, rate }: BackfillOptions): number {
+  const blocks = blocksAt === undefined || work.highest === undefined ? rangeSize.blocks : blocksAt(work.highest)
+  return Math.min(blocks, rate?.ofOneSecond ?? Number.POSITIVE_INFINITY)
+}
+
 /** What is not stored of a range. Its claim rests on rows that were read before, so on the weaker proof of both. */
 function missingOf(range: DecodedRange, stored: BackfillOptions['stored']): DecodedRange {
   const evidence = stored && weakestEvidence(stored, range.interval)
@@ -119,7 +129,7 @@ const disputePauseMs = 200
 /** Whether the next range would wait for others that are not connected either. */
 function isFarAhead(work: WorkList, { links, parallel }: BackfillOptions): boolean {
   if (links === undefined || links.waiting < unconnectedShare * parallel || work.highest === undefined) return false
-  return links.expectedHash(work.highest) === undefined
+  return !links.isNext(work.highest)
 }
 
 /** One range of several that follow each other; undefined if they do not, because the chain moved in between. */

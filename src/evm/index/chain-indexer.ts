@@ -13,16 +13,18 @@ import { type View, wholeScopeOf } from '../../views.ts'
 import { changeTrackingStore } from '../facts/change-tracking-store.ts'
 import type { ContractAnnotator } from '../facts/contract-annotator.ts'
 import { RangeRefused, type RpcPort } from '../rpc/port.ts'
+import { BulkSources } from '../source/bulk-sources.ts'
 import type { Decoder } from '../source/decode-pool.ts'
 import { Finality } from '../source/finality.ts'
 import { FullSource } from '../source/full-source.ts'
 import { type HistorySize, historySizes, RangeSize } from '../source/range-size.ts'
 import { WatchedSource } from '../source/watched-source.ts'
+import { ArchiveHead } from './archive-head.ts'
 import { type BackfillOptions, historyPace, reasonOf } from './backfill.ts'
 import { BackfillControl, type BackfillSettings } from './backfill-control.ts'
 import { ChainStats, type Part } from './chain-stats.ts'
 import { chainStatus, type IndexingState, lagSeconds, type StatusOptions } from './chain-status.ts'
-import { Follower, type FollowPace } from './follow.ts'
+import { type FollowedHead, Follower, type FollowPace } from './follow.ts'
 import { headAge, usualBlockTime } from './head-age.ts'
 import { HeadPause } from './head-pause.ts'
 import { History } from './history.ts'
@@ -49,7 +51,10 @@ export type ChainSetup = {
 }
 
 export type ChainIndexerOptions = ChainSetup & {
+  /** Without an endpoint where the chain has no node. */
   rpc: RpcPort
+  /** Files and portals; absent: nodes give all history. */
+  bulk?: BulkSources | undefined
   store: Store
   /** Of all chains on the store; absent: one that knows only what writes of this chain find. */
   room?: StoreRoom | undefined
@@ -92,7 +97,8 @@ export class ChainIndexer {
   readonly #pace: ChainPace
   readonly #source: FullSource | WatchedSource
   readonly #finality: Finality
-  readonly #follower: Follower
+  readonly #follower: FollowedHead
+  readonly #bulk: BulkSources
   readonly #mutex = new Mutex()
   readonly #stats: ChainStats
   readonly #control: BackfillControl
@@ -133,23 +139,25 @@ export class ChainIndexer {
         : new FullSource(chain, rpc, options.decoder, { senderSample: options.senderSample, scope })
     this.#headPause = new HeadPause(options.pollMs / 4)
     this.#finality = new Finality({ chain, rpc, voteEveryMs: pollsPerVote * options.pollMs })
-    this.#follower = new Follower({
-      chain: chain.id,
-      chainName: chain.name,
-      source: this.#source,
-      store,
-      scope,
-      from,
-      finality: this.#finality,
-      rangeSize: new RangeSize({ ...historySizes.full, blocksInitial: 8, blocksMax: 200 }),
-      ...this.#pace,
-      now: () => performance.now(),
-      onStored: ranges => this.#stats.stored(ranges),
-    })
+    this.#bulk = options.bulk ?? new BulkSources()
+    const followed = { chain: chain.id, chainName: chain.name, store, source: this.#source, scope, from } as const
+    // Where there is neither a node nor another source, the failure to find a node says so.
+    this.#follower =
+      rpc.endpoints.length === 0 && options.bulk !== undefined
+        ? new ArchiveHead({ ...followed, bulk: this.#bulk })
+        : new Follower({
+            ...followed,
+            finality: this.#finality,
+            rangeSize: new RangeSize({ ...historySizes.full, blocksInitial: 8, blocksMax: 200 }),
+            ...this.#pace,
+            now: () => performance.now(),
+            onStored: ranges => this.#stats.stored(ranges),
+          })
     const [source, finality, follower, stats] = [this.#source, this.#finality, this.#follower, this.#stats]
-    this.#told = { setup: options, store, room, rpc, source, finality, follower, stats, control: this.#control }
+    const [bulk, isArchive] = [this.#bulk, follower instanceof ArchiveHead]
+    this.#told = { setup: options, store, room, rpc, bulk, source, finality, follower, stats, control: this.#control }
     const [shared, mutex] = [{ store, rpc, room, follower }, this.#mutex]
-    if (scope !== 'full') this.#wallets = new WalletJobs({ ...shared, chain })
+    if (scope !== 'full' && !isArchive) this.#wallets = new WalletJobs({ ...shared, chain })
     let watched: WatchedContracts | undefined
     let recheck: Recheck | undefined
     if (source instanceof WatchedSource) {
@@ -169,7 +177,7 @@ export class ChainIndexer {
       watched = { source, jobs: this.#contracts, mutex, listed: options.contracts }
     }
     this.#history = new History({
-      ...{ setup: options, store, rpc, source, follower, stats, annotator, recheck },
+      ...{ setup: options, store, rpc, bulk, source, follower, stats, annotator, recheck, log: options.log },
       ...{
         control: this.#control,
         contracts: this.#contracts,
@@ -266,7 +274,7 @@ export class ChainIndexer {
   /** Reads the clock: a metric that was set with the last block would stay young. */
   measureHeadAge(): void {
     const { chain } = this.setup
-    if (chain.retired) return
+    if (chain.retired || this.#follower instanceof ArchiveHead) return
     const blockTimeSeconds = usualBlockTime(chain, this.#follower.hot)
     const { head_age_seconds } = headAge(chain, this.#follower.latest, blockTimeSeconds)
     this.#stats.measured(head_age_seconds, blockTimeSeconds)

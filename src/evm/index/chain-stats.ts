@@ -1,7 +1,7 @@
 // What is counted and reported of one chain's indexing: metrics, rates, time left, and failures. It decides nothing.
 import { type Log, LogThrottle } from '../../log.ts'
 import type { EvmMetrics } from '../../metrics.ts'
-import type { Dispute } from '../../model.ts'
+import type { Dispute, SourceStatus } from '../../model.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 import type { BackfillProgress } from './commit-batch.ts'
 import type { FollowStep } from './follow.ts'
@@ -23,6 +23,8 @@ export class ChainStats {
   readonly #log: Log
   readonly #throttle = new LogThrottle(reorganisationsLoggedMs)
   #disputeAbout: string | undefined
+  /** By the name of the source. */
+  readonly #refused = new Map<string, number>()
 
   constructor(chain: string, { metrics, log }: { metrics: EvmMetrics; log: Log }) {
     this.#chain = chain
@@ -80,6 +82,20 @@ export class ChainStats {
     this.blocksLeft = Math.max(0, (this.blocksLeft ?? 0) - progress.blocks)
     this.#metrics.blocks.inc({ chain: this.#chain, part: 'history' }, progress.blocks)
     this.#count(progress.ranges)
+  }
+
+  /** What a bulk source gave of that. */
+  gave({ name }: { name: string }, blocks: number): void {
+    this.#metrics.sourceBlocks.inc({ chain: this.#chain, source: name }, blocks)
+  }
+
+  /** Counts what bulk sources got wrong since the last time. */
+  refused(sources: readonly SourceStatus[]): void {
+    for (const { name, refused } of sources) {
+      const before = this.#refused.get(name) ?? 0
+      this.#metrics.sourceRefusals.inc({ chain: this.#chain, source: name }, Math.max(0, refused.length - before))
+      this.#refused.set(name, refused.length)
+    }
   }
 
   /** What was stored besides history: at the head, and of contracts on demand. */

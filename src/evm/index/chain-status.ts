@@ -8,13 +8,14 @@ import type { Store } from '../../store/store.ts'
 import { isIndexed, type View, viewNames, wholeScopeOf } from '../../views.ts'
 import { earlyCollectionsVersion } from '../decode/token-events.ts'
 import type { RpcPort } from '../rpc/port.ts'
+import type { BulkSources } from '../source/bulk-sources.ts'
 import { disputeHint, disputeText, type Finality } from '../source/finality.ts'
 import { FullSource } from '../source/full-source.ts'
 import { WatchedSource } from '../source/watched-source.ts'
 import type { BackfillControl } from './backfill-control.ts'
 import type { ChainStats } from './chain-stats.ts'
-import type { Follower } from './follow.ts'
-import { headAge, usualBlockTime } from './head-age.ts'
+import type { FollowedHead } from './follow.ts'
+import { type HeadAge, headAge, usualBlockTime } from './head-age.ts'
 import type { RetentionDays } from './retention.ts'
 
 export type StatusOptions = {
@@ -29,9 +30,10 @@ export type StatusOptions = {
   store: Store
   room: StoreRoom
   rpc: RpcPort
+  bulk: BulkSources
   source: FullSource | WatchedSource
   finality: Finality
-  follower: Follower
+  follower: FollowedHead
   stats: ChainStats
   control: BackfillControl
 }
@@ -47,7 +49,7 @@ export type IndexingState = {
 }
 
 export async function chainStatus(options: StatusOptions, indexing: IndexingState) {
-  const { setup, store, room, rpc, source, finality, follower, stats, control } = options
+  const { setup, store, room, rpc, bulk, source, finality, follower, stats, control } = options
   const { chain, from, index } = setup
   const covered = await chainCoverage(store, chain.id)
   const head = follower.latest?.number ?? (await store.chainState(chain.id))?.head.number ?? -1
@@ -73,7 +75,7 @@ export async function chainStatus(options: StatusOptions, indexing: IndexingStat
     head,
     finalized: follower.finalized,
     lag_seconds: lagSeconds(options, indexing),
-    ...headAge(chain, follower.latest, usualBlockTime(chain, follower.hot)),
+    ...shownHeadAge(options),
     covered: shownCoverage(covered),
     ...(source instanceof WatchedSource ? { contracts: source.watched.size } : {}),
     ...(indexing.queue === undefined ? {} : { queue: indexing.queue, ...shownRetention(setup.retention) }),
@@ -86,8 +88,15 @@ export async function chainStatus(options: StatusOptions, indexing: IndexingStat
     ...(await shownViews(setup, store)),
     from,
     early_collections: earlyCollectionsVersion,
+    ...(bulk.all.length === 0 ? {} : { sources: bulk.status() }),
     rpc: rpc.status(),
   } as const
+}
+
+/** The newest block of an archive is as old as it is. */
+function shownHeadAge({ setup: { chain }, rpc, follower }: StatusOptions): HeadAge {
+  if (rpc.endpoints.length === 0) return { head_age_seconds: null, head_old: false }
+  return headAge(chain, follower.latest, usualBlockTime(chain, follower.hot))
 }
 
 /** A chain that is indexed on demand keeps what was asked for. */
@@ -121,7 +130,7 @@ function stateOf(
 function whyUnheard({ follower, rpc }: StatusOptions): string | undefined {
   if (follower.latest !== undefined) return undefined
   const reasons = rpc.status().map(({ reason }) => reason)
-  return reasons.includes(undefined) ? undefined : reasons.join('; ')
+  return reasons.length === 0 || reasons.includes(undefined) ? undefined : reasons.join('; ')
 }
 
 export function lagSeconds(

@@ -45,7 +45,12 @@ export type FollowStep =
   | { kind: 'advanced'; blocks: number; caughtUp: boolean }
   | { kind: 'reorganised'; ancestor: number; depth: number; caughtUp: boolean }
 
-export class Follower {
+/** What the rest of the indexer sees of the head. */
+export type FollowedHead = Omit<{ [Name in keyof Follower]: Follower[Name] }, 'latest'> & {
+  readonly latest: Block | undefined
+}
+
+export class Follower implements FollowedHead {
   readonly #options: FollowOptions
   readonly #genesis: Genesis
   readonly #unclaimed: Unclaimed

@@ -1,11 +1,16 @@
-// Fills what is missing of one chain's history: whole blocks or, on demand, what followed and listed contracts lack. It
-// rests while the control holds it, and then only looks what is left.
+// Fills what is missing of one chain's history: whole blocks, each part by the source that is best at it, or, on demand,
+// what followed and listed contracts lack. It rests while the control holds it, and then only looks what is left.
+import { followSignals, pause } from '../../abort.ts'
 import { blockCount, missingIntervals } from '../../coverage.ts'
-import type { Address } from '../../model.ts'
+import type { Log } from '../../log.ts'
+import type { Address, Interval } from '../../model.ts'
+import { chainCoverage } from '../../store/chain-coverage.ts'
 import type { Store } from '../../store/store.ts'
 import type { WholeScope } from '../../views.ts'
 import type { ContractAnnotator } from '../facts/contract-annotator.ts'
 import type { RpcPort } from '../rpc/port.ts'
+import { type BulkSource, SourceLost } from '../source/bulk-source.ts'
+import type { BulkSources } from '../source/bulk-sources.ts'
 import { FullSource } from '../source/full-source.ts'
 import type { WatchedSource } from '../source/watched-source.ts'
 import { dropLostRanges, linkedClaims } from './anchors.ts'
@@ -13,17 +18,22 @@ import { type BackfillOptions, fill } from './backfill.ts'
 import type { BackfillControl } from './backfill-control.ts'
 import type { ChainStats } from './chain-stats.ts'
 import type { StatusOptions } from './chain-status.ts'
-import type { Follower } from './follow.ts'
+import type { FollowedHead } from './follow.ts'
 import type { ContractJobs } from './on-demand.ts'
+import { partsOf } from './parts.ts'
+import { raiseUnanchored } from './raise.ts'
 import type { Recheck } from './recheck.ts'
 import { type WholeBlocks, wholeBlocks } from './whole-blocks.ts'
 
 export type HistoryOptions = {
   setup: StatusOptions['setup'] & { contracts: readonly Address[] }
   store: Store
+  log: Log
+  /** Without an endpoint where the chain has no node. */
   rpc: RpcPort
   source: FullSource | WatchedSource
-  follower: Follower
+  bulk: BulkSources
+  follower: FollowedHead
   stats: ChainStats
   control: BackfillControl
   backfill: () => Omit<BackfillOptions, 'chain' | 'store' | 'scope' | 'fetchRange'>
@@ -33,11 +43,19 @@ export type HistoryOptions = {
   recheck: Recheck | undefined
 }
 
+/** Asked for what no bulk source has. */
+type Nodes = { kind: 'nodes'; holds: readonly Interval[] }
+
+/** What one source fills at once, and what for. */
+type Job = WholeBlocks & { source: BulkSource | Nodes; scope: WholeScope }
+
 export class History {
   readonly #options: HistoryOptions
-  /** Whether nothing was left at the last look. */
+  /** Whether nothing that a source has was left at the last look. */
   isDone = false
   #isResting = false
+  /** What there was when claims were last looked at for what can rise. */
+  #raised: { claims: string; sources: readonly BulkSource[] } | undefined
 
   constructor(options: HistoryOptions) {
     this.#options = options
@@ -45,12 +63,14 @@ export class History {
 
   /** Returns when nothing is missing, when history is held, or when the signal says stop. */
   async round(signal: AbortSignal): Promise<void> {
-    const { control, annotator, store, rpc, setup } = this.#options
+    const { control, annotator, store, rpc, setup, bulk, stats } = this.#options
     await control.look()
-    if (!control.isHeld) await dropLostRanges({ chain: setup.chain, store, rpc }, signal)
+    await bulk.look(signal)
+    stats.refused(bulk.status())
+    if (!control.isHeld) await dropLostRanges({ chain: setup.chain, store, rpc, bulk }, signal)
     const isDone = control.isHeld ? await this.#isFilled() : await control.run(open => this.#fillMissing(open), signal)
     if (signal.aborted) return
-    this.isDone = isDone
+    this.isDone = isDone && !bulk.replaced.aborted
     if (this.#isResting || !(isDone || control.isHeld)) return
     // Contracts are read and judged while history rests.
     this.#isResting = true
@@ -59,52 +79,129 @@ export class History {
 
   async #isFilled(): Promise<boolean> {
     const { setup, store, source, contracts, follower } = this.#options
-    if (source instanceof FullSource) return (await this.#missingBlocks(source)).missing.length === 0
+    if (source instanceof FullSource) return (await this.#nextJob(source)) === undefined
     const watched = await store.coverage(setup.chain.id, 'watched')
     const from = watched[0]?.from
     if (from !== undefined && missingIntervals(watched, { from, to: follower.finalized }).length > 0) return false
     return (await contracts?.areComplete(setup.contracts)) ?? true
   }
 
-  async #missingBlocks({ scope }: FullSource): Promise<WholeBlocks> {
-    const { setup, store, follower, stats } = this.#options
-    const wanted = { from: setup.from, to: follower.finalized }
-    const found = await wholeBlocks(store, { chain: setup.chain.id, scope, wanted })
-    stats.blocksLeft = blockCount(found.missing)
-    return found
-  }
-
   async #fillMissing(signal: AbortSignal): Promise<void> {
-    const { setup, store, rpc, source, follower, annotator, contracts, recheck } = this.#options
-    const { chain } = setup
-    const { finalized: to, finalHeader: final } = follower
+    const { setup, store, source, follower, contracts, recheck, bulk } = this.#options
     if (source instanceof FullSource) {
-      const { covered, missing, stored } = await this.#missingBlocks(source)
-      if (missing.length === 0) return
-      this.isDone = false
-      this.#isResting = false
-      annotator?.historyBegan()
-      const links = await linkedClaims(missing, { chain, store, rpc, source, covered, final }, signal)
-      return await fill(missing, { ...this.#backfillOf(source.scope), stored, links }, signal)
+      using linked = followSignals(signal, bulk.replaced)
+      return await this.#fillWhole(source, linked.signal)
     }
     // What the followed contracts missed while the service was down.
-    const covered = await store.coverage(chain.id, 'watched')
+    const covered = await store.coverage(setup.chain.id, 'watched')
     const start = covered[0]?.from
+    const fetchRange: BackfillOptions['fetchRange'] = (interval, stop) => source.range(interval, 'range', stop)
     if (start !== undefined)
-      await fill(missingIntervals(covered, { from: start, to }), this.#backfillOf('watched'), signal)
+      await fill(
+        missingIntervals(covered, { from: start, to: follower.finalized }),
+        this.#backfillOf({ scope: 'watched', fetchRange }),
+        signal,
+      )
     await recheck?.next(signal)
     await contracts?.ensureListed(setup.contracts, signal)
   }
 
-  #backfillOf(scope: WholeScope | 'watched'): BackfillOptions {
-    const { setup, store, source, control, backfill } = this.#options
-    return {
-      ...backfill(),
-      chain: setup.chain.id,
-      store,
-      rate: control.rate,
-      scope,
-      fetchRange: (interval, signal, lastHash) => source.range(interval, 'range', signal, lastHash),
+  async #fillWhole(source: FullSource, signal: AbortSignal): Promise<void> {
+    const { annotator, stats, bulk } = this.#options
+    for (;;) {
+      await this.#raise(source, signal)
+      const job = await this.#nextJob(source)
+      if (signal.aborted || job === undefined) return
+      this.isDone = false
+      this.#isResting = false
+      annotator?.historyBegan()
+      await this.#fillJob(job, source, signal)
+      stats.refused(bulk.status())
+      // Nodes give all that is missing at once.
+      if (signal.aborted || bulk.all.length === 0) return
     }
+  }
+
+  /**
+   * What is to be filled next. Bulk sources give transfers first, newest first, and then the activity of wallets, for
+   * which every sender is recovered: whoever asks for transfers need not wait for that.
+   */
+  async #nextJob({ scope }: FullSource): Promise<Job | undefined> {
+    const { bulk, rpc, stats } = this.#options
+    const nodes: Nodes = { kind: 'nodes', holds: [{ from: 0, to: Number.MAX_SAFE_INTEGER }] }
+    const whole = await this.#wholeBlocks(scope)
+    if (bulk.all.length === 0) {
+      stats.blocksLeft = blockCount(whole.missing)
+      return whole.missing.length === 0 ? undefined : { ...whole, source: nodes, scope }
+    }
+    const sources = [...bulk.all, ...(rpc.endpoints.length === 0 ? [] : [nodes])]
+    const transfers = scope === 'transfers' ? whole : await this.#wholeBlocks('transfers')
+    const parts = partsOf(transfers.missing, sources)
+    const later = scope === 'transfers' ? [] : partsOf(whole.missing, sources)
+    // Nodes give both at once. What a bulk source gives is read twice, and counts twice.
+    const early = scope === 'transfers' ? parts : parts.filter(({ source }) => source.kind !== 'nodes')
+    stats.blocksLeft = blockCount([...early, ...later])
+    const next = parts[0] ?? later[0]
+    if (next === undefined) return undefined
+    const { source, ...part } = next
+    const found = { missing: [part], source }
+    if (parts.length === 0) return { ...whole, ...found, scope }
+    return { ...transfers, ...found, scope: source.kind === 'nodes' ? scope : 'transfers' }
+  }
+
+  #wholeBlocks(scope: WholeScope): Promise<WholeBlocks> {
+    const { setup, store, follower } = this.#options
+    return wholeBlocks(store, { chain: setup.chain.id, scope, wanted: { from: setup.from, to: follower.finalized } })
+  }
+
+  async #fillJob({ covered, missing, stored, source, scope }: Job, full: FullSource, signal: AbortSignal) {
+    const { setup, store, rpc, bulk, follower, stats, log } = this.#options
+    const { chain } = setup
+    const known = { chain, store, rpc, source: full, bulk, covered, stored, final: follower.finalHeader }
+    const links = await linkedClaims(missing, { ...known, mayFloat: source.kind !== 'nodes' }, signal)
+    const { retryDelayMs, ...given } = this.#backfillOf({
+      scope,
+      fetchRange: (interval, stop, lastHash) => full.range(interval, 'range', stop, lastHash),
+    })
+    const job = { ...given, retryDelayMs, stored, links }
+    if (source.kind === 'nodes') return await fill(missing, job, signal)
+    try {
+      const ofBulk: Partial<BackfillOptions> = {
+        fetchRange: async (interval, stop, lastHash) => {
+          const range = await source.range(interval, { scope, lastHash }, stop)
+          if (range.doubt !== undefined) full.doubt = range.doubt.reason
+          return range
+        },
+        blocksAt: to => source.blocksAt(to),
+        onProgress: progress => {
+          given.onProgress?.(progress)
+          stats.gave(source, progress.blocks)
+        },
+      }
+      await fill(missing, { ...job, ...ofBulk }, signal)
+    } catch (error) {
+      if (!(error instanceof SourceLost)) throw error
+      const { from, to } = missing[0]!
+      log.warn({ chain: chain.name, source: source.name, from, to, reason: error.message }, 'Source of history lost')
+      await pause(retryDelayMs.first, signal)
+    }
+  }
+
+  /** Looks again only if something changed. */
+  async #raise(source: FullSource, signal: AbortSignal): Promise<void> {
+    const { setup, store, rpc, bulk, log } = this.#options
+    const claims = await chainCoverage(store, setup.chain.id)
+    if (claims.every(({ evidence }) => evidence !== 'unanchored')) return
+    const now = { claims: JSON.stringify([claims, bulk.all.map(({ holds }) => holds)]), sources: bulk.all }
+    if (now.claims === this.#raised?.claims && now.sources === this.#raised.sources) return
+    const onDropped = (dropped: Interval & { reason: string }): void =>
+      log.warn({ chain: setup.chain.name, ...dropped }, 'Blocks of another chain dropped; they are read again')
+    await raiseUnanchored({ chain: setup.chain, store, rpc, source, bulk, onDropped }, signal)
+    this.#raised = now
+  }
+
+  #backfillOf(job: Pick<BackfillOptions, 'scope' | 'fetchRange'>): BackfillOptions {
+    const { setup, store, control, backfill } = this.#options
+    return { ...backfill(), chain: setup.chain.id, store, rate: control.rate, ...job }
   }
 }

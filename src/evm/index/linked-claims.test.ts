@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Hash, Interval } from '../../model.ts'
 import { noActivity } from '../../store/packed-activity.ts'
-import { type Claim, LinkedClaims } from './linked-claims.ts'
+import { type Claim, LinkedClaims, unanchored } from './linked-claims.ts'
 
 type Story = 'true' | 'other'
 const top = 99
@@ -78,4 +78,24 @@ test('a range that does not grow from the claimed blocks below it is refused', (
   expect(refused?.interval).toEqual({ from: 10, to: 20 })
   expect(links.trouble).toMatch(/^block 10 grows from 0x0\w+, but block 9 is stored as 0xf/)
   expect(distrusted).toEqual([])
+})
+
+test('a proven block is an anchor for what is below it, and what hangs on nothing may rise only if all else is proven', () => {
+  const links = new LinkedClaims(new Map([[59, unanchored]]))
+  const add = (interval: Interval, known: Partial<Claim> = {}) =>
+    links.add({ ...claim(interval, 'true'), ...known }).connected.map(({ evidence }) => evidence)
+  expect(links.isNext(59)).toBe(true)
+  expect(links.expectedHash(59)).toBeUndefined()
+  expect(add({ from: 50, to: 59 })).toEqual(['unanchored'])
+  expect(add({ from: 48, to: 49 }, { evidence: 'one-endpoint', headersProven: true })).toEqual(['one-endpoint'])
+  expect(add({ from: 46, to: 47 }, { evidence: 'bloom' })).toEqual(['one-endpoint'])
+  expect(add({ from: 40, to: 45 })).toEqual(['unanchored'])
+  expect(add({ from: 35, to: 39 }, { anchor: 'receipts-root' })).toEqual(['receipts-root'])
+  expect(add({ from: 30, to: 34 })).toEqual(['receipts-root'])
+  expect(add({ from: 25, to: 29 }, { anchor: 'canonical', evidence: 'bloom' })).toEqual(['bloom'])
+  expect(add({ from: 20, to: 24 })).toEqual(['canonical'])
+  expect(add({ from: 15, to: 19 }, { anchor: 'receipts-root' })).toEqual(['canonical'])
+  expect(add({ from: 10, to: 14 }, { evidence: 'one-endpoint', headersProven: false })).toEqual(['one-endpoint'])
+  expect(add({ from: 5, to: 9 })).toEqual(['one-endpoint'])
+  expect(add({ from: 0, to: 4 }, { anchor: 'canonical' })).toEqual(['canonical'])
 })

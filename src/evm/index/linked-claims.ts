@@ -1,13 +1,15 @@
 // Decides which fetched ranges of whole blocks may be claimed: those that parent hashes connect to a block whose hash
 // is proven. Ranges come in any order and from any endpoint; what is not connected yet waits. It asks nothing and
 // stores nothing.
-import { weakestOf } from '../../coverage.ts'
-import type { Block, Hash, Interval } from '../../model.ts'
+import { strongestOf, weakestOf } from '../../coverage.ts'
+import type { Block, Evidence, Hash, Interval } from '../../model.ts'
 import { type DecodedRange, strayReason } from '../source/chain-source.ts'
-import type { Link } from '../source/header-walk.ts'
 
 /** What a range says besides its rows: that it is complete, and who was active in it. */
-export type Claim = Pick<DecodedRange, 'interval' | 'evidence' | 'headersProven' | 'activity' | 'endpoint'> & {
+export type Claim = Pick<
+  DecodedRange,
+  'interval' | 'evidence' | 'headersProven' | 'anchor' | 'activity' | 'endpoint'
+> & {
   /** The parent of the first block. */
   parentHash: Hash | undefined
   /** Of the last block. */
@@ -16,6 +18,14 @@ export type Claim = Pick<DecodedRange, 'interval' | 'evidence' | 'headersProven'
   ends: readonly Block[]
 }
 
+/**
+ * The hash that a block must have, and how it is known that the chain has it: nothing that hangs on it is known better.
+ * Without a hash any block is taken, as connected to nothing yet.
+ */
+export type Expected = { hash: Hash | undefined; evidence: Evidence }
+
+export const unanchored: Expected = { hash: undefined, evidence: 'unanchored' }
+
 type LinkOptions = {
   /** Called with the endpoint that gave a range of another chain. */
   distrust?: (endpoint: string, reason: string) => void
@@ -23,29 +33,36 @@ type LinkOptions = {
   floors?: ReadonlyMap<number, Hash>
 }
 
-export function claimOf({ interval, evidence, headersProven, activity, endpoint, headers }: DecodedRange): Claim {
+export function claimOf(range: DecodedRange): Claim {
+  const { interval, evidence, headersProven, anchor, activity, endpoint, headers } = range
   const [first, last] = [headers[0], headers.at(-1)]
   const hashes = { parentHash: first?.parentHash, hash: last?.hash }
   const ends = [first, last].filter(header => header !== undefined)
   const known = { interval, evidence, headersProven: headersProven !== false, activity }
-  return { ...known, ...(endpoint === undefined ? {} : { endpoint }), ...hashes, ends }
+  const given = { ...(anchor === undefined ? {} : { anchor }), ...(endpoint === undefined ? {} : { endpoint }) }
+  return { ...known, ...given, ...hashes, ends }
 }
 
 export class LinkedClaims {
   /** The hash that a block must have, by its number: the connected block above it names it as its parent. */
-  readonly #expected: Map<number, Link>
+  readonly #expected: Map<number, Expected>
   readonly #options: LinkOptions
   /** Not connected yet, by the number of the last block. */
   readonly #waiting = new Map<number, Claim>()
   /** Why the range that ends with a block was refused, until another one takes its place. */
   readonly #refused = new Map<number, { reason: string; isUnfounded: boolean }>()
 
-  constructor(expected: ReadonlyMap<number, Link>, options: LinkOptions = {}) {
+  constructor(expected: ReadonlyMap<number, Expected>, options: LinkOptions = {}) {
     this.#expected = new Map(expected)
     this.#options = options
   }
 
-  /** Undefined while the block above is not connected. */
+  /** Whether a range that ends with this block can be connected at once. */
+  isNext(block: number): boolean {
+    return this.#expected.has(block)
+  }
+
+  /** Undefined while the block above is not connected, and where any is taken. */
   expectedHash(block: number): Hash | undefined {
     return this.#expected.get(block)?.hash
   }
@@ -73,7 +90,7 @@ export class LinkedClaims {
       const next = this.#waiting.get(number)
       if (expected === undefined || next === undefined) return { connected }
       this.#waiting.delete(number)
-      const stray = strayReason(next.interval, next.hash, expected.hash)
+      const stray = expected.hash && strayReason(next.interval, next.hash, expected.hash)
       if (stray !== undefined && next.endpoint !== undefined) this.#options.distrust?.(next.endpoint, stray)
       const reason = stray ?? this.#groundless(next)
       if (reason !== undefined) {
@@ -82,13 +99,14 @@ export class LinkedClaims {
       }
       this.#expected.delete(number)
       this.#refused.delete(number)
-      const evidence = weakestOf(next.evidence, expected.evidence)
+      const anchor = next.anchor === undefined ? expected.evidence : strongestOf(next.anchor, expected.evidence)
+      const evidence = claimedEvidence(next.evidence, anchor)
       connected.push({ ...next, evidence })
       number = next.interval.from - 1
       if (next.parentHash === undefined) continue
       this.#expected.set(number, {
         hash: next.parentHash,
-        evidence: next.headersProven === false ? evidence : expected.evidence,
+        evidence: next.headersProven === false ? evidence : anchor,
       })
     }
   }
@@ -98,4 +116,13 @@ export class LinkedClaims {
     if (floor === undefined || floor === parentHash) return undefined
     return `block ${from} grows from ${parentHash}, but block ${from - 1} is stored as ${floor}: run almanac verify with --repair over the blocks up to ${from - 1}`
   }
+}
+
+/**
+ * Of blocks by what was checked of them and by what they hang on. Only where all was proven but that, may they rise
+ * later: less is the word of who gave them.
+ */
+function claimedEvidence(own: Evidence, anchor: Evidence): Evidence {
+  if (own === 'receipts-root') return anchor
+  return anchor === 'unanchored' && own !== 'unanchored' ? 'one-endpoint' : weakestOf(own, anchor)
 }

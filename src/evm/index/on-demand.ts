@@ -16,7 +16,7 @@ import { refusedOutcome } from '../source/range-size.ts'
 import { WalletLookup, type WalletState } from '../source/wallet-lookup.ts'
 import type { WatchedSource } from '../source/watched-source.ts'
 import { type BackfillOptions, fill, hotBlocksOf, reasonOf } from './backfill.ts'
-import type { Follower } from './follow.ts'
+import type { FollowedHead } from './follow.ts'
 import { type Asker, JobQueue, operator } from './job-queue.ts'
 import { WorkList } from './work-list.ts'
 
@@ -25,7 +25,7 @@ export type ContractJobsOptions = {
   store: Store
   source: WatchedSource
   rpc: RpcPort
-  follower: Follower
+  follower: FollowedHead
   /** Held while following: a contract is added between two steps, never within one. */
   mutex: Mutex
   room: StoreRoom
@@ -222,7 +222,7 @@ export class ContractJobs {
   }
 }
 
-export type WalletJobsOptions = { chain: Chain; store: Store; rpc: RpcPort; follower: Follower }
+export type WalletJobsOptions = { chain: Chain; store: Store; rpc: RpcPort; follower: FollowedHead }
 
 // How many wallets are remembered as fresh at a head; the store keeps them all.
 const freshMax = 10_000

@@ -7,7 +7,7 @@ import type { TransferPage } from '../../store/transfer-page.ts'
 import type { RpcPort } from '../rpc/port.ts'
 import { type RangeSize, readPieces } from '../source/range-size.ts'
 import type { WatchedSource } from '../source/watched-source.ts'
-import type { Follower } from './follow.ts'
+import type { FollowedHead } from './follow.ts'
 import type { ContractJobs } from './on-demand.ts'
 
 export type RecheckOptions = {
@@ -15,7 +15,7 @@ export type RecheckOptions = {
   store: Store
   source: WatchedSource
   rpc: RpcPort
-  follower: Follower
+  follower: FollowedHead
   contracts: ContractJobs
   rangeSize: RangeSize
   mayClaim: () => boolean

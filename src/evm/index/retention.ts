@@ -4,7 +4,7 @@ import type { Chain } from '../../chains.ts'
 import type { Address } from '../../model.ts'
 import type { Store } from '../../store/store.ts'
 import type { WatchedSource } from '../source/watched-source.ts'
-import type { Follower } from './follow.ts'
+import type { FollowedHead } from './follow.ts'
 import type { ContractJobs, Mutex } from './on-demand.ts'
 
 /** Days without a request; 0: for ever. */
@@ -13,7 +13,7 @@ export type RetentionDays = { contractDays: number; walletDays: number }
 export type RetentionOptions = {
   chain: Chain
   store: Store
-  follower: Follower
+  follower: FollowedHead
   /** Absent where every contract is indexed. */
   contracts: WatchedContracts | undefined
   days: RetentionDays

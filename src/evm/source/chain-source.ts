@@ -10,7 +10,6 @@ import type { MalformedCounts } from '../decode/decode.ts'
 import { checkBlockHash } from '../proof/block-hash.ts'
 import type { Doubt } from '../proof/failure.ts'
 import type { RpcCall, RpcHeader, RpcPort } from '../rpc/port.ts'
-import type { Anchor } from './bulk-source.ts'
 
 export interface ChainSource {
   /** Not by an endpoint of `exclude`. */
@@ -43,7 +42,7 @@ export type DecodedRange = {
   /** False where a header is the word of endpoints: so is the parent that it names, and all below. */
   headersProven?: boolean
   /** What its last block is known to be of the chain by, whatever is above it. */
-  anchor?: Anchor['evidence']
+  anchor?: 'canonical' | 'receipts-root'
   /**
    * Lowest first. In a range to follow every block, each the parent of the next; else blocks with rows and the ends.
    */

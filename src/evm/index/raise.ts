@@ -1,0 +1,149 @@
+// Connects blocks that were stored before anything they hang on was known: their evidence rises without their being
+// read again. What turns out to be of another chain is dropped, so that another source gives it.
+import { wholeCoverage } from '../../coverage.ts'
+import type { Address, CoveredInterval, Evidence, Hash, Interval } from '../../model.ts'
+import { setActivityGap } from '../../store/activity-gaps.ts'
+import { chainCoverage } from '../../store/chain-coverage.ts'
+import { noActivity } from '../../store/packed-activity.ts'
+import type { WholeScope } from '../../views.ts'
+import type { BulkSources } from '../source/bulk-sources.ts'
+import type { Header } from '../source/chain-source.ts'
+import { type LinkOptions, linkEvidence } from './anchors.ts'
+
+export type RaiseOptions = Pick<LinkOptions, 'chain' | 'store' | 'rpc' | 'source'> & {
+  bulk: BulkSources
+  /** Called with blocks that were dropped. */
+  onDropped: (dropped: Interval & { reason: string }) => void
+}
+
+type Unanchored = Interval & { scope: WholeScope }
+
+/** Looks at every interval once; those that cannot rise stay as they are. */
+export async function raiseUnanchored(options: RaiseOptions, signal: AbortSignal): Promise<void> {
+  const { chain, store } = options
+  // Activity was read from blocks that were held against those of the transfers: it rises with them.
+  for (const scope of ['transfers', 'full'] as const) {
+    const claims = await chainCoverage(store, chain.id)
+    const known = wholeCoverage(claims, 'transfers').filter(({ evidence }) => isGround(evidence))
+    for (const { from, to, evidence } of claims.filter(each => each.scope === scope)) {
+      if (evidence !== 'unanchored') continue
+      signal.throwIfAborted()
+      await raise({ from, to, scope }, known, options, signal)
+    }
+  }
+}
+
+/** One source's word is no more than what the blocks have. */
+function isGround(evidence: Evidence): boolean {
+  return evidence !== 'unanchored' && evidence !== 'one-endpoint'
+}
+
+async function raise(
+  interval: Unanchored,
+  known: readonly CoveredInterval[],
+  options: RaiseOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { chain, store } = options
+  const { from, to, scope } = interval
+  const same = known.filter(each => each.from <= to && each.to >= from)
+  for (const { evidence, ...each } of same)
+    await store.addCoverage(chain.id, scope, {
+      ...{ from: Math.max(from, each.from), to: Math.min(to, each.to) },
+      evidence: linkEvidence(evidence),
+    })
+  if (same.length > 0) return
+  const above = known.find(each => each.from <= to + 1 && to + 1 <= each.to)
+  if (above !== undefined && (await raiseFromAbove(interval, above, options, signal))) return
+  await raiseFromWithin(interval, options, signal)
+}
+
+/** True if the block above decides. */
+async function raiseFromAbove(
+  { from, to, scope }: Unanchored,
+  above: CoveredInterval,
+  options: RaiseOptions,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { chain, store, onDropped } = options
+  const [top, stored] = await Promise.all([to, to + 1].map(at => store.lowestBlock(chain.id, { from: at, to: at })))
+  if (top === undefined || stored === undefined) return false
+  const header = await headerOf(stored, options, signal)
+  if (header === undefined) return false
+  if (header.parentHash === top.hash) {
+    await store.addCoverage(chain.id, scope, { from, to, evidence: linkEvidence(above.evidence) })
+    return true
+  }
+  await drop({ from, to }, options)
+  const reason = `block ${to} is stored as ${top.hash}, but block ${to + 1} grows from ${header.parentHash}`
+  onDropped({ from, to, reason })
+  return true
+}
+
+/** A proof, or the operator's word, of a block inside: it reaches from there down. */
+async function raiseFromWithin(
+  { from, to, scope }: Unanchored,
+  options: RaiseOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { chain, store, bulk, onDropped } = options
+  const anchor = await bulk.anchorIn({ from, to }, signal)
+  if (anchor === undefined) return
+  // Blocks of the interval hang together, so any that is known leads to all below it.
+  const start = await store.lowestBlock(chain.id, { from: anchor.number, to })
+  if (start === undefined) return
+  let header = await headerOf(start, options, signal)
+  let child: Header | undefined
+  while (header !== undefined && header.number > anchor.number) {
+    child = header
+    header = await headerOf({ number: header.number - 1, hash: header.parentHash }, options, signal)
+  }
+  if (header === undefined) return
+  if (header.hash !== anchor.hash) {
+    await drop({ from, to: anchor.number }, options)
+    const reason = `block ${anchor.number} is stored as ${header.hash}, but ${anchor.hash} is the chain's`
+    return onDropped({ from, to: anchor.number, reason })
+  }
+  await claim({ from, to: anchor.number, scope, evidence: anchor.evidence }, child, header, options)
+}
+
+/** With the blocks on both sides of the new border, as of every covered interval. */
+async function claim(
+  covered: Unanchored & { evidence: Evidence },
+  child: Header | undefined,
+  { number, hash, timestamp }: Header,
+  { chain, store }: RaiseOptions,
+): Promise<void> {
+  const blocks = [{ number, hash, timestamp }]
+  if (child !== undefined) blocks.push({ number: child.number, hash: child.hash, timestamp: child.timestamp })
+  await store.commitCold({ chain: chain.id, covered: [covered], blocks, transfers: [], activity: noActivity })
+}
+
+/** Of exactly this block, by whoever has it. */
+async function headerOf(
+  block: { number: number; hash: Hash },
+  { bulk, rpc, source }: RaiseOptions,
+  signal: AbortSignal,
+): Promise<Header | undefined> {
+  const header = await bulk.header(block.number, signal)
+  if (header?.hash === block.hash) return header
+  return rpc.endpoints.length === 0 ? undefined : await source.headerOf(block, signal)
+}
+
+const walletsPerPage = 1_000
+
+/**
+ * Wallets with a first or last transaction in the blocks lose both, because what else they did is not known, and are
+ * marked as incomplete before: whatever happens in between, no answer claims more than is known.
+ */
+async function drop(interval: Interval, { chain, store }: RaiseOptions): Promise<void> {
+  for (let after: Address | undefined; ; ) {
+    const page = await store.activityWithin(chain.id, interval, { after, limit: walletsPerPage })
+    const wallets = page.map(({ address }) => address)
+    for (const wallet of wallets) await setActivityGap(store, chain.id, wallet, Infinity)
+    if (wallets.length > 0) await store.dropActivity(chain.id, wallets)
+    after = wallets.at(-1)
+    if (page.length < walletsPerPage) break
+  }
+  await store.dropRange(chain.id, 'full', interval)
+}
