@@ -30,20 +30,27 @@ export type AnswerBlock = {
 const seed = 1
 
 /** From block 0, which is empty, to the head. */
-export function* makeAnswers(shape: Shape, chainId: number, head: number): Generator<AnswerBlock> {
+export function* makeBlocks(shape: Shape, chainId: number, head: number): Generator<SimBlock> {
   const options = { ...defaultSimChainOptions, chainId, seed, hashes: 'real' as const }
-  const render = { chainId, stateSyncListed: true, stateSyncIndex: undefined, logTimestamps: false }
   const world = new EvmWorld(shape, seed)
-  const wallets = new Set<string>()
-  let transfers = 0
   let parentHash = `0x${'00'.repeat(32)}`
   for (let number = 0; number <= head; number++) {
     const made = number === 0 ? [] : world.transactionsOf(number)
     const transactions = placeTransactions(made, transaction => realTransactionHash(chainId, transaction))
     const header = assembleHeader(options, { number, branch: 0, parentHash }, transactions)
     const hash = realBlockHash(header)
-    const block: SimBlock = { number, branch: 0, hash, timestamp: timestampOf(options, number), transactions, header }
-    for (const address of transactions.flatMap(addressesOf)) wallets.add(address)
+    yield { number, branch: 0, hash, timestamp: timestampOf(options, number), transactions, header }
+    parentHash = hash
+  }
+}
+
+/** The same blocks as a node answers them. */
+export function* makeAnswers(shape: Shape, chainId: number, head: number): Generator<AnswerBlock> {
+  const render = { chainId, stateSyncListed: true, stateSyncIndex: undefined, logTimestamps: false }
+  const wallets = new Set<string>()
+  let transfers = 0
+  for (const block of makeBlocks(shape, chainId, head)) {
+    for (const address of block.transactions.flatMap(addressesOf)) wallets.add(address)
     transfers += transfersOfBlock(block).length
     const logs = logTexts(block, render).map(({ text }) => text)
     const texts = {
@@ -52,8 +59,7 @@ export function* makeAnswers(shape: Shape, chainId: number, head: number): Gener
       logs: logs.join(),
       receipts: `[${receiptTexts(block, render).join()}]`,
     }
-    yield { hash, texts, transfers, wallets: wallets.size }
-    parentHash = hash
+    yield { hash: block.hash, texts, transfers, wallets: wallets.size }
   }
 }
 

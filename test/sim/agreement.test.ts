@@ -25,6 +25,7 @@ const withoutReceipts: Fault[] = [{ kind: 'method-missing', methods: ['eth_getBl
 test.each([
   ['eth', { hashes: 'real' }, [], 'receipts-root'],
   ['eth', { hashes: 'real', signed: true }, withoutReceipts, 'bloom'],
+  ['eth', { hashes: 'real', signed: true, types: [0, 1, 2, 3, 4], mergedAt: 90 }, [], 'receipts-root'],
   ['eth', { hashes: 'cheap' }, withoutReceipts, 'one-endpoint'],
   ['polygon', { hashes: 'real', stateSync: 'listed' }, [], 'receipts-root'],
   ['polygon', { hashes: 'real', stateSync: 'own-index' }, [], 'receipts-root'],

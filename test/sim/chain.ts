@@ -3,7 +3,6 @@ import { LRUCache } from 'lru-cache'
 import {
   assembleHeader,
   cheapBlockHash,
-  type Header,
   identityOfCheapBlockHash,
   type PlacedTransaction,
   placeTransactions,
@@ -14,6 +13,7 @@ import {
 } from './block.ts'
 import { type Branch, ownerOf, trunk } from './branches.ts'
 import { ContractTable } from './contracts.ts'
+import type { Header } from './encode.ts'
 import { defaultSimChainOptions, type SimChainOptions } from './options.ts'
 import { draw, streams } from './random.ts'
 import { deploymentGas, type SimTransaction, serviceLanes, TransactionMaker } from './transactions.ts'

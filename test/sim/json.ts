@@ -1,5 +1,6 @@
 // The JSON text of blocks, transactions, receipts and logs as nodes write it. Each block's texts are made once and kept with it.
-import { bloomOf, headerConstants, type PlacedTransaction, type SimBlock, signatureOf } from './block.ts'
+import type { PlacedTransaction, SimBlock } from './block.ts'
+import { bloomOf, headerConstants, listsOf, signatureOf } from './encode.ts'
 import type { EncodedLog } from './events.ts'
 import { hexOfBytes } from './rlp.ts'
 
@@ -73,7 +74,7 @@ export function headerText(block: SimBlock): string {
     `{"number":"${quantity(block.number)}","hash":"${block.hash}","parentHash":"${header.parentHash}",` +
     `"nonce":"${nonce}","mixHash":"${mixHash}","sha3Uncles":"${sha3Uncles}","logsBloom":"${hexOfBytes(header.bloom)}",` +
     `"transactionsRoot":"${header.transactionsRoot}","stateRoot":"${header.stateRoot}",` +
-    `"receiptsRoot":"${header.receiptsRoot}","miner":"${miner}","difficulty":"${quantity(headerConstants.difficulty)}",` +
+    `"receiptsRoot":"${header.receiptsRoot}","miner":"${miner}","difficulty":"${quantity(header.difficulty)}",` +
     `"extraData":"${extraData}","gasLimit":"${quantity(headerConstants.gasLimit)}",` +
     `"gasUsed":"${quantity(header.gasUsed)}","timestamp":"${quantity(block.timestamp)}",` +
     `"baseFeePerGas":"${quantity(headerConstants.baseFeePerGas)}"${block.drawn === true ? ',"simulated":"0x1"' : ''}`
@@ -86,16 +87,29 @@ export function transactionText(block: SimBlock, t: PlacedTransaction, options: 
   const index = (t.stateSync ? stateSyncIndex : undefined) ?? t.index
   const to = t.to === null ? 'null' : `"${t.to}"`
   const price = quantity(t.gasPrice)
-  const typed =
-    t.type === 0
-      ? `"type":"0x0","v":"${quantity(chainId * 2 + 35 + parity)}"`
-      : `"type":"0x2","chainId":"${quantity(chainId)}","maxFeePerGas":"${price}","maxPriorityFeePerGas":"${price}",` +
-        `"accessList":[],"yParity":"${quantity(parity)}","v":"${quantity(parity)}"`
   return (
     `{"blockHash":"${block.hash}","blockNumber":"${quantity(block.number)}","from":"${t.from}",` +
     `"gas":"${quantity(t.gasUsed)}","gasPrice":"${price}","hash":"${t.hash}","input":"${t.input}",` +
     `"nonce":"${quantity(t.nonce)}","to":${to},"transactionIndex":"${quantity(index)}",` +
-    `"value":"${quantity(t.value)}",${typed},"r":"${r}","s":"${s}"}`
+    `"value":"${quantity(t.value)}",${typedText(t, chainId, parity)},"r":"${r}","s":"${s}"}`
+  )
+}
+
+function typedText(t: PlacedTransaction, chainId: number, parity: number): string {
+  if (t.type === 0) return `"type":"0x0","v":"${quantity(chainId * 2 + 35 + parity)}"`
+  const price = quantity(t.gasPrice)
+  const fees = t.type === 1 ? '' : `"maxFeePerGas":"${price}","maxPriorityFeePerGas":"${price}",`
+  const { accessList, blobHashes, authorizations } = listsOf(chainId, t)
+  const blobs = `"maxFeePerBlobGas":"${price}","blobVersionedHashes":${JSON.stringify(blobHashes)},`
+  const authorized = authorizations.map(({ address, ...given }) => ({
+    ...{ chainId: quantity(given.chainId), address, nonce: quantity(given.nonce), yParity: quantity(given.parity) },
+    ...{ r: quantity(BigInt(given.r)), s: quantity(BigInt(given.s)) },
+  }))
+  return (
+    `"type":"${quantity(t.type)}","chainId":"${quantity(chainId)}",${fees}"accessList":${JSON.stringify(accessList)},` +
+    (t.type === 3 ? blobs : '') +
+    (t.type === 4 ? `"authorizationList":${JSON.stringify(authorized)},` : '') +
+    `"yParity":"${quantity(parity)}","v":"${quantity(parity)}"`
   )
 }
 

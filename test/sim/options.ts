@@ -4,6 +4,9 @@ import type { SimScenario } from './scenario.ts'
 
 export type ContractKind = 'erc721' | 'erc1155' | 'erc2309' | 'kitties' | 'punks' | 'malformed'
 
+/** Legacy, access list, dynamic fee, blobs, code of accounts. */
+export type TransactionType = 0 | 1 | 2 | 3 | 4
+
 export type SimContractSpec = {
   kind: ContractKind
   deployedAt: number
@@ -56,6 +59,10 @@ export type SimChainOptions = {
    * whether blocks and receipts list the transaction; logs always show it. `own-index`: listed, with an index of its own.
    */
   stateSync: 'none' | 'listed' | 'own-index' | 'unlisted'
+  /** The types of transactions that wallets send, lane by lane. */
+  types: readonly TransactionType[]
+  /** Blocks below this one have a difficulty: they are from before the merge. */
+  mergedAt: number
   /** Whether wallets have keys and sign; otherwise their transactions have a signature that nobody can have made. */
   signed: boolean
   /** Whether logs carry `blockTimestamp`, as newer nodes do. */
@@ -87,6 +94,8 @@ export const defaultSimChainOptions: SimChainOptions = {
   blockTimeSeconds: 12,
   finalityDepth: 64,
   stateSync: 'none',
+  types: [2, 0],
+  mergedAt: 0,
   signed: false,
   logTimestamps: false,
   scenario: undefined,

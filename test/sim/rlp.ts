@@ -13,7 +13,12 @@ export function rlp(item: RlpItem): Buffer {
     if (item.length === 1 && item[0]! < 0x80) return item
     return Buffer.concat([lengthPrefix(item.length, 0x80), item])
   }
-  const body = Buffer.concat(item.map(rlp))
+  return rlpList(item.map(rlp))
+}
+
+/** A list of items that are RLP already. */
+export function rlpList(items: readonly Buffer[]): Buffer {
+  const body = Buffer.concat(items)
   return Buffer.concat([lengthPrefix(body.length, 0xc0), body])
 }
 

@@ -1,7 +1,7 @@
 // The transactions of a simulated chain, each a pure function of its identity, whatever block a branch places it in.
 import type { ContractTable, SimContract } from './contracts.ts'
 import { pad, type SimEvent, topic, topics, word, zero } from './events.ts'
-import type { SimChainOptions } from './options.ts'
+import type { SimChainOptions, TransactionType } from './options.ts'
 import { chance, draw, drawHex, hex8, streams } from './random.ts'
 import type { ScenarioTransaction } from './scenario.ts'
 import { deployer, faucet, fundingWei, type WalletSchedule } from './wallets.ts'
@@ -12,8 +12,7 @@ export type TransactionIdentity = { lane: number; slot: number; variant: number 
 export const serviceLanes = { deployment: 0x8000, scenario: 0xa000, stateSync: 0xfffd, faucet: 0xfffe } as const
 
 export type SimTransaction = TransactionIdentity & {
-  /** Two kinds: legacy and dynamic fee. */
-  type: 0 | 2
+  type: TransactionType
   from: string
   to: string | null
   created: string | null
@@ -103,7 +102,8 @@ export class TransactionMaker {
     const from = this.#wallets.address(wallet)
     const to = plan.contract?.address ?? plan.token?.address ?? this.#wallets.address({ ...wallet, kind: 'cold' })
     const { value, gasPrice, gasUsed, succeeded } = plan
-    const type = lane % 2 === 0 ? 2 : 0
+    const { types } = this.#options
+    const type = types[lane % types.length]!
     const input = plan.call === 'plain' ? '0x' : `0x${hex8(draw(this.#options.seed, streams.plan, slot, lane, 3))}`
     const events = succeeded ? this.#events(identity, plan, from) : []
     const key = this.#wallets.keyOf(from)

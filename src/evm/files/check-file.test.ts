@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { fullReceipts, madeChain } from '../../../test/history-blocks.ts'
 import { flipped, harmOf, recordStarts, storedOf, withFile } from '../../../test/history-flips.ts'
+import { accumulatorOf } from '../../../test/history-proofs.ts'
 import { record, type WrittenBlock, writeEra1, writeEre } from '../../../test/history-writer.ts'
 import { type MainnetBlock, mainnetBeaconRoots, mainnetBlocks, sepoliaRecords } from '../../../test/recordings.ts'
 import { checkFile, type FileReport } from './check-file.ts'
@@ -108,7 +108,7 @@ test('blocks on both sides of a fork link in one file, with and without difficul
 
 test('era1 gives the same as ere, also where the records are those of go-ethereum', async () => {
   const block = blocks[0]!
-  const era1 = writeEra1(block.number, [{ ...block, receipts: fullReceipts(block) }], epochOf([block]))
+  const era1 = writeEra1(block.number, [{ ...block, receipts: fullReceipts(block) }], accumulatorOf([block]))
   const [one, other] = await Promise.all(
     [era1, writeEre(block.number, [block])].map(bytes => withFile('mainnet-00001-0.era1', bytes, storedOf)),
   )
@@ -130,27 +130,9 @@ test('era1 gives the same as ere, also where the records are those of go-ethereu
   expect(asMainnet.problem?.message).toContain('signed for the chain 11155111')
 })
 
-/** The root of a list of header records, computed node by node. */
-function epochOf(chain: readonly WrittenBlock[]): Buffer {
-  const pair = (a: Uint8Array, b: Uint8Array): Buffer => createHash('sha256').update(a).update(b).digest()
-  const empty = (depth: number): Buffer => {
-    const below = depth === 0 ? undefined : empty(depth - 1)
-    return below === undefined ? Buffer.alloc(32) : pair(below, below)
-  }
-  const node = (depth: number, place: number): Buffer => {
-    if (place * 2 ** depth >= chain.length) return empty(depth)
-    if (depth > 0) return pair(node(depth - 1, 2 * place), node(depth - 1, 2 * place + 1))
-    const { header, difficulty } = chain[place]!
-    return pair(Buffer.from(readHeader(Buffer.from(header)).hash.slice(2), 'hex'), difficulty!)
-  }
-  const length = Buffer.alloc(32)
-  length.writeUInt32LE(chain.length)
-  return pair(node(13, 0), length)
-}
-
 test('the frozen accumulator proves whole epochs, and refuses headers of another chain', async () => {
   const chain = madeChain(8_192, 5)
-  const accumulator = Buffer.concat([Buffer.alloc(32), epochOf(chain)])
+  const accumulator = Buffer.concat([Buffer.alloc(32), accumulatorOf(chain)])
   const network: Network = { ...networks[0]!, accumulator: () => accumulator, mergeBlock: 8_197 }
   const verdict = (bytes: Uint8Array, against: Network = network) =>
     withFile('made.ere', bytes, path => {
@@ -178,7 +160,7 @@ test('the frozen accumulator proves whole epochs, and refuses headers of another
 
 test('a file that says another accumulator than its headers have is refused, and so is a foreign genesis', async () => {
   const chain = madeChain(3, 4)
-  expect((await check(writeEra1(3, chain, epochOf(chain)), 'local-00000-0.era1')).problem).toBeUndefined()
+  expect((await check(writeEra1(3, chain, accumulatorOf(chain)), 'local-00000-0.era1')).problem).toBeUndefined()
   const lying = await check(writeEra1(3, chain), 'local-00000-0.era1')
   expect(lying.problem?.message).toContain('says that its headers hash to 0000')
   const genesis = await check(writeEre(0, madeChain(0, 2)), 'sepolia-00000-0.ere')
@@ -211,7 +193,7 @@ test('a file that is cut anywhere is refused', async () => {
 test('a flipped bit changes nothing that is stored, or the file is refused', async () => {
   for (const bytes of [
     writeEre(15_537_393, [numbered(15_537_393)]),
-    writeEra1(9, madeChain(9, 3), epochOf(madeChain(9, 3))),
+    writeEra1(9, madeChain(9, 3), accumulatorOf(madeChain(9, 3))),
   ]) {
     const name = 'mainnet-00001-00000000.ere'
     const { proven } = await check(bytes, name)
@@ -229,7 +211,7 @@ test('a folder is checked as a whole: gaps, files that others contain, and files
   const put = (name: string, bytes: Uint8Array): void => writeFileSync(join(folder, name), bytes)
   put('local-00000-a.ere', writeEre(0, chain.slice(0, 4)))
   put('local-00001-b.ere', writeEre(4, chain.slice(4, 6)))
-  put('local-00001-c.era1', writeEra1(4, chain.slice(4, 6), epochOf(chain.slice(4, 6))))
+  put('local-00001-c.era1', writeEra1(4, chain.slice(4, 6), accumulatorOf(chain.slice(4, 6))))
   put('local-00002-d.erae', writeEre(8, chain.slice(8)))
   put('notes.txt', Buffer.from('not a file of history'))
   const sound = await checkFolder(folder, { roots: {}, signal })
