@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import type { SimChain } from './chain.ts'
-import { blockText, listed, logTexts, type RenderOptions, receiptTexts } from './json.ts'
+import { blockText, logTexts, type RenderOptions, receiptTexts } from './json.ts'
 import {
   endlessAnswer,
   type PortalBlock,
@@ -13,6 +13,8 @@ import {
   type SpoiledAnswer,
   spoil,
 } from './portal-faults.ts'
+
+export type { PortalBlock, PortalFields } from './portal-faults.ts'
 
 export type SimPortalOptions = {
   chain: SimChain
@@ -135,7 +137,7 @@ function refusedColumn({ fields = {}, fromBlock }: Query, { lacking = {}, unknow
 }
 
 /** The columns and blocks that were asked for. */
-function selected({ header, transactions, logs }: PortalBlock, { fields = {}, ...query }: Query): PortalBlock {
+export function selected({ header, transactions, logs }: PortalBlock, { fields = {}, ...query }: Query): PortalBlock {
   const pick = (item: PortalFields, table: string): PortalFields =>
     Object.fromEntries(Object.keys(fields[table] ?? {}).map(name => [name, item[name] ?? null]))
   const block: PortalBlock = { header: pick(header, 'block') }
@@ -147,7 +149,6 @@ function selected({ header, transactions, logs }: PortalBlock, { fields = {}, ..
 
 const made = new WeakMap<SimChain, Map<number, PortalBlock>>()
 
-/** Small values are numbers, large ones and bytes hex; lists that are empty are left out. */
 export function portalBlock(chain: SimChain, number: number): PortalBlock {
   const kept = made.get(chain) ?? new Map<number, PortalBlock>()
   made.set(chain, kept)
@@ -157,31 +158,34 @@ export function portalBlock(chain: SimChain, number: number): PortalBlock {
   const stateSyncListed = stateSync !== 'unlisted'
   const render: RenderOptions = { chainId, stateSyncListed, stateSyncIndex: undefined, logTimestamps: false }
   const block = chain.block(number)
-  const { transactions: given, ...header } = parsed(blockText(block, true, render)) as { transactions: PortalFields[] }
-  const receipts = receiptTexts(block, render).map(parsed)
-  const transactions = given.map((transaction, at) => {
-    const { cumulativeGasUsed, status, logsBloom, gasUsed } = receipts[at]!
-    const numbers = numbersOf({ ...transaction, status }, [
-      'transactionIndex',
-      'nonce',
-      'type',
-      'chainId',
-      'yParity',
-      'status',
-    ])
-    return { accessList: [], ...transaction, ...numbers, cumulativeGasUsed, logsBloom, gasUsed }
-  })
-  const logs = logTexts(block, render).map(({ text }) => {
-    const log = parsed(text)
-    return { ...log, ...numbersOf(log, ['logIndex', 'transactionIndex']) }
-  })
-  const portal: PortalBlock = {
-    header: { ...header, ...numbersOf(header as PortalFields, ['number', 'timestamp', 'size']) },
-    ...(listed(block, render).length === 0 ? {} : { transactions }),
-    ...(logs.length === 0 ? {} : { logs }),
-  }
+  const logs = logTexts(block, render).map(({ text }) => parsed(text))
+  const portal = portalForm(parsed(blockText(block, true, render)), receiptTexts(block, render).map(parsed), logs)
   kept.set(number, portal)
   return portal
+}
+
+/**
+ * What nodes answer as portals write it: small values are numbers, large ones and bytes hex. Lists that are empty are
+ * left out.
+ */
+export function portalForm(block: PortalFields, receipts: readonly PortalFields[], logs: PortalFields[]): PortalBlock {
+  const { transactions: given, ...header } = block
+  const transactions = (given as PortalFields[]).map((transaction, at) => {
+    const { cumulativeGasUsed, status, logsBloom } = receipts[at]!
+    const authorizations = transaction.authorizationList as PortalFields[] | undefined
+    const authorizationList = (authorizations ?? []).map(each => {
+      return { ...each, ...numbersOf(each, ['yParity']), nonce: BigInt(each.nonce as string).toString() }
+    })
+    const all = { accessList: [], blobVersionedHashes: [], ...transaction, authorizationList, cumulativeGasUsed }
+    const numbers = ['transactionIndex', 'nonce', 'type', 'chainId', 'yParity', 'status']
+    return { ...all, logsBloom, ...numbersOf({ ...transaction, status }, numbers) }
+  })
+  const placed = logs.map(log => ({ ...log, ...numbersOf(log, ['logIndex', 'transactionIndex']) }))
+  return {
+    header: { ...header, ...numbersOf(header, ['number', 'timestamp', 'size']) },
+    ...(transactions.length === 0 ? {} : { transactions }),
+    ...(placed.length === 0 ? {} : { logs: placed }),
+  }
 }
 
 function numbersOf(item: PortalFields, names: readonly string[]): PortalFields {
