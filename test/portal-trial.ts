@@ -2,7 +2,7 @@
 // given must be what the chain holds.
 
 import { type Chain, defineChain, ethereumHeaders } from '../src/chains.ts'
-import { portalSource } from '../src/evm/portal/portal-source.ts'
+import { type PortalSourceOptions, portalSource } from '../src/evm/portal/portal-source.ts'
 import { type BulkSource, SourceLost } from '../src/evm/source/bulk-source.ts'
 import type { DecodedRange } from '../src/evm/source/chain-source.ts'
 import { inlineDecoder } from '../src/evm/source/decode-pool.ts'
@@ -51,7 +51,7 @@ export async function portalTrial(seed: number): Promise<TrialOutcome> {
     blocksPerAnswer: [1, 3, 7, 100][random(7, 4)]!,
     fault: faultOf,
   })
-  const source = openSource(portal, random(8, 2) === 0)
+  const source = openSource(portal, { withNode: random(8, 2) === 0 })
   const from = 10 + random(9, 40)
   const wanted = { from, to: Math.min(trialChain.finalized, from + random(10, 12)) }
   const scope: WholeScope = random(11, 2) === 0 ? 'full' : 'transfers'
@@ -64,7 +64,10 @@ export async function portalTrial(seed: number): Promise<TrialOutcome> {
 }
 
 /** With the patience of a test. */
-export function openSource(portal: SimPortal, withNode = false): BulkSource {
+export function openSource(
+  portal: SimPortal,
+  { withNode = false, ...more }: Partial<PortalSourceOptions> & { withNode?: boolean } = {},
+): BulkSource {
   return portalSource({
     chain: simulated,
     decoder: inlineDecoder,
@@ -75,6 +78,7 @@ export function openSource(portal: SimPortal, withNode = false): BulkSource {
     patienceMs: 400,
     refusedMs: 1,
     ...(withNode ? { headersOf: async (interval: Interval) => numbersOf(interval).map(nodeHeader) } : {}),
+    ...more,
   })
 }
 
