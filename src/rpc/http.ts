@@ -93,7 +93,8 @@ export class HttpChannel {
   }
 }
 
-function unpacked(stream: Readable, encoding: string | string[] | undefined): Readable {
+/** The bytes of an answer as they were before they were compressed. */
+export function unpacked(stream: Readable, encoding: string | string[] | undefined): Readable {
   if (encoding === undefined || encoding === 'identity') return stream
   const unpacker =
     encoding === 'gzip' ? createGunzip() : encoding === 'br' ? createBrotliDecompress() : new PassThrough()

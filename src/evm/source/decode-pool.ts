@@ -2,6 +2,7 @@
 // thread that asks.
 import { BodiesRefused, type PoolOptions, ThreadPool } from '../../thread-pool.ts'
 import { threadModule } from '../../threads.ts'
+import { decodePortalBodies, type PortalResult, type PortalTask } from '../portal/portal-blocks.ts'
 import { decodeRangeBodies, type RangeResult, type RangeTask } from './decode-range.ts'
 import type { DecodeThread } from './decode-thread.ts'
 import { rangeOf } from './range-columns.ts'
@@ -11,6 +12,7 @@ import { type LogsTask, type ReadLogs, readLogs } from './read-logs.ts'
 /** A task's bodies may be moved to another thread: the caller must not use them again. */
 export interface Decoder {
   range(task: RangeTask): Promise<RangeResult>
+  portal(task: PortalTask): Promise<PortalResult>
   facts(task: FactsTask): Promise<ReadFacts | string>
   logs(task: LogsTask): Promise<ReadLogs | string>
 }
@@ -18,6 +20,7 @@ export interface Decoder {
 /** Decodes in the thread that asks, for commands and tests. */
 export const inlineDecoder: Decoder = {
   range: async task => decodeRangeBodies(task),
+  portal: async task => decodePortalBodies(task),
   facts: async task => readFacts(task),
   logs: async task => readLogs(task),
 }
@@ -42,6 +45,17 @@ export class DecodePool implements Decoder {
       return 'columns' in outcome ? { ok: true, range: rangeOf(outcome.columns) } : outcome
     } catch (error) {
       return { ok: false, failure: { check: 'unreadable', block: task.request.interval.from, message: refused(error) } }
+    }
+  }
+
+  async portal(task: PortalTask): Promise<PortalResult> {
+    if (!this.#threads.takes(task.bodies)) return decodePortalBodies(task)
+    try {
+      const outcome = await this.#threads.run('portal', task)
+      if (!('columns' in outcome)) return outcome
+      return { ok: true, range: rangeOf(outcome.columns), completed: outcome.completed }
+    } catch (error) {
+      return { ok: false, failure: { check: 'unreadable', block: task.interval.from, message: refused(error) } }
     }
   }
 

@@ -8,11 +8,12 @@ import { readAnswers, UnreadableAnswer } from '../../rpc/answers.ts'
 import { joinActivity } from '../../store/packed-activity.ts'
 import type { WholeScope } from '../../views.ts'
 import { collectActivity } from '../decode/activity.ts'
-import { decodeTransfers } from '../decode/decode.ts'
+import { decodeTransfers, type LogTransaction } from '../decode/decode.ts'
 import { type LogSequence, sequenceLogs, splitByBlock } from '../decode/log-sequence.ts'
 import { earlyCollectionsOf } from '../decode/token-events.ts'
-import type { Doubt, Failure } from '../proof/failure.ts'
+import { type Doubt, type Failure, failure } from '../proof/failure.ts'
 import { joinLogs, receiptLogs } from '../proof/receipt-logs.ts'
+import { checkSender } from '../proof/senders.ts'
 import { checkHeaders, checkReceipts, verifyLogs, verifyReceipts } from '../proof/verify.ts'
 import { verifyTransactions } from '../proof/verify-transactions.ts'
 import type { RpcBlock, RpcCall, RpcLog, RpcReceipt, RpcTransaction } from '../rpc/port.ts'
@@ -69,6 +70,8 @@ type RangeAnswers = {
   blocks: readonly (RpcBlock | null)[]
   logs?: readonly RpcLog[] | null
   receipts?: readonly (readonly RpcReceipt[] | null)[]
+  /** Why the receipts of a block may not be whole: then its bloom has to do, and the rest is the source's word. */
+  lacks?: readonly (string | undefined)[]
 }
 
 /** `values` in the order of the calls. */
@@ -87,8 +90,10 @@ export function decodeRange(given: {
   answers: RangeAnswers
   grain: ActivityGrain
   bytes: number
+  /** Recovers every sender that rows or activity show; else a sample. */
+  recoverSenders?: boolean | undefined
 }): RangeResult {
-  const { chain, interval, answers, grain, bytes } = given
+  const { chain, interval, answers, grain, bytes, scope } = given
   const { from, to } = interval
   const doubts: Doubt[] = []
   const headers = answers.blocks
@@ -101,7 +106,7 @@ export function decodeRange(given: {
   const { logs, parts } = placed
   let evidence: Evidence = 'receipts-root'
   for (const [index, block] of blocks.entries()) {
-    const verdict = verify(chain, block, parts[index] as LogSequence, answers.receipts?.[index])
+    const verdict = verify(chain, block, parts[index] as LogSequence, answers, index)
     if (!verdict.ok) return verdict
     evidence = weakestOf(evidence, verdict.evidence)
     if (verdict.doubt !== undefined) doubts.push(verdict.doubt)
@@ -112,14 +117,18 @@ export function decodeRange(given: {
     if (transactions.doubt !== undefined) doubts.push(transactions.doubt)
   }
   const earlyCollections = earlyCollectionsOf(chain.id)
-  const transactionOf = (block: number, index: number): RpcTransaction | undefined =>
-    blocks[block - from]?.transactions[index] as RpcTransaction | undefined
-  // A log after the listed transactions belongs to a state-sync transaction, which moves no value.
-  const { rows, malformed } = decodeTransfers({
-    logs,
-    earlyCollections,
-    transactionOf: (_, block, index) => transactionOf(block, index) ?? unlisted,
-  })
+  const shownSenders = new Set<RpcTransaction>()
+  const transactionOf = (_: RpcLog, block: number, index: number): LogTransaction => {
+    const transaction = blocks[block - from]?.transactions[index] as RpcTransaction | undefined
+    if (transaction !== undefined) shownSenders.add(transaction)
+    // A log after the listed transactions belongs to a state-sync transaction, which moves no value.
+    return transaction ?? unlisted
+  }
+  const { rows, malformed } = decodeTransfers({ logs, earlyCollections, transactionOf })
+  if (given.recoverSenders === true) {
+    const unsigned = checkSenders(blocks, scope === 'transfers' ? shownSenders : undefined)
+    if (unsigned !== undefined) return { ok: false, failure: unsigned }
+  }
   let unreadable = malformed.hex + malformed.transaction
   const activityOf = (some: readonly RpcBlock[], their: LogSequence) => {
     const collected = collectActivity({ blocks: some, logs: their, earlyCollections })
@@ -131,7 +140,7 @@ export function decodeRange(given: {
       ? activityOf(blocks, logs)
       : joinActivity(blocks.map((block, index) => activityOf([block], parts[index] as LogSequence)))
   // Nothing is made anew, not shared: its bytes move to another thread.
-  const activity = given.scope === 'transfers' ? joinActivity([]) : activityByGrain()
+  const activity = scope === 'transfers' ? joinActivity([]) : activityByGrain()
   const found = { headers: blocks.map(headerOf), transfers: rows, activity, logs: logs.length, malformed }
   // What was hashed can be read. What cannot is written in a way that no node has.
   if (doubts.length === 0 && unreadable > 0)
@@ -176,10 +185,32 @@ function verify(
   chain: Chain,
   block: RpcBlock,
   logs: LogSequence,
-  receipts: readonly RpcReceipt[] | null | undefined,
+  answers: RangeAnswers,
+  index: number,
 ): ReturnType<typeof verifyLogs> {
+  const receipts = answers.receipts?.[index]
   if (receipts === undefined || receipts === null) return verifyLogs({ chain, block, logs })
-  return verifyReceipts({ chain, block, receipts, logs })
+  const verdict = verifyReceipts({ chain, block, receipts, logs })
+  const lack = answers.lacks?.[index]
+  if (verdict.ok || lack === undefined) return verdict
+  const byBloom = verifyLogs({ chain, block, logs })
+  return byBloom.ok ? { ...byBloom, doubt: { reason: lack, elsewhere: true } } : byBloom
+}
+
+/** Of these transactions, or of all. */
+function checkSenders(
+  blocks: readonly RpcBlock[],
+  transactions: ReadonlySet<RpcTransaction> | undefined,
+): Failure | undefined {
+  for (const block of blocks) {
+    for (const [index, transaction] of (block.transactions as readonly RpcTransaction[]).entries()) {
+      const wrong = transactions?.has(transaction) === false ? undefined : checkSender(transaction)
+      if (wrong === undefined) continue
+      const number = Number(block.number)
+      return failure('sender', number, `transaction ${index} of block ${number}: ${wrong}`)
+    }
+  }
+  return undefined
 }
 
 function refusal(check: Failure['check'], block: number, message: string): RangeResult {

@@ -1,5 +1,6 @@
 // What a decode thread does: parses, checks and decodes answers. It knows neither the network nor the store.
 import { moving } from '../../threads.ts'
+import { decodePortalBodies, type PortalTask } from '../portal/portal-blocks.ts'
 import { decodeRangeBodies } from './decode-range.ts'
 import { columnsOf } from './range-columns.ts'
 import { readFacts } from './read-facts.ts'
@@ -14,6 +15,13 @@ export function startThread() {
       if (!result.ok) return result
       const columns = columnsOf(result.range)
       return moving({ columns }, [columns.places, columns.payloads, columns.activity])
+    },
+    portal(task: PortalTask) {
+      const result = decodePortalBodies(task)
+      if (!result.ok) return result
+      const columns = columnsOf(result.range)
+      const { completed } = result
+      return moving({ columns, completed }, [columns.places, columns.payloads, columns.activity])
     },
     facts: readFacts,
     logs: readLogs,

@@ -1,0 +1,40 @@
+// Reads headers of a portal, each with its hash recomputed, and learns from them how an operator's own chain hashes
+// its headers. What does not hash to its hash is left out.
+import { builtInChains, type Chain, ethereumHeaders } from '../../chains.ts'
+import type { Interval } from '../../model.ts'
+import { checkBlockHash } from '../proof/block-hash.ts'
+import type { RpcHeader } from '../rpc/port.ts'
+import { type Header, readHeader } from '../source/chain-source.ts'
+import { portalHeaders } from './portal-blocks.ts'
+import type { PortalClient } from './portal-client.ts'
+
+/** Those of the interval that are proven by themselves. */
+export async function headersIn(
+  chain: Chain,
+  client: PortalClient,
+  interval: Interval,
+  signal: AbortSignal,
+): Promise<Header[]> {
+  const { body, lacking } = await client.blocks(interval, { content: 'header' }, signal)
+  return portalHeaders({ chain, bodies: [body], lacking }).flatMap(given => {
+    const header = readHeader(given)
+    const isProven = checkBlockHash(given as unknown as RpcHeader, chain.quirks.headers).is === 'equal'
+    return header !== undefined && isProven ? [header] : []
+  })
+}
+
+/** The chain with Ethereum's headers, if it is one that the table does not know and its newest headers are such. */
+export async function learntChain(
+  chain: Chain,
+  client: PortalClient,
+  { from, to }: Interval,
+  signal: AbortSignal,
+): Promise<Chain> {
+  if (builtInChains.some(({ name }) => name === chain.name)) return chain
+  const learnt = { ...chain, quirks: { ...chain.quirks, headers: ethereumHeaders } }
+  const sampled = { from: Math.max(from, to - samples + 1), to }
+  const headers = await headersIn(learnt, client, sampled, signal)
+  return headers.length === sampled.to - sampled.from + 1 ? learnt : chain
+}
+
+const samples = 6

@@ -1,0 +1,93 @@
+// Collects the lines of a portal's answers: whole ones alone, one for each block, within bounds on each and on all. It
+// does not look into them.
+
+/** A block of real chains takes some megabytes at most. */
+const lineBytesMax = 64 * 2 ** 20
+
+/** The portal sends what no block is. */
+export class LineTooLong extends Error {}
+
+export class PortalLines {
+  readonly #linesMax: number
+  readonly #bytesEnough: number
+  #whole: Buffer[] = []
+  /** Of a line that goes on. */
+  #part: Buffer[] = []
+  #partBytes = 0
+  count = 0
+  bytes = 0
+
+  /** Takes so many lines, and no further one once it has enough bytes. */
+  constructor({ linesMax, bytesEnough }: { linesMax: number; bytesEnough: number }) {
+    this.#linesMax = linesMax
+    this.#bytesEnough = bytesEnough
+  }
+
+  get isFull(): boolean {
+    return this.count === this.#linesMax || this.bytes >= this.#bytesEnough
+  }
+
+  /** The chunk is kept: nothing else may write into it. */
+  add(chunk: Buffer): void {
+    let from = 0
+    for (let end = chunk.indexOf(newline); end >= 0 && !this.isFull; end = chunk.indexOf(newline, from)) {
+      this.#extend(chunk.subarray(from, end + 1))
+      if (this.#partBytes === 1) this.dropPart()
+      else this.#endLine()
+      from = end + 1
+    }
+    if (!this.isFull && from < chunk.length) this.#extend(chunk.subarray(from))
+  }
+
+  /** The answer ended as it should: a last line may lack its end. */
+  finish(): void {
+    if (this.#partBytes === 0 || this.isFull) return
+    if (isJson(Buffer.concat(this.#part))) {
+      this.#extend(Buffer.of(newline))
+      this.#endLine()
+    } else this.dropPart()
+  }
+
+  /** The answer was cut. */
+  dropPart(): void {
+    this.#part = []
+    this.#partBytes = 0
+  }
+
+  /** All lines, in memory of their own. */
+  body(): Uint8Array<ArrayBuffer> {
+    const body = new Uint8Array(this.bytes)
+    let at = 0
+    for (const piece of this.#whole) {
+      body.set(piece, at)
+      at += piece.length
+    }
+    return body
+  }
+
+  #extend(piece: Buffer): void {
+    this.#partBytes += piece.length
+    if (this.#partBytes > lineBytesMax) throw new LineTooLong(`it sent a line of more than ${lineBytesMax} bytes`)
+    // Crumbs of a byte each would take a hundred times their size.
+    if (this.#part.length > 10_000 + this.#partBytes / 256) throw new LineTooLong('it sent a line in crumbs')
+    this.#part.push(piece)
+  }
+
+  #endLine(): void {
+    for (const piece of this.#part) this.#whole.push(piece)
+    this.bytes += this.#partBytes
+    this.count++
+    this.dropPart()
+  }
+}
+
+const newline = 0x0a
+
+function isJson(bytes: Buffer): boolean {
+  try {
+    JSON.parse(bytes.toString('utf8'))
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,240 @@
+// History from a portal: blocks that were checked where they were read, with the hashes and roots recomputed. A range
+// that is wrong is given up for a while, and a portal that is away or often wrong gives nothing until it is looked at
+// again. It is never asked for the head.
+import type { Chain } from '../../chains.ts'
+import { blockCount, missingIntervals } from '../../coverage.ts'
+import { messageOf } from '../../errors.ts'
+import type { Log } from '../../log.ts'
+import type { Hash, Interval } from '../../model.ts'
+import type { Failure } from '../proof/failure.ts'
+import { type Anchor, type BulkRequest, type BulkSource, SourceLost, type SourceStatus } from '../source/bulk-source.ts'
+import { type DecodedRange, type Header, strayReason } from '../source/chain-source.ts'
+import type { Decoder } from '../source/decode-pool.ts'
+import { RangeSize } from '../source/range-size.ts'
+import type { PortalResult } from './portal-blocks.ts'
+import { PortalClient, type PortalClientOptions, PortalFailure } from './portal-client.ts'
+import { headersIn, learntChain } from './portal-headers.ts'
+
+export type PortalSourceOptions = PortalClientOptions & {
+  chain: Chain
+  decoder: Decoder
+  log: Log
+  /** A block that the operator says is of the chain. */
+  anchor?: Hash | undefined
+  /** Headers of these blocks as nodes answer them: they may have fields that the dataset lacks. */
+  headersOf?: ((interval: Interval, signal: AbortSignal) => Promise<readonly unknown[]>) | undefined
+  /** How long a wrong range is not asked for again. */
+  refusedMs?: number | undefined
+}
+
+const refusedMs = 600_000
+/** With as many ranges wrong at once, the others are not worth asking for either. */
+const refusedMax = 8
+/** Large enough for the few requests that a portal takes in a second, small enough to hold a dozen in memory. */
+const sizes = { targetBytes: 6_000_000, blocksInitial: 8, blocksMax: 1_000 }
+/** Headers are mostly asked for one below another. */
+const headersAtOnce = 200
+const headersKept = 2_000
+
+export function portalSource(options: PortalSourceOptions): BulkSource {
+  return new PortalSource(options)
+}
+
+type Refused = Interval & { untilMs: number; block: number; reason: string }
+
+class PortalSource implements BulkSource {
+  readonly kind = 'portal'
+  readonly name: string
+  readonly #options: PortalSourceOptions
+  readonly #client: PortalClient
+  readonly #size = new RangeSize(sizes)
+  readonly #headers = new Map<number, Header>()
+  #chain: Chain
+  #start: number | undefined
+  #head: number | undefined
+  #failure: string | undefined = 'it was not asked yet'
+  #refused: Refused[] = []
+  /** The ranges of late lacked fields of their headers. */
+  #needsHeaders = false
+  #anchorNumber: number | undefined
+
+  constructor(options: PortalSourceOptions) {
+    this.#options = options
+    this.#chain = options.chain
+    this.#client = new PortalClient(options)
+    this.name = this.#client.name
+  }
+
+  get holds(): readonly Interval[] {
+    const [from, to] = [this.#start, this.#head]
+    if (from === undefined || to === undefined || from > to || this.#failure !== undefined) return []
+    const refused = this.#refusedNow()
+    return refused.length >= refusedMax ? [] : missingIntervals(refused, { from, to })
+  }
+
+  async look(signal: AbortSignal): Promise<void> {
+    if (this.#client.isQuiet) return
+    this.#headers.clear()
+    try {
+      const head = await this.#client.finalizedHead(signal)
+      this.#start ??= await this.#client.start(signal)
+      this.#head = head
+      if (this.#chain.quirks.headers === undefined)
+        this.#chain = await learntChain(this.#chain, this.#client, { from: this.#start, to: head }, signal)
+      this.#failure = undefined
+    } catch (error) {
+      signal.throwIfAborted()
+      this.#fail(messageOf(error))
+    }
+  }
+
+  blocksAt(number: number): number {
+    const held = this.holds.find(({ from, to }) => number >= from && number <= to)
+    return Math.max(1, Math.min(this.#size.blocks, number - (held?.from ?? number) + 1))
+  }
+
+  async range(interval: Interval, { scope, lastHash }: BulkRequest, signal: AbortSignal): Promise<DecodedRange> {
+    if (!this.holds.some(({ from, to }) => interval.from >= from && interval.to <= to))
+      throw new SourceLost(`the portal ${this.name} does not have blocks ${interval.from} to ${interval.to} now`)
+    const { range, completed } = await this.#decoded(interval, scope, this.#needsHeaders, signal)
+    const last = range.headers.at(-1)!
+    const stray = lastHash === undefined || range.interval.to < interval.to ? undefined : strayOf(range, lastHash)
+    if (stray !== undefined) throw this.#refuse(range.interval, { block: last.number, message: stray })
+    this.#needsHeaders = completed > 0
+    this.#size.learn({ kind: 'answered', blocks: range.headers.length, bytes: range.bytes })
+    const anchor = range.headers.find(({ hash }) => hash === this.#options.anchor)
+    if (anchor === undefined) return range
+    this.#anchorNumber = anchor.number
+    if (anchor === last) return { ...range, anchor: 'receipts-root' }
+    // What is below the anchor hangs on it, whatever is above.
+    return this.range({ from: interval.from, to: anchor.number }, { scope, lastHash: anchor.hash }, signal)
+  }
+
+  async header(number: number, signal: AbortSignal): Promise<Header | undefined> {
+    const held = this.holds.find(({ from, to }) => number >= from && number <= to)
+    const known = this.#headers.get(number)
+    if (known !== undefined || held === undefined) return known
+    const interval = { from: Math.max(held.from, number - headersAtOnce + 1), to: number }
+    try {
+      const headers = await headersIn(this.#chain, this.#client, interval, signal)
+      if (this.#headers.size > headersKept) this.#headers.clear()
+      for (const header of headers) this.#headers.set(header.number, header)
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!(error instanceof PortalFailure)) throw error
+      this.#options.log.debug({ chain: this.#chain.name, portal: this.name, err: error }, 'Portal gave no headers.')
+    }
+    return this.#headers.get(number)
+  }
+
+  async anchorIn({ from, to }: Interval): Promise<Anchor | undefined> {
+    const [number, hash] = [this.#anchorNumber, this.#options.anchor]
+    if (number === undefined || hash === undefined || number < from || number > to) return undefined
+    return { number, hash, evidence: 'receipts-root' }
+  }
+
+  status(): SourceStatus {
+    const { holds } = this
+    const [lowest, highest] = [holds.at(0)?.from, holds.at(-1)?.to]
+    const refused = this.#refusedNow().map(({ from, to, block, reason }) => ({
+      name: `${from} to ${to}`,
+      block,
+      reason,
+    }))
+    const tooOften = `${refused.length} ranges of it were wrong within ${Math.round(this.#refusedMs / 60_000)} minutes`
+    const reason = this.#failure ?? (refused.length >= refusedMax ? tooOften : undefined)
+    const ready = this.#client.isQuiet ? 'waiting' : holds.length > 0 ? 'ready' : 'empty'
+    return {
+      kind: this.kind,
+      name: this.name,
+      blocks: blockCount(holds),
+      ...(lowest === undefined || highest === undefined ? {} : { from: lowest, to: highest }),
+      state: reason === undefined ? ready : 'failed',
+      ...(reason === undefined ? {} : { reason }),
+      refused,
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#client.close()
+  }
+
+  get #refusedMs(): number {
+    return this.#options.refusedMs ?? refusedMs
+  }
+
+  /** Asked for and decoded; with the headers of nodes where the dataset's cannot be hashed. */
+  async #decoded(
+    interval: Interval,
+    scope: BulkRequest['scope'],
+    withHeaders: boolean,
+    signal: AbortSignal,
+  ): Promise<Extract<PortalResult, { ok: true }>> {
+    const [answer, headers] = await Promise.all([
+      this.#blocks(interval, signal),
+      withHeaders ? this.#nodeHeaders(interval, signal) : undefined,
+    ])
+    const part = { from: interval.from, to: interval.from + answer.count - 1 }
+    const task = { chain: this.#chain, scope, interval: part, bodies: [answer.body], lacking: answer.lacking }
+    const result = await this.#options.decoder.portal({ ...task, headers: headers?.slice(0, answer.count) })
+    signal.throwIfAborted()
+    const isUnproven = result.ok ? result.range.headersProven === false : result.failure.check === 'block-hash'
+    const mayHelp = this.#options.headersOf !== undefined && this.#chain.quirks.headers !== undefined
+    if (isUnproven && mayHelp && !withHeaders) return this.#decoded(part, scope, true, signal)
+    if (!result.ok) throw this.#refuse(part, result.failure)
+    return result
+  }
+
+  async #blocks(interval: Interval, signal: AbortSignal): ReturnType<PortalClient['blocks']> {
+    const without = this.#chain.quirks.stateSyncTransactions === true ? [] : ['log.transactionHash']
+    try {
+      return await this.#client.blocks(interval, { content: 'whole', without }, signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!(error instanceof PortalFailure)) throw error
+      if (error.kind === 'wrong') throw this.#refuse(interval, { block: interval.from, message: error.message })
+      if (error.start === undefined || error.start <= interval.from) throw this.#fail(error.message)
+      this.#start = error.start
+      throw new SourceLost(`the portal ${this.name} has no blocks below ${error.start}`)
+    }
+  }
+
+  /** Nodes may lack old blocks, or be away: then the dataset's have to do. */
+  async #nodeHeaders(interval: Interval, signal: AbortSignal): Promise<readonly unknown[] | undefined> {
+    try {
+      return await this.#options.headersOf?.(interval, signal)
+    } catch (error) {
+      signal.throwIfAborted()
+      this.#options.log.debug(
+        { chain: this.#chain.name, err: error },
+        'Nodes gave no headers for blocks of the portal.',
+      )
+      return undefined
+    }
+  }
+
+  #refusedNow(): Refused[] {
+    const now = performance.now()
+    this.#refused = this.#refused.filter(({ untilMs }) => untilMs > now)
+    return this.#refused
+  }
+
+  #refuse({ from, to }: Interval, { block, message: reason }: Pick<Failure, 'block' | 'message'>): SourceLost {
+    if (this.#refused.length < refusedMax)
+      this.#refused.push({ from, to, block, reason, untilMs: performance.now() + this.#refusedMs })
+    const place = { chain: this.#chain.name, portal: this.name, from, to, block, reason }
+    this.#options.log.warn(place, 'Portal gave wrong blocks; they are asked of others.')
+    return new SourceLost(`the portal ${this.name} gave wrong blocks from ${from} to ${to}: ${reason}`)
+  }
+
+  #fail(reason: string): SourceLost {
+    if (this.#failure !== reason)
+      this.#options.log.warn({ chain: this.#chain.name, portal: this.name, reason }, 'Portal cannot be used now.')
+    this.#failure = reason
+    return new SourceLost(`the portal ${this.name} cannot be used now: ${reason}`)
+  }
+}
+
+function strayOf({ interval, headers }: DecodedRange, lastHash: Hash): string | undefined {
+  return strayReason(interval, headers.at(-1)?.hash, lastHash)
+}
