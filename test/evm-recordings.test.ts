@@ -11,7 +11,11 @@ import { collectActivity } from '../src/evm/decode/activity.ts'
 import { decodeTransfers } from '../src/evm/decode/decode.ts'
 import { sequenceLogs, splitByBlock } from '../src/evm/decode/log-sequence.ts'
 import { earlyCollectionsOf } from '../src/evm/decode/token-events.ts'
+import { type FileTransaction, readTransactions } from '../src/evm/files/file-transactions.ts'
+import { rlpList } from '../src/evm/files/rlp-cursor.ts'
 import { blockHashOf } from '../src/evm/proof/block-hash.ts'
+import { encodeRlp, encodeRlpList } from '../src/evm/proof/rlp.ts'
+import { checkSender } from '../src/evm/proof/senders.ts'
 import { listRoot } from '../src/evm/proof/trie.ts'
 import { checkHeaders, verifyLogs } from '../src/evm/proof/verify.ts'
 import type { RpcBlock, RpcTransaction } from '../src/evm/rpc/port.ts'
@@ -23,6 +27,7 @@ import { canonicalSteps, hiveBlocks, hiveLogs, hiveWallets, polygonSteps } from 
 const chains = new ChainTable()
 const polygon = chains.parse('polygon')!
 const eth = chains.parse('eth')!
+const hiveChain = 0xc72dd9d5e883e
 const numberOf = (block: RpcBlock): number => Number(block.number)
 
 describe('polygon', () => {
@@ -128,11 +133,40 @@ describe('hive', () => {
     }
   })
 
-  test('first and last transactions of every wallet are as recorded', () => {
+  /** As a file of history has them: from bytes alone. */
+  const fileTransactions = (block: RpcBlock): FileTransaction[] => {
+    const items = (block.transactions as RpcTransaction[]).map(transaction => {
+      const bytes = parseHex(serialized(transaction))!
+      return bytes[0]! >= 0xc0 ? bytes : encodeRlp(bytes)
+    })
+    return readTransactions(rlpList(Buffer.from(encodeRlpList(items))), hiveChain).transactions
+  }
+
+  test('every sender is recovered from bytes, of every type, and checked as nodes report it', () => {
+    const types = new Map<string, number>()
+    for (const block of blocks) {
+      const transactions = block.transactions as RpcTransaction[]
+      for (const [index, { hash, from }] of fileTransactions(block).entries()) {
+        const { type, v } = transactions[index] as RpcTransaction & { v: string }
+        expect({ hash, from }).toEqual({ hash: transactions[index]!.hash, from: transactions[index]!.from })
+        expect(checkSender(transactions[index]!)).toBeUndefined()
+        const lie = { ...transactions[index]!, from: hash.slice(0, 42) }
+        if (index === 0) expect(checkSender(lie)).toBe(`${from} signed it, the node says ${lie.from}`)
+        const kind = Number(type) > 0 ? type! : Number(v) < 35 ? 'before EIP-155' : 'EIP-155'
+        types.set(kind, (types.get(kind) ?? 0) + 1)
+      }
+    }
+    const expected = { 'before EIP-155': 73, 'EIP-155': 123, '0x1': 23, '0x2': 23, '0x3': 6, '0x4': 1 }
+    expect(Object.fromEntries(types)).toEqual(expected)
+  })
+
+  test.each(['as nodes report them', 'as files hold them'])('wallets are as recorded, transactions %s', how => {
     const expected = hiveWallets()
     const creations = blocks.flatMap(block => (block.transactions as RpcTransaction[]).filter(({ to }) => to === null))
     const { packed, unreadable } = collectActivity({
-      blocks,
+      blocks: how.includes('nodes')
+        ? blocks
+        : blocks.map(block => ({ ...block, transactions: fileTransactions(block) })),
       logs: sequenceLogs(logs, { complete: true }),
       earlyCollections: new Map(),
     })

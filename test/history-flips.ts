@@ -38,7 +38,7 @@ export function storedOf(path: string): string | undefined {
       const parts = { body: file.body(number), receipts: file.receipts(number), areSlim: file.areReceiptsSlim }
       blocks.push(ofBlock(number, () => readBlock({ header, ...parts, chainId: network.chain.id })))
     }
-    const { headers, transfers } = decodeBlocks(network.chain, blocks, 0)
+    const { headers, transfers } = decodeBlocks(network.chain, blocks, { scope: 'transfers', bytes: 0 })
     const transactions = blocks.flatMap(block =>
       block.transactions.map(({ hash, to, value, nonce }) => [hash, to, value, nonce]),
     )

@@ -15,9 +15,12 @@ import type { RpcBlock, RpcLog, RpcTransaction } from '../rpc/port.ts'
 import type { LogSequence } from './log-sequence.ts'
 import { batchOf, type EarlyCollections, holdsWords, topics, transferTopic, wordAt, zeroWord } from './token-events.ts'
 
+/** With whole transactions. */
+export type ActivityBlock = Pick<RpcBlock, 'number' | 'timestamp'> & { transactions: readonly unknown[] }
+
 export type ActivityInput = {
-  /** Lowest first, with whole transactions. */
-  blocks: readonly RpcBlock[]
+  /** Lowest first. */
+  blocks: readonly ActivityBlock[]
   /** The logs of exactly these blocks. */
   logs: LogSequence
   earlyCollections: EarlyCollections
@@ -58,7 +61,7 @@ class ActivityCollector {
   }
 
   /** Adds a block and its logs, which start at or after `from`; returns where the next block's logs start. */
-  addBlock(block: RpcBlock, from: number): number {
+  addBlock(block: ActivityBlock, from: number): number {
     const { blocks } = this.#input.logs
     const number = quantityOf(block?.number, Number.MAX_SAFE_INTEGER)
     const timestamp = quantityOf(block?.timestamp, timestampMax)

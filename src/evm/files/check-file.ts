@@ -121,7 +121,7 @@ async function checkBlocks(
     checked.logs += block.logCount
     batch.push(block)
     if (batch.length < blocksAtOnce && number < file.to) continue
-    if (network !== undefined) checked.transfers += decodeBlocks(network.chain, batch, 0).transfers.length
+    if (network !== undefined) checked.transfers += decodeBlocks(network.chain, batch, { scope: 'transfers', bytes: 0 }).transfers.length
     onBlocks?.({ blocks: batch.length, bytes: batch.length * file.bytesPerBlock })
     batch = []
     // Lets a signal through.

@@ -1,26 +1,60 @@
 // Decodes checked blocks of a file into what the index stores of blocks that nodes answered: the same rows, by the same
-// code. Wallets' activity is not among them, because senders are still to be recovered.
+// code. Senders are recovered: those of transactions with NFT transfers, which rows name, and for the activity of wallets
+// all of them.
 import type { Chain } from '../../chains.ts'
-import type { Evidence, Interval } from '../../model.ts'
-import { joinActivity } from '../../store/packed-activity.ts'
+import { quantityHex } from '../../hex.ts'
+import type { Interval } from '../../model.ts'
+import { joinActivity, type PackedActivity } from '../../store/packed-activity.ts'
+import type { WholeScope } from '../../views.ts'
+import { collectActivity } from '../decode/activity.ts'
 import { decodeTransfers } from '../decode/decode.ts'
 import { earlyCollectionsOf } from '../decode/token-events.ts'
 import { joinLogs } from '../proof/receipt-logs.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
+import { UnreadableFile } from './e2store.ts'
 import type { FileBlock } from './file-block.ts'
+import { ofBlock } from './file-headers.ts'
 
-/** `blocks`: consecutive, lowest first, and linked. `bytes`: what they take in the file. */
-export function decodeBlocks(chain: Chain, blocks: readonly FileBlock[], bytes: number): DecodedRange {
+export type DecodeOptions = {
+  /** `transfers`: no activity of wallets. */
+  scope: WholeScope
+  /** What the blocks take in their file. */
+  bytes: number
+}
+
+/** `blocks`: consecutive, lowest first, and linked. */
+export function decodeBlocks(
+  chain: Chain,
+  blocks: readonly FileBlock[],
+  { scope, bytes }: DecodeOptions,
+): DecodedRange {
   const interval: Interval = { from: blocks[0]!.header.number, to: blocks.at(-1)!.header.number }
+  const logs = joinLogs(blocks.map(block => block.logs))
+  const earlyCollections = earlyCollectionsOf(chain.id)
   const { rows, malformed } = decodeTransfers({
-    logs: joinLogs(blocks.map(({ logs }) => logs)),
-    earlyCollections: earlyCollectionsOf(chain.id),
-    transactionOf: (_, block, index) => blocks[block - interval.from]?.transactions[index],
+    ...{ logs, earlyCollections },
+    transactionOf: (_, block, index) => {
+      const transaction = blocks[block - interval.from]?.transactions[index]
+      // Here, where the block is known that an error is of.
+      ofBlock(block, () => transaction?.from)
+      return transaction
+    },
   })
-  const evidence: Evidence = 'receipts-root'
+  const activityOfAll = (): PackedActivity => {
+    for (const { header, transactions } of blocks)
+      for (const transaction of transactions) ofBlock(header.number, () => transaction.from)
+    const given = blocks.map(({ header: { number, timestamp }, transactions }) => {
+      return { number: quantityHex(number), timestamp: quantityHex(timestamp), transactions }
+    })
+    const { packed, unreadable } = collectActivity({ blocks: given, logs, earlyCollections })
+    if (unreadable > 0) throw new UnreadableFile(`has ${unreadable} transactions or logs that cannot be read`)
+    return packed
+  }
+  const activity = scope === 'full' ? activityOfAll() : joinActivity([])
   const headers = blocks.map(({ header: { number, hash, parentHash, timestamp } }) => {
     return { number, hash, parentHash, timestamp }
   })
-  const logs = blocks.reduce((sum, { logCount }) => sum + logCount, 0)
-  return { interval, evidence, headers, transfers: rows, activity: joinActivity([]), bytes, logs, malformed }
+  const logCount = blocks.reduce((sum, block) => sum + block.logCount, 0)
+  const found = { headers, transfers: rows, activity, bytes, logs: logCount, malformed }
+  return { interval, evidence: 'receipts-root', ...found }
 }

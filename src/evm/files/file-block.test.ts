@@ -1,11 +1,18 @@
 // The 13 recorded blocks of mainnet, from Arrow Glacier to Prague, read from bytes and compared with what another
 // library and the way over JSON-RPC make of them.
 import { isDeepStrictEqual } from 'node:util'
+import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { beforeAll, expect, test } from 'vitest'
 import { answersOf, fullReceipts } from '../../../test/history-blocks.ts'
 import { type MainnetBlock, mainnetBlocks } from '../../../test/recordings.ts'
+import { zeroAddress } from '../../model.ts'
+import { activityCount } from '../../store/packed-activity.ts'
 import { unpackTransfer } from '../../store/transfer-payload.ts'
+import { transferTopics } from '../decode/token-events.ts'
+import { keccak256, keccakDigits } from '../proof/block-hash.ts'
+import { recoverSender } from '../proof/recover-sender.ts'
 import { encodeRlp } from '../proof/rlp.ts'
+import { signedPart } from '../proof/transactions-root.ts'
 import type { RpcBlock, RpcLog, RpcReceipt, RpcTransaction } from '../rpc/port.ts'
 import { decodeRange } from '../source/decode-range.ts'
 import { decodeBlocks } from './decode-blocks.ts'
@@ -14,14 +21,36 @@ import { readBlock, readHeader } from './file-block.ts'
 import { networks } from './networks.ts'
 
 const { chain } = networks[0]!
-let recorded: { block: MainnetBlock; answers: { block: RpcBlock; receipts: RpcReceipt[] } }[]
+type Recorded = { block: MainnetBlock; answers: { block: RpcBlock; receipts: RpcReceipt[] } }
+let recorded: Recorded[]
 
 beforeAll(() => {
-  recorded = mainnetBlocks().map(block => ({ block, answers: answersOf(block) }))
+  recorded = mainnetBlocks().map((block, at) => ({ block, answers: withSenders(answersOf(block), at % 4 === 0) }))
 })
 
+/** Of all transactions, or of those that rows name: recovering them takes most of the time. */
+function withSenders(answers: Recorded['answers'], all: boolean): Recorded['answers'] {
+  const transactions = answers.block.transactions as RpcTransaction[]
+  const hasRows = ({ logs }: RpcReceipt): boolean =>
+    logs.some(({ topics }) => topics.length === 4 && transferTopics.includes(topics[0]!))
+  for (const [index, transaction] of transactions.entries())
+    if (all || hasRows(answers.receipts[index]!)) transaction.from = senderOf(transaction)
+  return answers
+}
+
+/** As the way over JSON-RPC encodes what is signed. */
+function senderOf(transaction: RpcTransaction): string {
+  const { bytes, parity } = signedPart(transaction)!
+  return recoverSender(keccak256(bytes), signatureOf(transaction), parity)!
+}
+
+function signatureOf(transaction: RpcTransaction): Buffer {
+  const { r, s } = transaction as unknown as Record<'r' | 's', string>
+  return Buffer.from([r, s].map(each => each.slice(2).padStart(64, '0')).join(''), 'hex')
+}
+
 /** One has 1.6 MB of receipts, which would take most of the time. */
-const isSmall = ({ block }: (typeof recorded)[number]): boolean => block.receipts.length < 1_000_000
+const isSmall = ({ block }: Recorded): boolean => block.receipts.length < 1_000_000
 
 /** With all that a log says, which may be getters. */
 function plainLog(log: RpcLog): RpcLog {
@@ -36,12 +65,16 @@ test('rows, headers and places are those of the same blocks over JSON-RPC', () =
   for (const { block, answers } of recorded.filter(isSmall)) {
     const read = readRecorded(block)
     const { number } = read.header
-    const range = decodeBlocks(chain, [read], 0)
     const interval = { from: number, to: number }
     const given = { blocks: [answers.block], receipts: [answers.receipts] }
-    const result = decodeRange({ chain, scope: 'transfers', interval, answers: given, grain: 'range', bytes: 0 })
-    if (!result.ok) throw new Error(result.failure.message)
-    expect(range).toEqual(result.range)
+    const hasAll = (answers.block.transactions as RpcTransaction[]).every(({ from }) => from !== zeroAddress)
+    for (const scope of hasAll ? (['transfers', 'full'] as const) : (['transfers'] as const)) {
+      const range = decodeBlocks(chain, [read], { scope, bytes: 0 })
+      const result = decodeRange({ chain, scope, interval, answers: given, grain: 'range', bytes: 0 })
+      if (!result.ok) throw new Error(result.failure.message)
+      expect(range).toEqual(result.range)
+      expect(activityCount(range.activity) > 0).toBe(scope === 'full')
+    }
     const logs = answers.receipts.flatMap(receipt => receipt.logs)
     for (const log of read.logs.logs.map(plainLog)) expect(log).toEqual(logs[Number(log.logIndex)])
     expect(read.logCount).toBe(answers.receipts.reduce((sum, { logs }) => sum + logs.length, 0))
@@ -52,13 +85,31 @@ test('rows, headers and places are those of the same blocks over JSON-RPC', () =
   }
 })
 
+test('senders are those of another library', () => {
+  const types = new Map<unknown, number>()
+  for (const { answers } of recorded.filter(isSmall))
+    for (const transaction of answers.block.transactions as RpcTransaction[]) {
+      // Two of each type in a block: that library takes its time.
+      if (transaction.from === zeroAddress) continue
+      const key = `${answers.block.number} ${transaction.type}`
+      if ((types.get(key) ?? 0) === 2) continue
+      types.set(key, (types.get(key) ?? 0) + 1)
+      types.set(transaction.type, (types.get(transaction.type) ?? 0) + 1)
+      const { bytes, parity } = signedPart(transaction)!
+      const signature = Buffer.concat([Buffer.of(parity), signatureOf(transaction)])
+      const point = secp256k1.Signature.fromBytes(signature, 'recovered').recoverPublicKey(keccak256(bytes))
+      expect(transaction.from).toBe(`0x${keccakDigits(point.toBytes(false).subarray(1)).slice(24)}`)
+    }
+  for (const type of ['0x0', '0x2', '0x3', '0x4']) expect(types.get(type), type).toBeGreaterThan(0)
+})
+
 test('all NFT transfers are found, each as its log says', () => {
   let [erc721, erc1155, ranges] = [0, 0, 0]
   for (const { block, answers } of recorded) {
-    const rows = decodeBlocks(chain, [readRecorded(block)], 0).transfers.map(
+    const rows = decodeBlocks(chain, [readRecorded(block)], { scope: 'transfers', bytes: 0 }).transfers.map(
       ({ contract, transactionIndex, logIndex, batchIndex, payload }) => {
-        const { standard, from, to, tokenId, amount, value, transactionHash, idCount } = unpackTransfer(payload)
-        const moved = { standard, from, to, tokenId, amount, value, transactionHash, idCount }
+        const { standard, from, to, tokenId, amount, value, transactionHash, idCount, sentBy } = unpackTransfer(payload)
+        const moved = { standard, from, to, tokenId, amount, value, transactionHash, idCount, sentBy }
         return { contract, transactionIndex, logIndex, batchIndex, ...moved }
       },
     )
@@ -69,15 +120,20 @@ test('all NFT transfers are found, each as its log says', () => {
         const party = (at: number): string => `0x${topics[at]!.slice(26)}`
         const [value, transactionHash] = [BigInt(transaction.value), transaction.hash]
         const place = { contract: address, transactionIndex, logIndex: Number(logIndex) }
+        const sent = (from: string, to: string): string =>
+          to === transaction.from ? 'recipient' : from === transaction.from ? 'giver' : 'other'
+        const parties = (from: number, to: number) => {
+          return { from: party(from), to: party(to), sentBy: sent(party(from), party(to)) }
+        }
         if (topics[0]?.startsWith('0xddf252ad') && topics.length === 4) {
           erc721++
-          const moved = { from: party(1), to: party(2), tokenId: BigInt(topics[3]!), amount: 1n, idCount: 1 }
+          const moved = { ...parties(1, 2), tokenId: BigInt(topics[3]!), amount: 1n, idCount: 1 }
           return [{ ...place, batchIndex: 0, standard: 'ERC721', ...moved, value, transactionHash }]
         }
         if (topics[0]?.startsWith('0xdeaa91b6')) {
           ranges++
           const tokenId = BigInt(topics[1]!)
-          const moved = { from: party(2), to: party(3), tokenId, amount: 1n, idCount: Number(word(0) - tokenId) + 1 }
+          const moved = { ...parties(2, 3), tokenId, amount: 1n, idCount: Number(word(0) - tokenId) + 1 }
           return [{ ...place, batchIndex: 0, standard: 'ERC721', ...moved, value, transactionHash }]
         }
         const isBatch = topics[0]?.startsWith('0x4a39dc06')
@@ -86,8 +142,7 @@ test('all NFT transfers are found, each as its log says', () => {
         const [ids, amounts] = isBatch ? [Number(word(0)) / 32, Number(word(1)) / 32] : [-1, 0]
         return Array.from({ length: isBatch ? Number(word(ids)) : 1 }, (_, batchIndex) => {
           const moved = { tokenId: word(ids + 1 + batchIndex), amount: word(amounts + 1 + batchIndex), idCount: 1 }
-          const parties = { from: party(2), to: party(3) }
-          return { ...place, batchIndex, standard: 'ERC1155', ...parties, ...moved, value, transactionHash }
+          return { ...place, batchIndex, standard: 'ERC1155', ...parties(2, 3), ...moved, value, transactionHash }
         })
       })
     })

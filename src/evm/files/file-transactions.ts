@@ -1,6 +1,8 @@
 // Reads the transactions of a block from RLP: what rows need of each, and the bytes that the transactions root holds.
-// Senders are not among them: they follow from signatures, and recovering one costs more than reading a block.
-import { keccakDigits } from '../proof/block-hash.ts'
+import { quantityBytes, quantityHex } from '../../hex.ts'
+import { keccakDigits, putKeccak256 } from '../proof/block-hash.ts'
+import { recoverSender } from '../proof/recover-sender.ts'
+import { encodeRlp, putRlpPrefix, rlpPrefixLength } from '../proof/rlp.ts'
 import { transactionForms } from '../proof/transaction-types.ts'
 import { UnreadableFile } from './e2store.ts'
 import { RlpCursor } from './rlp-cursor.ts'
@@ -11,6 +13,7 @@ export class FileTransaction {
   readonly #fields: RlpCursor
   readonly #form: Form
   #hash: string | undefined
+  #from: string | undefined
 
   constructor(encoded: Uint8Array, fields: RlpCursor, form: Form) {
     this.#encoded = encoded
@@ -21,6 +24,12 @@ export class FileTransaction {
   get hash(): string {
     this.#hash ??= `0x${keccakDigits(this.#encoded)}`
     return this.#hash
+  }
+
+  /** The sender. Recovered from the signature, which takes a tenth of the time of reading a block. */
+  get from(): string {
+    this.#from ??= senderOf(this.#fields, this.#form)
+    return this.#from
   }
 
   /** Null where it creates a contract. */
@@ -103,6 +112,55 @@ function checkFields(fields: RlpCursor, form: Form, chainId: number | undefined)
 
 /** `v` of a transaction of type 0: it names the chain since EIP-155. */
 const replayPlace = 6
+
+// One for all transactions: each is used at once.
+const digest = Buffer.allocUnsafeSlow(32)
+const signature = Buffer.allocUnsafeSlow(64)
+
+/** Parity, `r` and `s` end every form; what is before them is signed. */
+const signatureFields = 3
+
+function senderOf(fields: RlpCursor, { type, count }: Form): string {
+  const walk = fields.again().skip(count - signatureFields)
+  const signedTo = walk.to
+  const v = walk.number()
+  const chainId = type === 0 && v >= 35 ? Math.floor((v - 35) / 2) : undefined
+  putKeccak256(signedBytes(fields, signedTo, type, chainId), digest, 0)
+  signature.fill(0)
+  for (const end of [32, 64]) {
+    const { bytes, from, to } = walk.requireQuantity()
+    bytes.copy(signature, end - (to - from), from, to)
+  }
+  const sender = recoverSender(digest, signature, type > 0 ? v : chainId === undefined ? v - 27 : (v - 35) % 2)
+  if (sender === undefined) throw new UnreadableFile('has a transaction that nobody can have signed')
+  return sender
+}
+
+/** What the signature signs: the type, and the fields before it as a list; with EIP-155 the chain and two zeros too. */
+function signedBytes(fields: RlpCursor, to: number, type: number, chainId: number | undefined): Uint8Array {
+  const from = fields.again().next().start
+  const replay = chainId === undefined ? noBytes : replayBytes(chainId)
+  const length = to - from + replay.length
+  const out = Buffer.allocUnsafe(1 + rlpPrefixLength(length) + length)
+  out[0] = type
+  let at = putRlpPrefix(out, 1, 0xc0, length)
+  at += fields.bytes.copy(out, at, from, to)
+  out.set(replay, at)
+  return type > 0 ? out : out.subarray(1)
+}
+
+const noBytes = new Uint8Array()
+const replayBytesOf = new Map<number, Uint8Array>()
+
+function replayBytes(chainId: number): Uint8Array {
+  const known = replayBytesOf.get(chainId)
+  if (known !== undefined) return known
+  const bytes = Buffer.concat([encodeRlp(quantityBytes(quantityHex(chainId))!), Buffer.of(0x80, 0x80)])
+  // One, for a file has transactions of one chain.
+  replayBytesOf.clear()
+  replayBytesOf.set(chainId, bytes)
+  return bytes
+}
 
 function requireChain(named: number, chainId: number | undefined): void {
   if (chainId !== undefined && named !== chainId)

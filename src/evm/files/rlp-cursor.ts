@@ -85,10 +85,10 @@ export class RlpCursor {
   /** Moves to the next item, a number that must fit: without leading zeros. */
   number(): number {
     this.string()
-    if (this.to - this.from > 6 || (this.to > this.from && this.bytes[this.from] === 0))
-      throw wrong('has a number that is too large or begins with zeros')
     let number = 0
     for (let at = this.from; at < this.to; at++) number = number * 256 + this.bytes[at]!
+    if (number > Number.MAX_SAFE_INTEGER || (this.to > this.from && this.bytes[this.from] === 0))
+      throw wrong('has a number that is too large or begins with zeros')
     return number
   }
 

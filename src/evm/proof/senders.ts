@@ -1,10 +1,10 @@
 // Recovers who signed a transaction, of a random sample: the sender that a node reports is under no root, and
 // recovering each one would cost more than all the rest.
 import { randomInt } from 'node:crypto'
-import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { quantityBytes } from '../../hex.ts'
 import type { RpcTransaction } from '../rpc/port.ts'
-import { keccak256, keccakDigits } from './block-hash.ts'
+import { keccak256 } from './block-hash.ts'
+import { recoverSender } from './recover-sender.ts'
 import { signedPart } from './transactions-root.ts'
 
 /** Which of so many to look at: each one with the same chance, which no node can foresee; none if `oneIn` is 0. */
@@ -23,18 +23,14 @@ function gap(oneIn: number): number {
 export function checkSender(transaction: RpcTransaction): string | undefined {
   const part = signedPart(transaction)
   const { r, s } = transaction as { r?: unknown; s?: unknown }
-  const signature = [quantityBytes(r), quantityBytes(s)]
-  if (part === undefined || signature.some(each => each === undefined || each.length > 32)) return undefined
+  const [rBytes, sBytes] = [quantityBytes(r), quantityBytes(s)]
+  if (part === undefined || rBytes === undefined || sBytes === undefined) return undefined
+  if (rBytes.length > 32 || sBytes.length > 32) return undefined
+  const signature = Buffer.alloc(64)
+  signature.set(rBytes, 32 - rBytes.length)
+  signature.set(sBytes, 64 - sBytes.length)
+  const recovered = recoverSender(keccak256(part.bytes), signature, part.parity)
+  if (recovered === undefined) return 'nobody can have signed it'
   const reported = String(transaction.from).toLowerCase()
-  const bytes = Buffer.concat([
-    Buffer.of(part.parity),
-    ...signature.map(each => Buffer.concat([Buffer.alloc(32 - each!.length), each!])),
-  ])
-  try {
-    const point = secp256k1.Signature.fromBytes(bytes, 'recovered').recoverPublicKey(keccak256(part.bytes))
-    const recovered = `0x${keccakDigits(point.toBytes(false).subarray(1)).slice(24)}`
-    return recovered === reported ? undefined : `${recovered} signed it, the node says ${reported}`
-  } catch {
-    return 'nobody can have signed it'
-  }
+  return recovered === reported ? undefined : `${recovered} signed it, the node says ${reported}`
 }

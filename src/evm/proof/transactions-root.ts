@@ -67,7 +67,8 @@ export function signedPart(transaction: RpcTransaction): { bytes: Uint8Array; pa
   const form = formOf(transaction)
   if (form === undefined || !isSigned(transaction, form)) return undefined
   const type = typeOf(transaction)
-  const v = quantityOf(fieldOf(transaction, type === 0 ? 'v' : 'yParity') ?? fieldOf(transaction, 'v'), 2 ** 50)
+  const given = fieldOf(transaction, type === 0 ? 'v' : 'yParity') ?? fieldOf(transaction, 'v')
+  const v = quantityOf(given, Number.MAX_SAFE_INTEGER)
   const chainId = type === 0 && v >= 35 ? Math.floor((v - 35) / 2) : undefined
   const replay =
     chainId === undefined ? '' : [chainId, 0, 0].map(number => quantityDigits(quantityHex(number))).join('')
