@@ -123,8 +123,8 @@ export const errorGuide: Readonly<Record<ErrorCode, { means: string; solve: stri
   },
   stream_cut: {
     means:
-      'A whole list (CSV, NDJSON) changed under its reader: a reorganisation replaced blocks, or rows were taken away.',
-    solve: 'Ask again. A list that was cut has no last line that says `complete`.',
+      'A whole list (CSV, NDJSON) changed while it was read: a reorganisation replaced blocks, or rows were taken away. Before the first row this is the answer; later the connection is cut.',
+    solve: 'Ask again, after `Retry-After`. A list that was cut has no last line that says `complete`.',
   },
   internal: {
     means: 'A defect in Almanac.',

@@ -722,6 +722,7 @@ describe('conventions', () => {
       '/llms.txt',
       '/',
       '/chains/eth/contracts',
+      '/solana/mainnet/accounts',
     ]
     for (const target of [...own, `/explain/eth/${seeded.collection}`])
       for (const method of ['GET', 'OPTIONS', 'DELETE']) expect(await crossOrigin(target, method), target).toEqual([])

@@ -8,7 +8,15 @@ import { base58 } from '@scure/base'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { builtInChains } from '../src/chains.ts'
 import type { Report } from '../src/cli/compare/report.ts'
-import type { Address, ChainStatus, Hash, StatusReport, TransferFacts, TransferRow } from '../src/model.ts'
+import type {
+  Address,
+  ChainStatus,
+  Hash,
+  SolanaStatus,
+  StatusReport,
+  TransferFacts,
+  TransferRow,
+} from '../src/model.ts'
 import { zeroAddress } from '../src/model.ts'
 import type { Freshen } from '../src/query/freshen.ts'
 import { packActivity } from '../src/store/packed-activity.ts'
@@ -137,7 +145,10 @@ const chainStatus: ChainStatus = {
   ...{ state: 'live', head: 400, finalized: final, lag_seconds: 0, covered: [], complete: true, eta_seconds: 0 },
   rpc: [],
 }
-const status = async (): Promise<StatusReport> => ({ chains: { eth: chainStatus, polygon: chainStatus }, solana: {} })
+const network: SolanaStatus = { state: 'live', slot: 250_000_000, lag_seconds: 0, rpc: [] }
+const status = async (): Promise<StatusReport> => ({
+  ...{ chains: { eth: chainStatus, polygon: chainStatus }, solana: { mainnet: network, devnet: network } },
+})
 
 const folder = mkdtempSync(join(tmpdir(), 'almanac-compare-'))
 const keyFile = join(folder, 'key')
@@ -463,48 +474,50 @@ describe('the other service', () => {
   })
 })
 
-describe('random contracts', () => {
-  test('are taken from this service, the same for the same seed', async () => {
+describe('random contracts and accounts', () => {
+  const choice = ['--samples', '2', '--seed', '9', '--requests', '80', '--json']
+  const run = async (url: string, ...parameters: string[]) => {
     const environment = { ALMANAC_URL: here.url, ALMANAC_KEY: here.key, ALMANAC_COMPARE_KEY: equal.key }
-    const choice = ['--samples', '2', '--seed', '9', '--requests', '60', '--json']
-    const run = async () => {
-      const { code, stdout } = await runHere(['compare', '--against', equal.url, ...choice], folder, environment)
-      return { code, report: JSON.parse(stdout) as Report }
-    }
-    const [one, two] = [await run(), await run()]
+    const { code, stdout } = await runHere(['compare', '--against', url, ...choice, ...parameters], folder, environment)
+    return { code, report: JSON.parse(stdout) as Report }
+  }
+  const onSolana = ({ operations }: Report) =>
+    operations.flatMap(({ operation, questions }) => (operation.startsWith('solana.') ? [[operation, questions]] : []))
+
+  test('are taken from this service, the same for the same seed', async () => {
+    const [one, two] = [await run(equal.url), await run(equal.url)]
     expect([one.code, one.report.differences]).toEqual([0, []])
     expect(two.report).toEqual(one.report)
     expect(one.report.seed).toBe(9)
     expect(one.report.questions).toBeGreaterThan(10)
-  })
-})
-
-describe('mistakes', () => {
-  test.each<[string, string[], RegExp]>([
-    ['a base that is none', ['--against', 'host/api'], /URL of --against is not a URL that begins with http/],
-    [
-      'a password in the base',
-      ['--against', `https://user:${encodeURIComponent(secret)}@host`],
-      /has a user or a password/,
-    ],
-    ['a key in the base', ['--against', 'https://host/api/v2.2?key=1'], /has a query in it/],
-    ['an unknown operation', ['--against', 'http://h', '--operations', 'getNFT'], /"getNFT" is not an operation/],
-    ['an unknown chain', ['--against', 'http://h', '--contract', `etth=${apes}`], /did you mean eth/],
-    ['no address', ['--against', 'http://h', '--wallet', 'eth=0x12'], /"0x12" is not an address/],
-    ['an unknown network', ['--against', 'http://h', '--account', `main=${account}`], /not a Solana network/],
-    ['no account', ['--against', 'http://h', '--account', 'mainnet=0x12'], /not a Solana address/],
-  ])('%s', async (_, parameters, words) => {
-    const { code, stdout, stderr } = await runHere(['compare', ...parameters], folder)
-    expect([code, stdout]).toEqual([1, ''])
-    expect(stderr).toMatch(words)
-    expect(stderr).not.toContain(secret)
+    expect(onSolana(one.report)).toEqual([
+      ...['getPortfolio', 'balance', 'getSPL', 'getNFTs', 'getTokenMetadata'].map(id => [`solana.${id}`, 1]),
+    ])
+    expect(one.report.chains_left_out).toEqual({ 'solana devnet': 'no account of it was read here yet' })
   })
 
-  test('a key that cannot be sent is not shown', async () => {
-    const environment = { ALMANAC_COMPARE_KEY: `two\nlines ${secret}` }
-    const { code, stderr } = await runHere(['compare', '--against', 'http://h'], folder, environment)
-    expect(code).toBe(1)
-    expect(stderr).toContain('The key of ALMANAC_COMPARE_KEY cannot be sent in a header.')
-    expect(stderr).not.toContain('lines')
+  test('of a network that is not served there are left out, with the reason', async () => {
+    const answers: ((outgoing: ServerResponse) => unknown)[] = [
+      outgoing => outgoing.writeHead(404).end('{"message":"no such route"}'),
+      outgoing => outgoing.end('<html>hello</html>'),
+    ]
+    const reasons = [
+      /^not served there \(404: no such route\); --against-solana/,
+      /page, not with JSON.*--against-solana/,
+    ]
+    for (const [at, answer] of answers.entries()) {
+      const front = await serveFront(equal, ({ url = '' }, outgoing) => {
+        if (url.startsWith('/account/')) answer(outgoing)
+        return url.startsWith('/account/')
+      })
+      const { code, report } = await run(front)
+      expect([code, report.differences, onSolana(report)]).toEqual([0, [], []])
+      expect(report.chains_left_out['solana mainnet']).toMatch(reasons[at]!)
+    }
+  })
+
+  test('of Solana are not looked for where no operation asks about them', async () => {
+    const { report } = await run(equal.url, '--operations', 'getNFTOwners')
+    expect([report.questions, report.chains_left_out]).toEqual([2, {}])
   })
 })

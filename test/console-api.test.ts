@@ -3,11 +3,13 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { brotliCompressSync, brotliDecompressSync } from 'node:zlib'
+import { base58 } from '@scure/base'
 import { afterEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { keyCheckMs } from '../src/api/events.ts'
 import { type LiveEvent, LiveFeed } from '../src/api/live-feed.ts'
 import {
+  accountList,
   backfillOrder,
   contractList,
   issuedKey,
@@ -227,7 +229,7 @@ describe('keys over HTTP', () => {
   test('the scope ops looks and administers nothing', async () => {
     await serve()
     const scraper = await keyWith({ scopes: ['ops'] })
-    for (const path of ['/status', '/metrics', '/chains/eth/contracts'])
+    for (const path of ['/status', '/metrics', '/chains/eth/contracts', '/solana/mainnet/accounts'])
       expect((await send('GET', path, undefined, scraper)).status).toBe(200)
     const [first] = await api.store.keys()
     const refused = [
@@ -374,6 +376,47 @@ describe('the contracts of a chain', () => {
       after: null,
     })
     expect((await fetch(`${api.url}/chains/eth/contracts`)).status).toBe(401)
+  })
+})
+
+describe('Solana accounts that were read', () => {
+  const key32 = (n: number) => new Uint8Array(32).fill(n)
+
+  test('are listed page by page, the last reading first, also where one is read again meanwhile', async () => {
+    await serve()
+    const read = (n: number, readAtMs: number) =>
+      api.store.putOwner('devnet', { owner: key32(n), lamports: 1n, slot: readAtMs, chainTime: 0, readAtMs }, [])
+    for (const n of [1, 2, 3, 4, 5]) await read(n, n < 4 ? 1_000 : 1_000 * n)
+    const page = async (query: string) =>
+      accountList.parse(await (await api.get(`/solana/devnet/accounts?limit=2${query}`)).json())
+    const first = await page('')
+    expect(first.accounts).toEqual([
+      { address: base58.encode(key32(5)), read_at: '1970-01-01T00:00:05.000Z' },
+      { address: base58.encode(key32(4)), read_at: '1970-01-01T00:00:04.000Z' },
+    ])
+    await read(4, 9_000)
+    const second = await page(`&before=${first.before}`)
+    const third = await page(`&before=${second.before}`)
+    const rest = [second, third].map(({ accounts }) => accounts.map(({ address }) => base58.decode(address)[0]))
+    expect([rest, third.before]).toEqual([[[3, 2], [1]], null])
+    expect(await (await api.get('/solana/mainnet/accounts')).json()).toEqual({
+      ...{ network: 'mainnet', accounts: [], before: null },
+    })
+  })
+
+  test('are refused without the scope ops, also where the operator opened the rest, and for what is no page', async () => {
+    await serve({ settings: { opsOpen: true } })
+    expect((await fetch(`${api.url}/chains/eth/contracts`)).status).toBe(200)
+    expect((await fetch(`${api.url}/solana/mainnet/accounts`)).status).toBe(401)
+    const reader = await keyWith({ scopes: ['portfolio'] })
+    expect((await send('GET', '/solana/mainnet/accounts', undefined, reader)).status).toBe(403)
+    for (const [query, parameter] of [
+      ['moon/accounts', 'network'],
+      ['mainnet/accounts?before=5', 'before'],
+      [`mainnet/accounts?before=5-${'l'.repeat(40)}`, 'before'],
+      ['mainnet/accounts?limit=0', 'limit'],
+    ])
+      expect(await (await api.get(`/solana/${query}`)).json()).toMatchObject({ details: { parameter } })
   })
 })
 

@@ -154,6 +154,7 @@ const paths = [
   `/nft/mainnet/${owner}/metadata`,
   ...Array.from({ length: 4 }, (_, at) => `/explain/polygon/${contract}?transfer=0x${`${at}`.repeat(64)}`),
   ...['/status', '/metrics', '/events', '/ready', '/keys', '/chains/eth/contracts', '/openapi.json'],
+  '/solana/mainnet/accounts',
 ]
 
 test('no secret of an endpoint reaches clients, the status, the metrics, the events or the log', async () => {

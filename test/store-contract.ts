@@ -9,7 +9,7 @@ import { finishForgetting, forget, forgetName } from '../src/store/forget.ts'
 import type { KeyRecord } from '../src/store/key-store.ts'
 import { changesKept, everyAddress } from '../src/store/label-changes.ts'
 import { noActivity, packActivity } from '../src/store/packed-activity.ts'
-import type { Holding } from '../src/store/solana-store.ts'
+import type { Holding, ReadOwner } from '../src/store/solana-store.ts'
 import type { ColdCommit, HotBlock, Store } from '../src/store/store.ts'
 import { holdingRows } from './holding-rows.ts'
 import { compareIndexes, compareTransfersAt } from './index-reads.ts'
@@ -1576,6 +1576,33 @@ export function storeContract(
         await store.putLamports('mainnet', { ...account, slot: 99, lamports: 2n })
         expect((await store.portfolioOf('mainnet', owner))?.account).toEqual({ ...account, slot: 101, lamports: 1n })
         expect(await accountsOf()).toEqual([[2, 5n]])
+      })
+
+      test('owners that were read are listed by their last reading, page by page', async () => {
+        expect(await store.solanaOwners('mainnet', { limit: 10 })).toEqual([])
+        const read = (n: number, readAtMs: number, slot = 100) =>
+          store.putOwner('mainnet', { ...account, owner: bytes(n), readAtMs, slot }, [])
+        for (const n of [3, 1, 2]) await read(n, 700)
+        await read(4, 900)
+        await read(5, 500)
+        // Neither is a reading of this network.
+        await store.putLamports('mainnet', { ...account, owner: bytes(6), readAtMs: 1_000 })
+        await store.putOwner('devnet', { ...account, owner: bytes(7), readAtMs: 1_000 }, [])
+        const listed = async (limit: number): Promise<(number | undefined)[][]> => {
+          const pages: (number | undefined)[][] = []
+          for (let before: ReadOwner | undefined; ; ) {
+            const page: ReadOwner[] = await store.solanaOwners('mainnet', { limit, before })
+            if (page.length === 0) return pages
+            pages.push(page.map(({ owner: [n] }) => n))
+            before = page.at(-1)
+          }
+        }
+        expect(await listed(2)).toEqual([[4, 3], [2, 1], [5]])
+        await read(5, 950, 101)
+        expect(await listed(10)).toEqual([[5, 4, 3, 2, 1]])
+        expect(await store.solanaOwners('mainnet', { limit: 1 })).toMatchObject([{ readAtMs: 950 }])
+        await store.forgetOwners('mainnet', 900, 10)
+        expect(await listed(10)).toEqual([[5, 4]])
       })
 
       test('the parts of a mint have versions of their own', async () => {

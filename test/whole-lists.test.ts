@@ -255,6 +255,15 @@ describe('the last line', () => {
     expect(await cutBy('changed')).toBe(bodies.length)
   })
 
+  test('gives way to 503 where the list changed before its first row', async () => {
+    await serve()
+    onRead = () => api.store.dropRange(chain, apes, { from: 10, to: 10 })
+    const answer = await api.get(`/api/v2.2/nft/${coins}/transfers?to_block=3`, ndjson)
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1'])
+    expect(await jsonOf(answer)).toMatchObject({ code: 'stream_cut', message: expect.stringContaining('taken away') })
+    expect([await open(), await cutBy('changed')]).toEqual([0, 0])
+  })
+
   test('does not come from a service that stops', async () => {
     await serve({ settings: { drainTimeoutMs: 30 }, serve: { drainTimeoutMs: 30 } })
     const go = Promise.withResolvers<void>()

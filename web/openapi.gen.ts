@@ -347,6 +347,10 @@ export interface paths {
     /** Contracts of a chain with stored transfers; needs the scope `ops` unless the operator opened it */
     get: operations["listContracts"];
   };
+  "/solana/{network}/accounts": {
+    /** Solana accounts that were read, the last one first; needs the scope `ops` */
+    get: operations["listSolanaAccounts"];
+  };
   "/chains/{chain}/backfill": {
     /**
      * Pause, resume or throttle the history of a chain; needs the scope `control`
@@ -405,6 +409,17 @@ export type webhooks = Record<string, never>;
 
 export interface components {
   schemas: {
+    AccountList: {
+      /** @enum {string} */
+      network: "mainnet" | "devnet";
+      accounts: {
+          address: string;
+          /** Format: date-time */
+          read_at: string;
+        }[];
+      /** @description Pass it to get the next ones; null on the last page. */
+      before: string | null;
+    };
     ApiVersion: {
       version: string;
     };
@@ -5691,6 +5706,46 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["ContractList"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      500: components["responses"]["Failure500"];
+    };
+  };
+  /** Solana accounts that were read, the last one first; needs the scope `ops` */
+  listSolanaAccounts: {
+    parameters: {
+      query?: {
+        /**
+         * @description Lists the accounts that were read before this place.
+         * @example 1731844800000-EJpLyTeE8XHG9CeREeHd6pr6hNhaRnTRJx4Z5DPhEJJ6
+         */
+        before?: string;
+        /**
+         * @description How many to list, at most 100.
+         * @example 20
+         */
+        limit?: number;
+      };
+      path: {
+        /**
+         * @description Solana network.
+         * @example mainnet
+         */
+        network: "mainnet" | "devnet";
+      };
+    };
+    responses: {
+      /** @description Accounts in the order of their last reading. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["AccountList"];
         };
       };
       400: components["responses"]["Failure400"];

@@ -106,6 +106,9 @@ export const dataErrors: ErrorCode[] = [
   'timeout',
 ]
 
+/** Of operations that also send their list whole, which may change before its first row is sent. */
+export const listErrors: ErrorCode[] = [...dataErrors, 'stream_cut']
+
 /** Where a node may be asked for the answer. */
 export const nodeErrors: ErrorCode[] = ['upstream_failed', 'not_configured']
 export const solanaErrors: ErrorCode[] = [...dataErrors, ...nodeErrors]
@@ -140,6 +143,7 @@ const samples: Partial<Record<ErrorCode, [message: string, details?: unknown]>> 
     { quotaPerDay: 1_000, limit: '1000 requests a day', raise: 'almanac keys limit 1f0c3a9be2d4 --quota <number>' },
   ],
   overloaded: ['Too many requests are being worked on'],
+  stream_cut: ['A reorganisation replaced blocks while the list was read'],
   timeout: ['The request took longer than 15000 ms'],
   upstream_failed: [
     'The Token accounts of So11111111111111111111111111111111111111112 could not be read from solana mainnet.',

@@ -31,7 +31,7 @@ export async function admitOperator(context: Context, request: ApiRequest): Prom
   return context.settings.opsOpen ? undefined : await requireOperator(context, request)
 }
 
-/** For what asks nodes: `ops_open` does not open it. */
+/** For what asks nodes, or says what clients asked about: `ops_open` does not open it. */
 export async function requireOperator({ gatekeeper }: Context, request: ApiRequest): Promise<string | undefined> {
   const secret = secretOf(request)
   const { rateLimit } = await gatekeeper.admit(secret, 'ops')

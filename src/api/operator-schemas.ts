@@ -2,7 +2,13 @@
 import { z } from 'zod'
 import { parseHours } from '../daily-hours.ts'
 import { keyNamePattern, scopes, usualLimits } from '../keys/keys.ts'
-import { type BackfillStatus, type EndpointStatus, type IndexerStatus, shownEvidences } from '../model.ts'
+import {
+  type BackfillStatus,
+  type EndpointStatus,
+  type IndexerStatus,
+  shownEvidences,
+  solanaNetworks,
+} from '../model.ts'
 import { problemKinds } from '../query/problems.ts'
 import { viewNames } from '../views.ts'
 import { measures } from './live-history.ts'
@@ -31,6 +37,12 @@ export const contractList = z.object({
     }),
   ),
   after: hexAddress.nullable().describe('Pass it to get the next ones; null on the last page.'),
+})
+
+export const accountList = z.object({
+  network: z.enum(solanaNetworks as ['mainnet', 'devnet']),
+  accounts: z.array(z.object({ address: z.string(), read_at: moment })),
+  before: z.string().nullable().describe('Pass it to get the next ones; null on the last page.'),
 })
 
 const limits = {

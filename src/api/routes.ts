@@ -25,6 +25,7 @@ import { type ApiVersion, apiVersions } from './request.ts'
 import type { RouteParts } from './responder.ts'
 import { balance, nfts, portfolio, tokens } from './solana/account.ts'
 import { nftMetadata, tokenMetadata } from './solana/metadata.ts'
+import { readAccounts } from './solana/read-accounts.ts'
 
 export type Route = RouteParts & {
   /** GET, and with it HEAD, where it is left out. */
@@ -70,6 +71,7 @@ export const routes: readonly Route[] = [
   { path: '/nft/{network}/{address}/metadata', crossOrigin: true, ...nftMetadata },
   { path: '/token/{network}/{address}/metadata', crossOrigin: true, ...tokenMetadata },
   { path: '/chains/{chain}/contracts', ...contracts },
+  { path: '/solana/{network}/accounts', ...readAccounts },
   { method: 'POST', path: '/chains/{chain}/backfill', ...backfill },
   { path: '/health', ...health },
   { path: '/ready', ...readiness },

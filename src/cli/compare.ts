@@ -50,7 +50,12 @@ export function compareCommand(): Command {
     .option('--contract <chain=list>', 'NFT contracts to ask about, comma-separated; repeatable.', listed)
     .option('--wallet <chain=list>', 'Wallets to ask about; repeatable. Default: some of the contracts.', listed)
     .option('--account <network=list>', 'Solana accounts to ask about; repeatable.', listed)
-    .option('--samples <number>', 'Random contracts, where nothing is named.', wholeNumber('--samples', 1), 3)
+    .option(
+      '--samples <number>',
+      'Random contracts, and accounts of each Solana network, where nothing is named.',
+      wholeNumber('--samples', 1),
+      3,
+    )
     .option('--seed <number>', 'Repeats the choice of an earlier run. Default: random.', wholeNumber('--seed'))
     .option(
       '--operations <list>',

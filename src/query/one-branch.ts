@@ -55,24 +55,24 @@ export class OneBranch {
     const top = block > this.#finalized ? this.#hot.findLast(({ number }) => number <= block) : undefined
     if (top !== undefined) {
       const now = await this.#store.lowestBlock(this.#chain, { from: top.number, to: top.number })
-      if (now?.hash !== top.hash) throw cut('A reorganisation replaced blocks while the list was read')
+      if (now?.hash !== top.hash) throw streamCut('A reorganisation replaced blocks while the list was read')
     }
     if (index !== undefined) await this.#checkIndex(index)
     // Last: what is final by now was not taken back before either, and an index that was left and filled again counts.
     const { takenBack } = await this.#store.indexes.rowChanges(this.#chain)
-    if (takenBack !== this.#takenBack) throw cut('Rows were taken away while the list was read')
+    if (takenBack !== this.#takenBack) throw streamCut('Rows were taken away while the list was read')
   }
 
   async #checkIndex(index: IndexName): Promise<void> {
     const { kept, filled } = keptAndFilled(await this.#store.indexes.indexStates(this.#chain))
     const before = this.#indexes
     if ((before.filled.has(index) && !filled.has(index)) || (before.kept.has(index) && !kept.has(index)))
-      throw cut(`${index} was left while the list was read`)
+      throw streamCut(`${index} was left while the list was read`)
   }
 }
 
 type Now = { takenBack: number; indexes: KeptIndexes; state: ChainState | undefined; hot: readonly Block[] }
 
-function cut(message: string): AlmanacError {
+export function streamCut(message: string): AlmanacError {
   return new AlmanacError('stream_cut', message, { retryable: true, retryAfterMs: 1_000 })
 }

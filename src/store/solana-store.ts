@@ -108,7 +108,15 @@ export function solanaAccountOf(row: readonly unknown[], owner: Uint8Array): Sol
   return { owner, lamports: BigInt(lamports as string), ...times }
 }
 
+/** An owner that was read, and when. */
+export type ReadOwner = Pick<SolanaAccount, 'owner' | 'readAtMs'>
+
+/** What begins a walk from the owner that was read last. */
+export const afterAllReadings: ReadOwner = { owner: new Uint8Array(), readAtMs: Number.MAX_SAFE_INTEGER }
+
 export interface SolanaStore {
+  /** Owners that were read, the last reading first, strictly before the given one. Owners are in order within a moment. */
+  solanaOwners(network: SolanaNetwork, page: { limit: number; before?: ReadOwner | undefined }): Promise<ReadOwner[]>
   /** One consistent look at an owner; undefined where the owner was never read. */
   portfolioOf(
     network: SolanaNetwork,

@@ -14,6 +14,7 @@ import {
   inPath,
   inQueryList,
   jsonSuccess,
+  listErrors,
   listSuccess,
   nodeErrors,
   stateHeaders,
@@ -105,8 +106,7 @@ export function holdingList<Row, Key>(list: HoldingList<Row, Key>): RouteParts {
             : jsonSuccess(list.schema, pageSentence, stateHeaders),
         },
         errors: [
-          ...dataErrors,
-          ...(list.stream === undefined ? [] : (['list_too_large'] as const)),
+          ...(list.stream === undefined ? dataErrors : ([...listErrors, 'list_too_large'] as const)),
           ...(list.query.includes('atDate') ? nodeErrors : []),
         ],
       }

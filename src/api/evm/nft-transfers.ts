@@ -13,7 +13,7 @@ import {
 import { type CursorSigner, firstPage } from '../../store/cursor.ts'
 import { completenessHeaders, readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
-import { dataErrors, inPath, inQuery, listSuccess, wholeListSentence } from '../openapi-parts.ts'
+import { inPath, inQuery, listErrors, listSuccess, wholeListSentence } from '../openapi-parts.ts'
 import { freshenWaitMsOf, perform, ReplicaReads } from '../operation.ts'
 import {
   addressParameter,
@@ -51,7 +51,7 @@ export const nftTransfers: RouteParts = {
   },
   document: ({ chains, pageSizeMax }, version) => {
     const { order, disableTotal, address, ...shared } = transferParameters(chains, pageSizeMax)
-    const facts = { tag: 'EVM' as const, description: wholeListSentence, errors: dataErrors }
+    const facts = { tag: 'EVM' as const, description: wholeListSentence, errors: listErrors }
     if (version === 'v2') {
       return {
         ...facts,

@@ -10,11 +10,11 @@ import { type CursorSigner, firstPage } from '../../store/cursor.ts'
 import { completenessHeaders, readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
 import {
-  dataErrors,
   inPath,
   inQuery,
   inQueryList,
   type Json,
+  listErrors,
   listSuccess,
   nodeErrors,
   wholeListSentence,
@@ -141,7 +141,7 @@ function listRoute(list: List): RouteParts {
         description: `${list.description} ${wholeListSentence}`,
         parameters: [...list.inPath(parameters), ...(list.inQuery?.(parameters) ?? []), ...shared.map(inQuery)],
         answers: { 200: listSuccess(schema, 'A page of transfers.') },
-        errors: list.id === 'getNFTTransfersByBlock' ? [...dataErrors, ...nodeErrors] : dataErrors,
+        errors: list.id === 'getNFTTransfersByBlock' ? [...listErrors, ...nodeErrors] : listErrors,
       }
     },
   }

@@ -12,9 +12,9 @@ import { type Parameter, QueryText, readParameter, unacceptable } from '../param
 import type { ApiRequest } from '../request.ts'
 import type { RouteParts } from '../responder.ts'
 import { balanceText, writeHoldings, writePortfolio } from './holdings-json.ts'
-import { flagWithoutEffect, includeFungibleAssets, network, pubkeyParameter } from './parameters.ts'
+import { exampleAccount, flagWithoutEffect, includeFungibleAssets, network, pubkeyParameter } from './parameters.ts'
 
-const address = pubkeyParameter('Address of the account.', 'EJpLyTeE8XHG9CeREeHd6pr6hNhaRnTRJx4Z5DPhEJJ6')
+const address = pubkeyParameter('Address of the account.', exampleAccount)
 const excludeSpam = flagWithoutEffect('excludeSpam', 'Nothing is judged to be spam on Solana')
 
 type Flags = ReadonlySet<string>

@@ -13,6 +13,8 @@ export const network: Parameter<SolanaNetwork> = {
   example: 'mainnet',
 }
 
+export const exampleAccount = 'EJpLyTeE8XHG9CeREeHd6pr6hNhaRnTRJx4Z5DPhEJJ6'
+
 export function pubkeyParameter(description: string, example: string): Parameter<Uint8Array> {
   return {
     name: 'address',
@@ -24,7 +26,7 @@ export function pubkeyParameter(description: string, example: string): Parameter
   }
 }
 
-function parsePubkey(text: string): Uint8Array | undefined {
+export function parsePubkey(text: string): Uint8Array | undefined {
   // Decoding takes quadratic time, so the length is checked first.
   if (!/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(text)) return undefined
   const bytes = base58.decode(text)

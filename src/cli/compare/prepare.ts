@@ -10,6 +10,7 @@ import {
   pick,
   type Question,
   requireOps,
+  sampleAccounts,
   sampleContracts,
   subjectsIn,
 } from './sample.ts'
@@ -20,7 +21,7 @@ export type PrepareOptions = {
   there: Side
   table: ChainTable
   given: Given
-  /** Random contracts, where nothing is given. */
+  /** Random contracts, and accounts of each Solana network, where nothing is given. */
   samples: number
   operations: readonly Operation[]
   random: () => number
@@ -35,13 +36,15 @@ export type Prepared = {
 
 const statusAnswer = z.looseObject({
   chains: z.record(z.string(), z.looseObject({ head: z.number(), finalized: z.number() })),
+  solana: z.record(z.string(), z.unknown()).default({}),
 })
 type Heads = ReadonlyMap<string, { head: number; final: number }>
+type Configured = { heads: Heads; networks: readonly string[] }
 
 export async function prepare(options: PrepareOptions): Promise<Prepared> {
   const { given, here } = options
   const isGiven = Object.values(given).some(subjects => subjects.length > 0)
-  const heads = await headsHere(here, isGiven)
+  const { heads, networks } = await configuredHere(here, isGiven)
   const names = isGiven ? [...given.contracts, ...given.wallets].map(({ chain }) => chain) : [...heads.keys()]
   const { chains, left } = await comparedChains(options, heads, [...new Set(names)])
   const contracts = isGiven ? given.contracts : await sampled(options, chains)
@@ -54,22 +57,28 @@ export async function prepare(options: PrepareOptions): Promise<Prepared> {
     const block = chains.find(each => each.chain === chain)?.block
     if (block !== undefined) questions.push(...asked(options, { kind: 'wallet', chain, address }, block))
   }
-  for (const { chain, address } of given.accounts) questions.push(...(await aboutAccount(options, chain, address)))
+  const accounts = isGiven ? given.accounts : await sampledAccounts(options, networks, left)
+  for (const { chain, address } of accounts) questions.push(...(await aboutAccount(options, chain, address)))
   if (questions.length > 0) return { chains, left, questions: interleaved(questions) }
   throw new AlmanacError('not_found', 'There is nothing to compare.', {
-    cause: left.map(({ chain, why }) => `${chain}: ${why}`).join('; ') || 'no contract is indexed here',
+    cause:
+      left.map(({ chain, why }) => `${chain}: ${why}`).join('; ') ||
+      'no contract is indexed here, and no account was read',
     hint: 'name what to compare with --contract, --wallet or --account, and check the URL of --against.',
   })
 }
 
-async function headsHere(here: Side, isGiven: boolean): Promise<Heads> {
+async function configuredHere(here: Side, isGiven: boolean): Promise<Configured> {
   const answer = await here.ask({ path: '/status', atRoot: true })
   // What is given can be compared with any key.
-  if (answer.status === 403 && isGiven) return new Map()
+  if (answer.status === 403 && isGiven) return { heads: new Map(), networks: [] }
   requireOps(answer, here)
   const { data } = statusAnswer.safeParse(answer.body)
   if (data === undefined) throw new AlmanacError('upstream_invalid', `The server at ${here.shown} is not Almanac.`)
-  return new Map(Object.entries(data.chains).map(([name, { head, finalized }]) => [name, { head, final: finalized }]))
+  const heads = Object.entries(data.chains).map(
+    ([name, { head, finalized }]) => [name, { head, final: finalized }] as const,
+  )
+  return { heads: new Map(heads), networks: Object.keys(data.solana) }
 }
 
 async function comparedChains({ here, there, table }: PrepareOptions, heads: Heads, names: readonly string[]) {
@@ -107,6 +116,34 @@ async function headOf(side: Side, chain: string): Promise<number | null | string
 function sampled({ here, samples, random }: PrepareOptions, chains: readonly ComparedChain[]) {
   if (chains.length === 0) return []
   return sampleContracts(here, { chains: chains.map(({ chain }) => chain), count: samples, random })
+}
+
+async function sampledAccounts(
+  { here, there, samples: count, random, operations }: PrepareOptions,
+  networks: readonly string[],
+  left: Prepared['left'],
+): Promise<Given['accounts']> {
+  const accounts: { chain: string; address: string }[] = []
+  if (!operations.some(({ kind }) => kind === 'account')) return accounts
+  for (const network of networks) {
+    const found = await sampleAccounts(here, { network, count, random })
+    const why = typeof found === 'string' ? found : await notServedThere(there, network, found[0]!)
+    if (why !== undefined) left.push({ chain: `solana ${network}`, why })
+    else accounts.push(...(found as string[]).map(address => ({ chain: network, address })))
+  }
+  return accounts
+}
+
+/** The base of EVM operations may have none of Solana, which is not a difference that was asked about. */
+async function notServedThere(there: Side, network: string, address: string): Promise<string | undefined> {
+  const hint = '--against-solana names its base for Solana'
+  try {
+    const { status, body } = await there.ask({ path: `/account/${network}/${address}/portfolio`, atRoot: true })
+    return status === 200 ? undefined : `not served there (${status}: ${messageIn(body)}); ${hint}`
+  } catch (error) {
+    if (!(error instanceof AlmanacError) || !['upstream_invalid', 'unauthorized'].includes(error.code)) throw error
+    return `not served there (${error.message}); ${hint}`
+  }
 }
 
 function asked({ operations }: PrepareOptions, subject: Subject, block: number): Question[] {

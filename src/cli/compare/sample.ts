@@ -1,4 +1,5 @@
-// Chooses what the two sides are asked about: what was given, or contracts that this side has, at random from a seed.
+// Chooses what the two sides are asked about: what was given, or contracts and accounts that this side has, at random
+// from a seed.
 // What else is asked about (tokens, wallets, blocks, mints) is found in answers of this side, which cost nothing there.
 import { AlmanacError } from '../../errors.ts'
 import { zeroAddress } from '../../model.ts'
@@ -43,6 +44,25 @@ export async function sampleContracts(
     if (address !== undefined) found.set(`${chain} ${address}`, { chain, address })
   }
   return [...found.values()]
+}
+
+/** The listed are those that were read last. */
+const listedAccounts = 100
+
+/** Some of the Solana accounts that this side has read; a text says why there are none. */
+export async function sampleAccounts(
+  ops: Side,
+  { network, count, random }: { network: string; count: number; random: () => number },
+): Promise<string[] | string> {
+  const query = { limit: `${listedAccounts}` }
+  const { status, body } = await ops.ask({ path: `/solana/${network}/accounts`, query, atRoot: true })
+  if (status !== 200) return `its accounts cannot be listed here (${status}: ${messageIn(body)})`
+  // Not in the order of readings: the questions of one run change that for the next.
+  const left = ((body as { accounts: { address: string }[] }).accounts ?? []).map(({ address }) => address).sort()
+  if (left.length === 0) return 'no account of it was read here yet'
+  return Array.from({ length: Math.min(count, left.length) }, () =>
+    left.splice(Math.floor(random() * left.length), 1),
+  ).flat()
 }
 
 export function requireOps({ status, body }: Answer, side: Side): void {

@@ -2,18 +2,20 @@
 // Holdings are stored by owner: a portfolio is one walk and, on Citus, one shard. Accounts have an index of their own.
 import type { SolanaNetwork, TokenProgram } from '../../model.ts'
 import {
+  afterAllReadings,
   closedKeptMs,
   forgottenAtOnceMax,
   type Holding,
   type HoldingColumns,
   type HoldingUpdate,
   networkNumber,
+  type ReadOwner,
   type SolanaAccount,
   type SolanaStore,
   solanaAccountOf,
 } from '../solana-store.ts'
 import { byteaArray, bytesOf, int4Array, int8Array, textArray, textOf } from './arrays.ts'
-import type { Row, Transaction } from './database.ts'
+import { type Row, requestReadMs, type Transaction } from './database.ts'
 import { mintsOf, nameColumn, putMints, symbolColumn } from './solana-mints.ts'
 import type { StoreDatabase } from './store-database.ts'
 
@@ -24,6 +26,24 @@ import type { StoreDatabase } from './store-database.ts'
 const ownerLock = 0x414c4d4f
 const accountLock = 0x414c4d41
 const lockStripes = 64
+
+async function solanaOwners(
+  { database }: StoreDatabase,
+  network: number,
+  { limit, before = afterAllReadings }: { limit: number; before?: ReadOwner | undefined },
+): Promise<ReadOwner[]> {
+  const rows = await database.readWithin(
+    requestReadMs,
+    `SELECT owner, read_at_ms FROM solana_accounts
+     WHERE network = $1 AND (read_at_ms, owner) < ($2, $3) AND reading_slot IS NOT NULL
+     ORDER BY read_at_ms DESC, owner DESC LIMIT $4`,
+    network,
+    before.readAtMs,
+    before.owner,
+    limit,
+  )
+  return rows.map(([owner, readAtMs]) => ({ owner: bytesOf(owner), readAtMs: Number(readAtMs) }))
+}
 
 async function portfolioOf(
   store: StoreDatabase,
@@ -302,6 +322,7 @@ async function forgetOwners(
 export function solanaStore(store: StoreDatabase): SolanaStore {
   const { database } = store
   return {
+    solanaOwners: (network, page) => solanaOwners(store, networkNumber(network), page),
     portfolioOf: (network, owner) => portfolioOf(store, network, owner),
     putOwner: (network, account, holdings) =>
       store.writingSpread(transaction => putOwner(transaction, network, account, holdings)),

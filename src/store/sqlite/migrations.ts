@@ -376,6 +376,19 @@ CREATE TABLE token_uris (
 ) WITHOUT ROWID;
 `
 
+// Owners by the time of their last reading: to list them, and to find those that are no longer asked for.
+const readingTimes = `
+CREATE INDEX solana_accounts_by_reading ON solana_accounts (network, read_at_ms, owner);
+`
+
 /** The first step makes a store of `firstVersion` (schema.ts); each later one raises the version by one. */
-export const migrations: readonly string[] = [tables + views, pendingRanges, limitsAndAges, runs, indexes, tokenUris]
+export const migrations: readonly string[] = [
+  tables + views,
+  pendingRanges,
+  limitsAndAges,
+  runs,
+  indexes,
+  tokenUris,
+  readingTimes,
+]
 export const schemaVersion = versionAfter(migrations)

@@ -4,12 +4,14 @@ import type { SQLInputValue } from 'node:sqlite'
 import { hexOf } from '../../hex.ts'
 import type { SolanaNetwork } from '../../model.ts'
 import {
+  afterAllReadings,
   closedKeptMs,
   forgottenAtOnceMax,
   type Holding,
   type HoldingColumns,
   type HoldingUpdate,
   networkNumber,
+  type ReadOwner,
   type SolanaAccount,
   type SolanaStore,
   solanaAccountOf,
@@ -23,6 +25,14 @@ export function versionBytes(writeVersion: bigint): Buffer {
   const bytes = Buffer.allocUnsafe(8)
   bytes.writeBigUInt64BE(writeVersion)
   return bytes
+}
+
+function solanaOwners(connection: Connection, network: number, limit: number, before = afterAllReadings): ReadOwner[] {
+  const find = `SELECT owner, read_at_ms FROM solana_accounts INDEXED BY solana_accounts_by_reading
+    WHERE network = ? AND (read_at_ms, owner) < (?, ?) AND reading_slot IS NOT NULL
+    ORDER BY read_at_ms DESC, owner DESC LIMIT ?`
+  const rows = connection.all(find, network, before.readAtMs, before.owner, limit)
+  return rows.map(([owner, readAtMs]) => ({ owner: owner as Uint8Array, readAtMs: readAtMs as number }))
 }
 
 function portfolioOf(
@@ -175,6 +185,8 @@ function forgetOwners(connection: Connection, network: number, readBeforeMs: num
 
 export function solanaStore(file: StoreFile): SolanaStore {
   return {
+    solanaOwners: async (network, { limit, before }) =>
+      file.reading(read => solanaOwners(read, networkNumber(network), limit, before)),
     portfolioOf: async (network, owner) => file.reading(read => portfolioOf(read, network, owner)),
     putOwner: (network, account, holdings) =>
       file.writing(({ connection }) => putOwner(connection, network, account, holdings)),

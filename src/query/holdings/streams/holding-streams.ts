@@ -1,9 +1,8 @@
 // Whole lists of who owns what, as of one block: in the order of pages where a sheet holds them, and part by part where
 // none does. No HTTP and no JSON. A list ends only where it is of one branch.
-import { AlmanacError } from '../../../errors.ts'
 import type { Address } from '../../../model.ts'
 import type { IndexName } from '../../../store/indexes/index-view.ts'
-import { type BranchStore, OneBranch } from '../../one-branch.ts'
+import { type BranchStore, OneBranch, streamCut } from '../../one-branch.ts'
 import { type AnsweredSheets, type AskedClaim, indexOf, undefinedIfTooLarge } from '../answered-sheets.ts'
 import { contractFilter, partyFilter } from '../contract-filter.ts'
 import { OwnerWindow } from '../large/owner-window.ts'
@@ -168,7 +167,7 @@ function begunOn(branch: OneBranch, index: IndexName, { claim, takenBack }: Aske
 
 function requireSame(before: q.Completeness, after: q.Completeness): void {
   if (!before.complete || after.complete) return
-  throw new AlmanacError('stream_cut', 'Rows came or went while the list was made', { retryable: true })
+  throw streamCut('Rows came or went while the list was made')
 }
 
 export type AddressBatch = { addresses: Sheet['addresses']; numbers: Uint32Array }
