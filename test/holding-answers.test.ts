@@ -5,31 +5,18 @@ import { nft, walletStats } from '../src/api/schemas.ts'
 import { builtInChains } from '../src/chains.ts'
 import { AlmanacError } from '../src/errors.ts'
 import { issueKey, type Scope } from '../src/keys/keys.ts'
-import type { Address, ChainId, Hash, ShownToken, TransferFacts, TransferRow } from '../src/model.ts'
+import type { Address, ChainId, ShownToken } from '../src/model.ts'
 import { cryptoPunks, zeroAddress } from '../src/model.ts'
 import type { AskBlock } from '../src/query/date-to-block.ts'
 import type { Freshen } from '../src/query/freshen.ts'
 import { noActivity } from '../src/store/packed-activity.ts'
 import type { Store } from '../src/store/store.ts'
-import { packTransfer } from './pack-transfer.ts'
-import { seededAddress } from './seed.ts'
+import { alice, apes, blockOf, bob, chain, coins, fillFinal, hashOf, plainRow as row } from './plain-rows.ts'
 import { type ServedApi, serveApi } from './served-api.ts'
 
-const [chain, other] = [builtInChains[0]!.id, builtInChains[1]!.id]
-const [apes, coins] = ['apes', 'coins'].map(seededAddress) as [Address, Address]
-const [alice, bob] = ['alice', 'bob'].map(seededAddress) as [Address, Address]
-const hashOf = (number: number) => `0x${number.toString(16).padStart(64, '0')}` as Hash
-const blockOf = (number: number) => ({ number, hash: hashOf(number), timestamp: 1_600_000_000 + number * 12 })
+const other = builtInChains[1]!.id
 const dateOf = (number: number) => blockOf(number).timestamp + 5
 
-const plain: TransferFacts = {
-  ...{ standard: 'ERC721', batch: false, operator: undefined, amount: 1n, value: 7n, idCount: 1, tokenId: 0n },
-  ...{ from: zeroAddress, to: alice, transactionHash: hashOf(99) },
-}
-const row = (contract: Address, block: number, facts: Partial<TransferFacts>): TransferRow => ({
-  ...{ contract, block, transactionIndex: 0, logIndex: 0, batchIndex: 0 },
-  payload: packTransfer({ ...plain, ...facts }),
-})
 const coin = { standard: 'ERC1155', operator: bob, tokenId: 5n } as const
 
 const rows = [
@@ -42,12 +29,9 @@ const rows = [
 ]
 
 async function fill(store: Store): Promise<void> {
-  const evidence = 'receipts-root' as const
-  const blocks = [0, ...rows.map(({ block }) => block), 19].map(blockOf)
-  const covered = [{ scope: 'transfers', from: 0, to: 19, evidence }] as const
-  await store.commitCold({ chain, transfers: rows, activity: noActivity, covered: [...covered], blocks })
-  await store.putHead(chain, blockOf(19))
+  await fillFinal(store, rows)
   // The other chain has a hole that holds a transfer of the contract.
+  const evidence = 'receipts-root' as const
   await store.commitCold({
     ...{ chain: other, transfers: [rows[0]!, rows[5]!], activity: noActivity },
     covered: [

@@ -1,30 +1,14 @@
 // Who owns what over HTTP: lists, single NFTs and counts, with cursors to the end and as of earlier blocks.
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { builtInChains } from '../src/chains.ts'
 import { issueKey } from '../src/keys/keys.ts'
-import type { Address, Hash, TransferFacts, TransferRow } from '../src/model.ts'
+import type { TransferRow } from '../src/model.ts'
 import { zeroAddress } from '../src/model.ts'
 import { noActivity } from '../src/store/packed-activity.ts'
 import type { Store } from '../src/store/store.ts'
-import { packTransfer } from './pack-transfer.ts'
-import { seededAddress } from './seed.ts'
+import { alice, apes, art, blockOf, bob, carol, chain, coins, fillFinal, plainRow as row } from './plain-rows.ts'
 import { type ServedApi, serveApi } from './served-api.ts'
 
-const chain = builtInChains[0]!.id
-const [apes, coins, art] = ['apes', 'coins', 'art'].map(seededAddress) as [Address, Address, Address]
-const [alice, bob, carol] = ['alice', 'bob', 'carol'].map(seededAddress) as [Address, Address, Address]
-const hashOf = (number: number) => `0x${number.toString(16).padStart(64, '0')}` as Hash
-const blockOf = (number: number) => ({ number, hash: hashOf(number), timestamp: 1_600_000_000 + number * 12 })
-
-const plain: TransferFacts = {
-  ...{ standard: 'ERC721', batch: false, operator: undefined, amount: 1n, value: 7n, idCount: 1, tokenId: 0n },
-  ...{ from: zeroAddress, to: alice, transactionHash: hashOf(99) },
-}
-const row = (contract: Address, block: number, facts: Partial<TransferFacts>, logIndex = 0): TransferRow => ({
-  ...{ contract, block, transactionIndex: 0, logIndex, batchIndex: 0 },
-  payload: packTransfer({ ...plain, ...facts }),
-})
 const coin = { standard: 'ERC1155', operator: carol } as const
 
 const rows: TransferRow[] = [
@@ -40,12 +24,7 @@ const rows: TransferRow[] = [
 ]
 
 async function fill(store: Store): Promise<void> {
-  await store.commitCold({
-    ...{ chain, transfers: rows, activity: noActivity },
-    covered: [{ scope: 'transfers', from: 0, to: 19, evidence: 'receipts-root' }],
-    blocks: [0, ...new Set(rows.map(({ block }) => block)), 19].map(blockOf),
-  })
-  await store.putHead(chain, blockOf(19))
+  await fillFinal(store, rows)
   await store.putContractFacts([{ chain, contract: apes, name: 'Apes', symbol: 'APE', possibleSpam: false }])
   await store.putMarks([
     { chain, contract: coins, source: 'test', rank: 'operator', verified: undefined, spam: true, updatedAt: 1 },

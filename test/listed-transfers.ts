@@ -1,28 +1,16 @@
 // A chain with transfers of three contracts, for the lists of transfers: final blocks, and two that are not.
-import { builtInChains } from '../src/chains.ts'
-import type { Address, Hash, TransferFacts, TransferRow } from '../src/model.ts'
+import type { Address, TransferFacts, TransferRow } from '../src/model.ts'
 import { zeroAddress } from '../src/model.ts'
 import { noActivity } from '../src/store/packed-activity.ts'
 import type { Store } from '../src/store/store.ts'
 import { packTransfer } from './pack-transfer.ts'
-import { seededAddress } from './seed.ts'
-
-export const chain = builtInChains[0]!.id
-export const [apes, coins, art] = ['apes', 'coins', 'art'].map(seededAddress) as [Address, Address, Address]
-export const [alice, bob, carol] = ['alice', 'bob', 'carol'].map(seededAddress) as [Address, Address, Address]
-export const hashOf = (number: number) => `0x${number.toString(16).padStart(64, '0')}` as Hash
-export const blockOf = (number: number) => ({ number, hash: hashOf(number), timestamp: 1_600_000_000 + number * 12 })
-
-const plain = {
-  ...{ standard: 'ERC721', batch: false, operator: undefined, amount: 1n, value: 7n, idCount: 1, tokenId: 0n },
-  ...{ from: zeroAddress, to: alice, transactionHash: hashOf(99) },
-} satisfies TransferFacts
+import { alice, apes, art, blockOf, bob, carol, chain, coins, plainFacts } from './plain-rows.ts'
 
 type Place = [block: number, transaction: number, log: number, batch?: number]
 type Row = TransferRow & { facts: TransferFacts }
 export const row = (contract: Address, at: Place, facts: Partial<TransferFacts>): Row => {
   const [block, transactionIndex, logIndex, batchIndex = 0] = at
-  const whole = { ...plain, ...facts }
+  const whole = { ...plainFacts, ...facts }
   return { contract, block, transactionIndex, logIndex, batchIndex, facts: whole, payload: packTransfer(whole) }
 }
 

@@ -1,28 +1,14 @@
 // Whole lists of who owns what over HTTP, from sheets and beyond what sheets may take.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { CsvRows } from '../src/annotate/csv-rows.ts'
-import { builtInChains } from '../src/chains.ts'
-import type { Address, Hash, TransferFacts, TransferRow } from '../src/model.ts'
-import { zeroAddress } from '../src/model.ts'
-import { noActivity } from '../src/store/packed-activity.ts'
+import type { Address, TransferFacts, TransferRow } from '../src/model.ts'
 import type { Store } from '../src/store/store.ts'
-import { packTransfer } from './pack-transfer.ts'
-import { seededAddress } from './seed.ts'
+import { alice, apes, art, bob, carol, chain, coins, fillFinal, plainRow } from './plain-rows.ts'
 import { type ServedApi, serveApi } from './served-api.ts'
 import { lowBounds } from './whole-holdings.ts'
 
-const chain = builtInChains[0]!.id
-const [apes, coins, art] = ['apes', 'coins', 'art'].map(seededAddress) as [Address, Address, Address]
-const [alice, bob, carol] = ['alice', 'bob', 'carol'].map(seededAddress) as [Address, Address, Address]
-const hashOf = (number: number) => `0x${number.toString(16).padStart(64, '0')}` as Hash
-const blockOf = (number: number) => ({ number, hash: hashOf(number), timestamp: 1_600_000_000 + number * 12 })
-const row = (contract: Address, block: number, facts: Partial<TransferFacts>): TransferRow => ({
-  ...{ contract, block, transactionIndex: 0, logIndex: 0, batchIndex: 0 },
-  payload: packTransfer({
-    ...{ standard: 'ERC721', batch: false, operator: undefined, amount: 1n, value: 7n, idCount: 1, tokenId: 0n },
-    ...{ from: zeroAddress, to: alice, transactionHash: hashOf(99), sentBy: 'recipient', ...facts },
-  }),
-})
+const row = (contract: Address, block: number, facts: Partial<TransferFacts>): TransferRow =>
+  plainRow(contract, block, { sentBy: 'recipient', ...facts })
 const coin = { standard: 'ERC1155', operator: carol, tokenId: 5n } as const
 const rows = [
   row(apes, 10, { tokenId: 1n }),
@@ -36,12 +22,7 @@ const rows = [
 ]
 
 async function fill(store: Store): Promise<void> {
-  await store.commitCold({
-    ...{ chain, transfers: rows, activity: noActivity },
-    covered: [{ scope: 'transfers', from: 0, to: 19, evidence: 'receipts-root' }],
-    blocks: [0, ...rows.map(({ block }) => block), 19].map(blockOf),
-  })
-  await store.putHead(chain, blockOf(19))
+  await fillFinal(store, rows)
   await store.putContractFacts([
     { chain, contract: apes, name: 'Apes, "the" first', symbol: 'APE', possibleSpam: false },
   ])

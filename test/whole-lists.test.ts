@@ -10,7 +10,8 @@ import { issueKey } from '../src/keys/keys.ts'
 import { createMetrics } from '../src/metrics.ts'
 import { noActivity } from '../src/store/packed-activity.ts'
 import type { Store } from '../src/store/store.ts'
-import { alice, apes, art, blockOf, bob, chain, coins, fillListed, hashOf, hot, row } from './listed-transfers.ts'
+import { fillListed, hot, row } from './listed-transfers.ts'
+import { alice, apes, art, blockOf, bob, chain, coins, hashOf } from './plain-rows.ts'
 import { type ServedApi, type ServedApiOptions, serveApi } from './served-api.ts'
 
 /** Other tests may leave pages to be collected. */
