@@ -5,7 +5,7 @@
 //
 // Run it on an idle machine and put in what it prints. Figures are of two cores.
 
-import type { IndexedView } from '../views.ts'
+import type { IndexedView } from '../../views.ts'
 
 export type EngineCosts = {
   /** Bytes on the disk, indexes included: of a transfer, an address with activity, a block with transfers. */
