@@ -22,5 +22,7 @@ export function decodeBlocks(chain: Chain, blocks: readonly FileBlock[], bytes: 
     return { number, hash, parentHash, timestamp }
   })
   const logs = blocks.reduce((sum, { logCount }) => sum + logCount, 0)
-  return { interval, evidence, headers, transfers: rows, activity: joinActivity([]), bytes, logs, malformed }
+  const transactions = blocks.reduce((sum, block) => sum + block.transactions.length, 0)
+  const counts = { bytes, logs, transactions, malformed }
+  return { interval, evidence, headers, transfers: rows, activity: joinActivity([]), ...counts }
 }
