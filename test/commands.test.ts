@@ -228,7 +228,7 @@ describe('plan', () => {
     const { code, stdout } = await place.runHere(['plan'])
     expect(code).toBe(0)
     expect(stdout).toMatch(
-      /^CHAIN +WHAT +BLOCKS +SAMPLED +CALLS +BYTES +TIME +TRANSFERS +ADDRESSES +DISK\nsim +everything +301 +301 /,
+      /^CHAIN +WHAT +SOURCE +BLOCKS +SAMPLED +CALLS +BYTES +TIME +SENDERS +TRANSFERS +ADDRESSES +DISK\nsim +everything +nodes +301 +301 /,
     )
     expect(stdout).toMatch(/\ntotal +[\d,]+ +[\d.]+ [kM]B /)
     expect(stdout).toContain('sim: the time is set by chains.sim.daily_budget.')

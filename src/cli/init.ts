@@ -17,7 +17,7 @@ import {
 } from './init/answers.ts'
 import { checkChain, checkSolana } from './init/check.ts'
 import { configurationText, type Findings } from './init/file.ts'
-import { plan } from './plan.ts'
+import { plan } from './plan/plan.ts'
 import { printNote } from './terminal.ts'
 
 const several = (value: string, before: string[] = []): string[] => [...before, value]

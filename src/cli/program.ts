@@ -19,7 +19,7 @@ const commands: Readonly<Record<string, Entry>> = {
   ],
   init: ['Write almanac.yaml for your own nodes.', async () => (await import('./init.ts')).initCommand()],
   status: ['Show the progress of a running server.', async () => (await import('./status.ts')).statusCommand()],
-  plan: ['Estimate what indexing will cost.', async () => (await import('./plan.ts')).planCommand()],
+  plan: ['Estimate what indexing will cost.', async () => (await import('./plan/plan.ts')).planCommand()],
   sync: ['Index one range of blocks, then exit.', async () => (await import('./sync.ts')).syncCommand()],
   verify: ['Compare the store with the node.', async () => (await import('./verify.ts')).verifyCommand()],
   chain: ['Correct the stored state of a chain.', async () => (await import('./chain.ts')).chainCommand()],

@@ -11,11 +11,12 @@ import type { DecodedRange } from '../source/chain-source.ts'
 import { FullSource } from '../source/full-source.ts'
 import { historySizes, type PieceReader, RangeSize, readPiece, readPieces } from '../source/range-size.ts'
 import { WatchedSource } from '../source/watched-source.ts'
+import { BlockRow } from './block-row.ts'
 
 export type SampleOptions = {
   chain: Chain
   rpc: RpcPort
-  interval: Interval
+  intervals: readonly Interval[]
   /** Undefined: whole blocks. */
   contract: Address | undefined
   /** What whole blocks are read for. */
@@ -37,34 +38,29 @@ export type CostEstimate = {
   seconds: number
 }
 
+export const nothing: CostEstimate = {
+  ...{ blocks: 0, blocksSampled: 0, calls: 0, bytes: 0 },
+  ...{ transfers: 0, transferBlocks: 0, addresses: 0, seconds: 0 },
+}
+
 /** Answers until the range size has settled; it grows at most eightfold per step. */
 const settlingMax = 5
 
 export async function estimateCost(options: SampleOptions, signal: AbortSignal): Promise<CostEstimate> {
-  const { interval, contract, random = Math.random } = options
-  const blocks = blockCount([interval])
-  if (blocks <= 0)
-    return {
-      blocks: 0,
-      blocksSampled: 0,
-      calls: 0,
-      bytes: 0,
-      transfers: 0,
-      transferBlocks: 0,
-      addresses: 0,
-      seconds: 0,
-    }
+  const { intervals, contract, random = Math.random } = options
+  const row = new BlockRow(intervals)
+  const blocks = row.count
+  if (blocks === 0) return nothing
   const sizes = contract === undefined ? historySizes.full : historySizes.contract
   const rangeSize = new RangeSize(sizes)
   const readers = Array.from({ length: sizes.parallel }, () => meteredReader(options, rangeSize))
-  await settleSize(interval, readers[0]!, random, signal)
+  await settleSize(row, readers[0]!, random, signal)
   // A history that fits into the samples is read whole, and nothing is guessed.
   const whole = blocks <= options.samples * rangeSize.blocks
   const count = whole ? Math.ceil(blocks / rangeSize.blocks) : options.samples
-  const start = (index: number): number => interval.from + Math.floor((blocks * index) / count)
-  const strata = Array.from({ length: count }, (_, at): Interval => ({ from: start(at), to: start(at + 1) - 1 }))
+  const strata = row.strata(count)
   // Each reader learns what the endpoints offer before the clock starts. One block says nothing about sizes.
-  const last = { from: interval.to, to: interval.to }
+  const [last] = row.at({ from: blocks - 1, to: blocks - 1 }) as [Interval]
   const unlearned = (reader: MeteredReader): PieceReader => ({ ...reader, rangeSize: new RangeSize(sizes) })
   await Promise.all(readers.slice(1, count).map(reader => readPiece(last, unlearned(reader), signal)))
   const startedAt = performance.now()
@@ -72,7 +68,7 @@ export async function estimateCost(options: SampleOptions, signal: AbortSignal):
   await Promise.all(
     readers.slice(0, count).map(async reader => {
       for (let part = strata.pop(); part !== undefined; part = strata.pop())
-        measured.push(await measure(part, reader, whole ? undefined : random, signal))
+        measured.push(await measure({ row, part }, reader, whole ? undefined : random, signal))
     }),
   )
   const elapsedSeconds = (performance.now() - startedAt) / 1_000
@@ -111,17 +107,18 @@ function meteredReader({ chain, rpc, contract, scope }: SampleOptions, rangeSize
 }
 
 async function settleSize(
-  { from, to }: Interval,
+  row: BlockRow,
   reader: MeteredReader,
   random: () => number,
   signal: AbortSignal,
 ): Promise<void> {
   for (let answers = 0; answers < settlingMax; answers++) {
     const before = reader.rangeSize.blocks
-    const start = from + Math.floor(random() * Math.max(1, to - from + 2 - before))
-    await readPiece({ from: start, to }, reader, signal)
+    const start = Math.floor(random() * Math.max(1, row.count + 1 - before))
+    const [stretch] = row.at({ from: start, to: row.count - 1 }) as [Interval]
+    await readPiece(stretch, reader, signal)
     const after = reader.rangeSize.blocks
-    if (after < before * 2 || before > to - from) return
+    if (after < before * 2 || before >= row.count) return
   }
 }
 
@@ -138,18 +135,21 @@ type Measured = {
 
 /** Reads one piece at a random place, which stands for the whole part, or the whole part. */
 async function measure(
-  part: Interval,
+  { row, part }: { row: BlockRow; part: Interval },
   reader: MeteredReader,
   random: (() => number) | undefined,
   signal: AbortSignal,
 ): Promise<Measured> {
   const before = { calls: reader.meter.calls, bytes: reader.meter.bytes }
   const pieces: DecodedRange[] = []
-  if (random === undefined) for await (const piece of readPieces(part, reader, signal)) pieces.push(piece)
+  if (random === undefined)
+    for (const stretch of row.at(part))
+      for await (const piece of readPieces(stretch, reader, signal)) pieces.push(piece)
   else {
     const room = Math.max(0, blockCount([part]) - reader.rangeSize.blocks)
     const from = part.from + Math.floor(random() * (room + 1))
-    pieces.push(await readPiece({ from, to: part.to }, reader, signal))
+    const [stretch] = row.at({ from, to: part.to }) as [Interval]
+    pieces.push(await readPiece(stretch, reader, signal))
   }
   const blocks = blockCount(pieces.map(piece => piece.interval))
   const transfers = pieces.flatMap(piece => piece.transfers)
@@ -169,7 +169,7 @@ async function measure(
  * back; the repeats among samples (Chao's estimator for incidence) miss those that were active only in between. The
  * lower is closer.
  */
-function distinctAddresses(samples: readonly Measured[]): number {
+export function distinctAddresses(samples: readonly Pick<Measured, 'addresses' | 'weight'>[]): number {
   const seen = new Map<Address, number>()
   let scaled = 0
   for (const { addresses, weight } of samples) {

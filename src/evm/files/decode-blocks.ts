@@ -54,7 +54,10 @@ export function decodeBlocks(
   const headers = blocks.map(({ header: { number, hash, parentHash, timestamp } }) => {
     return { number, hash, parentHash, timestamp }
   })
-  const logCount = blocks.reduce((sum, block) => sum + block.logCount, 0)
-  const found = { headers, transfers: rows, activity, bytes, logs: logCount, malformed }
+  const counts = {
+    logs: blocks.reduce((sum, block) => sum + block.logCount, 0),
+    transactions: blocks.reduce((sum, block) => sum + block.transactions.length, 0),
+  }
+  const found = { headers, transfers: rows, activity, bytes, ...counts, malformed }
   return { interval, evidence: 'receipts-root', ...found }
 }

@@ -56,6 +56,8 @@ export type DecodedRange = {
   /** Size of the answers: range sizes are learnt from it. */
   bytes: number
   logs: number
+  /** Absent where blocks were not read whole. */
+  transactions?: number
   malformed: MalformedCounts
 }
 

@@ -141,7 +141,8 @@ export function decodeRange(given: {
       : joinActivity(blocks.map((block, index) => activityOf([block], parts[index] as LogSequence)))
   // Nothing is made anew, not shared: its bytes move to another thread.
   const activity = scope === 'transfers' ? joinActivity([]) : activityByGrain()
-  const found = { headers: blocks.map(headerOf), transfers: rows, activity, logs: logs.length, malformed }
+  const transactions = blocks.reduce((sum, block) => sum + block.transactions.length, 0)
+  const found = { headers: blocks.map(headerOf), transfers: rows, activity, logs: logs.length, transactions, malformed }
   // What was hashed can be read. What cannot is written in a way that no node has.
   if (doubts.length === 0 && unreadable > 0)
     return refusal('unreadable', from, `${unreadable} transactions or logs of blocks ${from} to ${to} cannot be read`)

@@ -1,6 +1,7 @@
 // What whole chains take, from their size and the measured costs: a model to choose machines by, without a node. Pure.
+
+import { bytesText, countText, table } from '../terminal.ts'
 import { callsPerBlock, type EngineCosts, engineCosts, jsonBytes } from './measured-costs.ts'
-import { bytesText, countText, table } from './terminal.ts'
 
 /** Whole histories, rounded: public figures and extrapolations of recorded blocks at the end of 2026. */
 const chains = {

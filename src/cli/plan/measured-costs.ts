@@ -5,7 +5,7 @@
 //
 // Run it on an idle machine and put in what it prints. Figures are of two cores.
 
-import type { IndexedView } from '../views.ts'
+import type { IndexedView } from '../../views.ts'
 
 export type EngineCosts = {
   /** Bytes on the disk, indexes included: of a transfer, an address with activity, a block with transfers. */
@@ -18,13 +18,23 @@ export type EngineCosts = {
   measured: string
   /** Bytes of JSON that are fetched, checked, decoded and stored in a second, in full mode in the shape of Ethereum. */
   jsonPerSecond: number
+  /** Bytes of history files that are read, checked, decoded and stored in a second, without wallets. */
+  filePerSecond: number
 }
 
 const inFile = { by_wallet: 72, by_token: 64, by_block: 9 }
 const inPostgres = { by_wallet: 86, by_token: 72, by_block: 11 }
 
 export const engineCosts = {
-  file: { transfer: 100, address: 108, block: 55, indexes: inFile, measured: '96 to 118', jsonPerSecond: 38_000_000 },
+  file: {
+    transfer: 100,
+    address: 108,
+    block: 55,
+    indexes: inFile,
+    measured: '96 to 118',
+    jsonPerSecond: 38_000_000,
+    filePerSecond: 8_000_000,
+  },
   postgres: {
     transfer: 136,
     address: 122,
@@ -32,6 +42,7 @@ export const engineCosts = {
     indexes: inPostgres,
     measured: '132 to 140',
     jsonPerSecond: 36_000_000,
+    filePerSecond: 8_000_000,
   },
   citus: {
     transfer: 136,
@@ -40,6 +51,7 @@ export const engineCosts = {
     indexes: inPostgres,
     measured: '132 to 140',
     jsonPerSecond: 18_000_000,
+    filePerSecond: 8_000_000,
   },
 } as const satisfies Record<string, EngineCosts>
 
@@ -48,3 +60,6 @@ export const jsonBytes = { block: 1_360, transaction: 1_846, log: 631 }
 
 /** A block and its receipts. */
 export const callsPerBlock = 2
+
+/** Of one core: what is recovered from signatures, npm run bench:senders. */
+export const sendersPerSecond = 2_130

@@ -1,0 +1,130 @@
+// Plans one chain: which of its blocks come from which source, and what each part takes, by samples. It asks sources
+// and nodes, and opens no store.
+import type { LoadedConfig } from '../../config/load.ts'
+import type { ChainSettings } from '../../config/settings.ts'
+import { missingIntervals } from '../../coverage.ts'
+import { AlmanacError } from '../../errors.ts'
+import { estimateBulk } from '../../evm/audit/sample-bulk.ts'
+import { estimateCost } from '../../evm/audit/sample-cost.ts'
+import { type Part, partsOf } from '../../evm/index/parts.ts'
+import { MeteredRpc } from '../../evm/rpc/chain-rpc.ts'
+import { type BulkSource, SourceLost } from '../../evm/source/bulk-source.ts'
+import { deploymentOf } from '../../evm/source/deployment.ts'
+import { finalHeaderOf } from '../../evm/source/finality.ts'
+import { FullSource } from '../../evm/source/full-source.ts'
+import type { Interval } from '../../model.ts'
+import { viewNames, wholeScopeOf } from '../../views.ts'
+import { connectNodes } from '../open-chain.ts'
+import type { EngineCosts } from './measured-costs.ts'
+import type { ChainPlan, Spent } from './report.ts'
+import { bulkWork, nodesWork, type Work } from './work.ts'
+
+export type ChainTask = {
+  name: string
+  settings: ChainSettings
+  loaded: LoadedConfig
+  samples: number
+  spent: Spent
+  costs: EngineCosts
+}
+
+export async function planChain(task: ChainTask, signal: AbortSignal): Promise<ChainPlan> {
+  await using opened = new AsyncDisposableStack()
+  const { name, settings, spent } = task
+  const nodes = settings.rpc.length === 0 ? undefined : openNodes(task, opened)
+  try {
+    const final = nodes && (await finalOf(nodes, signal))
+    if (settings.index === 'full') return await planWhole(task, { nodes, final, sources: [] }, signal)
+    const works = nodes === undefined ? [] : await planContracts(task, { nodes, final: final! }, signal)
+    return { name, works, missing: [], sources: [], isArchive: false }
+  } finally {
+    spent.calls += nodes?.rpc.calls ?? 0
+  }
+}
+
+type Nodes = Pick<ReturnType<typeof connectNodes>, 'chain'> & { rpc: MeteredRpc }
+
+function openNodes({ name, settings, loaded, spent }: ChainTask, opened: AsyncDisposableStack): Nodes {
+  const { chain, rpc } = connectNodes(loaded, { name, settings }, opened, bytes => {
+    spent.bytes += bytes
+  })
+  return { chain, rpc: new MeteredRpc(rpc) }
+}
+
+/** The final block; -1 where there is none. */
+async function finalOf({ chain, rpc }: Nodes, signal: AbortSignal): Promise<number> {
+  const head = await new FullSource(chain, rpc).head(signal)
+  return (await finalHeaderOf(head, { chain, rpc }, signal))?.number ?? -1
+}
+
+async function planContracts(
+  { name, settings, samples, costs }: ChainTask,
+  { nodes: { chain, rpc }, final }: { nodes: Nodes; final: number },
+  signal: AbortSignal,
+): Promise<Work[]> {
+  const works: Work[] = []
+  const { views = viewNames } = settings
+  const scope = wholeScopeOf(views)
+  for (const contract of settings.contracts) {
+    const before = rpc.calls
+    const deployed = await deploymentOf(contract, { rpc, upTo: final }, signal)
+    const callsBefore = rpc.calls - before
+    const intervals = [{ from: Math.max(settings.from, deployed?.block ?? 0), to: final }]
+    const sampled = await estimateCost({ chain, rpc, intervals, contract, scope, samples }, signal)
+    const estimate = { ...sampled, calls: sampled.calls + callsBefore }
+    works.push(nodesWork({ chain: name, contract, intervals, views }, estimate, { settings, costs }))
+  }
+  return works
+}
+
+type Sources = { nodes: Nodes | undefined; final: number | undefined; sources: readonly BulkSource[] }
+
+/** A source that loses blocks while it is sampled is asked for the others, so often. */
+const lossesMax = 8
+
+async function planWhole(task: ChainTask, given: Sources, signal: AbortSignal): Promise<ChainPlan> {
+  for (let losses = 0; ; losses++) {
+    try {
+      return await planParts(task, given, signal)
+    } catch (error) {
+      if (!(error instanceof SourceLost)) throw error
+      if (losses < lossesMax) continue
+      throw new AlmanacError('upstream_failed', `The sources of ${task.name} lose blocks while they are sampled.`, {
+        cause: error,
+        hint: 'check files with `almanac history check`.',
+      })
+    }
+  }
+}
+
+async function planParts(task: ChainTask, { nodes, final, sources }: Sources, signal: AbortSignal): Promise<ChainPlan> {
+  const { name, settings, samples, spent, costs } = task
+  await Promise.all(sources.map(source => source.look(signal)))
+  const to = final ?? Math.max(-1, ...sources.map(({ holds }) => holds.at(-1)?.to ?? -1))
+  const history = { from: settings.from, to }
+  const ofNodes = nodes === undefined ? [] : [{ kind: 'nodes', nodes, holds: [history] } as const]
+  const parts = partsOf(history.from <= to ? [history] : [], [...sources, ...ofNodes])
+  const { views = viewNames } = settings
+  const scope = wholeScopeOf(views)
+  const works: Work[] = []
+  for (const [source, some] of Map.groupBy(parts, part => part.source)) {
+    const intervals = ascending(some)
+    const planned = { chain: name, contract: undefined, intervals, views }
+    if (source.kind === 'nodes') {
+      const { chain, rpc } = source.nodes
+      const sampled = await estimateCost({ chain, rpc, intervals, contract: undefined, scope, samples }, signal)
+      works.push(nodesWork(planned, sampled, { settings, costs }))
+    } else {
+      const sampled = await estimateBulk({ source, intervals, scope, samples }, signal)
+      spent.bytes += sampled.bytesRead
+      works.push(bulkWork(planned, sampled, { source, settings, costs }))
+    }
+  }
+  const missing = history.from <= to ? missingIntervals(parts, history) : []
+  const statuses = sources.map(source => source.status())
+  return { name, works, missing, sources: statuses, isArchive: nodes === undefined }
+}
+
+function ascending(parts: readonly Part<unknown>[]): Interval[] {
+  return parts.map(({ from, to }) => ({ from, to })).sort((a, b) => a.from - b.from)
+}

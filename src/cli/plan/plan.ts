@@ -1,0 +1,99 @@
+// Estimates what indexing will cost: samples each configured chain, adds up, and reports what the sampling itself took.
+import { availableParallelism } from 'node:os'
+import { Command } from 'commander'
+import type { LoadedConfig } from '../../config/load.ts'
+import { AlmanacError } from '../../errors.ts'
+import { commandLine, interruption } from '../current-process.ts'
+import { chooseChain, wholeNumber, withConfig } from '../options.ts'
+import { bytesText, countText, printData, printJson, printNote } from '../terminal.ts'
+import { planChain } from './chain-plan.ts'
+import { type EngineCosts, engineCosts, sendersPerSecond } from './measured-costs.ts'
+import { modelledChains, modelText } from './model.ts'
+import { type ChainPlan, described, type Spent, shown, totalOf } from './report.ts'
+
+type PlanFlags = { chain?: string; samples: number; model?: true; json?: true }
+
+export function planCommand(): Command {
+  const command = new Command('plan')
+    .description(
+      'Estimate what indexing will cost: which blocks come from which source, and the calls, bytes, time and disk for the configured chains, from small samples of their history. Opens no store and writes nothing.',
+    )
+    .option('--chain <name>', 'Only this configured chain.')
+    .option(
+      '--samples <number>',
+      'Number of samples of each history, about 2 MB each.',
+      wholeNumber('--samples', 1),
+      16,
+    )
+    .option(
+      '--model',
+      'Ask no node: print what Ethereum, Polygon and a mid-size chain take in full, from measured costs.',
+    )
+    .option('--json', 'Print the estimate as JSON.')
+  return withConfig(command, [], plan)
+}
+
+function assumptionsOf(costs: EngineCosts, plans: readonly ChainPlan[]): string[] {
+  const works = plans.flatMap(plan => plan.works)
+  return [
+    `disk: ${costs.transfer} bytes a transfer (measured: ${costs.measured}) and ${indexesText(costs)}, ${costs.address} an address (full chains only), ${costs.block} a block with transfers`,
+    ...(costs === engineCosts.file
+      ? ['merging: rows are moved some at a time and need no disk of their own; the write-ahead log takes up to 100 MB']
+      : []),
+    `time: the endpoints answer as fast as now, within requests_per_second, daily_budget and backfill; two cores index ${bytesText(costs.jsonPerSecond)} of answers a second in full mode`,
+    ...(works.some(({ source }) => source === 'files')
+      ? [
+          `files: two cores index ${bytesText(costs.filePerSecond)} of files a second (measured), from a disk that keeps up`,
+        ]
+      : []),
+    ...(works.some(({ senders }) => senders !== undefined)
+      ? [
+          `senders: each core recovers ${countText(sendersPerSecond)} a second (measured), and this machine has ${availableParallelism()}; everything is read once more for it`,
+        ]
+      : []),
+    'history: up to the final block; following the head, and wallets and contracts requested later, come on top',
+    'addresses: estimated from how often samples share them; the least certain figure',
+  ]
+}
+
+function indexesText({ indexes }: EngineCosts): string {
+  const parts = Object.entries(indexes).map(([view, bytes]) => `${bytes} in ${view}`)
+  return parts.join(', ')
+}
+
+export async function plan(loaded: LoadedConfig, flags: PlanFlags): Promise<void> {
+  if (flags.model) {
+    if (flags.json) printJson({ model: modelledChains() })
+    else printData(modelText())
+    return
+  }
+  const configured = Object.entries(loaded.config.chains)
+  const chosen = flags.chain === undefined ? undefined : chooseChain(loaded, flags.chain)
+  if (configured.length === 0) {
+    throw new AlmanacError('not_configured', 'No chain is configured, so there is nothing to plan.', {
+      hint: `write a configuration with \`${commandLine} init\`, or name yours with --config.`,
+    })
+  }
+  const signal = interruption()
+  const startedAt = performance.now()
+  const spent: Spent = { calls: 0, bytes: 0, seconds: 0 }
+  const plans: ChainPlan[] = []
+  const costs = loaded.config.store.startsWith('file:') ? engineCosts.file : engineCosts.postgres
+  for (const [name, settings] of chosen === undefined ? configured : [[chosen.name, chosen.settings] as const]) {
+    if (process.stderr.isTTY) printNote(`Sampling ${name} …`)
+    plans.push(await planChain({ name, settings, loaded, samples: flags.samples, spent, costs }, signal))
+  }
+  spent.seconds = (performance.now() - startedAt) / 1_000
+  const assumptions = assumptionsOf(costs, plans)
+  if (flags.json) printJson({ ...shown(plans, spent), assumptions })
+  else {
+    const room = roomLines(totalOf(plans).disk_bytes, loaded.config.limits.storeBytesMax)
+    printData([described(plans, room, spent), ...assumptions.map(line => `Assumed: ${line}.`)].join('\n'))
+  }
+}
+
+function roomLines(needed: number, bytesMax: number | undefined): string[] {
+  return bytesMax !== undefined && bytesMax < needed
+    ? [`limits.store_bytes_max allows ${bytesText(bytesMax)}: indexing would pause as store_full.`]
+    : []
+}

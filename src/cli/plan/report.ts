@@ -1,0 +1,161 @@
+// Shows a plan: as JSON, and as a table with what to know of it. It works nothing out but sums.
+import { blockCount } from '../../coverage.ts'
+import type { Interval, SourceStatus } from '../../model.ts'
+import { bytesText, countText, durationText, printable, table } from '../terminal.ts'
+import type { Work } from './work.ts'
+
+export type ChainPlan = {
+  name: string
+  works: readonly Work[]
+  /** Blocks that no source has. */
+  missing: readonly Interval[]
+  /** Files and portals. */
+  sources: readonly SourceStatus[]
+  /** Whether the head comes from files or a portal. */
+  isArchive: boolean
+}
+export type Spent = { calls: number; bytes: number; seconds: number }
+
+const formats = {
+  ...{ calls: countText, bytes: bytesText, seconds: durationText, senders_seconds: durationText },
+  ...{ transfers: countText, addresses: countText, disk_bytes: bytesText },
+}
+const figureNames = Object.keys(formats) as (keyof typeof formats)[]
+type Figures = Record<keyof typeof formats, number>
+
+function figuresOf({ estimate, senders, diskBytes }: Work): Figures {
+  const { calls, bytes, transfers, addresses } = estimate
+  const [seconds, sendersSeconds] = [estimate.seconds, senders?.seconds ?? 0].map(tenths) as [number, number]
+  return { calls, bytes, seconds, senders_seconds: sendersSeconds, transfers, addresses, disk_bytes: diskBytes }
+}
+
+function tenths(seconds: number): number {
+  return Math.round(seconds * 10) / 10
+}
+
+/** Parts of one chain come one after another, so their times add up; chains run in parallel. */
+function sumOf(works: readonly Work[]): Figures {
+  const list = works.map(figuresOf)
+  const sum = (name: keyof Figures): number => list.reduce((total, figures) => total + figures[name], 0)
+  return Object.fromEntries(figureNames.map(name => [name, sum(name)])) as Figures
+}
+
+export function totalOf(plans: readonly ChainPlan[]): Figures {
+  const sums = plans.map(({ works }) => sumOf(works))
+  const longest = (name: keyof Figures): number => Math.max(0, ...sums.map(sum => sum[name]))
+  const times = { seconds: longest('seconds'), senders_seconds: longest('senders_seconds') }
+  return { ...sumOf(plans.flatMap(({ works }) => works)), ...times }
+}
+
+export function shown(plans: readonly ChainPlan[], spent: Spent) {
+  const chains = plans
+    .filter(({ works, missing }) => works.length + missing.length > 0)
+    .map(({ name, works, missing, sources }) => [
+      name,
+      { ...sumOf(works), parts: works.map(shownPart), missing, ...(sources.length === 0 ? {} : { sources }) },
+    ])
+  const sampling = { ...spent, seconds: tenths(spent.seconds) }
+  return { chains: Object.fromEntries(chains), total: totalOf(plans), sampling }
+}
+
+function shownPart(work: Work) {
+  const { contract, views, source, sourceName, intervals, estimate, senders, limitedBy } = work
+  return {
+    ...(contract === undefined ? { views } : { contract }),
+    ...{ source, ...(sourceName === undefined ? {} : { source_name: sourceName }) },
+    ...{ from: intervals[0]?.from ?? 0, to: intervals.at(-1)?.to ?? -1, intervals },
+    ...{ blocks: estimate.blocks, blocks_sampled: estimate.blocksSampled },
+    ...figuresOf(work),
+    ...(senders === undefined ? {} : { senders: { ...senders, seconds: tenths(senders.seconds) } }),
+    limited_by: limitedBy,
+  }
+}
+
+const heading = [
+  ...['CHAIN', 'WHAT', 'SOURCE', 'BLOCKS', 'SAMPLED', 'CALLS', 'BYTES', 'TIME', 'SENDERS', 'TRANSFERS'],
+  ...['ADDRESSES', 'DISK'],
+]
+
+export function described(plans: readonly ChainPlan[], room: readonly string[], spent: Spent): string {
+  const works = plans.flatMap(plan => plan.works)
+  const cells = (figures: Figures) => figureNames.map(name => formats[name](figures[name]))
+  const rows = works.map(work => [
+    ...[work.chain, work.contract ?? 'everything', work.source],
+    ...[countText(work.estimate.blocks), countText(work.estimate.blocksSampled)],
+    ...cells(figuresOf(work)),
+  ])
+  const total = ['total', '', '', '', '', ...cells(totalOf(plans))]
+  const limits = works.filter(({ limitedBy }) => !['endpoints', 'portal', 'machine'].includes(limitedBy))
+  const areEmpty = plans.every(({ works, missing }) => works.length + missing.length === 0)
+  return [
+    areEmpty
+      ? 'No contract is configured: nothing is indexed until one is requested.'
+      : table(heading, [...rows, total]),
+    '',
+    ...plans.flatMap(sourceLines),
+    ...plans.flatMap(viewsLines),
+    ...works.filter(({ source, limitedBy }) => source === 'nodes' && limitedBy === 'machine').map(machineLine),
+    ...limits.map(({ chain, limitedBy }) => `${chain}: the time is set by chains.${chain}.${limitedBy}.`),
+    ...room,
+    `Sampling took ${countText(spent.calls)} calls, ${bytesText(spent.bytes)} and ${durationText(spent.seconds)}.`,
+  ].join('\n')
+}
+
+/** Which blocks come from where, where that is not from nodes alone. */
+function sourceLines({ name, works, missing, sources, isArchive }: ChainPlan): string[] {
+  if (sources.length === 0) return []
+  const parts = works.map(({ source, sourceName, intervals }) => {
+    const from = sourceName === undefined ? source : `${source} (${printable(sourceName)})`
+    return `${name}: blocks ${intervalsText(intervals)} come from ${from}.`
+  })
+  const lacks =
+    missing.length === 0 ? [] : [`${name}: no source has blocks ${intervalsText(missing)}: they stay missing.`]
+  return [
+    ...parts,
+    ...lacks,
+    ...(isArchive ? [`${name}: no node is configured: the head is the highest block of its sources.`] : []),
+    ...sources.flatMap(source => refusalLines(name, source)),
+    ...works.flatMap(({ senders }) => (senders === undefined ? [] : [sendersLine(name, senders)])),
+  ]
+}
+
+const listedMax = 5
+
+function intervalsText(intervals: readonly Interval[]): string {
+  const some = intervals.slice(-listedMax).map(({ from, to }) => (from === to ? `${from}` : `${from} to ${to}`))
+  const rest = intervals.length - some.length
+  const more = rest === 0 ? '' : ` and ${countText(rest)} stretches below`
+  return `${some.join(', ')}${more} (${countText(blockCount(intervals))} blocks)`
+}
+
+function refusalLines(chain: string, { kind, name, state, reason, refused }: SourceStatus): string[] {
+  const unused = refused.slice(0, listedMax).map(({ name: each, block, reason: why }) => {
+    return `${chain}: not used: ${printable(each)}: ${block === undefined ? '' : `block ${block} `}${printable(why)}.`
+  })
+  const rest = refused.length - unused.length
+  return [
+    ...(state === 'ready' ? [] : [`${chain}: ${kind} (${printable(name)}): ${printable(reason ?? 'has no blocks')}.`]),
+    ...unused,
+    ...(rest === 0 ? [] : [`${chain}: not used: ${countText(rest)} more.`]),
+  ]
+}
+
+function sendersLine(chain: string, { transactions, seconds }: NonNullable<Work['senders']>): string {
+  return `${chain}: wallets fill after all transfers are there, in a pass of ${durationText(seconds)}: ${countText(transactions)} senders are recovered from signatures.`
+}
+
+function machineLine({ chain }: Work): string {
+  return `${chain}: the endpoints are faster than two cores index; more cores take less time.`
+}
+
+/** What the activity of wallets costs, or that it is left out. */
+function viewsLines({ name, works }: ChainPlan): string[] {
+  const whole = works.filter(({ contract }) => contract === undefined)
+  if (whole.length === 0) return []
+  const bytes = whole.reduce((sum, { activityBytes }) => sum + activityBytes, 0)
+  return whole[0]!.views.includes('activity')
+    ? [
+        `${name}: the activity of wallets takes ${bytesText(bytes)} of the disk; chains.${name}.views: [transfers] leaves it out.`,
+      ]
+    : [`${name}: the activity of wallets is left out by chains.${name}.views, and no address is counted.`]
+}
