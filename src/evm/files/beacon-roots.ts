@@ -11,7 +11,7 @@ const timeoutMs = 30_000
 /** An entry is added every 27 hours; after a failure it is asked sooner. */
 const [againAfterMs, retryAfterMs] = [6 * 3_600_000, 60_000]
 
-/** `historical_summaries` without the state around it, which is hundreds of megabytes: Nimbus and Lodestar have that. */
+/** `historical_summaries` without the state around it, which has hundreds of megabytes: of Nimbus and of Lodestar. */
 const summariesPaths = [
   'nimbus/v1/debug/beacon/states/finalized/historical_summaries',
   'eth/v1/lodestar/states/finalized/historical_summaries',

@@ -78,8 +78,8 @@ export function readBeaconNodes(bytes: Buffer): Buffer | undefined {
 }
 
 /**
- * Whichever of both a file or an answer has; undefined if none. SSZ does not say which it is: `historical_roots` has the
- * length that it had at its last fork, for good.
+ * Whichever of both a file or an answer has; undefined if none. SSZ does not say which it is: `historical_roots` has
+ * the length that it had at its last fork, for good.
  */
 export function readBeaconLists(bytes: Buffer, network: Network | undefined): BeaconRoots | undefined {
   if (bytes[0] === '{'.charCodeAt(0)) return readJsonLists(bytes)
