@@ -195,7 +195,7 @@ test('blocks out of order, unlinked, and not those that the chain above names ar
     expect(source.holds).toEqual([])
     return source.status().refused[0]
   }
-  const [a, b, c, d] = chain as [WrittenBlock, WrittenBlock, WrittenBlock, WrittenBlock]
+  const [a, b, c, d] = [chain[0]!, chain[1]!, chain[2]!, chain[3]!]
   expect(await trial([a, c, b, d])).toMatchObject({ block: 5, reason: 'is block 4 by its header' })
   const others = madeChain(5, 2)
   expect(await trial([a, b, ...others])).toMatchObject({ block: 5, reason: expect.stringContaining('as its parent') })

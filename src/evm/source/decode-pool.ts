@@ -2,9 +2,9 @@
 // indexer, small answers in the thread that asks.
 import { BodiesRefused, type PoolOptions, ThreadPool } from '../../thread-pool.ts'
 import { threadModule } from '../../threads.ts'
-import { decodePortalBodies, type PortalResult, type PortalTask } from '../portal/portal-blocks.ts'
 import { type FileFailure, type FileResult, type FileTask, OpenFile, readFileRange } from '../files/file-range.ts'
 import { type ProofResult, type ProofTask, proveFile } from '../files/prove-file.ts'
+import { decodePortalBodies, type PortalResult, type PortalTask } from '../portal/portal-blocks.ts'
 import { decodeRangeBodies, type RangeResult, type RangeTask } from './decode-range.ts'
 import type { DecodeThread } from './decode-thread.ts'
 import { rangeOf } from './range-columns.ts'

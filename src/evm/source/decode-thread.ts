@@ -1,9 +1,9 @@
 // What a decode thread does: parses, checks and decodes answers and the blocks of files. It knows neither the network
 // nor the store.
 import { moving } from '../../threads.ts'
-import { decodePortalBodies, type PortalTask } from '../portal/portal-blocks.ts'
 import { type FileTask, OpenFile, readFileRange } from '../files/file-range.ts'
 import { proveFile } from '../files/prove-file.ts'
+import { decodePortalBodies, type PortalTask } from '../portal/portal-blocks.ts'
 import type { DecodedRange } from './chain-source.ts'
 import { decodeRangeBodies } from './decode-range.ts'
 import { columnsOf } from './range-columns.ts'
