@@ -117,7 +117,7 @@ export class ThreadPool<Given extends Reader> {
       else if (jobs[0] !== job) job.reject(lost())
       else job.reject(new BodiesRefused(messageOf(thread.failure.cause ?? thread.failure)))
     }
-    if (thread.failure === undefined) jobs.shift()
+    if (thread.failure === undefined) jobs.splice(jobs.indexOf(job), 1)
     this.#assign()
   }
 }

@@ -1,15 +1,14 @@
 // Checks a whole file: every header, link and root, and what proves that its blocks are canonical. It stores nothing.
-import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
 import { basename } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { decodeBlocks } from './decode-blocks.ts'
 import { UnreadableFile } from './e2store.ts'
 import { type FileBlock, type FileHeader, readBlock } from './file-block.ts'
-import { BadBlock, byAccumulator, HeaderRecords, nextHeader, ofBlock, type Proven } from './file-headers.ts'
+import { BadBlock, HeaderRecords, nextHeader, ofBlock, type Proven, requireGenesis } from './file-headers.ts'
 import { checkProof } from './header-proof.ts'
 import { blocksPerEpoch, HistoryFile } from './history-file.ts'
-import { type BeaconRoots, type Network, networkOfName, nodeOf } from './networks.ts'
+import { type BeaconRoots, type Network, networkOfName } from './networks.ts'
+import { proofOfWhole } from './prove-file.ts'
 
 export type CheckOptions = {
   roots: BeaconRoots
@@ -121,7 +120,8 @@ async function checkBlocks(
     checked.logs += block.logCount
     batch.push(block)
     if (batch.length < blocksAtOnce && number < file.to) continue
-    if (network !== undefined) checked.transfers += decodeBlocks(network.chain, batch, { scope: 'transfers', bytes: 0 }).transfers.length
+    if (network !== undefined)
+      checked.transfers += decodeBlocks(network.chain, batch, { scope: 'transfers', bytes: 0 }).transfers.length
     onBlocks?.({ blocks: batch.length, bytes: batch.length * file.bytesPerBlock })
     batch = []
     // Lets a signal through.
@@ -129,11 +129,6 @@ async function checkBlocks(
     signal.throwIfAborted()
   }
   await proveWhole(file, network, records, report)
-}
-
-function requireGenesis({ number, hash }: FileHeader, network: Network | undefined): void {
-  if (number === 0 && network !== undefined && hash !== network.genesisHash)
-    throw new BadBlock(number, `is ${hash}, and ${network.name} begins with ${network.genesisHash}`)
 }
 
 function addProof(report: FileReport, verdict: ReturnType<typeof checkProof>, number: number): void {
@@ -147,39 +142,22 @@ function addProof(report: FileReport, verdict: ReturnType<typeof checkProof>, nu
   else report.proven.push({ from: number, to: number, by: verdict.by })
 }
 
-/** What is proven of all blocks at once, where the blocks have no proofs of their own. */
+/** Where the blocks have no proofs of their own, what proves them all at once. */
 async function proveWhole(
   file: HistoryFile,
   network: Network | undefined,
   records: HeaderRecords,
   report: FileReport,
 ): Promise<void> {
-  const said = file.accumulator()
-  const computed = records.root()
-  if (said !== undefined && computed !== undefined && !said.equals(computed))
-    throw new UnreadableFile(
-      `says that its headers hash to ${said.toString('hex')}, they hash to ${computed.toString('hex')}`,
-    )
+  const { proven, why } = await proofOfWhole(file, network, records)
   if (network === undefined) {
     report.unproven ??= 'the name of the file begins with no network that is known'
     return
   }
   if (report.proven.length === 0) {
-    const byRoot = byAccumulator(file, records, network)
-    if (byRoot !== undefined && 'why' in byRoot) report.unproven ??= byRoot.why
-    else if (byRoot !== undefined) report.proven.push(byRoot)
-  }
-  const listed = network.era1Checksums && nodeOf(network.era1Checksums(), file.from / blocksPerEpoch)
-  if (file.format === 'era1' && listed !== undefined && report.proven.length === 0) {
-    if (listed.equals(await sha256Of(file.path))) report.proven.push({ from: file.from, to: file.to, by: 'checksum' })
-    else report.unproven ??= `its SHA-256 is not that of the list of ${network.name}'s files`
+    if (proven !== undefined) report.proven.push(proven)
+    else report.unproven ??= why
   }
   const provenTo = report.proven.at(-1)?.to
   if (provenTo !== file.to) report.unproven ??= `nothing at hand proves block ${(provenTo ?? file.from - 1) + 1}`
-}
-
-async function sha256Of(path: string): Promise<Buffer> {
-  const digest = createHash('sha256')
-  for await (const chunk of createReadStream(path)) digest.update(chunk as Buffer)
-  return digest.digest()
 }

@@ -6,7 +6,9 @@ import { AlmanacError } from '../../errors.ts'
 import type { Interval } from '../../model.ts'
 import { type CheckOptions, checkFile, type FileReport } from './check-file.ts'
 
-const suffix = /\.(era1|ere|erae)$/
+export function isHistoryFile(name: string): boolean {
+  return /\.(era1|ere|erae)$/.test(name)
+}
 
 export type FolderReport = {
   files: FileReport[]
@@ -20,7 +22,7 @@ export type FolderReport = {
 export function historyFiles(path: string): { path: string; bytes: number }[] {
   const found = statSync(path).isDirectory()
     ? readdirSync(path)
-        .filter(name => suffix.test(name))
+        .filter(isHistoryFile)
         .sort()
         .map(name => join(path, name))
     : [path]

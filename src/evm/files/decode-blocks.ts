@@ -1,6 +1,6 @@
 // Decodes checked blocks of a file into what the index stores of blocks that nodes answered: the same rows, by the same
-// code. Senders are recovered: those of transactions with NFT transfers, which rows name, and for the activity of wallets
-// all of them.
+// code. Senders are recovered: those of transactions with NFT transfers, which rows name, and for the activity of
+// wallets all of them.
 import type { Chain } from '../../chains.ts'
 import { quantityHex } from '../../hex.ts'
 import type { Interval } from '../../model.ts'

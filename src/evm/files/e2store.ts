@@ -1,6 +1,6 @@
 // Reads e2store files: records of a type, a length and data, one after another. By position and record by record: a
 // file is never held whole. It knows nothing of what the records mean.
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync, type Stats } from 'node:fs'
 
 /** The types of records that history files have, as little-endian numbers. All others are passed over. */
 export const recordTypes = {
@@ -27,6 +27,17 @@ export const recordHeaderBytes = 8
 /** No block is near this size: a length beyond it is not one that a writer of history wrote. */
 const recordBytesMax = 64 * 2 ** 20
 
+/** Tells whether a file is what it was when it was looked at. */
+export type FileStamp = { path: string; size: number; mtimeMs: number; inode: number }
+
+export function stampOf(path: string, { size, mtimeMs, ino }: Stats): FileStamp {
+  return { path, size, mtimeMs, inode: ino }
+}
+
+export function isSameFile(a: FileStamp, b: FileStamp): boolean {
+  return a.path === b.path && a.size === b.size && a.mtimeMs === b.mtimeMs && a.inode === b.inode
+}
+
 /** What a file says cannot be right. The message continues a sentence that names the file and, if known, the block. */
 export class UnreadableFile extends Error {}
 
@@ -40,6 +51,11 @@ export class E2File {
     this.path = path
     this.#descriptor = openSync(path, 'r')
     this.size = fstatSync(this.#descriptor).size
+  }
+
+  /** As it is now. */
+  stamp(): FileStamp {
+    return stampOf(this.path, fstatSync(this.#descriptor))
   }
 
   recordAt(at: number): E2Record {

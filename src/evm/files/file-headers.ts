@@ -31,14 +31,35 @@ export function ofBlock<Result>(block: number, read: () => Result): Result {
 /** Checks a header after the one before it. */
 export function nextHeader(file: HistoryFile, number: number, before: FileHeader | undefined): FileHeader {
   return ofBlock(number, () => {
-    const header = readHeader(file.header(number))
-    if (header.number !== number) throw new UnreadableFile(`is block ${header.number} by its header`)
-    if (before !== undefined && header.parentHash !== before.hash)
-      throw new UnreadableFile(`names ${header.parentHash} as its parent, block ${number - 1} is ${before.hash}`)
-    if (before?.isBeforeMerge === false && header.isBeforeMerge)
-      throw new UnreadableFile('has a difficulty, and the block before it has none')
+    const header = headerAt(file, number)
+    if (before !== undefined) requireLink(before, header)
     return header
   })
+}
+
+/** Checks a header under the one after it. */
+export function headerBelow(file: HistoryFile, number: number, above: FileHeader | undefined): FileHeader {
+  const header = ofBlock(number, () => headerAt(file, number))
+  if (above !== undefined) ofBlock(above.number, () => requireLink(header, above))
+  return header
+}
+
+function headerAt(file: HistoryFile, number: number): FileHeader {
+  const header = readHeader(file.header(number))
+  if (header.number !== number) throw new UnreadableFile(`is block ${header.number} by its header`)
+  return header
+}
+
+function requireLink(parent: FileHeader, header: FileHeader): void {
+  if (header.parentHash !== parent.hash)
+    throw new UnreadableFile(`names ${header.parentHash} as its parent, block ${parent.number} is ${parent.hash}`)
+  if (!parent.isBeforeMerge && header.isBeforeMerge)
+    throw new UnreadableFile('has a difficulty, and the block before it has none')
+}
+
+export function requireGenesis({ number, hash }: FileHeader, network: Network | undefined): void {
+  if (number === 0 && network !== undefined && hash !== network.genesisHash)
+    throw new BadBlock(number, `is ${hash}, and ${network.name} begins with ${network.genesisHash}`)
 }
 
 /** Collects what the accumulator is computed from, block by block. */

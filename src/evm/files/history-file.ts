@@ -1,6 +1,6 @@
 // A file of blocks, era1 or ere: what its index says it holds, and the records of each block by number. The index is
 // believed and not the name; a record is believed once its hashes are checked, which is not done here.
-import { E2File, type E2Record, recordHeaderBytes, recordTypes, UnreadableFile } from './e2store.ts'
+import { E2File, type E2Record, type FileStamp, recordHeaderBytes, recordTypes, UnreadableFile } from './e2store.ts'
 import { unframe } from './snappy.ts'
 
 export const blocksPerEpoch = 8_192
@@ -9,11 +9,14 @@ export const blocksPerEpoch = 8_192
 export type Component = 'header' | 'body' | 'receipts' | 'difficulty' | 'proof'
 
 type Index = {
+  /** Its record, and where that begins. */
+  record: E2Record
   at: number
   from: number
   count: number
-  /** Where the records begin, block by block; in era1 those of headers alone. */
-  offsets: Float64Array
+  /** How many offsets each block has; in era1 that of the header alone. */
+  width: number
+  /** Which of them, or which record behind the header, a component is. */
   slots: ReadonlyMap<Component, number>
 }
 
@@ -26,7 +29,10 @@ export class HistoryFile {
   readonly count: number
   readonly #file: E2File
   readonly #index: Index
+  /** Where the records of the last block that was asked for begin. */
+  #offsets: { place: number; of: Float64Array } | undefined
 
+  /** Reads what the index says of all blocks; that of one is read when it is asked for. */
   constructor(path: string) {
     this.#file = new E2File(path)
     try {
@@ -94,21 +100,26 @@ export class HistoryFile {
     return this.#index.at / this.count
   }
 
+  stamp(): FileStamp {
+    return this.#file.stamp()
+  }
+
   close(): void {
     this.#file.close()
   }
 
   /** What the next call overwrites. */
   #record(number: number, component: Component): Buffer {
-    const { slots, offsets, from, at: end } = this.#index
+    const { slots, from, at: end } = this.#index
     const slot = slots.get(component)
     if (slot === undefined) throw new UnreadableFile(`has no ${component} of its blocks`)
     const place = number - from
-    if (this.format === 'ere')
-      return this.#file.dataOf(this.#file.recordOf(typesOfEre[component], offsets[place * slots.size + slot]!))
+    if (this.#offsets?.place !== place) this.#offsets = { place, of: offsetsOf(this.#file, this.#index, place) }
+    const offsets = this.#offsets.of
+    if (this.format === 'ere') return this.#file.dataOf(this.#file.recordOf(typesOfEre[component], offsets[slot]!))
     // The records of a block stand behind its header; unknown ones may stand among them.
     const type = typesOfEra1[component]
-    let record = this.#file.recordOf(recordTypes.header, offsets[place]!)
+    let record = this.#file.recordOf(recordTypes.header, offsets[0]!)
     while (record.type !== type) {
       const next = record.at + record.length
       record = this.#file.recordAt(next)
@@ -168,43 +179,43 @@ function indexRecord(file: E2File, type: number, length: number): E2Record | und
 
 function era1Index(file: E2File, record: E2Record, count: number): Index {
   const slots = new Map<Component, number>([...era1Components.entries()].map(([slot, name]) => [name, slot]))
-  return { ...offsetsOf(file, record, count), count, slots }
+  return { ...startOf(file, record), count, width: 1, slots }
 }
 
 const era1Components: readonly Component[] = ['header', 'body', 'receipts', 'difficulty']
 
 /** What the slots of the index hold is told by the records of the first block; unknown ones are left out. */
-function ereIndex(file: E2File, record: E2Record, count: number, components: number): Index {
-  const index = offsetsOf(file, record, count * components)
+function ereIndex(file: E2File, record: E2Record, count: number, width: number): Index {
+  const start = startOf(file, record)
+  const first = offsetsOf(file, { ...start, width }, 0)
   const names = Object.keys(typesOfEre) as Component[]
-  const found: [Component, number][] = []
-  for (let slot = 0; slot < components; slot++) {
-    const { type } = file.recordAt(index.offsets[slot]!)
+  const slots = new Map<Component, number>()
+  for (let slot = 0; slot < width; slot++) {
+    const { type } = file.recordAt(first[slot]!)
     const name = names.find(each => typesOfEre[each] === type)
-    if (name !== undefined) found.push([name, slot])
+    if (name === undefined) continue
+    if (slots.has(name)) throw new UnreadableFile(`has an index with two records of a block's ${name}`)
+    slots.set(name, slot)
   }
-  const slots = new Map(found.map(([name], at) => [name, at]))
-  if (!slots.has('header') || !slots.has('body') || slots.size < found.length)
-    throw new UnreadableFile('has an index without headers or bodies, or with two of a kind')
-  const offsets = new Float64Array(count * found.length)
-  for (let block = 0; block < count; block++)
-    for (const [at, [, slot]] of found.entries())
-      offsets[block * found.length + at] = index.offsets[block * components + slot]!
-  return { ...index, count, offsets, slots }
+  if (!slots.has('header') || !slots.has('body')) throw new UnreadableFile('has an index without headers or bodies')
+  return { ...start, count, width, slots }
 }
 
-/** Offsets are counted from the first byte of the index record. */
-function offsetsOf(file: E2File, record: E2Record, count: number): Omit<Index, 'count' | 'slots'> {
-  const bytes = file.bytesAt(record.at, (1 + count) * numberBytes)
-  const at = record.at - recordHeaderBytes
-  const offsets = new Float64Array(count)
-  for (let entry = 0; entry < count; entry++) {
-    const offset = at + Number(bytes.readBigInt64LE((1 + entry) * numberBytes))
+function startOf(file: E2File, record: E2Record): Pick<Index, 'record' | 'at' | 'from'> {
+  return { record, at: record.at - recordHeaderBytes, from: numberAt(file.bytesAt(record.at, numberBytes), 0) }
+}
+
+/** Of one block. They are counted from the first byte of the index record. */
+function offsetsOf(file: E2File, { record, at, width }: Pick<Index, 'record' | 'at' | 'width'>, place: number) {
+  const bytes = file.bytesAt(record.at + (1 + place * width) * numberBytes, width * numberBytes)
+  const offsets = new Float64Array(width)
+  for (let slot = 0; slot < width; slot++) {
+    const offset = at + Number(bytes.readBigInt64LE(slot * numberBytes))
     if (!(offset >= recordHeaderBytes && offset < at))
-      throw new UnreadableFile(`has an index whose entry ${entry} points outside of its records`)
-    offsets[entry] = offset
+      throw new UnreadableFile('has an index that points outside of its records')
+    offsets[slot] = offset
   }
-  return { at, from: numberAt(bytes, 0), offsets }
+  return offsets
 }
 
 function numberAt(bytes: Buffer, at: number): number {

@@ -22,9 +22,9 @@ export type Network = {
 
 /** Of a beacon state, as the operator gives them: nodes of 32 bytes, one after another. */
 export type BeaconRoots = {
-  historicalRoots?: Buffer | undefined
+  historicalRoots?: Uint8Array | undefined
   /** Block summary root and state summary root of each. */
-  historicalSummaries?: Buffer | undefined
+  historicalSummaries?: Uint8Array | undefined
 }
 
 export const networks: readonly Network[] = [
@@ -56,10 +56,15 @@ export function networkOfName(fileName: string): Network | undefined {
   return networks.find(({ name }) => fileName.startsWith(`${name}-`))
 }
 
+export function networkOfChain({ id }: Pick<Chain, 'id'>): Network | undefined {
+  return networks.find(({ chain }) => chain.id === id)
+}
+
 /** An entry of a list of nodes. */
-export function nodeOf(nodes: Buffer, index: number): Buffer | undefined {
+export function nodeOf(nodes: Uint8Array, index: number): Buffer | undefined {
   const at = index * nodeBytes
-  return index >= 0 && at + nodeBytes <= nodes.length ? nodes.subarray(at, at + nodeBytes) : undefined
+  const isIn = index >= 0 && at + nodeBytes <= nodes.length
+  return isIn ? Buffer.from(nodes.buffer, nodes.byteOffset + at, nodeBytes) : undefined
 }
 
 /**
@@ -68,15 +73,38 @@ export function nodeOf(nodes: Buffer, index: number): Buffer | undefined {
  */
 export function readBeaconNodes(bytes: Buffer): Buffer | undefined {
   if (bytes[0] !== '{'.charCodeAt(0)) return bytes.length > 0 && bytes.length % nodeBytes === 0 ? bytes : undefined
+  const lists = readJsonLists(bytes)
+  return lists?.historicalSummaries ?? lists?.historicalRoots
+}
+
+/**
+ * Whichever of both a file or an answer has; undefined if none. SSZ does not say which it is: `historical_roots` has
+ * the length that it had at its last fork, for good.
+ */
+export function readBeaconLists(bytes: Buffer, network: Network | undefined): BeaconRoots | undefined {
+  if (bytes[0] === '{'.charCodeAt(0)) return readJsonLists(bytes)
+  const nodes = readBeaconNodes(bytes)
+  if (nodes === undefined) return undefined
+  const isRoots = nodes.length === (network?.historicalRoots ?? 0) * nodeBytes
+  return isRoots ? { historicalRoots: nodes } : { historicalSummaries: nodes }
+}
+
+function readJsonLists(bytes: Buffer): Record<keyof BeaconRoots, Buffer | undefined> | undefined {
   try {
     const answer = JSON.parse(bytes.toString('utf8')) as { data?: BeaconFields } & BeaconFields
     const { historical_roots: roots, historical_summaries: summaries } = answer.data ?? answer
     const pairs = summaries?.flatMap(each => [each.block_summary_root, each.state_summary_root])
-    const nodes = pairs ?? roots
-    return nodes?.every(node => isHexOf(node, nodeBytes)) ? Buffer.concat(nodes.map(bytesOfHex)) : undefined
+    const lists = { historicalRoots: nodesOf(roots), historicalSummaries: nodesOf(pairs) }
+    return lists.historicalRoots === undefined && lists.historicalSummaries === undefined ? undefined : lists
   } catch {
     return undefined
   }
+}
+
+/** Undefined where there are none; throws where one is not a root. */
+function nodesOf(nodes: readonly string[] | undefined): Buffer | undefined {
+  if (nodes?.every(node => isHexOf(node, nodeBytes)) === false) throw new Error('not a root')
+  return nodes && Buffer.concat(nodes.map(bytesOfHex))
 }
 
 type BeaconFields = {

@@ -2,7 +2,7 @@
 // transactions.
 //
 // A second, on one core of arm64: libauth (libsecp256k1 in WebAssembly) 2,130, tiny-secp256k1 (the same) 1,790, noble
-// (JavaScript) 436; native builds need scripts at installation. `npm run bench:senders` measures the first and the last.
+// (JavaScript) 436; native builds need scripts at installation. `npm run bench:senders` measures the first and last.
 import {
   CompressionFlag,
   ContextFlag,
@@ -31,8 +31,8 @@ function takeRoom() {
 }
 
 /**
- * The address, in small letters; undefined where nobody can have signed. `signature`: `r` and `s`. A large `s` is taken:
- * it was allowed before Homestead, and later blocks that have one are not of the chain. `parity`: 0 or 1.
+ * The address, in small letters; undefined where nobody can have signed. `signature`: `r` and `s`. A large `s` is
+ * taken: it was allowed before Homestead, and later blocks that have one are not of the chain. `parity`: 0 or 1.
  */
 export function recoverSender(digest: Uint8Array, signature: Uint8Array, parity: number): string | undefined {
   if ((parity !== 0 && parity !== 1) || signature.length !== signatureBytes || digest.length !== digestBytes)

@@ -1,7 +1,9 @@
-// Parses, checks and decodes what endpoints answered: large answers in threads beside the indexer, small ones in the
-// thread that asks.
+// Parses, checks and decodes what endpoints answered and what files hold: files and large answers in threads beside the
+// indexer, small answers in the thread that asks.
 import { BodiesRefused, type PoolOptions, ThreadPool } from '../../thread-pool.ts'
 import { threadModule } from '../../threads.ts'
+import { type FileFailure, type FileResult, type FileTask, OpenFile, readFileRange } from '../files/file-range.ts'
+import { type ProofResult, type ProofTask, proveFile } from '../files/prove-file.ts'
 import { decodePortalBodies, type PortalResult, type PortalTask } from '../portal/portal-blocks.ts'
 import { decodeRangeBodies, type RangeResult, type RangeTask } from './decode-range.ts'
 import type { DecodeThread } from './decode-thread.ts'
@@ -15,6 +17,8 @@ export interface Decoder {
   portal(task: PortalTask): Promise<PortalResult>
   facts(task: FactsTask): Promise<ReadFacts | string>
   logs(task: LogsTask): Promise<ReadLogs | string>
+  file(task: FileTask): Promise<FileResult>
+  proof(task: ProofTask): Promise<ProofResult>
 }
 
 /** Decodes in the thread that asks, for commands and tests. */
@@ -23,6 +27,14 @@ export const inlineDecoder: Decoder = {
   portal: async task => decodePortalBodies(task),
   facts: async task => readFacts(task),
   logs: async task => readLogs(task),
+  async file(task) {
+    using opened = new DisposableStack()
+    return readFileRange(
+      task,
+      opened.adopt(new OpenFile(), each => each.close()),
+    )
+  },
+  proof: proveFile,
 }
 
 const bytesHereMax = 2_000_000
@@ -69,9 +81,33 @@ export class DecodePool implements Decoder {
     return await this.#threads.run('logs', task).catch(refused)
   }
 
+  async file(task: FileTask): Promise<FileResult> {
+    try {
+      const outcome = await this.#threads.run('file', { ...task, bodies: [] })
+      return 'columns' in outcome ? { ok: true, range: rangeOf(outcome.columns) } : outcome
+    } catch (error) {
+      return { ok: false, failure: endedThread(error) }
+    }
+  }
+
+  async proof(task: ProofTask): Promise<ProofResult> {
+    try {
+      return await this.#threads.run('proof', { ...task, bodies: [] })
+    } catch (error) {
+      // It takes turns with other work, which may be at fault.
+      return { ok: false, failure: { ...endedThread(error), isPassing: 'system' } }
+    }
+  }
+
   close(): Promise<void> {
     return this.#threads.close()
   }
+}
+
+/** What to hold against the file; any other error is thrown again. */
+function endedThread(error: unknown): FileFailure {
+  if (error instanceof BodiesRefused) return { message: `could not be read (${error.message})` }
+  throw error
 }
 
 /** What to hold against the endpoint; any other error is thrown again. */

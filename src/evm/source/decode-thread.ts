@@ -1,6 +1,10 @@
-// What a decode thread does: parses, checks and decodes answers. It knows neither the network nor the store.
+// What a decode thread does: parses, checks and decodes answers and the blocks of files. It knows neither the network
+// nor the store.
 import { moving } from '../../threads.ts'
+import { type FileTask, OpenFile, readFileRange } from '../files/file-range.ts'
+import { proveFile } from '../files/prove-file.ts'
 import { decodePortalBodies, type PortalTask } from '../portal/portal-blocks.ts'
+import type { DecodedRange } from './chain-source.ts'
 import { decodeRangeBodies } from './decode-range.ts'
 import { columnsOf } from './range-columns.ts'
 import { readFacts } from './read-facts.ts'
@@ -9,12 +13,11 @@ import { readLogs } from './read-logs.ts'
 export type DecodeThread = ReturnType<typeof startThread>
 
 export function startThread() {
+  const files = new OpenFile()
   return {
     range(task: Parameters<typeof decodeRangeBodies>[0]) {
       const result = decodeRangeBodies(task)
-      if (!result.ok) return result
-      const columns = columnsOf(result.range)
-      return moving({ columns }, [columns.places, columns.payloads, columns.activity])
+      return result.ok ? moved(result.range) : result
     },
     portal(task: PortalTask) {
       const result = decodePortalBodies(task)
@@ -25,5 +28,15 @@ export function startThread() {
     },
     facts: readFacts,
     logs: readLogs,
+    file(task: FileTask) {
+      const result = readFileRange(task, files)
+      return result.ok ? moved(result.range) : result
+    },
+    proof: proveFile,
   }
+}
+
+function moved(range: DecodedRange) {
+  const columns = columnsOf(range)
+  return moving({ columns }, [columns.places, columns.payloads, columns.activity])
 }

@@ -1,0 +1,130 @@
+// The roots of a beacon state that the operator trusts, from files or from a beacon node: what proofs of headers after
+// the merge are checked against. A source of them that fails proves nothing, and stops nothing.
+import { readFile, stat } from 'node:fs/promises'
+import { AlmanacError, messageOf, messageWithCauses } from '../../errors.ts'
+import type { Log } from '../../log.ts'
+import { type BeaconRoots, type Network, readBeaconLists } from './networks.ts'
+
+/** A list of summaries grows by 64 bytes a day. */
+const bytesMax = 16 * 2 ** 20
+const timeoutMs = 30_000
+/** An entry is added every 27 hours; after a failure it is asked sooner. */
+const [againAfterMs, retryAfterMs] = [6 * 3_600_000, 60_000]
+
+/** `historical_summaries` without the state around it, which has hundreds of megabytes: of Nimbus and of Lodestar. */
+const summariesPaths = [
+  'nimbus/v1/debug/beacon/states/finalized/historical_summaries',
+  'eth/v1/lodestar/states/finalized/historical_summaries',
+]
+
+type Given = { from: string; roots: BeaconRoots; stamp: string; againMs: number; reason?: string }
+
+export class TrustedRoots {
+  readonly #network: Network | undefined
+  readonly #log: Log
+  #given: Given[]
+
+  /** `sources`: files with a list in SSZ or JSON, and URLs of beacon nodes. */
+  constructor(sources: readonly string[], { network, log }: { network: Network | undefined; log: Log }) {
+    this.#network = network
+    this.#log = log
+    this.#given = sources.map(from => ({ from, roots: {}, stamp: '', againMs: 0 }))
+  }
+
+  get roots(): BeaconRoots {
+    const known: BeaconRoots = {}
+    for (const { roots } of this.#given) {
+      known.historicalRoots ??= roots.historicalRoots
+      known.historicalSummaries ??= roots.historicalSummaries
+    }
+    return known
+  }
+
+  /** What could not be read. */
+  get failure(): string | undefined {
+    return this.#given.find(({ reason }) => reason !== undefined)?.reason
+  }
+
+  /** Reads what changed, and asks again what is old. */
+  async look(signal: AbortSignal): Promise<void> {
+    for (const given of this.#given) {
+      try {
+        if (isUrl(given.from)) await this.#ask(given, signal)
+        else await this.#read(given)
+        delete given.reason
+      } catch (error) {
+        signal.throwIfAborted()
+        given.againMs = performance.now() + retryAfterMs
+        const reason = messageOf(error)
+        if (reason !== given.reason) this.#log.warn({ reason }, 'Roots of the beacon chain cannot be read')
+        given.reason = reason
+      }
+    }
+  }
+
+  async #read(given: Given): Promise<void> {
+    const { size, mtimeMs } = await stat(given.from)
+    const stamp = `${size} ${mtimeMs}`
+    if (stamp === given.stamp) return
+    if (size > bytesMax) throw unreadable(`${given.from} has ${size} bytes, more than a list of roots.`)
+    given.roots = this.#listsOf(await readFile(given.from), given.from)
+    given.stamp = stamp
+  }
+
+  async #ask(given: Given, signal: AbortSignal): Promise<void> {
+    if (performance.now() < given.againMs) {
+      if (given.reason !== undefined) throw unreadable(given.reason)
+      return
+    }
+    const answers: string[] = []
+    for (const path of summariesPaths) {
+      const url = new URL(given.from)
+      url.pathname = `${url.pathname.replace(/\/$/, '')}/${path}`
+      try {
+        given.roots = this.#listsOf(await bodyOf(url, signal), `the answer to ${path}`)
+        given.againMs = performance.now() + againAfterMs
+        return
+      } catch (error) {
+        signal.throwIfAborted()
+        answers.push(`GET /${path}: ${messageWithCauses(error)}`)
+      }
+    }
+    const host = new URL(given.from).host
+    throw unreadable(`the beacon node at ${host} gave no historical_summaries (${answers.join('; ')})`)
+  }
+
+  #listsOf(bytes: Buffer, from: string): BeaconRoots {
+    const lists = readBeaconLists(bytes, this.#network)
+    if (lists !== undefined) return lists
+    throw unreadable(`${from} is not a list of historical_summaries or historical_roots, in SSZ or as JSON`)
+  }
+}
+
+export function isUrl(text: string): boolean {
+  return /^https?:\/\//i.test(text)
+}
+
+async function bodyOf(url: URL, signal: AbortSignal): Promise<Buffer> {
+  const { username, password } = url
+  const bare = new URL(url)
+  bare.username = ''
+  bare.password = ''
+  const basic = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString('base64')
+  const response = await fetch(bare, {
+    headers: { accept: 'application/json', ...(username === '' ? {} : { authorization: `Basic ${basic}` }) },
+    signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+  })
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of response.body ?? []) {
+    bytes += chunk.length
+    if (bytes > bytesMax) throw new Error(`it answered more than ${bytesMax} bytes`)
+    chunks.push(chunk)
+  }
+  if (!response.ok) throw new Error(`it answered ${response.status}`)
+  return Buffer.concat(chunks)
+}
+
+function unreadable(message: string): AlmanacError {
+  return new AlmanacError('bad_request', message)
+}

@@ -1,0 +1,232 @@
+// History from files: a bulk source over the era1 and ere files of a chain. Blocks are read and checked in the decoding
+// threads; a file that turns out to be wrong is left out, with the block, until it changes.
+import { setImmediate } from 'node:timers/promises'
+import type { Chain } from '../../chains.ts'
+import { blockCount } from '../../coverage.ts'
+import type { Log } from '../../log.ts'
+import type { Hash, Interval, SourceStatus } from '../../model.ts'
+import { type Anchor, type BulkRequest, type BulkSource, SourceLost } from '../source/bulk-source.ts'
+import type { DecodedRange, Header } from '../source/chain-source.ts'
+import type { Decoder } from '../source/decode-pool.ts'
+import { TrustedRoots } from './beacon-roots.ts'
+import { isSameFile } from './e2store.ts'
+import { FileCatalogue, type HeldFile, type Piece } from './file-catalogue.ts'
+import { headerBelow } from './file-headers.ts'
+import { changed, type FileFailure, failureOf, OpenFile } from './file-range.ts'
+import type { HistoryFile } from './history-file.ts'
+import { type Network, networkOfChain } from './networks.ts'
+import { type FileProof, highestProven } from './prove-file.ts'
+
+export type FileSourceOptions = {
+  chain: Chain
+  decoder: Pick<Decoder, 'file' | 'proof'>
+  log: Log
+  /** Folders with history files, or files. */
+  paths: readonly string[]
+  /** Files with `historical_summaries` or `historical_roots`, or URLs of beacon nodes. */
+  summaries?: readonly string[] | undefined
+  /** The hash of a block that the operator knows to be of the chain. */
+  anchor?: Hash | undefined
+}
+
+export function fileSource(options: FileSourceOptions): BulkSource {
+  return new FileSource(options)
+}
+
+// What one task reads. A block of Ethereum takes some 60 kB, an early one 1 kB.
+const bytesAtOnce = 4 * 2 ** 20
+const blocksAtOnceMax = 512
+/** A folder of files that are all wrong would fill a status. */
+const refusedMax = 100
+
+class FileSource implements BulkSource {
+  readonly kind = 'files'
+  readonly name: string
+  readonly #options: FileSourceOptions
+  readonly #network: Network | undefined
+  readonly #catalogue: FileCatalogue
+  readonly #trusted: TrustedRoots
+  /** For headers, which are read here. */
+  readonly #open = new OpenFile()
+  /** The block that the operator names, once it was seen. */
+  #anchorAt: number | undefined
+
+  constructor(options: FileSourceOptions) {
+    const { chain, paths, summaries = [], log } = options
+    this.#options = options
+    this.name = paths.length === 1 ? paths[0]! : `${paths[0]} and ${paths.length - 1} more`
+    this.#network = networkOfChain(chain)
+    this.#catalogue = new FileCatalogue({ chain, paths, log })
+    this.#trusted = new TrustedRoots(summaries, { network: this.#network, log })
+  }
+
+  async look(signal: AbortSignal): Promise<void> {
+    await this.#catalogue.look(signal)
+    if (this.#catalogue.files.some(({ holds }) => holds?.hasProofs)) await this.#trusted.look(signal)
+  }
+
+  get holds(): readonly Interval[] {
+    return this.#catalogue.holds
+  }
+
+  blocksAt(number: number): number {
+    const piece = this.#catalogue.pieceAt(number)
+    if (piece === undefined) return 1
+    const fitting = Math.floor(bytesAtOnce / piece.file.holds!.bytesPerBlock)
+    return Math.min(number - piece.from + 1, blocksAtOnceMax, Math.max(1, fitting))
+  }
+
+  async range(interval: Interval, { scope, lastHash }: BulkRequest, signal: AbortSignal): Promise<DecodedRange> {
+    const { chain, decoder, anchor } = this.#options
+    const { file, from } = this.#pieceAt(interval.to)
+    const { provenTo } = file.holds?.mayBeProven === true ? await this.#proofOf(file) : {}
+    signal.throwIfAborted()
+    const result = await decoder.file({
+      ...{ file: file.stamp, chain, scope, lastHash, provenTo, anchor },
+      interval: { from: Math.max(from, interval.from), to: interval.to },
+      roots: file.holds?.hasProofs === true ? this.#trusted.roots : {},
+    })
+    signal.throwIfAborted()
+    if (!result.ok) throw this.#lost(file, result.failure)
+    if (anchor !== undefined && result.range.headers.at(-1)!.hash === anchor) this.#anchorAt = interval.to
+    return result.range
+  }
+
+  async header(number: number): Promise<Header | undefined> {
+    const piece = this.#catalogue.pieceAt(number)
+    return piece && this.#read(piece.file, file => plainHeader(headerBelow(file, number, undefined)))
+  }
+
+  /** The highest that is proven, else the one that the operator names: what is above it may rise by that later. */
+  async anchorIn(interval: Interval, signal: AbortSignal): Promise<Anchor | undefined> {
+    const proven = await this.#search(interval, signal, (file, within) => this.#provenIn(file, within))
+    if (proven !== undefined) return { ...proven, evidence: 'canonical' }
+    if (this.#options.anchor === undefined) return undefined
+    const named = await this.#search(interval, signal, (file, within) => this.#namedIn(file, within))
+    return named && { ...named, evidence: 'receipts-root' }
+  }
+
+  /** Asks the files that have blocks of the interval, highest first. */
+  async #search(
+    { from, to }: Interval,
+    signal: AbortSignal,
+    find: (file: HeldFile, within: Interval) => Promise<number | undefined>,
+  ): Promise<Pick<Header, 'number' | 'hash'> | undefined> {
+    for (let above = to; above >= from; ) {
+      const piece = this.#catalogue.pieceAt(above)
+      if (piece === undefined) {
+        above = this.#catalogue.holds.findLast(held => held.to < above)?.to ?? -1
+        continue
+      }
+      const within = { from: Math.max(from, piece.from), to: above }
+      try {
+        const number = await find(piece.file, within)
+        const header = number === undefined ? undefined : await this.header(number)
+        if (header !== undefined) return { number: header.number, hash: header.hash }
+        above = within.from - 1
+      } catch (error) {
+        // The file is left out now: another may have its blocks.
+        if (!(error instanceof SourceLost)) throw error
+      }
+      // Lets others in between: there may be thousands of files.
+      await setImmediate()
+      signal.throwIfAborted()
+    }
+    return undefined
+  }
+
+  status(): SourceStatus {
+    const { files, holds, failure, hasLooked } = this.#catalogue
+    const refused = files.flatMap(({ name, problem }) => {
+      if (problem === undefined) return []
+      return [{ name, ...(problem.block === undefined ? {} : { block: problem.block }), reason: problem.reason }]
+    })
+    const blocks = blockCount(holds)
+    const state = !hasLooked ? 'waiting' : blocks > 0 ? 'ready' : failure || refused.length > 0 ? 'failed' : 'empty'
+    const unusable = refused.length > 0 ? `none of its ${files.length} files can be used` : undefined
+    const reason = failure ?? (state === 'failed' ? unusable : this.#trusted.failure)
+    return {
+      ...{ kind: this.kind, name: this.name, blocks, state, refused: refused.slice(0, refusedMax) },
+      ...(blocks === 0 ? {} : { from: holds[0]!.from, to: holds.at(-1)!.to }),
+      ...(reason === undefined ? {} : { reason }),
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#open.close()
+  }
+
+  #pieceAt(number: number): Piece {
+    const piece = this.#catalogue.pieceAt(number)
+    if (piece !== undefined) return piece
+    throw new SourceLost(`No history file of ${this.#options.chain.name} has block ${number}.`)
+  }
+
+  /** Reads here what takes no time. Undefined where the file is wrong, which is then left out. */
+  #read<Result>(file: HeldFile, read: (opened: HistoryFile) => Result): Result | undefined {
+    try {
+      const opened = this.#open.at(file.stamp)
+      if (!isSameFile(opened.stamp(), file.stamp)) throw this.#lost(file, changed)
+      return read(opened)
+    } catch (error) {
+      this.#open.close()
+      if (!(error instanceof SourceLost)) this.#catalogue.refuse(file, failureOf(error))
+      return undefined
+    }
+  }
+
+  /** The highest block that is proven. */
+  async #provenIn(file: HeldFile, { from, to }: Interval): Promise<number | undefined> {
+    const { provenTo = -1 } = file.holds?.mayBeProven === true ? await this.#proofOf(file) : {}
+    if (Math.min(provenTo, to) >= from) return Math.min(provenTo, to)
+    if (file.holds?.hasProofs !== true) return undefined
+    return this.#read(file, opened => highestProven(opened, { from, to }, this.#network, this.#trusted.roots))
+  }
+
+  /** The block that the operator names. */
+  async #namedIn(file: HeldFile, { from, to }: Interval): Promise<number | undefined> {
+    const { anchor } = this.#options
+    if (anchor === undefined) return undefined
+    this.#anchorAt ??= (await this.#lastNamed(anchor)) ?? (await this.#proofOf(file)).anchorAt
+    const at = this.#anchorAt
+    if (at === undefined || at < from || at > to) return undefined
+    return (await this.header(at))?.hash === anchor ? at : undefined
+  }
+
+  /** A name of ere has the first bytes of the last block's hash: that one needs no search. */
+  async #lastNamed(anchor: Hash): Promise<number | undefined> {
+    for (const { name, holds } of this.#catalogue.files)
+      if (holds !== undefined && name.includes(`-${anchor.slice(2, 10)}`))
+        if ((await this.header(holds.to))?.hash === anchor) return holds.to
+    return undefined
+  }
+
+  /** Found out once a file. */
+  async #proofOf(file: HeldFile): Promise<FileProof> {
+    file.proof ??= this.#prove(file)
+    try {
+      return await file.proof
+    } catch (error) {
+      // A thread that ended takes nothing from the file.
+      delete file.proof
+      throw error
+    }
+  }
+
+  async #prove(file: HeldFile): Promise<FileProof> {
+    const { chain, decoder, anchor } = this.#options
+    const result = await decoder.proof({ file: file.stamp, chain, anchor })
+    if (result.ok) return result.proof
+    throw this.#lost(file, result.failure)
+  }
+
+  #lost(file: HeldFile, failure: FileFailure): SourceLost {
+    this.#catalogue.refuse(file, failure)
+    const block = failure.block === undefined ? '' : `block ${failure.block} `
+    return new SourceLost(`${file.name}: ${block}${failure.message}.`)
+  }
+}
+
+function plainHeader({ number, hash, parentHash, timestamp }: Header): Header {
+  return { number, hash, parentHash, timestamp }
+}
