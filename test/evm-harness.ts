@@ -49,7 +49,7 @@ export function startIndexer(
   setup: Partial<
     ChainSetup & { pace: Partial<ChainPace>; annotator: ContractAnnotator; room: StoreRoom; urls: string[] }
   > = {},
-): { indexer: ChainIndexer; stop: () => Promise<void> } {
+): { indexer: ChainIndexer; rpc: ChainRpc; stop: () => Promise<void> } {
   const chain = simulatedChain(node)
   const urls = setup.urls ?? node.endpoints.map(({ url }) => url)
   const rpc = new ChainRpc({ chain, endpoints: urls.map(url => ({ url })), timeoutMs: 2_000 })
@@ -69,6 +69,7 @@ export function startIndexer(
   indexer.start()
   return {
     indexer,
+    rpc,
     stop: async () => {
       await indexer.stop()
       await rpc.close()

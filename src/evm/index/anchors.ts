@@ -92,7 +92,8 @@ export async function dropLostRanges(
   { chain, rpc, store }: Pick<LinkOptions, 'chain' | 'rpc' | 'store'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const pending = await store.pendingRanges(chain.id)
+  // Of what no endpoint has any more nothing can be told.
+  const pending = (await store.pendingRanges(chain.id)).filter(({ to }) => to >= rpc.historyFrom)
   if (pending.length === 0) return
   const hashes = await hashesOf({ rpc, numbers: pending.map(({ to }) => to) }, signal)
   for (const [at, { from, to, hash }] of pending.entries())

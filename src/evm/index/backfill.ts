@@ -19,6 +19,7 @@ import {
   isWholeScope,
   type TransferRow,
 } from '../../model.ts'
+import { rpcFailureOf } from '../../rpc/failures.ts'
 import { activityCount, activityOfBlock, joinActivity } from '../../store/packed-activity.ts'
 import type { ColdCommit, HotBlock, Store, StoredRange } from '../../store/store.ts'
 import type { RateBudget } from '../rate-budget.ts'
@@ -37,6 +38,8 @@ export type BackfillOptions = {
   stored?: readonly CoveredInterval[] | undefined
   /** `lastHash` is given where the hash of the last block is proven. */
   fetchRange: (interval: Interval, signal: AbortSignal, lastHash?: Hash) => Promise<DecodedRange>
+  /** No endpoint has the blocks below: they stay missing. Absent: all can be had. */
+  lowest?: () => number
   /** Connects whole blocks to the chain; without it a range is claimed as it comes. */
   links?: LinkedClaims
   rangeSize: RangeSize
@@ -76,7 +79,7 @@ export type BackfillProgress = {
   ranges: readonly DecodedRange[]
 }
 
-/** Returns when nothing is missing, or the signal says stop. */
+/** Returns when nothing is missing that can be had, or the signal says stop. */
 export async function fill(missing: readonly Interval[], options: BackfillOptions, signal: AbortSignal): Promise<void> {
   // A range that is stored in part would be stored again as a whole, and be incomplete until it is claimed.
   const work = new WorkList(missing, options.stored)
@@ -108,9 +111,8 @@ async function worker(
       await pause(isDisputed ? disputePauseMs : unconnectedPauseMs, signal)
       continue
     }
-    const interval = work.take(
-      Math.min(options.rangeSize.blocks, options.rate?.ofOneSecond ?? Number.POSITIVE_INFINITY),
-    )
+    const blocksMax = Math.min(options.rangeSize.blocks, options.rate?.ofOneSecond ?? Number.POSITIVE_INFINITY)
+    const interval = work.take(blocksMax, options.lowest?.())
     if (interval === undefined) return
     const blocks = interval.to - interval.from + 1
     await options.rate?.take(blocks, signal)
@@ -133,6 +135,11 @@ async function worker(
       if (error instanceof StoreFailure) throw error
       work.add(interval)
       if (signal.aborted) return
+      // What can be had of it is taken next.
+      if (rpcFailureOf(error)?.kind === 'pruned' && interval.from < (options.lowest?.() ?? 0)) {
+        await batch.claimDue()
+        continue
+      }
       if (error instanceof RangeRefused) {
         options.rangeSize.learn(refusedOutcome(error, blocks))
         if (blocks > 1) {

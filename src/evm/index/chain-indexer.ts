@@ -259,6 +259,7 @@ export class ChainIndexer {
       lastContactMs: this.#lastContactMs,
       contractsUnderWay: this.#contracts?.underWay ?? 0,
       queue: this.#contracts?.queue,
+      outOfReach: this.#contracts?.outOfReach ?? 0,
       walletFailure: this.#walletFailure,
     }
   }
@@ -337,6 +338,7 @@ export class ChainIndexer {
     return {
       ...historyPace,
       mayClaim: () => this.#finality.dispute === undefined,
+      lowest: () => this.#options.rpc.historyFrom,
       parallel: size.parallel,
       retryDelayMs: this.#pace.retryDelayMs,
       rangeSize: new RangeSize(size),

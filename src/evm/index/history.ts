@@ -1,10 +1,11 @@
 // Fills what is missing of one chain's history: whole blocks or, on demand, what followed and listed contracts lack. It
 // rests while the control holds it, and then only looks what is left.
-import { blockCount, missingIntervals } from '../../coverage.ts'
+import { blockCount, intervalsFrom, missingIntervals } from '../../coverage.ts'
 import type { Address } from '../../model.ts'
 import type { Store } from '../../store/store.ts'
 import type { WholeScope } from '../../views.ts'
 import type { ContractAnnotator } from '../facts/contract-annotator.ts'
+import { lowestFloor, outOfReach } from '../rpc/history-floors.ts'
 import type { RpcPort } from '../rpc/port.ts'
 import { FullSource } from '../source/full-source.ts'
 import type { WatchedSource } from '../source/watched-source.ts'
@@ -43,18 +44,27 @@ export class History {
     this.#options = options
   }
 
-  /** Returns when nothing is missing, when history is held, or when the signal says stop. */
+  /**
+   * Returns when nothing is missing, when history is held, or when the signal says stop. Fails when the rest is out of
+   * reach.
+   */
   async round(signal: AbortSignal): Promise<void> {
-    const { control, annotator, store, rpc, setup } = this.#options
+    const { control, store, rpc, setup } = this.#options
     await control.look()
     if (!control.isHeld) await dropLostRanges({ chain: setup.chain, store, rpc }, signal)
     const isDone = control.isHeld ? await this.#isFilled() : await control.run(open => this.#fillMissing(open), signal)
     if (signal.aborted) return
-    this.isDone = isDone
-    if (this.#isResting || !(isDone || control.isHeld)) return
-    // Contracts are read and judged while history rests.
+    const isLacking = isDone && lowestFloor(rpc.status()) > setup.from && !(await this.#isFilled())
+    this.isDone = isDone && !isLacking
+    if (isDone || control.isHeld) this.#rest()
+    if (isLacking) throw outOfReach(setup.chain.name, rpc.status())
+  }
+
+  /** Contracts are read and judged while history rests. */
+  #rest(): void {
+    if (this.#isResting) return
     this.#isResting = true
-    annotator?.historyEnded()
+    this.#options.annotator?.historyEnded()
   }
 
   async #isFilled(): Promise<boolean> {
@@ -79,7 +89,8 @@ export class History {
     const { chain } = setup
     const { finalized: to, finalHeader: final } = follower
     if (source instanceof FullSource) {
-      const { covered, missing, stored } = await this.#missingBlocks(source)
+      const { covered, missing: all, stored } = await this.#missingBlocks(source)
+      const missing = intervalsFrom(all, rpc.historyFrom)
       if (missing.length === 0) return
       this.isDone = false
       this.#isResting = false

@@ -2,6 +2,7 @@
 import type { EndpointStatus } from '../../model.ts'
 import type { RpcCall } from '../../rpc/batches.ts'
 import { hostOf } from '../../rpc/endpoint-address.ts'
+import type { Suspicion } from './history-floors.ts'
 
 export type { RpcCall }
 
@@ -30,6 +31,10 @@ export type AskOptions = {
   revertsAsNull?: boolean
   /** The chain has the blocks that are asked for: a node that answers null lacks one, and is asked again. */
   nullIsMissing?: boolean
+  /** Nothing proves that the answer is whole: an endpoint that has dropped such blocks gives none. */
+  isUnproven?: boolean
+  /** The lowest block that the calls are about, where they name it by hash. */
+  lowestBlock?: number
   /** Says what is wrong with the results, if something is. That is the endpoint's failure, and another one is asked. */
   objection?: (values: readonly unknown[]) => string | undefined
   /** Of one request; one `ask` makes several where the first ones fail. */
@@ -48,6 +53,13 @@ export interface RpcPort {
    * shown: without the endpoint's secrets.
    */
   distrust(endpoint: string, reason: string): string
+  /**
+   * Whether an endpoint that answered as if there were nothing in a block has dropped its old blocks. Then it is not
+   * asked for them again, and that does not count against it.
+   */
+  hasDropped(endpoint: string, suspicion: Suspicion): Promise<boolean>
+  /** The lowest block that some endpoint may have: below it nobody needs to be asked. */
+  readonly historyFrom: number
   status(): readonly EndpointStatus[]
 }
 
@@ -58,6 +70,10 @@ export function onlyAt(rpc: RpcPort, endpoint: string): RpcPort {
     ask: (calls, options) => rpc.ask(calls, { ...options, endpoint }),
     askRaw: (calls, options) => rpc.askRaw(calls, { ...options, endpoint }),
     distrust: (name, reason) => rpc.distrust(name, reason),
+    hasDropped: (name, suspicion) => rpc.hasDropped(name, suspicion),
+    get historyFrom() {
+      return rpc.status().find(status => status.endpoint === endpoint)?.history_from ?? 0
+    },
     status: () => rpc.status().filter(status => status.endpoint === endpoint),
   }
 }
