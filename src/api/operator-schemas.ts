@@ -130,7 +130,9 @@ const endpoint = z.object({
   history_from: z
     .int()
     .optional()
-    .describe('Lowest block that the endpoint has; older ones are asked of others. Absent: none is known to be missing.'),
+    .describe(
+      'Lowest block that the endpoint has; older ones are asked of others. Absent: none is known to be missing.',
+    ),
   slot: z.int().optional(),
   latency_ms: z.number().optional(),
   requests: z.int().optional(),

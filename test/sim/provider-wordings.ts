@@ -148,7 +148,11 @@ export const prunedWordings = {
       `Receipts for block ${from} (0x5a1c) are neither stored nor reproducible from state history.`,
   },
   reth: { status: 200, code: -32603, message: ({ from }) => `state at block #${from} is pruned` },
-  gethLogs: { status: 200, code: -32000, message: ({ from }) => `failed to get logs for block #${from} (0xd4e5..8fa3)` },
+  gethLogs: {
+    status: 200,
+    code: -32000,
+    message: ({ from }) => `failed to get logs for block #${from} (0xd4e5..8fa3)`,
+  },
   cronos: {
     status: 200,
     code: -32603,

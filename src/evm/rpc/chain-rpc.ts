@@ -17,16 +17,8 @@ import { type ClientAsk, type EndpointSettings, RpcClient, type RpcClientOptions
 import type { EndpointAnswer, RpcEndpoint } from '../../rpc/endpoint.ts'
 import { type RpcFailure, type RpcFailureKind, repeatableKinds, rpcFailureOf } from '../../rpc/failures.ts'
 import type { RpcFamily } from '../../rpc/family.ts'
-import {
-  askedBlocks,
-  asksForBlocks,
-  HistoryFloors,
-  isOld,
-  lowestFloor,
-  outOfReach,
-  type Suspicion,
-} from './history-floors.ts'
-import type { AskOptions, RawAnswers, RpcAnswers, RpcCall, RpcPort } from './port.ts'
+import { askedBlocks, asksForBlocks, HistoryFloors, isOld, lowestFloor, outOfReach } from './history-floors.ts'
+import type { AskOptions, RawAnswers, RpcAnswers, RpcCall, RpcPort, Suspicion } from './port.ts'
 import { RangeRefused } from './port.ts'
 import { isRevert, sortRefusal } from './refusals.ts'
 

@@ -65,7 +65,10 @@ test('older blocks are asked of those that have them, and newer ones of all', as
   expect((await rpc.ask([logsOf(100, 900)], { signal })).endpoint).toBe(archive)
   expect((await rpc.ask([latest], { signal })).endpoint).toBe(pruned)
   expect(rpc.historyFrom).toBe(0)
-  expect(rpc.status()).toMatchObject([{ healthy: true, errors: 0 }, { healthy: true, history_from: undefined }])
+  expect(rpc.status()).toMatchObject([
+    { healthy: true, errors: 0 },
+    { healthy: true, history_from: undefined },
+  ])
 })
 
 test('missing state, and block 0, say nothing about blocks', async () => {

@@ -7,10 +7,7 @@ import { quantityOf } from '../../hex.ts'
 import type { EndpointStatus, Interval } from '../../model.ts'
 import type { RpcFailure } from '../../rpc/failures.ts'
 import { type AskOne, highestHad, lowestHad, presenceOf } from './block-presence.ts'
-import type { RpcCall, RpcHeader } from './port.ts'
-
-/** A block that an endpoint seems to lack, and the method that showed it. */
-export type Suspicion = { block: number; method: string }
+import type { RpcCall, RpcHeader, Suspicion } from './port.ts'
 
 type Floor = {
   /** The lowest block that it has. */

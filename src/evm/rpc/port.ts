@@ -2,7 +2,6 @@
 import type { EndpointStatus } from '../../model.ts'
 import type { RpcCall } from '../../rpc/batches.ts'
 import { hostOf } from '../../rpc/endpoint-address.ts'
-import type { Suspicion } from './history-floors.ts'
 
 export type { RpcCall }
 
@@ -41,6 +40,9 @@ export type AskOptions = {
   timeoutMs?: number
   bytesMax?: number
 }
+
+/** A block that an endpoint seems to lack, and the method that showed it. */
+export type Suspicion = { block: number; method: string }
 
 export interface RpcPort {
   readonly endpoints: readonly string[]

@@ -9,8 +9,7 @@ import type { PackedActivity } from '../../store/packed-activity.ts'
 import type { MalformedCounts } from '../decode/decode.ts'
 import { checkBlockHash } from '../proof/block-hash.ts'
 import type { Doubt } from '../proof/failure.ts'
-import type { Suspicion } from '../rpc/history-floors.ts'
-import type { RpcCall, RpcHeader, RpcPort } from '../rpc/port.ts'
+import type { RpcCall, RpcHeader, RpcPort, Suspicion } from '../rpc/port.ts'
 
 export interface ChainSource {
   /** Not by an endpoint of `exclude`. */
