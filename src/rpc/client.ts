@@ -133,6 +133,11 @@ export class RpcClient {
     return this.#endpointOf(endpoint)?.distrust(reason) ?? 'it gave a wrong answer'
   }
 
+  /** What the endpoint failed with last is not its fault. */
+  excuse(endpoint: string): void {
+    this.#endpointOf(endpoint)?.health.excused()
+  }
+
   status(): EndpointStatus[] {
     return this.endpoints.map(({ name, health, limit: { closed } }) => ({
       endpoint: name,

@@ -154,8 +154,9 @@ export class ChainRpc implements RpcPort {
   #learnFloor(endpoint: string, blocks: Interval | undefined, { kind, method }: RpcFailure): void {
     if (blocks === undefined || !asksForBlocks(method)) return
     if (kind === 'pruned') this.#floors.refused(endpoint, blocks, method)
-    if (kind === 'behind' && isOld(blocks.from, this.#heads.get(endpoint) ?? 0))
-      void this.#floors.suspected(endpoint, { block: blocks.from, method })
+    if (kind !== 'behind' || !isOld(blocks.from, this.#heads.get(endpoint) ?? 0)) return
+    const suspicion = { block: blocks.from, method }
+    void this.#floors.suspected(endpoint, suspicion).then(isDropped => isDropped && this.#client.excuse(endpoint))
   }
 
   #learnHead(endpoint: string, calls: readonly RpcCall[], values: readonly unknown[]): void {
