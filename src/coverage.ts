@@ -104,6 +104,11 @@ export function missingIntervals(covered: readonly Interval[], wanted: Interval)
   return missing
 }
 
+/** The parts of intervals at or above a block. */
+export function intervalsFrom(intervals: readonly Interval[], from: number): Interval[] {
+  return intervals.filter(({ to }) => to >= from).map(each => ({ from: Math.max(each.from, from), to: each.to }))
+}
+
 export function isCovered(covered: readonly Interval[], wanted: Interval): boolean {
   return missingIntervals(covered, wanted).length === 0
 }

@@ -140,6 +140,8 @@ export type EndpointStatus = {
   /** The same for Solana, null while it is healthy. */
   fault?: string | null | undefined
   head?: number | undefined
+  /** The lowest block that the endpoint has; absent where it is not known to lack any. */
+  history_from?: number | undefined
   slot?: number | undefined
   latency_ms?: number | undefined
   requests?: number | undefined

@@ -395,23 +395,6 @@ describe('on demand', () => {
     expect((await store.contractCoverage(id, contract)).at(-1)?.to).toBe(150)
   })
 
-  test('history that no endpoint has any more is told, and following goes on', async () => {
-    const faults = [{ kind: 'pruned', below: 60, answer: 'geth' }] as const
-    const node = await sim({ chain: { height: 150, finalityDepth: 40 }, endpoints: [{ faults }] })
-    const store = await emptyStore()
-    const contract = busiest(node)
-    const { indexer } = start(node, store, { index: 'on-demand', contracts: [contract] })
-    const { reason } = await until(indexer, ({ state }) => state === 'stalled')
-    expect(reason).toMatch(/eth_getLogs|eth_getBlockByNumber/)
-    node.mine(10)
-    await until(indexer, ({ head, lag_seconds }) => head === 160 && lag_seconds === 0)
-    await expectNothingWrong(store, node.chain)
-    node.endpoints[0]!.faults = []
-    await caughtUp(indexer, node)
-    await indexer.ensureContract(contract, patienceMs)
-    await expectContract(node, store, contract)
-  })
-
   // Long for what it shows, so only where the fault runs are many.
   test.runIf(process.env.ALMANAC_FAULT_RUNS)('twelve hundred contracts', { timeout: 120_000 }, async () => {
     const node = await sim({ chain: { height: 120, contracts: 1_200, finalityDepth: 20, callsPerStretch: 64 } })

@@ -56,7 +56,7 @@ export function startIndexer(
       bulk: BulkSources
     }
   > = {},
-): { indexer: ChainIndexer; stop: () => Promise<void> } {
+): { indexer: ChainIndexer; rpc: ChainRpc; stop: () => Promise<void> } {
   const chain = simulatedChain(node)
   const urls = setup.urls ?? node.endpoints.map(({ url }) => url)
   const rpc = new ChainRpc({ chain, endpoints: urls.map(url => ({ url })), timeoutMs: 2_000 })
@@ -76,6 +76,7 @@ export function startIndexer(
   indexer.start()
   return {
     indexer,
+    rpc,
     stop: async () => {
       await indexer.stop()
       await rpc.close()

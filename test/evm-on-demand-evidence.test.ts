@@ -263,6 +263,8 @@ describe('lies about the place, time or value of true logs', () => {
       endpoints: rpc.endpoints,
       ask: (calls, options) => rpc.ask(calls, where(options)),
       askRaw: (calls, options) => rpc.askRaw(calls, where(options)),
+      hasDropped: (endpoint, suspicion) => rpc.hasDropped(endpoint, suspicion),
+      historyFrom: 0,
       distrust: (endpoint, reason) => {
         distrusted.add(endpoint)
         return reason
@@ -328,6 +330,8 @@ describe('a contract that was destroyed and made again', () => {
     },
     askRaw: () => Promise.reject(new Error('not asked')),
     distrust: (_, reason) => reason,
+    hasDropped: async () => false,
+    historyFrom: 0,
     status: () => [],
   })
   const find = (logs: Parameters<typeof rpcOf>[0]) =>

@@ -914,6 +914,8 @@ export interface components {
               reason?: string;
               fault?: string | null;
               head?: number;
+              /** @description Lowest block that the endpoint has; older ones are asked of others. Absent: none is known to be missing. */
+              history_from?: number;
               slot?: number;
               latency_ms?: number;
               requests?: number;
@@ -940,6 +942,8 @@ export interface components {
               reason?: string;
               fault?: string | null;
               head?: number;
+              /** @description Lowest block that the endpoint has; older ones are asked of others. Absent: none is known to be missing. */
+              history_from?: number;
               slot?: number;
               latency_ms?: number;
               requests?: number;

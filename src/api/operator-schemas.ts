@@ -139,6 +139,12 @@ const endpoint = z.object({
   reason: z.string().optional(),
   fault: z.string().nullish(),
   head: z.int().optional(),
+  history_from: z
+    .int()
+    .optional()
+    .describe(
+      'Lowest block that the endpoint has; older ones are asked of others. Absent: none is known to be missing.',
+    ),
   slot: z.int().optional(),
   latency_ms: z.number().optional(),
   requests: z.int().optional(),

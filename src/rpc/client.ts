@@ -8,7 +8,7 @@ import type { RpcCall } from './batches.ts'
 import { boundsOf, silenceMs } from './bounds.ts'
 import { type EndpointAnswer, type EndpointAsk, longRestMs, RpcEndpoint, type RpcObserver } from './endpoint.ts'
 import { type AddressOptions, endpointAddresses } from './endpoint-address.ts'
-import { type RpcFailureKind, rpcError, rpcFailureOf } from './failures.ts'
+import { type RpcFailure, type RpcFailureKind, rpcError, rpcFailureOf } from './failures.ts'
 import { methodOf, type RpcFamily } from './family.ts'
 import { type LimitOptions, patienceMs } from './limits.ts'
 
@@ -37,6 +37,8 @@ export type ClientAsk = Partial<Omit<EndpointAsk, 'onSent'>> & {
   exclude?: ReadonlySet<string> | undefined
   /** The only endpoint to ask. */
   endpoint?: string | undefined
+  /** Called with each failure of an endpoint, also where another one answers. */
+  onFailure?: (endpoint: string, failure: RpcFailure) => void
 }
 
 type Accept<T> = (endpoint: RpcEndpoint, answer: EndpointAnswer) => Promise<T> | T
@@ -129,6 +131,11 @@ export class RpcClient {
   /** Returns the reason as it may be shown. */
   distrust(endpoint: string, reason: string): string {
     return this.#endpointOf(endpoint)?.distrust(reason) ?? 'it gave a wrong answer'
+  }
+
+  /** What the endpoint failed with last is not its fault. */
+  excuse(endpoint: string): void {
+    this.#endpointOf(endpoint)?.health.excused()
   }
 
   status(): EndpointStatus[] {
@@ -245,6 +252,8 @@ export class RpcClient {
       const lost = (linked: LinkedSignal, endpoint: RpcEndpoint, error: unknown): void => {
         end(linked)
         if (error instanceof AlmanacError) failures.set(endpoint, error)
+        const failure = rpcFailureOf(error)
+        if (failure !== undefined) options.onFailure?.(endpoint.name, failure)
         firstError ??= error
         if (running.size > 0) return
         cancelHedge()

@@ -101,6 +101,11 @@ export class EndpointHealth {
     this.#failureShare += (1 - this.#failureShare) * memory
   }
 
+  /** What it failed with last is not its fault. A rest goes on. */
+  excused(): void {
+    if (this.healthy) this.#reason = undefined
+  }
+
   /** It gave a wrong answer. Successes do not shorten this rest: it goes on answering. */
   distrusted(reason: string): void {
     const now = this.#clock.now()

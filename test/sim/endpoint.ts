@@ -160,7 +160,10 @@ export class SimEndpoint {
         return this.#receipts(params[0], asked, view)
       case 'eth_getBlockByNumber': {
         const number = this.#methods.numberOf(params[0], view)
-        if (this.#callFault('null-block', method, asked) || this.#isPruned(number)) return 'null'
+        const pruned = this.#isPruned(number) ? this.#trait('pruned') : undefined
+        const isGone = pruned !== undefined && pruned.keeps !== 'blocks'
+        if (isGone && pruned.answer === 'geth') throw worded(prunedWordings.geth, noFacts)
+        if (this.#callFault('null-block', method, asked) || isGone) return 'null'
         return this.#methods.block(number, params[1] === true, view) ?? 'null'
       }
       case 'eth_getBlockByHash':
@@ -196,7 +199,7 @@ export class SimEndpoint {
     }
     const pruned = this.#trait('pruned')
     if (pruned !== undefined && filter.from < pruned.below) {
-      if (pruned.answer === 'empty')
+      if (pruned.answer === 'empty' || pruned.answer === 'null')
         return filter.to < pruned.below ? arrayBytes([]) : this.#keptLogs(filter, pruned, view)
       throw worded(prunedWordings[pruned.answer], { ...facts, limit: pruned.below })
     }
@@ -225,6 +228,7 @@ export class SimEndpoint {
     const pruned = this.#trait('pruned')
     if (pruned !== undefined && this.#isPruned(this.#methods.numberOf(parameter, view))) {
       if (pruned.answer === 'empty') return '[]'
+      if (pruned.answer === 'null') return 'null'
       throw worded(prunedWordings[pruned.answer], { ...noFacts, limit: pruned.below })
     }
     if (!this.faults.some(isLogFault)) return this.#methods.receiptsAnswer(parameter, view) ?? 'null'

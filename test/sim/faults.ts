@@ -59,7 +59,8 @@ export type Trait = Scope &
     | { kind: 'load-balanced'; lags: readonly number[]; perCall?: boolean }
     /** Stands still at a height and says that it is syncing. */
     | { kind: 'syncing'; at: number }
-    | { kind: 'pruned'; below: number; answer: 'empty' | keyof typeof prunedWordings }
+    /** `empty` and `null` say nothing of it. `keeps: 'blocks'`: receipts and logs alone are gone. */
+    | { kind: 'pruned'; below: number; answer: 'empty' | 'null' | keyof typeof prunedWordings; keeps?: 'blocks' }
     /** Keeps all blocks and no old state: codes, balances and nonces below a block are gone. */
     | { kind: 'pruned-state'; below: number }
     | { kind: 'wrong-chain-id'; chainId: number }

@@ -192,6 +192,8 @@ describe('faults', () => {
     const call = async (method: string, ...params: unknown[]): Promise<Answer> =>
       (await (await post({ jsonrpc: '2.0', id: 1, method, params }, 3)).json()) as Answer
     expect((await call('eth_getLogs', { fromBlock: '0x1', toBlock: '0x2' })).error?.code).toBe(4444)
+    expect((await call('eth_getBlockByNumber', '0x1', false)).error?.code).toBe(4444)
+    node.endpoints[3]!.faults = traits[3]!.with(0, { kind: 'pruned', below: 100, answer: 'null' })
     expect((await call('eth_getBlockByNumber', '0x1', false)).result).toBeNull()
     expect((await call('eth_chainId')).result).toBe('0x5')
     expect((await call('eth_getBlockByNumber', 'finalized', false)).error?.code).toBe(-39001)

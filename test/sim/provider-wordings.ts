@@ -135,4 +135,27 @@ export const prunedWordings = {
     code: -32000,
     message: () => 'seek with txNum=1962853355 but data before txNum=2662500000 is not available',
   },
+  erigonBlocks: {
+    status: 200,
+    code: -32000,
+    message: ({ from, limit }) =>
+      `old data not available due to pruning: requested block ${from}, history is available from block ${limit}`,
+  },
+  nethermindReceipts: {
+    status: 200,
+    code: -32602,
+    message: ({ from }) =>
+      `Receipts for block ${from} (0x5a1c) are neither stored nor reproducible from state history.`,
+  },
+  reth: { status: 200, code: -32603, message: ({ from }) => `state at block #${from} is pruned` },
+  gethLogs: {
+    status: 200,
+    code: -32000,
+    message: ({ from }) => `failed to get logs for block #${from} (0xd4e5..8fa3)`,
+  },
+  cronos: {
+    status: 200,
+    code: -32603,
+    message: ({ from, limit }) => `Internal error: height ${from} is not available, lowest height is ${limit}`,
+  },
 } satisfies Record<string, Wording>

@@ -157,7 +157,8 @@ export async function dropLostRanges(
   { chain, rpc, store, bulk }: Pick<LinkOptions, 'chain' | 'rpc' | 'store' | 'bulk'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const pending = await store.pendingRanges(chain.id)
+  // Of what no endpoint has any more nothing can be told.
+  const pending = (await store.pendingRanges(chain.id)).filter(({ to }) => to >= rpc.historyFrom)
   if (pending.length === 0) return
   const numbers = pending.map(({ to }) => to)
   const hashes =

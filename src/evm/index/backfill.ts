@@ -5,6 +5,7 @@ import { pause } from '../../abort.ts'
 import { missingIntervals, weakestEvidence, weakestOf } from '../../coverage.ts'
 import { AlmanacError, messageOf } from '../../errors.ts'
 import type { Hash, Interval } from '../../model.ts'
+import { rpcFailureOf } from '../../rpc/failures.ts'
 import { activityOfBlock, joinActivity } from '../../store/packed-activity.ts'
 import type { HotBlock } from '../../store/store.ts'
 import type { RateBudget } from '../rate-budget.ts'
@@ -18,6 +19,8 @@ import { WorkList } from './work-list.ts'
 export type BackfillOptions = CommitOptions & {
   /** `lastHash` is given where the hash of the last block is proven. */
   fetchRange: (interval: Interval, signal: AbortSignal, lastHash?: Hash) => Promise<DecodedRange>
+  /** No endpoint has the blocks below: they stay missing. Absent: all can be had. */
+  lowest?: (() => number) | undefined
   rangeSize: RangeSize
   /** How many blocks a bulk source gives at once, ending with this one; absent: as the range size has learnt. */
   blocksAt?: ((to: number) => number) | undefined
@@ -36,7 +39,10 @@ export const historyPace = {
   retryDelayMs: { first: 100, max: 15_000 },
 } as const satisfies Partial<BackfillOptions>
 
-/** Returns when nothing is missing, or the signal says stop. Fails with SourceLost if a bulk source cannot go on. */
+/**
+ * Returns when nothing is missing that can be had, or the signal says stop. Fails with SourceLost if a bulk source cannot
+ * go on.
+ */
 export async function fill(missing: readonly Interval[], options: BackfillOptions, signal: AbortSignal): Promise<void> {
   // A range that is stored in part would be stored again as a whole, and be incomplete until it is claimed.
   const work = new WorkList(missing, options.stored)
@@ -70,7 +76,7 @@ async function worker(
       await pause(isDisputed ? disputePauseMs : unconnectedPauseMs, signal)
       continue
     }
-    const interval = work.take(blocksNext(work, options))
+    const interval = work.take(blocksNext(work, options), options.lowest?.())
     if (interval === undefined) return
     const blocks = interval.to - interval.from + 1
     await options.rate?.take(blocks, signal)
@@ -95,6 +101,11 @@ async function worker(
       work.add(interval)
       if (error instanceof SourceLost) throw error
       if (signal.aborted) return
+      // What can be had of it is taken next.
+      if (rpcFailureOf(error)?.kind === 'pruned' && interval.from < (options.lowest?.() ?? 0)) {
+        await batch.claimDue()
+        continue
+      }
       if (error instanceof RangeRefused) {
         options.rangeSize.learn(refusedOutcome(error, blocks))
         if (blocks > 1) {

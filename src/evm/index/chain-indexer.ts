@@ -267,6 +267,7 @@ export class ChainIndexer {
       lastContactMs: this.#lastContactMs,
       contractsUnderWay: this.#contracts?.underWay ?? 0,
       queue: this.#contracts?.queue,
+      outOfReach: this.#contracts?.outOfReach ?? 0,
       walletFailure: this.#walletFailure,
     }
   }
@@ -345,6 +346,7 @@ export class ChainIndexer {
     return {
       ...historyPace,
       mayClaim: () => this.#finality.dispute === undefined,
+      lowest: () => this.#options.rpc.historyFrom,
       parallel: size.parallel,
       retryDelayMs: this.#pace.retryDelayMs,
       rangeSize: new RangeSize(size),

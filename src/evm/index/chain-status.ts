@@ -7,11 +7,13 @@ import type { StoreRoom } from '../../store/room.ts'
 import type { Store } from '../../store/store.ts'
 import { isIndexed, type View, viewNames, wholeScopeOf } from '../../views.ts'
 import { earlyCollectionsVersion } from '../decode/token-events.ts'
+import { lowestFloor, outOfReach } from '../rpc/history-floors.ts'
 import type { RpcPort } from '../rpc/port.ts'
 import type { BulkSources } from '../source/bulk-sources.ts'
 import { disputeHint, disputeText, type Finality } from '../source/finality.ts'
 import { FullSource } from '../source/full-source.ts'
 import { WatchedSource } from '../source/watched-source.ts'
+import { reasonOf } from './backfill.ts'
 import type { BackfillControl } from './backfill-control.ts'
 import type { ChainStats } from './chain-stats.ts'
 import type { FollowedHead } from './follow.ts'
@@ -45,6 +47,8 @@ export type IndexingState = {
   lastContactMs: number
   contractsUnderWay: number
   queue: QueueStatus | undefined
+  /** Contracts whose oldest blocks no endpoint has. */
+  outOfReach: number
   walletFailure: string | undefined
 }
 
@@ -64,7 +68,9 @@ export async function chainStatus(options: StatusOptions, indexing: IndexingStat
   const backfill: Pick<ChainStatus, 'backfill'> = { backfill: control.status() }
   const storeFull = room.full
   const stalledBy = storeFull ?? stats.failures.stalledBy ?? whyUnheard(options)
-  const reason = stalledBy ?? (dispute && `${disputeText(chain.name, dispute)} Try: ${disputeHint(chain.name)}`)
+  const disputed = dispute && `${disputeText(chain.name, dispute)} Try: ${disputeHint(chain.name)}`
+  const isLacking = indexing.outOfReach > 0 && lowestFloor(rpc.status()) > from
+  const reason = stalledBy ?? disputed ?? (isLacking ? reasonOf(outOfReach(chain.name, rpc.status())) : undefined)
   const doubt = source instanceof FullSource ? source.doubt : undefined
   return {
     state: storeFull === undefined ? stateOf({ stalledBy, disputed: dispute !== undefined }, indexing) : 'store_full',

@@ -1,13 +1,14 @@
 // Fills what is missing of one chain's history: whole blocks, each part by the source that is best at it, or, on demand,
 // what followed and listed contracts lack. It rests while the control holds it, and then only looks what is left.
 import { followSignals, pause } from '../../abort.ts'
-import { blockCount, missingIntervals } from '../../coverage.ts'
+import { blockCount, intervalsFrom, missingIntervals } from '../../coverage.ts'
 import type { Log } from '../../log.ts'
 import type { Address, Interval } from '../../model.ts'
 import { chainCoverage } from '../../store/chain-coverage.ts'
 import type { Store } from '../../store/store.ts'
 import type { WholeScope } from '../../views.ts'
 import type { ContractAnnotator } from '../facts/contract-annotator.ts'
+import { lowestFloor, outOfReach } from '../rpc/history-floors.ts'
 import type { RpcPort } from '../rpc/port.ts'
 import { type BulkSource, SourceLost } from '../source/bulk-source.ts'
 import type { BulkSources } from '../source/bulk-sources.ts'
@@ -61,20 +62,36 @@ export class History {
     this.#options = options
   }
 
-  /** Returns when nothing is missing, when history is held, or when the signal says stop. */
+  /**
+   * Returns when nothing is missing, when history is held, or when the signal says stop. Fails when the rest is out of
+   * reach.
+   */
   async round(signal: AbortSignal): Promise<void> {
-    const { control, annotator, store, rpc, setup, bulk, stats } = this.#options
+    const { control, store, rpc, setup, bulk, stats } = this.#options
     await control.look()
     await bulk.look(signal)
     stats.refused(bulk.status())
     if (!control.isHeld) await dropLostRanges({ chain: setup.chain, store, rpc, bulk }, signal)
     const isDone = control.isHeld ? await this.#isFilled() : await control.run(open => this.#fillMissing(open), signal)
     if (signal.aborted) return
-    this.isDone = isDone && !bulk.replaced.aborted
-    if (this.#isResting || !(isDone || control.isHeld)) return
-    // Contracts are read and judged while history rests.
+    const isLacking = isDone && lowestFloor(rpc.status()) > setup.from && !(await this.#isWhole())
+    this.isDone = isDone && !isLacking && !bulk.replaced.aborted
+    if (isDone || control.isHeld) this.#rest()
+    if (isLacking) throw outOfReach(setup.chain.name, rpc.status())
+  }
+
+  /** Contracts are read and judged while history rests. */
+  #rest(): void {
+    if (this.#isResting) return
     this.#isResting = true
-    annotator?.historyEnded()
+    this.#options.annotator?.historyEnded()
+  }
+
+  /** Whether nothing is missing, be it to be had or not. */
+  async #isWhole(): Promise<boolean> {
+    const { source } = this.#options
+    if (source instanceof FullSource) return (await this.#wholeBlocks(source.scope)).missing.length === 0
+    return await this.#isFilled()
   }
 
   async #isFilled(): Promise<boolean> {
@@ -128,11 +145,12 @@ export class History {
    */
   async #nextJob({ scope }: FullSource): Promise<Job | undefined> {
     const { bulk, rpc, stats } = this.#options
-    const nodes: Nodes = { kind: 'nodes', holds: [{ from: 0, to: Number.MAX_SAFE_INTEGER }] }
+    const nodes: Nodes = { kind: 'nodes', holds: [{ from: rpc.historyFrom, to: Number.MAX_SAFE_INTEGER }] }
     const whole = await this.#wholeBlocks(scope)
     if (bulk.all.length === 0) {
       stats.blocksLeft = blockCount(whole.missing)
-      return whole.missing.length === 0 ? undefined : { ...whole, source: nodes, scope }
+      const missing = intervalsFrom(whole.missing, rpc.historyFrom)
+      return missing.length === 0 ? undefined : { ...whole, missing, source: nodes, scope }
     }
     const sources = [...bulk.all, ...(rpc.endpoints.length === 0 ? [] : [nodes])]
     const transfers = scope === 'transfers' ? whole : await this.#wholeBlocks('transfers')
@@ -173,6 +191,7 @@ export class History {
           return range
         },
         blocksAt: to => source.blocksAt(to),
+        lowest: undefined,
         onProgress: progress => {
           given.onProgress?.(progress)
           stats.gave(source, progress.blocks)

@@ -57,6 +57,9 @@ export class ContractJobs {
   /** Addresses that had no code at the head: nothing is watched and nothing claimed for them. */
   readonly #codeless = new LRUCache<Address, true>({ max: codelessMax, ttl: codelessMs })
 
+  /** What is left of them no endpoint has. */
+  readonly #outOfReach = new Set<Address>()
+
   constructor(options: ContractJobsOptions) {
     this.#options = options
     this.#listed = new Set(options.listed)
@@ -71,6 +74,10 @@ export class ContractJobs {
     return this.#jobs.size
   }
 
+  get outOfReach(): number {
+    return [...this.#outOfReach].filter(contract => this.#options.source.watched.has(contract)).length
+  }
+
   isUnderWay(contract: Address): boolean {
     return this.#jobs.has(contract)
   }
@@ -80,8 +87,8 @@ export class ContractJobs {
   }
 
   /**
-   * Resolves when the contract is complete to the head, when it has no code, or when the signal says stop; fails only
-   * if the queue is full.
+   * Resolves when the contract is complete to the head or as far down as the endpoints have blocks, when it has no code,
+   * or when the signal says stop; fails only if the queue is full.
    */
   ensure(contract: Address, signal: AbortSignal, asker: Asker = operator): Promise<void> {
     const known = this.#jobs.get(contract)
@@ -114,7 +121,7 @@ export class ContractJobs {
   /** Takes contracts from the list until it is empty. */
   async #ensureEach(listed: Address[], signal: AbortSignal): Promise<void> {
     for (let contract = listed.shift(); contract !== undefined && !signal.aborted; contract = listed.shift()) {
-      if (await this.#isComplete(contract)) continue
+      if ((await this.#isComplete(contract)) || (await this.#isOutOfReach(contract))) continue
       try {
         await this.ensure(contract, signal)
       } catch (error) {
@@ -145,12 +152,16 @@ export class ContractJobs {
           return true
         }
         await this.#watch(contract, signal)
+        if (await this.#isOutOfReach(contract)) return true
         const isSkipped = (await store.coverage(chain, contract))[0]?.from === 0
         if (!isSkipped && (await this.#missing(contract)).length > 0) await this.skipBeforeDeployment(contract, signal)
         const missing = await this.#missing(contract)
         const fetchRange: BackfillOptions['fetchRange'] = (interval, abort) =>
           source.contractRange(contract, interval, abort)
         await fill(missing, { ...backfill, chain, store, scope: contract, fetchRange }, signal)
+        const isShort = !signal.aborted && (await this.#missing(contract)).length > 0
+        if (isShort) this.#outOfReach.add(contract)
+        else this.#outOfReach.delete(contract)
         return stopping.aborted || !turn.aborted
       } catch (error) {
         if (signal.aborted) break
@@ -176,6 +187,13 @@ export class ContractJobs {
   async #missing(contract: Address): Promise<Interval[]> {
     const { chain, store, follower, from } = this.#options
     return missingIntervals(await store.contractCoverage(chain, contract), { from, to: follower.finalized })
+  }
+
+  /** Whether no endpoint has what its last job left: there is nothing to ask until that changes. */
+  async #isOutOfReach(contract: Address): Promise<boolean> {
+    if (!this.#outOfReach.has(contract)) return false
+    const { historyFrom } = this.#options.rpc
+    return (await this.#missing(contract)).every(({ to }) => to < historyFrom)
   }
 
   /** Follows the contract from the next block on, and adds its rows to the hot blocks that are stored already. */

@@ -5,6 +5,7 @@ import { AlmanacError } from '../../errors.ts'
 import type { Address, CoveredInterval, Interval } from '../../model.ts'
 import type { Store } from '../../store/store.ts'
 import type { WholeScope } from '../../views.ts'
+import { lowestFloor, outOfReach } from '../rpc/history-floors.ts'
 import type { RpcPort } from '../rpc/port.ts'
 import type { ChainSource, Header } from '../source/chain-source.ts'
 import type { Decoder } from '../source/decode-pool.ts'
@@ -68,9 +69,12 @@ export async function syncRange(options: SyncOptions, signal: AbortSignal): Prom
     const fixed = { ...historyPace, ...job, ...links, chain: chain.id, store, parallel: size.parallel }
     const onProgress = options.onProgress ?? (() => {})
     const hooks = { onProgress, onFailure: watchdog.note }
-    await fill(missing, { ...fixed, ...hooks, rangeSize: new RangeSize(size) }, stopped)
+    const lowest = (): number => rpc.historyFrom
+    await fill(missing, { ...fixed, ...hooks, lowest, rangeSize: new RangeSize(size) }, stopped)
     if (signal.aborted) return
     watchdog.signal.throwIfAborted()
+    const floor = lowestFloor(rpc.status())
+    if (missing.some(({ from }) => from < floor)) throw outOfReach(chain.name, rpc.status())
   }
 }
 

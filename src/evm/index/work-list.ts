@@ -18,11 +18,13 @@ export class WorkList {
     return this.#open.at(-1)?.to
   }
 
-  /** The newest open blocks, at most `blocks` and never across a gap. */
-  take(blocks: number): Interval | undefined {
-    const newest = this.#open.pop()
-    if (newest === undefined) return undefined
-    const from = Math.max(newest.from, newest.to - blocks + 1, ...this.#apart.map(each => borderIn(each, newest.to)))
+  /** The newest open blocks, at most `blocks` and never across a gap. Those below `lowest` stay open. */
+  take(blocks: number, lowest = 0): Interval | undefined {
+    const newest = this.#open.at(-1)
+    if (newest === undefined || newest.to < lowest) return undefined
+    this.#open.pop()
+    const borders = this.#apart.map(each => borderIn(each, newest.to))
+    const from = Math.max(newest.from, newest.to - blocks + 1, lowest, ...borders)
     if (from > newest.from) this.#open.push({ from: newest.from, to: from - 1 })
     return { from, to: newest.to }
   }

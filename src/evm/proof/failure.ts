@@ -16,7 +16,13 @@ export type FailedCheck =
   | 'receipts'
   | 'receipts-root'
 
-export type Failure = { check: FailedCheck; block: number; message: string }
+export type Failure = {
+  check: FailedCheck
+  block: number
+  message: string
+  /** Nothing came, though the header says that there is something: it may be that the node has dropped it. */
+  isAbsent?: boolean
+}
 
 /** Why something is the node's word and not proven. */
 export type Doubt = {
@@ -25,8 +31,8 @@ export type Doubt = {
   elsewhere: boolean
 }
 
-export function failure(check: FailedCheck, block: number, message: string): Failure {
-  return { check, block, message }
+export function failure(check: FailedCheck, block: number, message: string, isAbsent = false): Failure {
+  return { check, block, message, ...(isAbsent ? { isAbsent } : {}) }
 }
 
 /** Part of an answer, cut to fit a message. */

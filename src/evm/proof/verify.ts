@@ -193,7 +193,7 @@ function checkBloom(chain: Chain, block: RpcBlock, number: number, logs: LogSequ
   const missing = countBits(wanted, bloom)
   const surplus = countBits(bloom, wanted)
   const message = `block ${number}: the bloom of the ${logs.length} logs that came lacks ${missing} of the header's ${countBits(wanted, emptyBloom())} bits and sets ${surplus} others`
-  return failed('bloom', number, message)
+  return failed('bloom', number, message, logs.length === 0)
 }
 
 /** Data is not in the bloom, but a log whose data is no bytes is none that a node holds. */
@@ -212,8 +212,8 @@ function stateSyncDoubt(number: number, where: 'inside' | 'outside'): Doubt {
   return { reason, elsewhere: where === 'inside' }
 }
 
-function failed(check: Failure['check'], number: number, message: string): CheckResult {
-  return { ok: false, failure: failure(check, number, message) }
+function failed(check: Failure['check'], number: number, message: string, isAbsent = false): CheckResult {
+  return { ok: false, failure: failure(check, number, message, isAbsent) }
 }
 
 function checkReceiptList(
@@ -225,7 +225,7 @@ function checkReceiptList(
   const missingAllowed = chain.quirks.receiptsMayBeMissing === true || chain.quirks.stateSyncTransactions === true
   if (receipts.length !== block.transactions.length && !missingAllowed) {
     const message = `block ${number} lists ${block.transactions.length} transactions, ${receipts.length} receipts came`
-    return failure('receipts', number, message)
+    return failure('receipts', number, message, receipts.length === 0)
   }
   let before = -1
   for (const receipt of receipts) {
@@ -258,7 +258,7 @@ function checkReceiptsRoot(
     const inside = receipts.filter(receipt => !isStateSync(chain, block, indexOf(receipt)))
     if (inside.length === receipts.length || receiptsRoot(inside) !== block.receiptsRoot) {
       const message = `block ${number}: the ${receipts.length} receipts that came hash to ${root}, the header says ${shown(block.receiptsRoot)}`
-      return failed('receipts-root', number, message)
+      return failed('receipts-root', number, message, receipts.length === 0)
     }
   }
   // A root holds receipts by position: it proves those alone whose transaction is listed there.

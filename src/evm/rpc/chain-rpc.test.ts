@@ -163,7 +163,7 @@ describe('one endpoint', () => {
     await start([[{ kind: 'pruned', below: 100, answer: 'geth' }]])
     expect(rpcFailureOf(await failureOf(rpc.ask([logsOf(1, 2)], { signal })))?.kind).toBe('pruned')
     node.endpoints[0]!.faults = [{ kind: 'method-missing', methods: ['eth_getBlockReceipts'] }]
-    const missing = await failureOf(rpc.ask([{ method: 'eth_getBlockReceipts', params: ['0x1'] }], { signal }))
+    const missing = await failureOf(rpc.ask([{ method: 'eth_getBlockReceipts', params: ['0x64'] }], { signal }))
     expect(missing).toMatchObject({ code: 'not_found', retryable: false })
   })
 

@@ -8,15 +8,17 @@
 //
 // All calls of one `ask` are answered by one endpoint, in one batch where it takes batches. Calls that fail for the
 // moment are sent to it again, and what it answered is kept meanwhile; then another endpoint gets them all.
+import { realClock, untilAborted } from '../../abort.ts'
 import { otherChain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
 import { quantityOf } from '../../hex.ts'
-import type { EndpointStatus } from '../../model.ts'
+import type { EndpointStatus, Interval } from '../../model.ts'
 import { type ClientAsk, type EndpointSettings, RpcClient, type RpcClientOptions } from '../../rpc/client.ts'
 import type { EndpointAnswer, RpcEndpoint } from '../../rpc/endpoint.ts'
-import { type RpcFailureKind, repeatableKinds, rpcFailureOf } from '../../rpc/failures.ts'
+import { type RpcFailure, type RpcFailureKind, repeatableKinds, rpcFailureOf } from '../../rpc/failures.ts'
 import type { RpcFamily } from '../../rpc/family.ts'
-import type { AskOptions, RawAnswers, RpcAnswers, RpcCall, RpcPort } from './port.ts'
+import { askedBlocks, asksForBlocks, HistoryFloors, isOld, lowestFloor, outOfReach } from './history-floors.ts'
+import type { AskOptions, RawAnswers, RpcAnswers, RpcCall, RpcPort, Suspicion } from './port.ts'
 import { RangeRefused } from './port.ts'
 import { isRevert, sortRefusal } from './refusals.ts'
 
@@ -36,18 +38,33 @@ export class ChainRpc implements RpcPort {
   readonly #client: RpcClient
   readonly #queueMax: number
   readonly #heads = new Map<string, number>()
+  readonly #floors: HistoryFloors
+  readonly #chain: string
 
   constructor({ chain, queueMax = 2_000, ...options }: ChainRpcOptions) {
+    this.#chain = chain.name
     this.#queueMax = queueMax
     const endpoints = options.endpoints.map(endpoint => ({ queueMax, ...endpoint }))
     this.#client = new RpcClient({ ...options, endpoints, family: familyOf(chain) })
     this.endpoints = this.#client.endpoints.map(({ name }) => name)
+    const askOne = (endpoint: string) => (calls: readonly RpcCall[]) =>
+      this.#client.ask(calls, { endpoint }, (from, { bodies }) => from.read(bodies, calls))
+    this.#floors = new HistoryFloors({ clock: options.clock ?? realClock, askOne })
   }
 
-  /** No call is lost: see `RpcClient`. */
+  /** No call is lost: see `RpcClient`. What the endpoints have of the past is learnt again. */
   setEndpoints(settings: readonly EndpointSettings[]): void {
     this.#client.setEndpoints(settings.map(endpoint => ({ queueMax: this.#queueMax, ...endpoint })))
     this.endpoints = this.#client.endpoints.map(({ name }) => name)
+    this.#floors.forget()
+  }
+
+  get historyFrom(): number {
+    return this.#floors.lowest(this.endpoints)
+  }
+
+  hasDropped(endpoint: string, suspicion: Suspicion): Promise<boolean> {
+    return this.#floors.suspected(endpoint, suspicion)
   }
 
   ask(calls: readonly RpcCall[], options: RpcAskOptions): Promise<RpcAnswers> {
@@ -73,6 +90,7 @@ export class ChainRpc implements RpcPort {
     return this.#client.status().map((status, at) => ({
       ...status,
       head: this.#heads.get(status.endpoint),
+      history_from: this.#floors.of(status.endpoint),
       concurrency: this.#client.endpoints[at]!.limit.concurrency,
     }))
   }
@@ -86,11 +104,59 @@ export class ChainRpc implements RpcPort {
     options: RpcAskOptions,
     accept: (endpoint: RpcEndpoint, answer: EndpointAnswer) => T,
   ): Promise<T> {
+    const blocks = askedBlocks(calls, options.lowestBlock)
+    const exclude = blocks === undefined ? options.exclude : await this.#withoutLacking(blocks.from, options)
+    const onFailure = (endpoint: string, failure: RpcFailure): void => this.#learnFloor(endpoint, blocks, failure)
     try {
-      return await this.#client.ask(calls, { ...options, tolerated: toleratedBy(options) }, accept)
+      const asked = { ...options, exclude, onFailure, tolerated: toleratedBy(options) }
+      return await this.#client.ask(calls, asked, async (endpoint, answer) => {
+        if (options.isUnproven === true && blocks !== undefined) await this.#requireBlock(endpoint, blocks.from)
+        return accept(endpoint, answer)
+      })
     } catch (error) {
+      const kind = rpcFailureOf(error)?.kind
+      const mayLack = kind === 'pruned' || kind === 'behind'
+      if (blocks !== undefined && mayLack) await this.#refuseLacking(blocks.from, options)
       throw rangeRefused(error, calls) ?? error
     }
+  }
+
+  /** Fails where the endpoint has dropped the block and does not say so. */
+  async #requireBlock(endpoint: RpcEndpoint, block: number): Promise<void> {
+    const head = this.#heads.get(endpoint.name) ?? 0
+    if (isOld(block, head)) await this.#floors.survey(endpoint.name, head)
+    if (!this.#floors.lacks(endpoint.name, block)) return
+    const said = `it has blocks from ${this.#floors.of(endpoint.name)} and was asked for ${block}`
+    throw endpoint.fail({ kind: 'pruned', method: 'eth_getLogs' }, said)
+  }
+
+  /** Whom not to ask. Fails where no endpoint has the block. */
+  async #withoutLacking(block: number, options: RpcAskOptions): Promise<ReadonlySet<string> | undefined> {
+    const lacking = this.#lacking(block)
+    if (lacking.length === 0) return options.exclude
+    for (const endpoint of lacking) this.#floors.lookAgain(endpoint)
+    const isAsked = (name: string): boolean => options.endpoint === undefined || options.endpoint === name
+    if (this.endpoints.filter(isAsked).every(name => lacking.includes(name))) await this.#refuseLacking(block, options)
+    return new Set([...(options.exclude ?? []), ...this.#lacking(block)])
+  }
+
+  /** Fails where every endpoint that may be asked lacks the block, once it is known what each of them has. */
+  async #refuseLacking(block: number, { endpoint, signal }: RpcAskOptions): Promise<void> {
+    await untilAborted(this.#floors.settled(), signal)
+    const asked = this.status().filter(({ endpoint: name }) => endpoint === undefined || endpoint === name)
+    if (block < lowestFloor(asked)) throw outOfReach(this.#chain, asked)
+  }
+
+  #lacking(block: number): string[] {
+    return this.endpoints.filter(endpoint => this.#floors.lacks(endpoint, block))
+  }
+
+  #learnFloor(endpoint: string, blocks: Interval | undefined, { kind, method }: RpcFailure): void {
+    if (blocks === undefined || !asksForBlocks(method)) return
+    if (kind === 'pruned') this.#floors.refused(endpoint, blocks, method)
+    if (kind !== 'behind' || !isOld(blocks.from, this.#heads.get(endpoint) ?? 0)) return
+    const suspicion = { block: blocks.from, method }
+    void this.#floors.suspected(endpoint, suspicion).then(isDropped => isDropped && this.#client.excuse(endpoint))
   }
 
   #learnHead(endpoint: string, calls: readonly RpcCall[], values: readonly unknown[]): void {
@@ -174,7 +240,12 @@ export class MeteredRpc implements RpcPort {
   readonly ask: RpcPort['ask'] = (calls, options) => this.#count(calls, this.#rpc.ask(calls, options))
   readonly askRaw: RpcPort['askRaw'] = (calls, options) => this.#count(calls, this.#rpc.askRaw(calls, options))
   readonly distrust: RpcPort['distrust'] = (endpoint, reason) => this.#rpc.distrust(endpoint, reason)
+  readonly hasDropped: RpcPort['hasDropped'] = (endpoint, suspicion) => this.#rpc.hasDropped(endpoint, suspicion)
   readonly status: RpcPort['status'] = () => this.#rpc.status()
+
+  get historyFrom(): number {
+    return this.#rpc.historyFrom
+  }
 
   async #count<Answers extends { bytes: number }>(
     calls: readonly RpcCall[],

@@ -30,12 +30,19 @@ export type AskOptions = {
   revertsAsNull?: boolean
   /** The chain has the blocks that are asked for: a node that answers null lacks one, and is asked again. */
   nullIsMissing?: boolean
+  /** Nothing proves that the answer is whole: an endpoint that has dropped such blocks gives none. */
+  isUnproven?: boolean
+  /** The lowest block that the calls are about, where they name it by hash. */
+  lowestBlock?: number
   /** Says what is wrong with the results, if something is. That is the endpoint's failure, and another one is asked. */
   objection?: (values: readonly unknown[]) => string | undefined
   /** Of one request; one `ask` makes several where the first ones fail. */
   timeoutMs?: number
   bytesMax?: number
 }
+
+/** A block that an endpoint seems to lack, and the method that showed it. */
+export type Suspicion = { block: number; method: string }
 
 export interface RpcPort {
   readonly endpoints: readonly string[]
@@ -48,6 +55,13 @@ export interface RpcPort {
    * shown: without the endpoint's secrets.
    */
   distrust(endpoint: string, reason: string): string
+  /**
+   * Whether an endpoint that answered as if there were nothing in a block has dropped its old blocks. Then it is not
+   * asked for them again, and that does not count against it.
+   */
+  hasDropped(endpoint: string, suspicion: Suspicion): Promise<boolean>
+  /** The lowest block that some endpoint may have: below it nobody needs to be asked. */
+  readonly historyFrom: number
   status(): readonly EndpointStatus[]
 }
 
@@ -58,6 +72,10 @@ export function onlyAt(rpc: RpcPort, endpoint: string): RpcPort {
     ask: (calls, options) => rpc.ask(calls, { ...options, endpoint }),
     askRaw: (calls, options) => rpc.askRaw(calls, { ...options, endpoint }),
     distrust: (name, reason) => rpc.distrust(name, reason),
+    hasDropped: (name, suspicion) => rpc.hasDropped(name, suspicion),
+    get historyFrom() {
+      return rpc.status().find(status => status.endpoint === endpoint)?.history_from ?? 0
+    },
     status: () => rpc.status().filter(status => status.endpoint === endpoint),
   }
 }

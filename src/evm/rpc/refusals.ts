@@ -60,8 +60,11 @@ export const refusalWordings: readonly RefusalWording[] = [
   ],
   ['range-too-large', /up to (an? )?[\d,]+k? block range|ranges over [\d,]+ blocks/i, 'Alchemy, dRPC'],
   ['range-too-large', /too many blocks|blocks distance|blocks? range limit/i, 'Avalanche, Cronos (Ethermint)'],
-  ['pruned', /pruned|historical state|history (is )?(unavailable|not available)/i, 'geth, reth, Besu'],
-  ['pruned', /missing trie node|receipts? not available|data before .* is not available/i, 'geth, Nethermind, Erigon'],
+  ['pruned', /pruned|(due to|state) pruning|historical state/i, 'geth, reth, Besu, Erigon'],
+  ['pruned', /history (is )?(unavailable|not available|available from)/i, 'geth, Erigon'],
+  ['pruned', /missing trie node|data before .* is not available/i, 'geth, Erigon'],
+  ['pruned', /receipts? (is |are )?(not |un)available|neither stored nor reproducible/i, 'Nethermind, reth'],
+  ['pruned', /failed to get logs for block|lowest height is \d+/i, 'geth, Cronos (Tendermint)'],
   ['pruned', /archive (node|data|state|request)|maximum proof window/i, 'Ankr, Chainstack, reth'],
   [
     'tag-unknown',

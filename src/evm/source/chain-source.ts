@@ -9,7 +9,7 @@ import type { PackedActivity } from '../../store/packed-activity.ts'
 import type { MalformedCounts } from '../decode/decode.ts'
 import { checkBlockHash } from '../proof/block-hash.ts'
 import type { Doubt } from '../proof/failure.ts'
-import type { RpcCall, RpcHeader, RpcPort } from '../rpc/port.ts'
+import type { RpcCall, RpcHeader, RpcPort, Suspicion } from '../rpc/port.ts'
 
 export interface ChainSource {
   /** Not by an endpoint of `exclude`. */
@@ -176,7 +176,21 @@ export function headerOf(header: RpcHeader): Header {
   }
 }
 
-/** Asks until an endpoint's answer passes the check. An endpoint that fails it is distrusted and not asked again. */
+/** Nothing came of a block, though its header says that there is something. */
+export class Absence {
+  readonly reason: string
+  readonly suspicion: Suspicion
+
+  constructor(reason: string, suspicion: Suspicion) {
+    this.reason = reason
+    this.suspicion = suspicion
+  }
+}
+
+/**
+ * Asks until an endpoint's answer passes the check. An endpoint that fails it is not asked again, and is distrusted
+ * unless it has dropped what it was asked for.
+ */
 export async function askChecked<Answers extends { endpoint: string }, Result extends object>({
   chain,
   rpc,
@@ -189,23 +203,32 @@ export async function askChecked<Answers extends { endpoint: string }, Result ex
   interval: Interval
   ask: (exclude: ReadonlySet<string>) => Promise<Answers>
   /** The result, or the reason why the answers cannot be right. */
-  check: (answers: Answers) => Promise<Result | string> | Result | string
+  check: (answers: Answers) => Checked<Result> | Promise<Checked<Result>>
 }): Promise<Result> {
   const distrusted = new Set<string>()
+  let failed: AlmanacError | undefined
   for (;;) {
-    const answers = await ask(distrusted)
+    const answers = await ask(distrusted).catch(error => {
+      // Those that are left have dropped these blocks.
+      throw rpcFailureOf(error)?.kind === 'no-endpoint' ? (failed ?? error) : error
+    })
+    const { endpoint } = answers
     const checked = await checkedBy(() => check(answers))
-    if (typeof checked !== 'string') return checked
-    const reason = rpc.distrust(answers.endpoint, checked)
-    distrusted.add(answers.endpoint)
-    if (distrusted.size < rpc.endpoints.length) continue
-    const who = distrusted.size === 1 ? `endpoint ${answers.endpoint}` : `all ${distrusted.size} endpoints`
-    throw checkFailed(chain, interval, `${who}: ${reason}`)
+    if (typeof checked !== 'string' && !(checked instanceof Absence)) return checked
+    // It is not asked for them again.
+    if (checked instanceof Absence && (await rpc.hasDropped(endpoint, checked.suspicion))) continue
+    const reason = rpc.distrust(endpoint, checked instanceof Absence ? checked.reason : checked)
+    distrusted.add(endpoint)
+    const who = distrusted.size === 1 ? `endpoint ${endpoint}` : `all ${distrusted.size} endpoints`
+    failed = checkFailed(chain, interval, `${who}: ${reason}`)
+    if (distrusted.size >= rpc.endpoints.length) throw failed
   }
 }
 
+type Checked<Result> = Result | string | Absence
+
 /** What an answer makes our code throw is a reason against the answer. */
-async function checkedBy<Result>(check: () => Promise<Result | string> | Result | string): Promise<Result | string> {
+async function checkedBy<Result>(check: () => Promise<Checked<Result>> | Checked<Result>): Promise<Checked<Result>> {
   try {
     return await check()
   } catch (error) {

@@ -149,6 +149,8 @@ test('a range on demand is parsed in threads alone', async () => {
     ask: () => Promise.reject(new Error('parsed here')),
     askRaw: (calls, options) => rpc.askRaw(calls, options),
     distrust: (_, reason) => expect.unreachable(reason),
+    hasDropped: async () => false,
+    historyFrom: 0,
     status: () => [],
   }
   const read = (decoder: Decoder) => new WatchedSource(chain, port, decoder).contractRange(contract!, interval, signal)

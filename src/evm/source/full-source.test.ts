@@ -42,6 +42,8 @@ function source(endpoints: readonly string[], lacks: (endpoint: string, block: n
       return { endpoint, bodies: [], bytes: 0 }
     },
     distrust: (_, reason) => reason,
+    hasDropped: async () => false,
+    historyFrom: 0,
     status: () => [],
   }
   return new FullSource(chain, rpc, doubting)

@@ -6,9 +6,10 @@ import { AlmanacError } from '../../errors.ts'
 import type { Hash, Interval } from '../../model.ts'
 import { rpcFailureOf } from '../../rpc/failures.ts'
 import type { WholeScope } from '../../views.ts'
-import type { Doubt } from '../proof/failure.ts'
-import { ofSameHost, RangeRefused, type RpcPort } from '../rpc/port.ts'
+import type { Doubt, Failure } from '../proof/failure.ts'
+import { ofSameHost, RangeRefused, type RpcCall, type RpcPort } from '../rpc/port.ts'
 import {
+  Absence,
   type ActivityGrain,
   askChecked,
   type ChainSource,
@@ -83,7 +84,7 @@ export class FullSource extends HeaderSource implements ChainSource {
       ask: exclude => this.#rpc.askRaw(calls, { exclude: new Set([...not, ...exclude]), signal, nullIsMissing: true }),
       check: async ({ endpoint, bodies }) => {
         const result = await this.#decoder.range({ chain, senderSample, scope, request, bodies })
-        if (!result.ok) return result.failure.message
+        if (!result.ok) return refutation(result.failure, calls)
         const last = result.range.headers.at(-1)?.hash
         const stray = lastHash === undefined ? undefined : strayReason(request.interval, last, lastHash)
         return stray ?? { ...result.range, endpoint }
@@ -146,6 +147,12 @@ export class FullSource extends HeaderSource implements ChainSource {
     }
     return this.#probed
   }
+}
+
+/** Why an answer is refused. */
+function refutation({ isAbsent = false, block, message }: Failure, calls: readonly RpcCall[]): string | Absence {
+  const method = calls.at(-1)?.method
+  return isAbsent && method !== undefined ? new Absence(message, { block, method }) : message
 }
 
 type Asked = { chain: Chain; request: RangeRequest; lastHash: Hash | undefined }

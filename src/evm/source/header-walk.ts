@@ -90,7 +90,10 @@ function askParent(
     chain,
     rpc,
     interval,
-    ask: exclude => rpc.ask(numbersOf(interval).map(headerCall), { exclude: new Set([...not, ...exclude]), signal }),
+    ask: exclude => {
+      const options = { exclude: new Set([...not, ...exclude]), signal, nullIsMissing: true }
+      return rpc.ask(numbersOf(interval).map(headerCall), options)
+    },
     check: ({ endpoint, values }) => {
       let doubt: Doubt | undefined
       const onDoubt = (found: Doubt) => {

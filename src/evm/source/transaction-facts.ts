@@ -105,11 +105,12 @@ export class TransactionFacts {
     const chain = this.#chain
     const calls = questions.map(callOf)
     const numbers = questions.map(({ number }) => number)
+    const interval = { from: Math.min(...numbers), to: Math.max(...numbers) }
     const facts = await askChecked({
       chain,
       rpc: this.#rpc,
-      interval: { from: Math.min(...numbers), to: Math.max(...numbers) },
-      ask: exclude => this.#rpc.askRaw(calls, { exclude, signal }),
+      interval,
+      ask: exclude => this.#rpc.askRaw(calls, { exclude, signal, lowestBlock: interval.from }),
       check: async ({ endpoint, bodies, bytes }) => {
         const read = await this.#decoder.facts({ chain, questions, bodies })
         return typeof read === 'string' ? read : { ...read, endpoint, bytes }

@@ -61,6 +61,8 @@ test.each([
       return { endpoint, values, bytes: 0 }
     },
     askRaw: () => Promise.reject(new Error('not asked')),
+    hasDropped: async () => false,
+    historyFrom: 0,
     distrust: (endpoint, reason) => {
       distrusted.push(endpoint)
       return reason

@@ -79,7 +79,7 @@ export class WatchedSource extends HeaderSource implements ChainSource {
       chain: this.#chain,
       rpc: this.#rpc,
       interval: asked.interval,
-      ask: async exclude => await this.#rpc.askRaw(callsOf(asked), { exclude, signal }),
+      ask: async exclude => await this.#rpc.askRaw(callsOf(asked), { ...unproven, exclude, signal }),
       check: answers => this.#read(answers, asked),
     })
   }
@@ -109,7 +109,7 @@ export class WatchedSource extends HeaderSource implements ChainSource {
     const asked = { contracts, interval, headersOf }
     let second: Found | string
     try {
-      second = await this.#read(await rpc.askRaw(callsOf(asked), { signal, exclude }), asked)
+      second = await this.#read(await rpc.askRaw(callsOf(asked), { ...unproven, exclude, signal }), asked)
     } catch (error) {
       if (error instanceof RangeRefused || error instanceof AlmanacError) return alone
       throw error
@@ -117,6 +117,11 @@ export class WatchedSource extends HeaderSource implements ChainSource {
     // An endpoint that lags says nothing.
     if (typeof second === 'string') return alone
     const blocks = differingBlocks(found.logs, second.logs)
+    const dropped = { block: blocks[0] ?? interval.to, method: 'eth_getLogs' }
+    // One that has dropped the block is wrong about it without a lie.
+    if (blocks.length > 0 && (await rpc.hasDropped(second.endpoint, dropped))) return alone
+    if (blocks.length > 0 && (await rpc.hasDropped(found.endpoint, dropped)))
+      throw checkFailed(chain, interval, `${found.endpoint} no longer has block ${dropped.block}`)
     const { wrong, settled } = await settleLogs({ chain, rpc, contracts, told: [found, second], blocks }, signal)
     const message = `${found.endpoint} gave ${found.logs.length} logs and ${second.endpoint} ${second.logs.length}, and they differ`
     for (const endpoint of wrong) rpc.distrust(endpoint, message)
@@ -137,6 +142,9 @@ type AskedLogs = {
 }
 type Found = ReadLogs & { endpoint: string; bytes: number }
 type Opinion = { evidence: Evidence; timestamps: ReadonlyMap<number, number> }
+
+/** A filtered list does not show what is missing in it. */
+const unproven = { nullIsMissing: true, isUnproven: true }
 
 // Nodes allow a thousand or so addresses in a filter, and slow down before.
 const contractsPerCall = 200

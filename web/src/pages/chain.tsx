@@ -190,6 +190,9 @@ function EndpointsSection({ name, rpc, height }: { name: string; rpc: readonly E
                 <td data-title="State">
                   <Badge word={endpoint.healthy ? 'healthy' : 'failing'} />
                   {!endpoint.healthy && <small class="reason">{endpoint.reason ?? endpoint.fault}</small>}
+                  {endpoint.history_from !== undefined && (
+                    <small> has blocks from {countText(endpoint.history_from)}</small>
+                  )}
                 </td>
                 <td data-title="The last hour">
                   <HealthStrip values={healthOf(endpoint.endpoint)} subject={endpoint.endpoint} />
