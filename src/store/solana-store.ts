@@ -115,7 +115,7 @@ export type ReadOwner = Pick<SolanaAccount, 'owner' | 'readAtMs'>
 export const afterAllReadings: ReadOwner = { owner: new Uint8Array(), readAtMs: Number.MAX_SAFE_INTEGER }
 
 export interface SolanaStore {
-  /** Owners that were read, the last reading first, strictly before the given one. Owners are in order within a moment. */
+  /** Owners that were read, the last reading first, strictly before the given one. */
   solanaOwners(network: SolanaNetwork, page: { limit: number; before?: ReadOwner | undefined }): Promise<ReadOwner[]>
   /** One consistent look at an owner; undefined where the owner was never read. */
   portfolioOf(

@@ -3,6 +3,7 @@
 //
 // A row is some copies of ready text with numbers in between, without an object or a text for each.
 import type { ShownFacts } from '../../annotate/shown-facts.ts'
+import { putMd5 } from '../../md5.ts'
 import type { Address, TokenStandard } from '../../model.ts'
 import { noAddress } from '../../query/holdings/address-table.ts'
 import type { AddressBatch } from '../../query/holdings/streams/holding-streams.ts'
@@ -10,7 +11,6 @@ import type { NftBatch } from '../../query/holdings/streams/nft-batches.ts'
 import { blockOfPlace, placeBytes } from '../../store/runs/place-key.ts'
 import { LentBytes, type Memory, takeMemory } from '../answer-memory.ts'
 import { putAscii, putDecimal, putHex, putNumber } from '../json-bytes.ts'
-import { putMd5 } from './md5.ts'
 import { flagFields, type NftOptions, type NftShape, noSingleMinter, standardFields, tokenFields } from './nft-json.ts'
 
 export type NftLinesOptions = NftOptions & { shape: Exclude<NftShape, 'single'> }

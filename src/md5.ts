@@ -1,5 +1,6 @@
-// The MD5 of short messages, for token hashes alone: a list of a million tokens takes a million of them. The hash of
-// `node:crypto` takes 1.0 µs for each, this one 0.4 µs, and leaves no text behind. Pure.
+// The MD5 of short messages, for token hashes alone: a list of a million tokens takes a million of them, and so does
+// the order of their hashes. The hash of `node:crypto` takes 0.9 µs for each, this one 0.4 µs, and leaves no text
+// behind; for the text of a single hash `node:crypto` is used. Pure.
 
 const roundShifts = [
   [7, 12, 17, 22],
