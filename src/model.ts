@@ -157,13 +157,13 @@ export type SourceStatus = {
   name: string
   /** How many it has, from and to which; absent where it has none. */
   blocks: number
-  from?: number
-  to?: number
+  from?: number | undefined
+  to?: number | undefined
   state: 'ready' | 'waiting' | 'failed' | 'empty'
   /** Why it is not ready. */
-  reason?: string
+  reason?: string | undefined
   /** What is not used, and why: files by their names, ranges of a portal. */
-  refused: { name: string; block?: number; reason: string }[]
+  refused: { name: string; block?: number | undefined; reason: string }[]
 }
 
 /** Whether the WebSocket of a chain is up. */

@@ -908,6 +908,7 @@ export interface components {
                 };
               })[];
           };
+          /** @description Empty where the chain has no node. */
           rpc: ({
               endpoint: string;
               healthy: boolean;
@@ -920,6 +921,27 @@ export interface components {
               latency_ms?: number;
               requests?: number;
               errors?: number;
+            })[];
+          /** @description Files and portals that give history, in the order in which they are asked; absent where there are none. */
+          sources?: ({
+              /** @enum {string} */
+              kind: "files" | "portal";
+              /** @description A folder, or the host of a portal. */
+              name: string;
+              /** @description That it has and did not get wrong. */
+              blocks: number;
+              from?: number;
+              to?: number;
+              /** @enum {string} */
+              state: "ready" | "waiting" | "failed" | "empty";
+              /** @description Why it is not ready. */
+              reason?: string;
+              /** @description Files, or ranges of a portal, that are not used, and why. */
+              refused: {
+                  name: string;
+                  block?: number;
+                  reason: string;
+                }[];
             })[];
           /** @description The WebSocket that announces new heads, where one is configured. */
           ws?: {

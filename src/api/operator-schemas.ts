@@ -6,6 +6,7 @@ import {
   type BackfillStatus,
   type EndpointStatus,
   type IndexerStatus,
+  type SourceStatus,
   shownEvidences,
   solanaNetworks,
 } from '../model.ts'
@@ -151,6 +152,19 @@ const endpoint = z.object({
   errors: z.int().optional(),
 }) satisfies z.ZodType<EndpointStatus>
 
+const source = z.object({
+  kind: z.enum(['files', 'portal']),
+  name: z.string().describe('A folder, or the host of a portal.'),
+  blocks: z.int().describe('That it has and did not get wrong.'),
+  from: z.int().optional(),
+  to: z.int().optional(),
+  state: z.enum(['ready', 'waiting', 'failed', 'empty']),
+  reason: z.string().optional().describe('Why it is not ready.'),
+  refused: z
+    .array(z.object({ name: z.string(), block: z.int().optional(), reason: z.string() }))
+    .describe('Files, or ranges of a portal, that are not used, and why.'),
+}) satisfies z.ZodType<SourceStatus>
+
 const chain = z.object({
   state: z.enum(['backfilling', 'live', 'stalled', 'disputed', 'store_full']),
   reason: z.string().optional(),
@@ -196,7 +210,13 @@ const chain = z.object({
     .describe('Whether history may be filled, and how fast. Absent where another process has the chain.'),
   coverage: z.object(coverage),
   contracts: z.object({ total: z.int(), shown: z.array(z.object({ contract: z.string(), ...coverage })) }),
-  rpc: z.array(endpoint),
+  rpc: z.array(endpoint).describe('Empty where the chain has no node.'),
+  sources: z
+    .array(source)
+    .optional()
+    .describe(
+      'Files and portals that give history, in the order in which they are asked; absent where there are none.',
+    ),
   ws: z
     .object({ endpoint: z.string(), connected: z.boolean(), reconnects: z.int() })
     .optional()

@@ -22,6 +22,10 @@ export function connectNodes(
   opened: AsyncDisposableStack,
   onBytes: (bytes: number) => void = () => {},
 ): ConnectedChain {
+  if (settings.rpc.length === 0)
+    throw new AlmanacError('config_invalid', `${name} has no node, and this command asks one.`, {
+      hint: `set chains.${name}.rpc; what files or a portal give is filled by almanac start.`,
+    })
   const observer = { request: ({ bytes }: { bytes: number }) => onBytes(bytes), hedge: () => {} }
   const connected = connectChain(name, settings, { chains, observer })
   opened.defer(() => connected.rpc.close())

@@ -29,6 +29,18 @@ const endpoints = z
     }),
   )
   .default([])
+const sources = z
+  .array(
+    z.looseObject({
+      name: z.string(),
+      state: z.string(),
+      reason: z.string().optional(),
+      refused: z
+        .array(z.looseObject({ name: z.string(), block: z.number().optional(), reason: z.string() }))
+        .default([]),
+    }),
+  )
+  .default([])
 const chainStatus = z.looseObject({
   state: z.string().optional(),
   reason: z.string().optional(),
@@ -53,6 +65,7 @@ const chainStatus = z.looseObject({
     // A server of another version may say more.
     .catch(undefined),
   rpc: endpoints,
+  sources,
 })
 const solanaStatus = z.looseObject({
   state: z.string().optional(),
@@ -176,7 +189,7 @@ function rowOf(name: string, shown: Shown, height: number | null | undefined, fi
   const head = height == null || height < 0 ? '-' : countText(height)
   const behind = lag_seconds == null ? '-' : durationText(lag_seconds)
   const age = head_age_seconds == null ? '-' : durationText(head_age_seconds)
-  const healthy = `${rpc.filter(endpoint => endpoint.healthy).length} of ${rpc.length} healthy`
+  const healthy = rpc.length === 0 ? 'none' : `${rpc.filter(each => each.healthy).length} of ${rpc.length} healthy`
   return [printable(name), printable(state), head, age, behind, covered, rate, left, healthy]
 }
 
@@ -190,6 +203,22 @@ function coverageText(chain: ShownChain): string {
   return blocks === undefined
     ? '-'
     : `${barText(blocks.done, blocks.total, 12)} ${percentText(blocks.done, blocks.total)}${only}`
+}
+
+const refusedMax = 3
+
+/** Why a source of history is not ready, and what it got wrong. */
+function faultsOf(chain: string, { name, state, reason, refused }: z.output<typeof sources>[number]): string[] {
+  const called = `${chain} source ${name}`
+  const more = refused.length - refusedMax
+  return [
+    ...(reason === undefined ? [] : [`${called} is ${state}: ${reason}`]),
+    ...refused.slice(0, refusedMax).map(each => {
+      const block = each.block === undefined ? '' : `, block ${countText(each.block)}`
+      return `${called}: ${each.name}${block} is not used: ${each.reason}`
+    }),
+    ...(more > 0 ? [`${called}: ${countText(more)} more are not used`] : []),
+  ].map(printable)
 }
 
 /** Why chains are stalled or disputed, which views are filled, and what is wrong with endpoints. */
@@ -219,5 +248,8 @@ function remarks({ chains, solana }: z.output<typeof statusAnswer>): string[] {
         `${printable(name)} fills ${printable(view)}: ${countText(contracts)} of ${contractsText(of)}`,
     ),
   )
-  return [...stalled, ...held, ...filling, ...failing]
+  const ofSources = Object.entries(chains).flatMap(([name, chain]) =>
+    chain.sources.flatMap(source => faultsOf(name, source)),
+  )
+  return [...stalled, ...held, ...filling, ...failing, ...ofSources]
 }

@@ -27,3 +27,14 @@ test('what changed is named by what it takes, and a chain that came or went as a
   expect(settingChanges(running, after).reloadable).toEqual([])
   expect(settingChanges(running, after).needRestart).toContain('limits.page_size_max')
 })
+
+test('sources of history are taken while it runs, and the first node of a chain is not', () => {
+  const archive = configOf({ chains: { eth: { history: 'a', index: 'full' } } })
+  const followed = configOf({ chains: { eth: { history: ['a', 'b'], rpc, index: 'full' } } })
+  expect(settingChanges(archive, followed)).toEqual({
+    reloadable: ['chains.eth.history'],
+    needRestart: ['chains.eth.rpc'],
+  })
+  expect(withReloadable(archive, followed).chains.eth).toMatchObject({ history: ['a', 'b'], rpc: [] })
+  expect(withReloadable(followed, archive).chains.eth).toMatchObject({ history: ['a'], rpc })
+})

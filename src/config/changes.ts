@@ -14,8 +14,9 @@ export function settingChanges(before: Config, after: Config): SettingChanges {
     needRestart: [...sectionsBefore.symmetricDifference(sectionsAfter)],
   }
   for (const { path, reloads } of leavesOf(sectionsBefore.intersection(sectionsAfter))) {
-    if (isDeepStrictEqual(valueAt(before, path), valueAt(after, path))) continue
-    changes[reloads ? 'reloadable' : 'needRestart'].push(path.join('.'))
+    const values = [valueAt(before, path), valueAt(after, path)] as const
+    if (isDeepStrictEqual(...values)) continue
+    changes[reloads && !isFirstNode(path, values) ? 'reloadable' : 'needRestart'].push(path.join('.'))
   }
   return changes
 }
@@ -25,11 +26,16 @@ export function withReloadable(running: Config, next: Config): Config {
   const config = structuredClone(running)
   const both = sectionsOf(running).intersection(sectionsOf(next))
   for (const { path, reloads } of leavesOf(both)) {
-    if (!reloads) continue
+    if (!reloads || isFirstNode(path, [valueAt(running, path), valueAt(next, path)])) continue
     const section = valueAt(config, path.slice(0, -1)) as Record<string, unknown>
     section[camelCase(path.at(-1)!)] = valueAt(next, path)
   }
   return config
+}
+
+/** An archive follows no head: a chain whose first node comes, or whose last one goes, is started anew. */
+function isFirstNode([group, , name]: readonly string[], values: readonly [unknown, unknown]): boolean {
+  return group === 'chains' && name === 'rpc' && values.some(value => (value as readonly string[]).length === 0)
 }
 
 /** The chains and networks, such as `chains.eth`. */

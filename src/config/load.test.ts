@@ -66,6 +66,17 @@ solana:
     expect(viewsOf('index: full', { ALMANAC_CHAINS_ETH_VIEWS: 'transfers' })).toEqual(['transfers'])
   })
 
+  test('a chain may have files or a portal, with a node or as an archive', () => {
+    const hash = `0x${'ab'.repeat(32)}`
+    const { eth, bsc } = load(`
+chains:
+  eth: { history: ./files, index: full, anchor: "${hash.toUpperCase().replace('X', 'x')}", history_summaries: [a.ssz, http://b] }
+  bsc: { rpc: http://c, index: full, portal: https://portal.example/datasets/bsc }
+`).config.chains
+    expect(eth).toMatchObject({ rpc: [], history: ['./files'], anchor: hash, historySummaries: ['a.ssz', 'http://b'] })
+    expect(bsc).toMatchObject({ rpc: ['http://c'], portal: 'https://portal.example/datasets/bsc' })
+  })
+
   test('an unquoted 0x is text at every length, a number a number', () => {
     for (const contract of ['0x0000000000000000000000000000000000000001', `0x${'9'.repeat(40)}`]) {
       expect(load(`chains: { eth: { rpc: http://a, contracts: [${contract}] } }`).config.chains.eth?.contracts).toEqual(
@@ -179,6 +190,18 @@ describe('what is refused, and in which words', () => {
     [
       'chains:\n  eth: { index: full }',
       'almanac.yaml:2:8: chains.eth.rpc is missing; accepted: an http:// or https:// URL, or a list of them.',
+    ],
+    [
+      'chains:\n  eth: { history: ./files }',
+      'almanac.yaml:2:3: chains.eth has files or a portal, which give whole blocks, and index: on-demand asks nodes for contracts. Set chains.eth.index to full, or remove history and portal.',
+    ],
+    [
+      'chains:\n  eth: { index: full, anchor: 0x12 }',
+      'almanac.yaml:2:31: chains.eth.anchor is "0x12"; accepted: 0x and 64 hex digits.',
+    ],
+    [
+      'chains:\n  eth: { rpc: http://a, history_summaries: ftp://b }',
+      'chains.eth.history_summaries is ftp://b; accepted: a file, the http:// or https:// URL of a beacon node, or a list of them.',
     ],
     [
       'chains:\n  eth: { rpc: [] }',
@@ -310,11 +333,13 @@ describe('secrets', () => {
 store: postgres://almanac:${secret}@db.example/almanac?x=${secret}
 chains:
   eth: { rpc: ["https://${secret}:${secret}@rpc.example/v2/${secret}?key=${secret}"], ws: wss://rpc.example/${secret} }
+  bsc: { index: full, portal: "https://portal.example/${secret}", history_summaries: [roots.ssz, "http://beacon.example/${secret}"] }
 `)
     const shown = JSON.stringify(shownConfig(config))
     expect(shown).not.toContain(secret)
     expect(shown).toContain('https://…@rpc.example/…')
     expect(shown).toContain('postgres://almanac:…@db.example/almanac')
+    expect(shown).toContain('["roots.ssz","http://beacon.example/…"]')
   })
 
   test.each([
@@ -323,6 +348,7 @@ chains:
     `chains: https://rpc.example/v2/${secret}`,
     `chains: { eth: { rpc: "${secret}" } }`,
     `chains: { eth: { rpc: http://a, ws: http://b/${secret} } }`,
+    `chains: { eth: { portal: ftp://b/${secret}, history_summaries: ftp://c/${secret} } }`,
     `chains:\n  eth:\n    rpc: http://a/${secret}\n   bad: 1`,
     `chains: { eth: { rpc: [http://a/${secret} }`,
     `chains:\n  eth:\n    rpc: "http://a/${secret}`,

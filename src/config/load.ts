@@ -136,6 +136,10 @@ function resolveChains(given: Readonly<Record<string, ChainSettings>>, placeOf: 
     else if (known !== undefined && settings.id !== undefined && settings.id !== known.id) {
       problems.push(`${place}: chains.${key}.id is ${settings.id}, but ${name} has the id ${known.id}.`)
     } else if (known === undefined) problems.push(...addChain(added, { builtIn, place, key, id: settings.id }))
+    if (settings.index === 'on-demand' && (settings.history ?? settings.portal) !== undefined)
+      problems.push(
+        `${place}: chains.${key} has files or a portal, which give whole blocks, and index: on-demand asks nodes for contracts. Set chains.${key}.index to full, or remove history and portal.`,
+      )
     chains[name] = settings
   }
   if (problems.length > 0) throw invalid(problems)

@@ -2,7 +2,7 @@
 // may hold a secret.
 import type { z } from 'zod'
 import { redactStore, redactUrl } from '../redact.ts'
-import { aboutOf, camelCase, keysOf, schemaAt } from './setting.ts'
+import { type About, aboutOf, camelCase, keysOf, schemaAt } from './setting.ts'
 import { type Config, settingsSchema } from './settings.ts'
 
 /** Where a value comes from: `almanac.yaml:3:12`, `ALMANAC_LISTEN` or `--listen`. */
@@ -49,12 +49,13 @@ function valueAt(given: unknown, path: readonly PropertyKey[]): unknown {
   return value
 }
 
-function shown(value: unknown, secret?: 'endpoint' | 'store'): string {
+function shown(value: unknown, secret?: About['secret']): string {
   if (value === null) return 'empty'
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list'
   if (typeof value === 'object') return 'a map'
   if (typeof value !== 'string') return `${String(value)} (a ${typeof value})`
-  if (secret !== undefined) return secret === 'store' ? JSON.stringify(redactStore(value)) : redactUrl(value)
+  if (secret === 'store') return JSON.stringify(redactStore(value))
+  if (secret === 'endpoint') return redactUrl(value)
   // Somebody put an endpoint where it does not belong: its path may be a key.
   if (value.includes('://')) return redactUrl(value)
   return JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value)
@@ -69,11 +70,17 @@ export function shownConfig(config: Config): Record<string, unknown> {
   return shownAt(settingsSchema, config) as Record<string, unknown>
 }
 
+const hiders = {
+  store: redactStore,
+  endpoint: redactUrl,
+  place: (text: string) => (text.includes('://') ? redactUrl(text) : text),
+}
+
 function shownAt(schema: z.ZodType, value: unknown): unknown {
   const about = aboutOf(schema)
   if (about !== undefined) {
     if (about.secret === undefined) return value
-    const hide = about.secret === 'store' ? redactStore : redactUrl
+    const hide = hiders[about.secret]
     return Array.isArray(value) ? value.map(hide) : hide(String(value))
   }
   const given = value as Record<string, unknown>

@@ -7,8 +7,8 @@ export type About = {
   about: string
   /** What the value may be; completes the sentence "accepted: …". */
   accepts: string
-  /** The value, or part of it, must not be shown. */
-  secret?: 'endpoint' | 'store'
+  /** The value, or part of it, must not be shown. `place`: a file may be, and an address may not. */
+  secret?: 'endpoint' | 'store' | 'place'
   /** It has a command-line flag. */
   flag?: true
   /** A running service takes another value when it reads its configuration again. */

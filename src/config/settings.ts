@@ -2,9 +2,9 @@
 // names, flags and error messages all come from this one table.
 import { z } from 'zod'
 import { parseHours } from '../daily-hours.ts'
-import { parseAddress } from '../model.ts'
+import { parseAddress, parseHash } from '../model.ts'
 import { keptViews, viewNames } from '../views.ts'
-import { type About, camelKeys, setting } from './setting.ts'
+import { type About, aboutOf, camelKeys, setting } from './setting.ts'
 
 const listenAddress = z.string().refine(text => parseListen(text) !== undefined)
 const httpUrl = z.string().refine(text => /^https?:$/.test(URL.parse(text)?.protocol ?? ''))
@@ -18,6 +18,14 @@ const address = z.string().transform((text, context) => {
   context.addIssue({ code: 'custom', message: 'not an address' })
   return z.NEVER
 })
+const hash = z.string().transform((text, context) => {
+  const parsed = parseHash(text)
+  if (parsed !== undefined) return parsed
+  context.addIssue({ code: 'custom', message: 'not a hash' })
+  return z.NEVER
+})
+/** A path, or an address on the web. */
+const place = z.string().refine(text => text !== '' && (!text.includes('://') || httpUrl.safeParse(text).success))
 const chainId = z.union([
   count,
   z
@@ -68,8 +76,42 @@ const endpoints = {
   }),
 }
 
+const history = {
+  history: setting(oneOrMore(z.string().min(1)).optional(), {
+    about:
+      'Files with history, era1 or ere: folders or single files, relative to the working directory. New files are noticed while the service runs.',
+    accepts: 'a path, or a list of them',
+    reloads: true,
+  }),
+  portal: setting(httpUrl.optional(), {
+    about: 'Dataset of an SQD-compatible portal that gives history. Only the host is ever shown.',
+    accepts: 'an http:// or https:// URL such as https://portal.example/datasets/ethereum-mainnet',
+    secret: 'endpoint',
+    reloads: true,
+  }),
+  history_summaries: setting(oneOrMore(place).optional(), {
+    about:
+      'What proves headers after the merge: `historical_summaries`, and `historical_roots` for the time before Capella, from a beacon state that you trust.',
+    accepts: 'a file, the http:// or https:// URL of a beacon node, or a list of them',
+    secret: 'place',
+    reloads: true,
+  }),
+  anchor: setting(hash.optional(), {
+    about:
+      'Hash of a block that you know to be of the chain. Blocks from files or a portal that parent hashes connect to it need no node to vouch for them.',
+    accepts: '0x and 64 hex digits',
+    reloads: true,
+  }),
+}
+
 const chainSettings = section({
   ...endpoints,
+  rpc: setting(endpoints.rpc.optional(), {
+    ...aboutOf(endpoints.rpc)!,
+    about:
+      'JSON-RPC endpoints, preferred first. Only the host is ever shown. Unset: the chain is an archive of what `history` or `portal` gives, without a head.',
+  }),
+  ...history,
   ws: setting(socketUrl.optional(), { ...wsAbout, reloads: true }),
   index: setting(z.enum(['full', 'on-demand']).default('on-demand'), {
     about:
@@ -123,6 +165,11 @@ const chainSettings = section({
     }),
   }),
 })
+  .superRefine(({ rpc, history: files, portal }, context) => {
+    const hasSource = rpc !== undefined || files !== undefined || portal !== undefined
+    if (!hasSource) context.addIssue({ code: 'custom', path: ['rpc'], message: 'missing' })
+  })
+  .transform(settings => ({ ...settings, rpc: settings.rpc ?? [] }))
 
 const solanaSettings = section({
   ...endpoints,

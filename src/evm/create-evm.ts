@@ -36,9 +36,11 @@ import { RateBudget } from './rate-budget.ts'
 import { ChainRpc } from './rpc/chain-rpc.ts'
 import { HeadsNews } from './rpc/heads.ts'
 import { readBalances } from './source/balances.ts'
+import { BulkSources } from './source/bulk-sources.ts'
 import { DecodePool } from './source/decode-pool.ts'
 import { readBlock } from './source/read-block.ts'
 import { readNonce } from './source/read-nonce.ts'
+import type { SourceSettings } from './sources.ts'
 
 export type EvmOptions = {
   settings: Readonly<Record<string, EvmChainSettings>>
@@ -92,6 +94,8 @@ export function createEvm(options: EvmOptions): Evm {
   const metrics = createEvmMetrics()
   const decoder = new DecodePool(threads === undefined ? {} : { threads })
   const running = Object.entries(settings).map(([name, chainSettings]) => startChain(name, chainSettings))
+  // Those that no node is asked about are as if they were not here.
+  const asked = (id: ChainId) => running.find(({ chain, hasNode }) => chain === id && hasNode)
   const indexerOf = (id: ChainId): ChainIndexer | undefined => running.find(({ chain }) => chain === id)?.indexer()
 
   function startChain(name: string, settings: EvmChainSettings) {
@@ -105,10 +109,12 @@ export function createEvm(options: EvmOptions): Evm {
       hedge: ({ endpoint }) => metrics.rpcHedges.inc({ chain: name, endpoint }),
     }
     const { chain, rpc, budget: firstBudget } = connectChain(name, settings, { chains, observer })
+    const hasNode = settings.rpc.length > 0
     let daily = firstBudget
     let keeper = daily && new BudgetKeeper(daily, store)
     const { pollMs, backgroundPerSecond } = paceOf(chain, settings)
     const { backfill } = settings
+    const bulk = new BulkSources()
     const setup: ChainSetup = { index, views, from, contracts, chain, pollMs, backfill, senderSample, retention }
     const heads = new HeadsNews(settings.ws)
     const budget = new RateBudget(backgroundPerSecond)
@@ -117,8 +123,8 @@ export function createEvm(options: EvmOptions): Evm {
     const hasRoom = () => room?.full === undefined
     const tokenUris = new TokenUriReader({ chain, store, hasRoom, rpc, budget: uriBudget, metrics, log })
     const makeIndexer = (own: Store) => {
-      const annotator = new ContractAnnotator({ chain, store: own, rpc, budget, metrics, log })
-      const parts = { rpc, store: own, room, log, metrics, decoder, annotator, pageSizeMax }
+      const annotator = hasNode ? new ContractAnnotator({ chain, store: own, rpc, budget, metrics, log }) : undefined
+      const parts = { rpc, bulk, store: own, room, log, metrics, decoder, annotator, pageSizeMax }
       return new ChainIndexer({ ...setup, onNews: look => heads.tell(look), ...parts })
     }
     // A file has one owner; several processes on a server may want to index the same chain.
@@ -148,7 +154,20 @@ export function createEvm(options: EvmOptions): Evm {
       ...(daily === undefined ? {} : { daily_budget: { calls: daily.callsPerDay, left: Math.max(0, daily.left) } }),
     })
     const closeBudget = async () => await keeper?.close()
-    return { closeBudget, configure, name, chain: chain.id, job, status, indexer, rpc, derive, tokenUris }
+    return {
+      closeBudget,
+      configure,
+      name,
+      chain: chain.id,
+      job,
+      status,
+      indexer,
+      rpc,
+      bulk,
+      hasNode,
+      derive,
+      tokenUris,
+    }
   }
 
   return {
@@ -158,7 +177,7 @@ export function createEvm(options: EvmOptions): Evm {
     },
     async onDemandChains() {
       // On a shared server another process may have a chain.
-      const own = running.flatMap(({ indexer }) => indexer()?.setup ?? [])
+      const own = running.flatMap(({ indexer, hasNode }) => (hasNode ? (indexer()?.setup ?? []) : []))
       const contracts = own.filter(({ index }) => index === 'on-demand')
       const wallets = own.filter(({ index, views }) => index === 'on-demand' || wholeScopeOf(views) === 'transfers')
       const idsOf = (setups: ChainSetup[]) => setups.map(({ chain }) => chain.id)
@@ -171,24 +190,24 @@ export function createEvm(options: EvmOptions): Evm {
       await Promise.all(ids.map(id => indexerOf(id)?.ensureWallet(wallet, waitMs, asker)))
     },
     async readTokenUris(id, tokens, waitMs) {
-      await running.find(({ chain }) => chain === id)?.tokenUris.ensure(tokens, waitMs)
+      await asked(id)?.tokenUris.ensure(tokens, waitMs)
     },
     async block(id, block, waitMs) {
-      const asked = running.find(({ chain }) => chain === id)
-      return asked && (await readBlock(asked.rpc, block, AbortSignal.timeout(waitMs)))
+      const found = asked(id)
+      return found && (await readBlock(found.rpc, block, AbortSignal.timeout(waitMs)))
     },
     async transaction({ chain, contract, hash }, waitMs) {
-      const asked = running.find(({ name }) => name === chain)
-      return asked === undefined ? 'not asked' : await asked.derive(contract, hash, AbortSignal.timeout(waitMs))
+      const found = running.find(({ name, hasNode }) => name === chain && hasNode)
+      return found === undefined ? 'not asked' : await found.derive(contract, hash, AbortSignal.timeout(waitMs))
     },
-    async nonce(asked, waitMs) {
-      const found = running.find(({ chain }) => chain === asked.chain)
-      return found && (await readNonce(found.rpc, asked, waitMs))
+    async nonce(question, waitMs) {
+      const found = asked(question.chain)
+      return found && (await readNonce(found.rpc, question, waitMs))
     },
-    async balances(asked, waitMs) {
-      const found = running.find(({ chain }) => chain === asked.chain)
+    async balances(question, waitMs) {
+      const found = asked(question.chain)
       if (found === undefined) return undefined
-      return await readBalances({ chain: found, rpc: found.rpc }, asked, waitMs)
+      return await readBalances({ chain: found, rpc: found.rpc }, question, waitMs)
     },
     async configure(settings) {
       for (const { name, configure } of running) if (settings[name] !== undefined) await configure(settings[name])
@@ -199,6 +218,7 @@ export function createEvm(options: EvmOptions): Evm {
     },
     async close() {
       await Promise.all(running.flatMap(({ job, tokenUris }) => [job.stop(), tokenUris.stop()]))
+      await Promise.all(running.map(({ bulk }) => bulk.close()))
       await Promise.all([decoder.close(), ...running.map(({ rpc }) => rpc.close())])
       await Promise.all(running.map(({ closeBudget }) => closeBudget()))
     },
@@ -206,7 +226,8 @@ export function createEvm(options: EvmOptions): Evm {
 }
 
 /** The settings of one chain. */
-export type EvmChainSettings = {
+export type EvmChainSettings = SourceSettings & {
+  /** Empty where the chain is an archive. */
   rpc: readonly string[]
   ws?: string | undefined
   index: 'full' | 'on-demand'
@@ -259,11 +280,14 @@ function endpointsOf({ rpc: urls, requestsPerSecond }: Limits, budget: DailyBudg
   return urls.map(url => ({ url, requestsPerSecond: share, budget }))
 }
 
+/** How often sources without a node are looked at for new blocks. */
+const archivePollMs = 15_000
+
 /** How often the head is asked for, and what background work may ask: often of own nodes, less often elsewhere. */
 function paceOf(chain: Chain, { rpc: urls, requestsPerSecond, dailyBudget: requestsPerDay }: Limits) {
   const isPrivate = endpointAddresses(urls).every(address => address.isPrivate)
   return {
-    pollMs: isPrivate ? 250 : Math.min(5_000, Math.max(500, chain.blockTimeMs / 2)),
+    pollMs: urls.length === 0 ? archivePollMs : isPrivate ? 250 : Math.min(5_000, Math.max(500, chain.blockTimeMs / 2)),
     backgroundPerSecond: callsPerSecond({ isPrivate, requestsPerSecond, requestsPerDay }),
   }
 }

@@ -100,14 +100,16 @@ function withinBound<T>(answer: Promise<T>): Promise<T> {
 }
 
 const noAnswer = 'None of its endpoints has told its newest block yet.'
+const noBlock = 'It has no node, and no other source has a block.'
 
 function chainProblems(chain: string, status: ChainStatus, lagMaxSeconds: number): Problem[] {
-  const { state, lag_seconds, head, head_age_seconds, head_old } = status
+  const { state, lag_seconds, head, head_age_seconds, head_old, rpc, sources } = status
   const unheard = head < 0 && (state === 'stalled' || lag_seconds > lagMaxSeconds)
+  const isArchive = sources !== undefined && rpc.length === 0
   const disputed = 'Its endpoints disagree on a block that should be final.'
   const age = `Its newest block is ${Math.round(head_age_seconds ?? 0)} s old.`
   return [
-    ...(unheard ? [{ problem: 'chain_behind', chain, reason: noAnswer } as const] : []),
+    ...(unheard ? [{ problem: 'chain_behind', chain, reason: isArchive ? noBlock : noAnswer } as const] : []),
     ...(head < 0 ? [] : behind(chain, lag_seconds, lagMaxSeconds)),
     ...(state === 'disputed' ? [{ problem: 'chain_disputed', chain, reason: disputed } as const] : []),
     ...(head_old === true ? [{ problem: 'head_old', chain, reason: age } as const] : []),

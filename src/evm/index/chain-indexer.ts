@@ -141,9 +141,8 @@ export class ChainIndexer {
     this.#finality = new Finality({ chain, rpc, voteEveryMs: pollsPerVote * options.pollMs })
     this.#bulk = options.bulk ?? new BulkSources()
     const followed = { chain: chain.id, chainName: chain.name, store, source: this.#source, scope, from } as const
-    // Where there is neither a node nor another source, the failure to find a node says so.
     this.#follower =
-      rpc.endpoints.length === 0 && options.bulk !== undefined
+      rpc.endpoints.length === 0
         ? new ArchiveHead({ ...followed, bulk: this.#bulk })
         : new Follower({
             ...followed,

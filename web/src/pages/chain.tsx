@@ -10,6 +10,7 @@ import { KnownContracts } from '../parts/known-contracts.tsx'
 import { linesOf } from '../parts/past-lines.ts'
 import { Plot } from '../parts/plot.tsx'
 import { ReferenceText } from '../parts/reference-text.tsx'
+import { SourcesSection } from '../parts/sources-section.tsx'
 import { TableHead } from '../parts/table-head.tsx'
 import { countText, percentText, rateText, spanText } from '../quantities.ts'
 import { type Endpoint, type LiveChain, type LiveNetwork, past, status } from '../state/live.ts'
@@ -64,7 +65,8 @@ function EvmChain({ name, chain }: { name: string; chain: LiveChain }) {
       {index === 'full' && <CoverageSection name={name} chain={chain} from={from} />}
       {chain.contracts.total > 0 && <ContractsSection name={name} chain={chain} from={from} />}
       {index === 'full' && <KnownContracts chain={name} />}
-      <EndpointsSection name={name} rpc={chain.rpc} height="head" />
+      {chain.sources !== undefined && <SourcesSection sources={chain.sources} />}
+      {chain.rpc.length > 0 && <EndpointsSection name={name} rpc={chain.rpc} height="head" />}
       <PlotsSection name={name} measures={['lag_seconds', 'blocks_per_second', 'rows_per_second', 'latency_ms']} />
     </>
   )

@@ -1,4 +1,4 @@
-// One word in a tinted box: the state of a chain, a network, an endpoint or a key.
+// One word in a tinted box: the state of a chain, a network, an endpoint, a source or a key.
 
 export type Tone = 'good' | 'busy' | 'bad' | 'quiet'
 
@@ -6,11 +6,14 @@ const tones: Readonly<Record<string, Tone>> = {
   live: 'good',
   active: 'good',
   healthy: 'good',
+  ready: 'good',
   backfilling: 'busy',
+  waiting: 'busy',
   stalled: 'bad',
   disputed: 'bad',
   store_full: 'bad',
   failing: 'bad',
+  failed: 'bad',
   revoked: 'quiet',
   expired: 'quiet',
 }
