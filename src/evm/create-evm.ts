@@ -1,5 +1,6 @@
 // Runs the EVM chains of one process: an indexer and a transport for each. Its methods take and return plain data, so
 // that they can be called from another thread.
+import { isDeepStrictEqual } from 'node:util'
 import { realClock } from '../abort.ts'
 import type { Chain, ChainTable } from '../chains.ts'
 import type { Log } from '../log.ts'
@@ -40,7 +41,7 @@ import { BulkSources } from './source/bulk-sources.ts'
 import { DecodePool } from './source/decode-pool.ts'
 import { readBlock } from './source/read-block.ts'
 import { readNonce } from './source/read-nonce.ts'
-import type { SourceSettings } from './sources.ts'
+import { type SourceSettings, sourceSettings, sourcesOf } from './sources.ts'
 
 export type EvmOptions = {
   settings: Readonly<Record<string, EvmChainSettings>>
@@ -114,7 +115,8 @@ export function createEvm(options: EvmOptions): Evm {
     let keeper = daily && new BudgetKeeper(daily, store)
     const { pollMs, backgroundPerSecond } = paceOf(chain, settings)
     const { backfill } = settings
-    const bulk = new BulkSources()
+    const sources = (given: SourceSettings) => sourcesOf(given, { chain, rpc, decoder, log })
+    const bulk = new BulkSources(sources(settings))
     const setup: ChainSetup = { index, views, from, contracts, chain, pollMs, backfill, senderSample, retention }
     const heads = new HeadsNews(settings.ws)
     const budget = new RateBudget(backgroundPerSecond)
@@ -144,6 +146,9 @@ export function createEvm(options: EvmOptions): Evm {
       const { pollMs, backgroundPerSecond } = paceOf(chain, next)
       for (const each of [budget, uriBudget]) each.perSecond = backgroundPerSecond
       heads.move(next.ws)
+      const isSame = isDeepStrictEqual(sourceSettings(next), sourceSettings(settings))
+      bulk.configure(isSame ? undefined : sources(next))
+      settings = next
       // An indexer that is made later, when this process takes the chain over, reads them from there.
       Object.assign(setup, { pollMs, backfill: next.backfill })
       indexer()?.configure(setup)

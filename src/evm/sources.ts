@@ -1,5 +1,14 @@
-// The settings of the bulk sources of a chain.
-import type { Hash } from '../model.ts'
+// Makes the bulk sources that the settings of a chain name. It reads nothing yet.
+import type { Chain } from '../chains.ts'
+import type { Log } from '../log.ts'
+import type { Hash, Interval } from '../model.ts'
+import { fileSource } from './files/file-source.ts'
+import { portalSource } from './portal/portal-source.ts'
+import type { RpcPort } from './rpc/port.ts'
+import type { BulkSource } from './source/bulk-source.ts'
+import { numbersOf } from './source/chain-source.ts'
+import type { Decoder } from './source/decode-pool.ts'
+import { headerCall } from './source/header-walk.ts'
 
 export type SourceSettings = {
   /** Folders with files, or files. */
@@ -9,4 +18,24 @@ export type SourceSettings = {
   /** Files, or URLs of beacon nodes. */
   historySummaries?: readonly string[] | undefined
   anchor?: Hash | undefined
+}
+
+/** Nothing else of a chain's settings. */
+export function sourceSettings({ history, portal, historySummaries, anchor }: SourceSettings): SourceSettings {
+  return { history, portal, historySummaries, anchor }
+}
+
+export type SourceParts = { chain: Chain; rpc: RpcPort; decoder: Decoder; log: Log }
+
+/** In the order in which they are asked. */
+export function sourcesOf(settings: SourceSettings, { chain, rpc, decoder, log }: SourceParts): BulkSource[] {
+  const { history, portal, historySummaries: summaries = [], anchor } = settings
+  const given = { chain, decoder, log, anchor }
+  const headersOf = async (interval: Interval, signal: AbortSignal): Promise<readonly unknown[]> =>
+    (await rpc.ask(numbersOf(interval).map(headerCall), { signal })).values
+  const vouchers = rpc.endpoints.length === 0 ? {} : { headersOf }
+  return [
+    ...(history === undefined ? [] : [fileSource({ ...given, paths: history, summaries })]),
+    ...(portal === undefined ? [] : [portalSource({ ...given, url: portal, ...vouchers })]),
+  ]
 }
