@@ -23,7 +23,7 @@ export class ChainStats {
   readonly #log: Log
   readonly #throttle = new LogThrottle(reorganisationsLoggedMs)
   #disputeAbout: string | undefined
-  /** By the name of the source. */
+  /** By the kind of source: a chain has at most one of each. */
   readonly #refused = new Map<string, number>()
 
   constructor(chain: string, { metrics, log }: { metrics: EvmMetrics; log: Log }) {
@@ -85,16 +85,16 @@ export class ChainStats {
   }
 
   /** What a bulk source gave of that. */
-  gave({ name }: { name: string }, blocks: number): void {
-    this.#metrics.sourceBlocks.inc({ chain: this.#chain, source: name }, blocks)
+  gave({ kind }: Pick<SourceStatus, 'kind'>, blocks: number): void {
+    this.#metrics.sourceBlocks.inc({ chain: this.#chain, source: kind }, blocks)
   }
 
   /** Counts what bulk sources got wrong since the last time. */
   refused(sources: readonly SourceStatus[]): void {
-    for (const { name, refused } of sources) {
-      const before = this.#refused.get(name) ?? 0
-      this.#metrics.sourceRefusals.inc({ chain: this.#chain, source: name }, Math.max(0, refused.length - before))
-      this.#refused.set(name, refused.length)
+    for (const { kind, refused } of sources) {
+      const before = this.#refused.get(kind) ?? 0
+      this.#metrics.sourceRefusals.inc({ chain: this.#chain, source: kind }, Math.max(0, refused.length - before))
+      this.#refused.set(kind, refused.length)
     }
   }
 

@@ -106,8 +106,12 @@ export class History {
   async #fillMissing(signal: AbortSignal): Promise<void> {
     const { setup, store, source, follower, contracts, recheck, bulk } = this.#options
     if (source instanceof FullSource) {
-      using linked = followSignals(signal, bulk.replaced)
-      return await this.#fillWhole(source, linked.signal)
+      const { replaced } = bulk
+      using linked = followSignals(signal, replaced)
+      return await this.#fillWhole(source, linked.signal).catch(error => {
+        // What it was doing when its sources went is no failure.
+        if (signal.aborted || !replaced.aborted) throw error
+      })
     }
     // What the followed contracts missed while the service was down.
     const covered = await store.coverage(setup.chain.id, 'watched')
