@@ -144,18 +144,24 @@ const truths = new Map<string, DecodedRange>()
 /** What a node's answers for the same blocks give. */
 export function truthOf(interval: Interval, scope: WholeScope): DecodedRange {
   const key = `${interval.from} ${interval.to} ${scope}`
-  const known = truths.get(key)
-  if (known !== undefined) return known
-  const blocks = numbersOf(interval).map(number => trialChain.block(number))
+  const known = truths.get(key) ?? nodeTruth({ chain: simulated, sim: trialChain, interval, scope })
+  truths.set(key, known)
+  return known
+}
+
+/** The same of any chain. */
+export function nodeTruth(given: { chain: Chain; sim: SimChain; interval: Interval; scope: WholeScope }): DecodedRange {
+  const { chain, sim, interval, scope } = given
+  const rendered = { ...render, stateSyncListed: sim.options.stateSync !== 'unlisted' }
+  const blocks = numbersOf(interval).map(number => sim.block(number))
   const results = [
-    ...blocks.map(block => blockText(block, true, render)),
-    ...blocks.map(block => `[${receiptTexts(block, render).join()}]`),
+    ...blocks.map(block => blockText(block, true, rendered)),
+    ...blocks.map(block => `[${receiptTexts(block, rendered).join()}]`),
   ]
   const body = `[${results.map((result, id) => `{"jsonrpc":"2.0","id":${id},"result":${result}}`).join()}]`
   const request = { interval, grain: 'range', withReceipts: true } as const
-  const result = decodeRangeBodies({ chain: simulated, scope, request, bodies: [Buffer.from(body)] })
+  const result = decodeRangeBodies({ chain, scope, request, bodies: [Buffer.from(body)] })
   if (!result.ok) throw new Error(result.failure.message)
-  truths.set(key, result.range)
   return result.range
 }
 

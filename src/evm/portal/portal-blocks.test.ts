@@ -3,7 +3,7 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { describe, expect, test } from 'vitest'
 import { answersOf } from '../../../test/history-blocks.ts'
-import { simulated, trialChain, truthOf } from '../../../test/portal-trial.ts'
+import { nodeTruth, simulated, trialChain, truthOf } from '../../../test/portal-trial.ts'
 import { mainnetBlocks } from '../../../test/recordings.ts'
 import { SimChain } from '../../../test/sim/chain.ts'
 import { type PortalBlock, type PortalFields, portalBlock, portalForm, selected } from '../../../test/sim/portal.ts'
@@ -152,6 +152,27 @@ describe('simulated blocks', () => {
     const odd = { headers: { ...ethereumHeaders, required: ['extDataHash'] } }
     const other = decodePortalBodies({ ...task(blocks()), chain: { ...simulated, quirks: odd } })
     expect(other).toMatchObject({ ok: true, range: { evidence: 'one-endpoint', headersProven: false } })
+  })
+
+  test('with the state sync of Polygon give what nodes give, and are its word in that', () => {
+    const quirks = { headers: ethereumHeaders, stateSyncTransactions: true } as const
+    const shape = { hashes: 'real', signed: true, seed: 9, transactionsPerBlock: 2, contracts: 4 } as const
+    const interval = { from: 63, to: 65 }
+    for (const stateSync of ['listed', 'unlisted'] as const) {
+      const sim = new SimChain({ ...shape, stateSync, height: 70, deploymentSpan: 8 })
+      const chain = { ...simulated, quirks }
+      const given = [63, 64, 65].map(number => portalBlock(sim, number))
+      const result = decodePortalBodies({ ...task(given), chain, interval })
+      if (!result.ok) throw new Error(result.failure.message)
+      expect(result.range.evidence, stateSync).toBe('one-endpoint')
+      expect(result.range.doubt?.reason).toMatch(/state-sync/)
+      // Receipts of nodes that do not list it leave its logs out.
+      const listed = new SimChain({ ...shape, stateSync: 'listed', height: 70, deploymentSpan: 8 })
+      const truth = nodeTruth({ chain, sim: listed, interval, scope: 'transfers' })
+      expect(result.range.transfers).toEqual(truth.transfers)
+      expect(result.range.headers).toEqual(truth.headers)
+      expect(truth.transfers.some(({ block }) => block === 64)).toBe(true)
+    }
   })
 
   test('signed for another chain are refused', () => {

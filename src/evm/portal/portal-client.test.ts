@@ -34,6 +34,7 @@ function numbersIn(body: Uint8Array): number[] {
 
 const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, at) => from + at)
 const header = { content: 'header' } as const
+const look = { isPatient: true }
 
 test('an answer that ends early goes on with the block after its last', async () => {
   const { portal, client } = await start({ blocksPerAnswer: 4 })
@@ -77,14 +78,14 @@ test('a portal that says to come back much later is not asked until then', async
   const { portal, client } = await start({ fault: () => ({ kind: 'status', status: 429, retryAfter: '3600' }) })
   await expect(client.blocks({ from: 5, to: 6 }, header, signal)).rejects.toMatchObject({ kind: 'away' })
   expect(client.isQuiet).toBe(true)
-  await expect(client.finalizedHead(signal)).rejects.toThrow(/asked not to be asked for 3600 s/)
+  await expect(client.finalizedHead(look, signal)).rejects.toThrow(/asked not to be asked for 3600 s/)
   expect(portal.queries.length).toBe(1)
 })
 
 test('a portal that stays away fails with what it said', async () => {
-  const { portal, client } = await start({ fault: () => ({ kind: 'status', status: 503 }) }, { patienceMs: 50 })
+  const { portal, client } = await start({ fault: () => ({ kind: 'status', status: 503 }) }, { patienceMs: 200 })
   await expect(client.blocks({ from: 5, to: 6 }, header, signal)).rejects.toThrow(/status 503.*not now/)
-  expect(portal.queries.length).toBeGreaterThan(3)
+  expect(portal.queries.length).toBeGreaterThan(1)
 })
 
 test('what came before it went away is given', async () => {
@@ -117,12 +118,12 @@ test('a dataset that lacks what nothing can be read without is refused', async (
 
 test('it tells where its blocks begin and end', async () => {
   const { client } = await start({ start: 12 })
-  expect(await client.start(signal)).toBe(12)
-  expect(await client.finalizedHead(signal)).toBe(trialChain.finalized)
+  expect(await client.start(look, signal)).toBe(12)
+  expect(await client.finalizedHead(look, signal)).toBe(trialChain.finalized)
   await expect(client.blocks({ from: 5, to: 20 }, header, signal)).rejects.toMatchObject({ kind: 'start', start: 12 })
   const above = client.blocks({ from: trialChain.finalized + 1, to: trialChain.finalized + 2 }, header, signal)
   await expect(above).rejects.toThrow(/no final blocks there yet/)
-  expect(await (await start()).client.start(signal)).toBe(0)
+  expect(await (await start()).client.start(look, signal)).toBe(0)
 })
 
 test('a line without an end is wrong, and does not fill the memory', async () => {
@@ -147,7 +148,7 @@ test('requests keep to the rate of the portal, whichever client makes them', asy
   const clients = [new PortalClient({ url: portal.url }), new PortalClient({ url: portal.url })]
   open.push(portal, ...clients)
   const sinceMs = performance.now()
-  await Promise.all(clients.flatMap(client => [client.finalizedHead(signal), client.finalizedHead(signal)]))
+  await Promise.all(clients.flatMap(client => [client.finalizedHead(look, signal), client.finalizedHead(look, signal)]))
   expect(performance.now() - sinceMs).toBeGreaterThanOrEqual(590)
 })
 

@@ -48,11 +48,13 @@ export type PortalAnswer = {
 
 const requestsPerSecond = 5
 const patienceMs = 120_000
-/** The same for what it has. */
+/** How long it is waited for to learn what it has. */
 const lookPatienceMs = 10_000
 const backoff = { firstMs: 1_000, lastMs: 30_000 }
 /** A stream that takes longer is cut and goes on with the next request. */
 const requestMsMax = 300_000
+/** The same for what it has. */
+const lookMsMax = 15_000
 /** What is enough for one range, however few blocks it is. */
 const bytesEnough = 24 * 2 ** 20
 const textBytesMax = 65_536
@@ -80,7 +82,8 @@ export class PortalClient {
     const dataset = pathname.replace(/\/+$/, '')
     this.#paths = { stream: `${dataset}/finalized-stream${search}`, head: `${dataset}/finalized-head${search}` }
     this.#pool = new Pool(address!.origin, {
-      connections: 16,
+      // More at once would only take more memory: the rate bounds them anyway.
+      connections: 6,
       pipelining: 1,
       connect: { timeout: 5_000 },
       // A portal looks through files of others before it begins.
@@ -123,8 +126,8 @@ export class PortalClient {
   }
 
   /** The last final block that it has. */
-  finalizedHead(signal: AbortSignal): Promise<number> {
-    return this.#retried(signal, async () => {
+  finalizedHead(options: { isPatient: boolean }, signal: AbortSignal): Promise<number> {
+    return this.#retried(options, signal, async () => {
       const { status, text, retryAfterMs } = await this.#whole({ path: this.#paths.head, method: 'GET' }, signal)
       if (status !== 200) throw this.#failureOf(status, text, retryAfterMs)
       const number = numberIn(text)
@@ -134,8 +137,8 @@ export class PortalClient {
   }
 
   /** The first block of the dataset. */
-  start(signal: AbortSignal): Promise<number> {
-    return this.#retried(signal, async () => {
+  start(options: { isPatient: boolean }, signal: AbortSignal): Promise<number> {
+    return this.#retried(options, signal, async () => {
       const body = queryBody({ from: 0, to: 0 }, { content: 'header', without: [...this.#lacking.keys()] })
       const exchange = { path: this.#paths.stream, method: 'POST' as const, body }
       const { status, text, retryAfterMs } = await this.#whole(exchange, signal)
@@ -185,9 +188,13 @@ export class PortalClient {
     }
   }
 
-  /** What takes one request, asked again for a few seconds. */
-  async #retried<Result>(signal: AbortSignal, ask: () => Promise<Result>): Promise<Result> {
-    const attempts = new Attempts(Math.min(this.#patienceMs, lookPatienceMs), this.#backoffMs)
+  /** What takes one request: asked again for a few seconds, or not at all. */
+  async #retried<Result>(
+    { isPatient }: { isPatient: boolean },
+    signal: AbortSignal,
+    ask: () => Promise<Result>,
+  ): Promise<Result> {
+    const attempts = new Attempts(isPatient ? Math.min(this.#patienceMs, lookPatienceMs) : 0, this.#backoffMs)
     for (;;) {
       try {
         return await ask()
@@ -206,7 +213,7 @@ export class PortalClient {
   }
 
   async #whole(exchange: Exchange, signal: AbortSignal): Promise<{ status: number; text: string } & Hint> {
-    using request = await this.#begin(signal)
+    using request = await this.#begin(signal, lookMsMax)
     try {
       const { status, stream, retryAfterMs } = await this.#send(exchange, request.signal)
       return { status, text: await textOf(stream), retryAfterMs }
@@ -217,7 +224,7 @@ export class PortalClient {
   }
 
   /** Waits for its turn; what follows is ended after a while. */
-  async #begin(signal: AbortSignal): Promise<Disposable & { signal: AbortSignal }> {
+  async #begin(signal: AbortSignal, msMax = requestMsMax): Promise<Disposable & { signal: AbortSignal }> {
     await this.#budget.take(1, signal)
     const quietMs = Math.max(0, this.#quietUntilMs - performance.now())
     if (quietMs > this.#patienceMs)
@@ -225,8 +232,8 @@ export class PortalClient {
     await pause(quietMs, signal)
     signal.throwIfAborted()
     const linked = followSignals(signal)
-    const late = new Error(`no whole answer within ${requestMsMax} ms`)
-    const timer = setTimeout(() => linked.abort(late), requestMsMax)
+    const late = new Error(`no whole answer within ${msMax} ms`)
+    const timer = setTimeout(() => linked.abort(late), msMax)
     return {
       signal: linked.signal,
       [Symbol.dispose]: () => {

@@ -68,7 +68,7 @@ export function refusalOf(text: string): Refusal {
   return unknown === null ? { is: 'other' } : columnOf(unknown[1]!)
 }
 
-/** `name` as the portal's tables or its queries write it. Some columns have another beside them that tells their size. */
+/** `name` as the portal's tables or its queries write it. Beside some columns there is another with their size. */
 function columnOf(name: string, table?: string): Refusal {
   const plain = name.replace(/_size$/, '').replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
   for (const each of ['block', 'transaction', 'log'] as const) {

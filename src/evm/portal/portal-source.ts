@@ -31,7 +31,7 @@ const refusedMs = 600_000
 /** With as many ranges wrong at once, the others are not worth asking for either. */
 const refusedMax = 8
 /** Large enough for the few requests that a portal takes in a second, small enough to hold a dozen in memory. */
-const sizes = { targetBytes: 6_000_000, blocksInitial: 8, blocksMax: 1_000 }
+const sizes = { targetBytes: 8_000_000, blocksInitial: 8, blocksMax: 1_000 }
 /** Headers are mostly asked for one below another. */
 const headersAtOnce = 200
 const headersKept = 2_000
@@ -52,7 +52,8 @@ class PortalSource implements BulkSource {
   #chain: Chain
   #start: number | undefined
   #head: number | undefined
-  #failure: string | undefined = 'it was not asked yet'
+  /** Why it gives nothing until it is looked at again. */
+  #failure: string | undefined
   #refused: Refused[] = []
   /** The ranges of late lacked fields of their headers. */
   #needsHeaders = false
@@ -76,15 +77,20 @@ class PortalSource implements BulkSource {
     if (this.#client.isQuiet) return
     this.#headers.clear()
     try {
-      const head = await this.#client.finalizedHead(signal)
-      this.#start ??= await this.#client.start(signal)
+      // What failed before is asked once: others may wait for the look.
+      const isPatient = this.#failure === undefined
+      const head = await this.#client.finalizedHead({ isPatient }, signal)
+      this.#start ??= await this.#client.start({ isPatient }, signal)
       this.#head = head
       if (this.#chain.quirks.headers === undefined)
         this.#chain = await learntChain(this.#chain, this.#client, { from: this.#start, to: head }, signal)
       this.#failure = undefined
     } catch (error) {
       signal.throwIfAborted()
-      this.#fail(messageOf(error))
+      const reason = messageOf(error)
+      if (this.#failure !== reason)
+        this.#options.log.warn({ chain: this.#chain.name, portal: this.name, reason }, 'Portal cannot be used now.')
+      this.#failure = reason
     }
   }
 
@@ -143,7 +149,8 @@ class PortalSource implements BulkSource {
     }))
     const tooOften = `${refused.length} ranges of it were wrong within ${Math.round(this.#refusedMs / 60_000)} minutes`
     const reason = this.#failure ?? (refused.length >= refusedMax ? tooOften : undefined)
-    const ready = this.#client.isQuiet ? 'waiting' : holds.length > 0 ? 'ready' : 'empty'
+    const isWaiting = this.#client.isQuiet || this.#head === undefined
+    const ready = isWaiting ? 'waiting' : holds.length > 0 ? 'ready' : 'empty'
     return {
       kind: this.kind,
       name: this.name,
@@ -222,14 +229,10 @@ class PortalSource implements BulkSource {
   #refuse({ from, to }: Interval, { block, message: reason }: Pick<Failure, 'block' | 'message'>): SourceLost {
     if (this.#refused.length < refusedMax)
       this.#refused.push({ from, to, block, reason, untilMs: performance.now() + this.#refusedMs })
-    const place = { chain: this.#chain.name, portal: this.name, from, to, block, reason }
-    this.#options.log.warn(place, 'Portal gave wrong blocks; they are asked of others.')
     return new SourceLost(`the portal ${this.name} gave wrong blocks from ${from} to ${to}: ${reason}`)
   }
 
   #fail(reason: string): SourceLost {
-    if (this.#failure !== reason)
-      this.#options.log.warn({ chain: this.#chain.name, portal: this.name, reason }, 'Portal cannot be used now.')
     this.#failure = reason
     return new SourceLost(`the portal ${this.name} cannot be used now: ${reason}`)
   }
