@@ -38,7 +38,7 @@ export function openAnswers(name: ShapeName, chainId: number, head: number): Evm
 }
 
 /** The kept answers belong to the code that made them. */
-function digestOfMakers(): string {
+export function digestOfMakers(): string {
   const makers = ['evm-chain', 'evm-world', 'evm-wallets', 'made-contracts', 'random', 'shape']
   const simulated = ['block', 'events', 'json', 'keys', 'options', 'random', 'rlp'].map(file => `../test/sim/${file}`)
   const digest = createHash('sha256')

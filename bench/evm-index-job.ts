@@ -7,6 +7,7 @@ import { createLog } from '../src/log.ts'
 import type { Address } from '../src/model.ts'
 import { openStore } from '../src/store/open.ts'
 import type { ColdCommit, Store } from '../src/store/store.ts'
+import { viewNames } from '../src/views.ts'
 import { boundMemory, bytesWritten } from './memory-bound.ts'
 import type { IndexJob, IndexResult } from './run-index-job.ts'
 import { type Mark, ratesOfTenths } from './statistics.ts'
@@ -14,6 +15,7 @@ import { type Mark, ratesOfTenths } from './statistics.ts'
 const job = JSON.parse(process.argv[2]!) as IndexJob
 const bound = job.memoryMb === undefined ? 'memory is not bounded' : boundMemory(job.memoryMb)
 const marks: Mark[] = []
+const transfersOnly = viewNames.filter(view => view !== 'activity')
 const opened = await openStore(job.store, { role: 'owner' })
 let committed = Promise.withResolvers<void>()
 // What is covered is asked for after commits: asking a hundred times a second would be work for the database that is measured.
@@ -34,9 +36,11 @@ const store: Store = {
 const started = performance.now()
 const cpuAtStart = process.cpuUsage()
 const settings = {
-  rpc: [job.url],
+  rpc: job.url === undefined ? [] : [job.url],
+  ...(job.history === undefined ? {} : { history: [job.history] }),
+  ...(job.scope === 'transfers' && job.history === undefined ? { views: transfersOnly } : {}),
   index: job.index,
-  from: 0,
+  from: job.from ?? 0,
   contracts: job.contract === undefined ? [] : [job.contract as Address],
   senderSample: job.signed === true ? 2_000 : 0,
 }
@@ -47,7 +51,7 @@ const evm = createEvm({
   ...{ pageSizeMax: 100, decodeThreads: job.threads },
 })
 const chain = chains.parse(job.chain)!.id
-const wanted = { from: 0, to: job.head }
+const wanted = { from: job.from ?? 0, to: job.head }
 let rssMb = 0
 let covered = await coverage()
 while (!isCovered(covered, wanted)) {
@@ -59,6 +63,8 @@ while (!isCovered(covered, wanted)) {
 const seconds = secondsSoFar()
 const cpu = process.cpuUsage(cpuAtStart)
 const cpuSeconds = (cpu.user + cpu.system) / 1e6
+const tenths = ratesOfTenths(marks)
+const sendersPerSecond = await measureSenders()
 // A commit is counted a moment after it was made.
 await delay(100)
 const text = await evm.metrics()
@@ -69,7 +75,8 @@ process.send?.({
   cpuSeconds,
   transfers: counted('almanac_evm_transfers_total'),
   rssMb,
-  tenths: ratesOfTenths(marks),
+  tenths,
+  sendersPerSecond,
   bytesFetched: counted('almanac_evm_rpc_answer_bytes_total'),
   bytesWritten: bytesWritten(),
   evidence: [...new Set(covered.map(({ evidence }) => evidence))],
@@ -78,8 +85,22 @@ process.send?.({
 process.disconnect?.()
 
 async function coverage() {
-  if (job.contract === undefined) return await opened.coverage(chain, 'full')
+  if (job.contract === undefined) return await opened.coverage(chain, job.scope ?? 'full')
   return await opened.contractCoverage(chain, job.contract as Address)
+}
+
+/** How many blocks a second get their senders, in the time that the job gives it. */
+async function measureSenders(): Promise<number> {
+  if (job.sendersMs === undefined) return Number.NaN
+  marks.length = 0
+  const startedSeconds = secondsSoFar()
+  await delay(job.sendersMs)
+  rssMb = Math.max(rssMb, Math.round(process.memoryUsage.rss() / 1e6))
+  // From the first commit on: the pass before it had some left in its threads.
+  const [first, last] = [marks[0], marks.at(-1)]
+  return first === undefined || last === undefined || first === last
+    ? (last?.done ?? 0) / (secondsSoFar() - startedSeconds)
+    : (last.done - first.done) / (last.seconds - first.seconds)
 }
 
 /** Rows of whole blocks go ahead of their claims; those of a contract come with them. */

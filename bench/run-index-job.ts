@@ -3,16 +3,26 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { indexingMemory } from '../src/threads.ts'
+import type { WholeScope } from '../src/views.ts'
 import type { Floor, FloorJob } from './evm-floor.ts'
 
 export type IndexJob = {
-  url: string
+  /** Of the node; absent: there is none, and history comes from files. */
+  url?: string
+  /** A folder of history files. */
+  history?: string
   /** The name of the chain in the chain table. */
   chain: string
   store: string
   index: 'full' | 'on-demand'
   contract?: string | undefined
+  /** The first block; absent: 0. */
+  from?: number
   head: number
+  /** `transfers`: no activity of wallets from a node; from files, senders are not waited for. Absent: `full`. */
+  scope?: WholeScope
+  /** Goes on with the senders for this long once all transfers are there. */
+  sendersMs?: number
   /** Whether wallets sign: the senders of a sample are recovered then, as `almanac start` does. */
   signed?: boolean
   /** That decode; absent: as many as `almanac start` takes. */
@@ -31,6 +41,8 @@ export type IndexResult = {
   /** Handed to the disk, the log of a file included; a server's is not among it. */
   bytesWritten: number
   evidence: string[]
+  /** Blocks a second whose senders were recovered, after all transfers. */
+  sendersPerSecond: number
   /** What holds for memory. */
   bound: string
 }

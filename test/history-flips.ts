@@ -38,11 +38,11 @@ export function storedOf(path: string): string | undefined {
       const parts = { body: file.body(number), receipts: file.receipts(number), areSlim: file.areReceiptsSlim }
       blocks.push(ofBlock(number, () => readBlock({ header, ...parts, chainId: network.chain.id })))
     }
-    const { headers, transfers } = decodeBlocks(network.chain, blocks, { scope: 'transfers', bytes: 0 })
+    const { headers, transfers, activity } = decodeBlocks(network.chain, blocks, { scope: 'full', bytes: 0 })
     const transactions = blocks.flatMap(block =>
-      block.transactions.map(({ hash, to, value, nonce }) => [hash, to, value, nonce]),
+      block.transactions.map(({ hash, from, to, value, nonce }) => [hash, from, to, value, nonce]),
     )
-    return JSON.stringify({ headers, transfers, transactions })
+    return JSON.stringify({ headers, transfers, transactions, activity: Buffer.from(activity).toString('hex') })
   } catch (error) {
     if (error instanceof UnreadableFile || error instanceof BadBlock) return undefined
     throw error

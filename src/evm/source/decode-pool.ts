@@ -94,8 +94,7 @@ export class DecodePool implements Decoder {
     try {
       return await this.#threads.run('proof', { ...task, bodies: [] })
     } catch (error) {
-      // It takes turns with other work, which may be at fault.
-      return { ok: false, failure: { ...endedThread(error), isPassing: 'system' } }
+      return { ok: false, failure: endedThread(error) }
     }
   }
 
@@ -104,9 +103,9 @@ export class DecodePool implements Decoder {
   }
 }
 
-/** What to hold against the file; any other error is thrown again. */
+/** The file, other work of the thread or a machine that is too busy may be at fault; other errors are thrown again. */
 function endedThread(error: unknown): FileFailure {
-  if (error instanceof BodiesRefused) return { message: `could not be read (${error.message})` }
+  if (error instanceof BodiesRefused) return { message: `could not be read (${error.message})`, isPassing: 'system' }
   throw error
 }
 
