@@ -87,8 +87,8 @@ export class ContractJobs {
   }
 
   /**
-   * Resolves when the contract is complete to the head or as far down as the endpoints have blocks, when it has no code,
-   * or when the signal says stop; fails only if the queue is full.
+   * Resolves when the contract is complete to the head, or as far down as the endpoints have blocks, when it has no
+   * code, or when the signal says stop; fails only if the queue is full.
    */
   ensure(contract: Address, signal: AbortSignal, asker: Asker = operator): Promise<void> {
     const known = this.#jobs.get(contract)
