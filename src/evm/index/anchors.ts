@@ -157,14 +157,14 @@ export async function dropLostRanges(
   { chain, rpc, store, bulk }: Pick<LinkOptions, 'chain' | 'rpc' | 'store' | 'bulk'>,
   signal: AbortSignal,
 ): Promise<void> {
-  // Of what no endpoint has any more nothing can be told.
-  const pending = (await store.pendingRanges(chain.id)).filter(({ to }) => to >= rpc.historyFrom)
+  const pending = await store.pendingRanges(chain.id)
   if (pending.length === 0) return
-  const numbers = pending.map(({ to }) => to)
-  const hashes =
-    rpc.endpoints.length > 0
-      ? await hashesOf({ rpc, numbers }, signal)
-      : await Promise.all(numbers.map(async number => (await bulk?.header(number, signal))?.hash))
-  for (const [at, { from, to, hash }] of pending.entries())
-    if (hashes[at] !== undefined && hashes[at] !== hash) await store.dropRange(chain.id, 'full', { from, to })
+  const atNodes = pending.filter(({ to }) => rpc.endpoints.length > 0 && to >= rpc.historyFrom)
+  const hashes = await hashesOf({ rpc, numbers: atNodes.map(({ to }) => to) }, signal)
+  const told = new Map(atNodes.map((range, at) => [range, hashes[at]]))
+  for (const range of pending) {
+    const hash = told.has(range) ? told.get(range) : (await bulk?.header(range.to, signal))?.hash
+    if (hash !== undefined && hash !== range.hash)
+      await store.dropRange(chain.id, 'full', { from: range.from, to: range.to })
+  }
 }
