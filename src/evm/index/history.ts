@@ -1,7 +1,8 @@
-// Fills what is missing of one chain's history: whole blocks, each part by the source that is best at it, or, on demand,
-// what followed and listed contracts lack. It rests while the control holds it, and then only looks what is left.
+// Fills what is missing of one chain's history: whole blocks, each part by the source that is best at it, or, on
+// demand, what followed and listed contracts lack. It rests while the control holds it, and then only looks what is
+// left.
 import { followSignals, pause } from '../../abort.ts'
-import { blockCount, intervalsFrom, missingIntervals } from '../../coverage.ts'
+import { blockCount, intervalsFrom, joinIntervals, missingIntervals } from '../../coverage.ts'
 import type { Log } from '../../log.ts'
 import type { Address, Interval } from '../../model.ts'
 import { chainCoverage } from '../../store/chain-coverage.ts'
@@ -63,8 +64,8 @@ export class History {
   }
 
   /**
-   * Returns when nothing is missing, when history is held, or when the signal says stop. Fails when the rest is out of
-   * reach.
+   * Returns when nothing is missing, when history is held, or when the signal says stop. Fails when the endpoints do
+   * not have the rest.
    */
   async round(signal: AbortSignal): Promise<void> {
     const { control, store, rpc, setup, bulk, stats } = this.#options
@@ -74,7 +75,7 @@ export class History {
     if (!control.isHeld) await dropLostRanges({ chain: setup.chain, store, rpc, bulk }, signal)
     const isDone = control.isHeld ? await this.#isFilled() : await control.run(open => this.#fillMissing(open), signal)
     if (signal.aborted) return
-    const isLacking = isDone && lowestFloor(rpc.status()) > setup.from && !(await this.#isWhole())
+    const isLacking = isDone && (await this.#isLacking())
     this.isDone = isDone && !isLacking && !bulk.replaced.aborted
     if (isDone || control.isHeld) this.#rest()
     if (isLacking) throw outOfReach(setup.chain.name, rpc.status())
@@ -87,11 +88,15 @@ export class History {
     this.#options.annotator?.historyEnded()
   }
 
-  /** Whether nothing is missing, be it to be had or not. */
-  async #isWhole(): Promise<boolean> {
-    const { source } = this.#options
-    if (source instanceof FullSource) return (await this.#wholeBlocks(source.scope)).missing.length === 0
-    return await this.#isFilled()
+  /** Whether something is missing because the endpoints have dropped it, and no other source has it. */
+  async #isLacking(): Promise<boolean> {
+    const { setup, rpc, source, bulk, contracts } = this.#options
+    const floor = lowestFloor(rpc.status())
+    if (floor <= setup.from) return false
+    if (!(source instanceof FullSource)) return !((await contracts?.areComplete(setup.contracts)) ?? true)
+    const held = joinIntervals(bulk.all.flatMap(({ holds }) => holds))
+    const { missing } = await this.#wholeBlocks(source.scope)
+    return missing.flatMap(interval => missingIntervals(held, interval)).some(({ from }) => from < floor)
   }
 
   async #isFilled(): Promise<boolean> {
