@@ -52,8 +52,7 @@ describe.each(['sqlite', 'postgres'])('on %s', engine => {
     await opened.close()
     const services: RunningAlmanac[] = []
     try {
-      for (let count = 0; count < 2; count++)
-        services.push(await startAlmanac({ store, key }))
+      for (let count = 0; count < 2; count++) services.push(await startAlmanac({ store, key }))
       const eth = ['eth', seeded.collection, '--store', store]
       const changes: [parameters: string[], shown: Partial<Row>][] = [
         [['labels', 'unset', seeded.alice], { to_address_label: null }],
