@@ -40,8 +40,8 @@ export const historyPace = {
 } as const satisfies Partial<BackfillOptions>
 
 /**
- * Returns when nothing is missing that can be had, or the signal says stop. Fails with SourceLost if a bulk source cannot
- * go on.
+ * Returns when nothing is missing that can be had, or the signal says stop. Fails with SourceLost if a bulk source
+ * cannot go on.
  */
 export async function fill(missing: readonly Interval[], options: BackfillOptions, signal: AbortSignal): Promise<void> {
   // A range that is stored in part would be stored again as a whole, and be incomplete until it is claimed.
