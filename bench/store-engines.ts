@@ -55,9 +55,7 @@ async function overHttp(
   subjects: readonly Subject[],
   request: (subject: Subject, sample: number) => Buffer,
 ): Promise<number[][]> {
-  const services = await Promise.all(
-    subjects.map(({ url }) => startAlmanac({ store: url, key })),
-  )
+  const services = await Promise.all(subjects.map(({ url }) => startAlmanac({ store: url, key })))
   try {
     const clients = await Promise.all(services.map(({ url }) => Client.open(url)))
     const ask = (subject: Subject, sample: number) =>
