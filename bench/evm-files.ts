@@ -2,11 +2,10 @@
 // mode, each time from an empty store in a fresh process. Files give transfers first; what their senders take after that is measured
 // on its own, for each core.
 import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
-import { availableParallelism, loadavg, tmpdir } from 'node:os'
+import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { threadsByCores } from '../src/threads.ts'
 import { exportBlocks } from '../test/sim/export-files.ts'
 import { digestOfMakers } from './evm-answers.ts'
 import { makeBlocks } from './evm-chain.ts'
@@ -49,7 +48,9 @@ try {
     throw new Error(`${[...found].join(' and ')} transfers were stored: the figures compare with nothing.`)
   const rate = (of: readonly IndexResult[]): number => blocks / median(of.map(({ seconds }) => seconds))
   const cpu = (of: readonly IndexResult[]): number => (1_000 * median(of.map(({ cpuSeconds }) => cpuSeconds))) / blocks
-  const sendersPerSecond = median(runs.files.map(each => each.sendersPerSecond)) * shapes[shape].transactionsPerBlock
+  const senders = runs.files.flatMap(each => each.senders ?? [])
+  const sendersIn = (time: 'seconds' | 'cpuSeconds'): number =>
+    Math.round(shapes[shape].transactionsPerBlock * median(senders.map(each => each.blocks / each[time])))
   const residentMb = Math.max(...runs.files.map(({ rssMb }) => rssMb))
   const result = {
     blocks,
@@ -62,10 +63,13 @@ try {
     timesOfNodeWithoutWallets: round2(rate(runs.files) / rate(runs.nodeWithoutWallets)),
     cpuMsPerBlock: round2(cpu(runs.files)),
     nodeCpuMsPerBlock: round2(cpu(runs.node)),
+    nodeWithoutWalletsCpuMsPerBlock: round2(cpu(runs.nodeWithoutWallets)),
+    timesOfNodeInCpu: round2(cpu(runs.node) / cpu(runs.files)),
     residentMb,
     nodeResidentMb: Math.max(...runs.node.map(({ rssMb }) => rssMb)),
-    sendersPerSecond: Math.round(sendersPerSecond),
-    sendersPerSecondAndCore: Math.round(sendersPerSecond / Math.min(threadsByCores(), availableParallelism())),
+    sendersPerSecond: sendersIn('seconds'),
+    // Hardly depends on what else the machine does.
+    sendersPerSecondOfCore: sendersIn('cpuSeconds'),
     evidence: runs.files[0]!.evidence.join(),
   }
   if (options.json) process.stdout.write(`${JSON.stringify(result)}\n`)

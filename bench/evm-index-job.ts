@@ -1,7 +1,7 @@
 // One indexing job of the benchmark in its own process: from an empty store to everything covered.
 import { setTimeout as delay } from 'node:timers/promises'
 import { ChainTable } from '../src/chains.ts'
-import { isCovered } from '../src/coverage.ts'
+import { blockCount, isCovered } from '../src/coverage.ts'
 import { createEvm } from '../src/evm/create-evm.ts'
 import { createLog } from '../src/log.ts'
 import type { Address } from '../src/model.ts'
@@ -61,10 +61,9 @@ while (!isCovered(covered, wanted)) {
   rssMb = Math.max(rssMb, Math.round(process.memoryUsage.rss() / 1e6))
 }
 const seconds = secondsSoFar()
-const cpu = process.cpuUsage(cpuAtStart)
-const cpuSeconds = (cpu.user + cpu.system) / 1e6
+const cpuSeconds = cpuSecondsSoFar()
 const tenths = ratesOfTenths(marks)
-const sendersPerSecond = await measureSenders()
+const senders = await measureSenders()
 // A commit is counted a moment after it was made.
 await delay(100)
 const text = await evm.metrics()
@@ -76,7 +75,7 @@ process.send?.({
   transfers: counted('almanac_evm_transfers_total'),
   rssMb,
   tenths,
-  sendersPerSecond,
+  senders,
   bytesFetched: counted('almanac_evm_rpc_answer_bytes_total'),
   bytesWritten: bytesWritten(),
   evidence: [...new Set(covered.map(({ evidence }) => evidence))],
@@ -89,28 +88,35 @@ async function coverage() {
   return await opened.contractCoverage(chain, job.contract as Address)
 }
 
-/** How many blocks a second get their senders, in the time that the job gives it. */
-async function measureSenders(): Promise<number> {
-  if (job.sendersMs === undefined) return Number.NaN
-  marks.length = 0
-  const startedSeconds = secondsSoFar()
-  await delay(job.sendersMs)
-  rssMb = Math.max(rssMb, Math.round(process.memoryUsage.rss() / 1e6))
-  // From the first commit on: the pass before it had some left in its threads.
-  const [first, last] = [marks[0], marks.at(-1)]
-  return first === undefined || last === undefined || first === last
-    ? (last?.done ?? 0) / (secondsSoFar() - startedSeconds)
-    : (last.done - first.done) / (last.seconds - first.seconds)
+/** Blocks that get their senders in the time that the job gives it, up to the last claim. */
+async function measureSenders(): Promise<IndexResult['senders']> {
+  if (job.sendersMs === undefined) return undefined
+  const [startedSeconds, cpuBefore] = [secondsSoFar(), cpuSecondsSoFar()]
+  let senders: IndexResult['senders']
+  while (secondsSoFar() - startedSeconds < job.sendersMs / 1_000) {
+    await delay(250)
+    const blocks = blockCount(await opened.coverage(chain, 'full'))
+    rssMb = Math.max(rssMb, Math.round(process.memoryUsage.rss() / 1e6))
+    if (blocks > (senders?.blocks ?? 0))
+      senders = { blocks, seconds: secondsSoFar() - startedSeconds, cpuSeconds: cpuSecondsSoFar() - cpuBefore }
+  }
+  return senders
 }
 
 /** Rows of whole blocks go ahead of their claims; those of a contract come with them. */
 function mark({ ranges, covered: claimed }: ColdCommit): void {
   const blocks = (ranges ?? claimed).reduce((sum, { from, to }) => sum + to - from + 1, 0)
-  if (blocks > 0) marks.push({ seconds: secondsSoFar(), done: (marks.at(-1)?.done ?? 0) + blocks })
+  const done = (marks.at(-1)?.done ?? 0) + blocks
+  if (blocks > 0) marks.push({ seconds: secondsSoFar(), done })
 }
 
 function secondsSoFar(): number {
   return (performance.now() - started) / 1_000
+}
+
+function cpuSecondsSoFar(): number {
+  const { user, system } = process.cpuUsage(cpuAtStart)
+  return (user + system) / 1e6
 }
 
 function counted(name: string): number {

@@ -41,8 +41,8 @@ export type IndexResult = {
   /** Handed to the disk, the log of a file included; a server's is not among it. */
   bytesWritten: number
   evidence: string[]
-  /** Blocks a second whose senders were recovered, after all transfers. */
-  sendersPerSecond: number
+  /** Blocks whose senders were recovered after all transfers; undefined where that was not measured. */
+  senders: { blocks: number; seconds: number; cpuSeconds: number } | undefined
   /** What holds for memory. */
   bound: string
 }
