@@ -108,6 +108,16 @@ function askParent(
   })
 }
 
+/** Headers as one endpoint answers them, unchecked: for who compares their hashes. */
+export async function headersAsAnswered(rpc: RpcPort, interval: Interval, signal: AbortSignal): Promise<unknown[]> {
+  const headers: unknown[] = []
+  for (let from = interval.from; from <= interval.to; from += headersPerBatch) {
+    const batch = { from, to: Math.min(interval.to, from + headersPerBatch - 1) }
+    headers.push(...(await rpc.ask(numbersOf(batch).map(headerCall), { signal })).values)
+  }
+  return headers
+}
+
 /** The hashes of blocks; undefined where the endpoint does not have one. */
 export async function hashesOf(
   { rpc, numbers }: { rpc: RpcPort; numbers: readonly number[] },
