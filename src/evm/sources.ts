@@ -6,8 +6,9 @@ import { fileSource } from './files/file-source.ts'
 import { portalSource } from './portal/portal-source.ts'
 import type { RpcPort } from './rpc/port.ts'
 import type { BulkSource } from './source/bulk-source.ts'
+import { numbersOf } from './source/chain-source.ts'
 import type { Decoder } from './source/decode-pool.ts'
-import { headersAsAnswered } from './source/header-walk.ts'
+import { headerCall } from './source/header-walk.ts'
 
 export type SourceSettings = {
   /** Folders with files, or files. */
@@ -30,7 +31,8 @@ export type SourceParts = { chain: Chain; rpc: RpcPort; decoder: Decoder; log: L
 export function sourcesOf(settings: SourceSettings, { chain, rpc, decoder, log }: SourceParts): BulkSource[] {
   const { history, portal, historySummaries: summaries = [], anchor } = settings
   const given = { chain, decoder, log, anchor }
-  const headersOf = (interval: Interval, signal: AbortSignal) => headersAsAnswered(rpc, interval, signal)
+  const headersOf = async (interval: Interval, signal: AbortSignal): Promise<readonly unknown[]> =>
+    (await rpc.ask(numbersOf(interval).map(headerCall), { signal })).values
   const vouchers = rpc.endpoints.length === 0 ? {} : { headersOf }
   return [
     ...(history === undefined ? [] : [fileSource({ ...given, paths: history, summaries })]),

@@ -122,6 +122,6 @@ export async function hashesOf(
   return hashes
 }
 
-function headerCall(block: number): RpcCall {
+export function headerCall(block: number): RpcCall {
   return { method: 'eth_getBlockByNumber', params: [quantityHex(block), false] }
 }
