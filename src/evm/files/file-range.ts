@@ -37,7 +37,7 @@ export type FileFailure = {
   isPassing?: 'changed' | 'system'
 }
 
-export type FileResult = { ok: true; range: DecodedRange } | { ok: false; failure: FileFailure }
+export type FileResult = { ok: true; range: DecodedRange; tookMs: number } | { ok: false; failure: FileFailure }
 
 /** The last file that was read stays open: the next blocks are mostly of the same one. */
 export class OpenFile {
@@ -107,7 +107,8 @@ function readParts(file: HistoryFile, task: FileTask): FileResult {
     if (bytes > readBytesMax || performance.now() - startedMs > readMsMax) break
   }
   const range = decodeBlocks(chain, blocks.reverse(), { scope, bytes: Math.round(blocks.length * file.bytesPerBlock) })
-  return { ok: true, range: anchor === undefined ? range : { ...range, anchor } }
+  const tookMs = performance.now() - startedMs
+  return { ok: true, range: anchor === undefined ? range : { ...range, anchor }, tookMs }
 }
 
 /** What a block is known to be of the chain by. */
