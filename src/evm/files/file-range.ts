@@ -60,7 +60,7 @@ export class OpenFile {
 }
 
 // Of one task. The thread must show in between that it is alive, and what was read is held until it is decoded.
-const readMsMax = 3_000
+const readMsMax = 5_000
 const readBytesMax = 48 * 2 ** 20
 
 /** The blocks asked for, or the upper part: up to an anchor, or as many as fit into the time and the room of a task. */
