@@ -37,7 +37,7 @@ export type FileFailure = {
   isPassing?: 'changed' | 'system'
 }
 
-export type FileResult = { ok: true; range: DecodedRange } | { ok: false; failure: FileFailure }
+export type FileResult = { ok: true; range: DecodedRange; tookMs: number } | { ok: false; failure: FileFailure }
 
 /** The last file that was read stays open: the next blocks are mostly of the same one. */
 export class OpenFile {
@@ -60,7 +60,7 @@ export class OpenFile {
 }
 
 // Of one task. The thread must show in between that it is alive, and what was read is held until it is decoded.
-const readMsMax = 3_000
+const readMsMax = 5_000
 const readBytesMax = 48 * 2 ** 20
 
 /** The blocks asked for, or the upper part: up to an anchor, or as many as fit into the time and the room of a task. */
@@ -107,7 +107,8 @@ function readParts(file: HistoryFile, task: FileTask): FileResult {
     if (bytes > readBytesMax || performance.now() - startedMs > readMsMax) break
   }
   const range = decodeBlocks(chain, blocks.reverse(), { scope, bytes: Math.round(blocks.length * file.bytesPerBlock) })
-  return { ok: true, range: anchor === undefined ? range : { ...range, anchor } }
+  const tookMs = performance.now() - startedMs
+  return { ok: true, range: anchor === undefined ? range : { ...range, anchor }, tookMs }
 }
 
 /** What a block is known to be of the chain by. */

@@ -87,6 +87,10 @@ test('partial files in any order, with gaps, of two formats: each block of one f
   expect(source.lines).toMatchObject([{ file: 'local-00001-c.era1', msg: expect.stringContaining('passed over') }])
   // Blocks asked for at once never cross the end of a file.
   expect([7, 13, 16, 29].map(number => source.blocksAt(number))).toEqual([8, 6, 3, 10])
+  // With senders fewer, until it is seen how long they take.
+  expect(source.blocksAt(29, 'full')).toBe(8)
+  await source.range({ from: 22, to: 29 }, { scope: 'full' }, signal)
+  expect(source.blocksAt(29, 'full')).toBe(10)
   expect(await readAll(source)).toEqual([
     { from: 20, to: 29 },
     { from: 14, to: 16 },

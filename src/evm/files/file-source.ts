@@ -5,6 +5,7 @@ import type { Chain } from '../../chains.ts'
 import { blockCount } from '../../coverage.ts'
 import type { Log } from '../../log.ts'
 import type { Hash, Interval, SourceStatus } from '../../model.ts'
+import type { WholeScope } from '../../views.ts'
 import { type Anchor, type BulkRequest, type BulkSource, SourceLost } from '../source/bulk-source.ts'
 import type { DecodedRange, Header } from '../source/chain-source.ts'
 import type { Decoder } from '../source/decode-pool.ts'
@@ -36,6 +37,7 @@ export function fileSource(options: FileSourceOptions): BulkSource {
 // What one task reads. A block of Ethereum takes some 60 kB, an early one 1 kB.
 const bytesAtOnce = 4 * 2 ** 20
 const blocksAtOnceMax = 512
+const taskMs = 1_000
 /** A folder of files that are all wrong would fill a status. */
 const refusedMax = 100
 
@@ -48,6 +50,8 @@ class FileSource implements BulkSource {
   readonly #trusted: TrustedRoots
   /** For headers, which are read here. */
   readonly #open = new OpenFile()
+  /** What a task reads in its time: senders take ten times as long as all the rest. Learnt from those before. */
+  readonly #blocksInTime: Record<WholeScope, number> = { transfers: blocksAtOnceMax, full: 8 }
   /** The block that the operator names, once it was seen. */
   #anchorAt: number | undefined
 
@@ -69,11 +73,11 @@ class FileSource implements BulkSource {
     return this.#catalogue.holds
   }
 
-  blocksAt(number: number): number {
+  blocksAt(number: number, scope: WholeScope = 'transfers'): number {
     const piece = this.#catalogue.pieceAt(number)
     if (piece === undefined) return 1
-    const fitting = Math.floor(bytesAtOnce / piece.file.holds!.bytesPerBlock)
-    return Math.min(number - piece.from + 1, blocksAtOnceMax, Math.max(1, fitting))
+    const fitting = Math.max(1, Math.floor(bytesAtOnce / piece.file.holds!.bytesPerBlock))
+    return Math.min(number - piece.from + 1, this.#blocksInTime[scope], fitting)
   }
 
   async range(interval: Interval, { scope, lastHash }: BulkRequest, signal: AbortSignal): Promise<DecodedRange> {
@@ -88,6 +92,7 @@ class FileSource implements BulkSource {
     })
     signal.throwIfAborted()
     if (!result.ok) throw this.#lost(file, result.failure)
+    this.#learn(scope, result.range.headers.length, result.tookMs)
     if (anchor !== undefined && result.range.headers.at(-1)!.hash === anchor) this.#anchorAt = interval.to
     return result.range
   }
@@ -154,6 +159,13 @@ class FileSource implements BulkSource {
 
   async close(): Promise<void> {
     this.#open.close()
+  }
+
+  /** A task that gives less than it was asked for leaves a hole above those that are under way. */
+  #learn(scope: WholeScope, blocks: number, tookMs: number): void {
+    const [before, inTime] = [this.#blocksInTime[scope], Math.round((blocks * taskMs) / Math.max(1, tookMs))]
+    // One block that takes long says little of others, and a few that take no time as little.
+    this.#blocksInTime[scope] = Math.min(blocksAtOnceMax, 2 * before, Math.max(1, Math.ceil(before / 2), inTime))
   }
 
   #pieceAt(number: number): Piece {

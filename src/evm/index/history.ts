@@ -199,7 +199,7 @@ export class History {
           if (range.doubt !== undefined) full.doubt = range.doubt.reason
           return range
         },
-        blocksAt: to => source.blocksAt(to),
+        blocksAt: to => source.blocksAt(to, scope),
         lowest: undefined,
         onProgress: progress => {
           given.onProgress?.(progress)

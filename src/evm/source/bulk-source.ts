@@ -16,7 +16,7 @@ export interface BulkSource {
   /** What it has and did not get wrong: disjoint, lowest first. */
   readonly holds: readonly Interval[]
   /** How many blocks to ask for at once, ending with this one: they never cross the end of a file. */
-  blocksAt(number: number): number
+  blocksAt(number: number, scope?: WholeScope): number
   /**
    * Checked blocks: those asked for, or a part of them, as the `interval` of the answer says. Throws SourceLost
    * where it cannot give them now (altered, cut, lying, away too long): they have then left `holds`, and why is in its

@@ -84,7 +84,8 @@ export class DecodePool implements Decoder {
   async file(task: FileTask): Promise<FileResult> {
     try {
       const outcome = await this.#threads.run('file', { ...task, bodies: [] })
-      return 'columns' in outcome ? { ok: true, range: rangeOf(outcome.columns) } : outcome
+      if (!('columns' in outcome)) return outcome
+      return { ok: true, range: rangeOf(outcome.columns), tookMs: outcome.tookMs }
     } catch (error) {
       return { ok: false, failure: endedThread(error) }
     }

@@ -21,22 +21,19 @@ export function startThread() {
     },
     portal(task: PortalTask) {
       const result = decodePortalBodies(task)
-      if (!result.ok) return result
-      const columns = columnsOf(result.range)
-      const { completed } = result
-      return moving({ columns, completed }, [columns.places, columns.payloads, columns.activity])
+      return result.ok ? moved(result.range, { completed: result.completed }) : result
     },
     facts: readFacts,
     logs: readLogs,
     file(task: FileTask) {
       const result = readFileRange(task, files)
-      return result.ok ? moved(result.range) : result
+      return result.ok ? moved(result.range, { tookMs: result.tookMs }) : result
     },
     proof: proveFile,
   }
 }
 
-function moved(range: DecodedRange) {
+function moved<Beside extends object>(range: DecodedRange, beside: Beside = {} as Beside) {
   const columns = columnsOf(range)
-  return moving({ columns }, [columns.places, columns.payloads, columns.activity])
+  return moving({ columns, ...beside }, [columns.places, columns.payloads, columns.activity])
 }
