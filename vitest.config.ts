@@ -19,7 +19,7 @@ export default defineConfig({
     maxWorkers: 3,
     pool: 'forks',
     projects: [
-      { extends: true, test: { name: 'across files', include: suites } },
+      { extends: true, test: { name: 'across files', include: suites, globalSetup: 'test/shared-folder.ts' } },
       {
         extends: true,
         test: {

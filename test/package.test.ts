@@ -1,13 +1,24 @@
-// What would be published: the right files and no others, small, clean for publint, and a program that runs from there,
-// with and without the sandbox; and the image's build finds all that it needs in the few files that .dockerignore lets
+// What would be published: the right files and no others, small, clean for publint, and a program that runs from there
+// like the sources do, with and without the sandbox; and the image's build finds all that it needs in the few files that .dockerignore lets
 // through.
 import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { publint } from 'publint'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { CommandRun } from './command-run.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const packedBytesMax = 1_500_000
@@ -28,7 +39,7 @@ beforeAll(() => {
   for (const path of [...contextFiles(), 'README.md', 'CHANGELOG.md', 'etc'])
     cpSync(join(root, path), join(directory, path), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'))
-  run('npm', ['run', '-s', 'build'])
+  expect(run('npm', ['run', '-s', 'build'])).toBe('')
   packed = pack('.')
   packedSandbox = pack('./sandbox/dist')
 }, 240_000)
@@ -89,6 +100,8 @@ test('the sandbox is published apart, with its contracts and without what runs s
     expect(paths).toContain(path)
   expect(paths.filter(path => /\.ts$|\.test\.|\.sol$|^node_modules\//.test(path))).toEqual([])
   expect(packedSandbox.size).toBeLessThan(packedBytesMax)
+  const collections = JSON.parse(readFileSync(join(directory, 'sandbox/dist/collections.json'), 'utf8'))
+  expect(Object.keys(collections)).toContain('Collection721A')
   const service = manifestOf('.')
   const sandbox = manifestOf('sandbox/dist')
   expect([sandbox.version, service.peerDependencies['almanac-sandbox']]).toEqual([service.version, service.version])
@@ -146,6 +159,30 @@ test('the published program runs from the archive', () => {
   const { program } = install([])
   expect(readFileSync(program, 'utf8').startsWith('#!/usr/bin/env node\n')).toBe(true)
   expect(runProgram([program, '--version']).stdout).toBe(`${manifestOf('.').version}\n`)
+})
+
+test('the published program runs a service, down to the thread that indexes and the console', async () => {
+  const { program } = install([])
+  const where = mkdtempSync(join(elsewhere, 'serving-'))
+  // No node is there, but the thread that looks for it must be.
+  writeFileSync(join(where, 'almanac.yaml'), 'chains: { eth: { rpc: "http://127.0.0.1:1" } }')
+  const service = new CommandRun([process.execPath, program, 'start', '--listen', '127.0.0.1:0'], where, {
+    ALMANAC_KEY: 'the-operator-key',
+  })
+  try {
+    const url = await service.listening()
+    const answer = await fetch(`${url}/status`, { headers: { 'x-api-key': 'the-operator-key' } })
+    const { version } = manifestOf('.')
+    expect(await answer.json()).toMatchObject({ version, chains: { eth: { rpc: [{ endpoint: '127.0.0.1:1' }] } } })
+    const page = await fetch(`${url}/`, { headers: { 'accept-encoding': 'br' } })
+    const script = /<script type="module" [^>]*src="(\/assets\/[^"]+)"/.exec(await page.text())?.[1]
+    const asset = await fetch(`${url}${script}`, { headers: { 'accept-encoding': 'br' } })
+    expect([asset.status, asset.headers.get('content-encoding')]).toEqual([200, 'br'])
+    service.child.kill('SIGTERM')
+    expect(await service.ended()).toMatchObject({ code: 0, stdout: '' })
+  } finally {
+    await service.kill()
+  }
 })
 
 test.each([

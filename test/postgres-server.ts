@@ -1,6 +1,6 @@
 // A throwaway PostgreSQL for tests, from the binaries that npm installs. It needs nothing on the machine and leaves nothing behind.
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { existsSync, rmSync } from 'node:fs'
+import { type ChildProcess, type SpawnSyncOptions, spawn, spawnSync } from 'node:child_process'
+import { existsSync, renameSync, rmSync } from 'node:fs'
 import { appendFile, chown, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
@@ -54,15 +54,12 @@ async function startOn(
   const native = await binaries(directory, owner)
   const environment = { PATH: process.env.PATH, LC_ALL: 'C', LD_LIBRARY_PATH: `${directory}/lib:${native}/lib` }
   const cluster = join(directory, 'data')
-  if (fill !== undefined) await fill(cluster, owner)
-  const initialised = spawnSync(
-    fill !== undefined ? 'true' : join(native, 'bin/initdb'),
-    ['-D', cluster, '-U', 'almanac', '-A', 'trust', '-E', 'UTF8', '--no-sync'],
-    { ...owner, env: environment, cwd: directory, encoding: 'utf8' },
-  )
-  if (initialised.status !== 0) {
+  try {
+    if (fill === undefined) makeCluster(cluster, join(native, 'bin/initdb'), { ...owner, env: environment })
+    else await fill(cluster, owner)
+  } catch (error) {
     await rm(directory, { recursive: true, force: true })
-    throw new Error(`initdb failed: ${initialised.stderr || initialised.error?.message}`)
+    throw error
   }
 
   const port = await freePort()
@@ -126,6 +123,33 @@ async function startOn(
       await rm(directory, { recursive: true, force: true })
     },
   }
+}
+
+/** An empty cluster. The suites of one run copy the first one, since making it takes most of a second of the processor. */
+function makeCluster(cluster: string, initdb: string, options: SpawnSyncOptions): void {
+  const { ALMANAC_TESTS_SHARED: shared } = process.env
+  const kept = shared && join(shared, 'cluster')
+  if (kept !== undefined && existsSync(kept)) {
+    copyWhole(kept, cluster)
+    return
+  }
+  const flags = ['-D', cluster, '-U', 'almanac', '-A', 'trust', '-E', 'UTF8', '--no-sync']
+  const { status, stderr, error } = spawnSync(initdb, flags, { ...options, cwd: dirname(cluster), encoding: 'utf8' })
+  if (status !== 0) throw new Error(`initdb failed: ${stderr || error?.message}`)
+  if (kept === undefined) return
+  const copy = `${kept}-${process.pid}`
+  copyWhole(cluster, copy)
+  try {
+    renameSync(copy, kept)
+  } catch {
+    // Another suite has made one meanwhile.
+    rmSync(copy, { recursive: true })
+  }
+}
+
+function copyWhole(from: string, to: string): void {
+  const { status, stderr } = spawnSync('cp', ['-a', from, to], { encoding: 'utf8' })
+  if (status !== 0) throw new Error(`A cluster could not be copied: ${stderr}`)
 }
 
 type Owner = { uid: number; gid: number } | { uid?: undefined; gid?: undefined }

@@ -9,6 +9,7 @@
 // While the store cannot be written to, as on a full disk, this process grants from its own memory: the limits still
 // hold, for each process on its own.
 import { LRUCache } from 'lru-cache'
+import { atMost } from '../at-most.ts'
 import { AlmanacError } from '../errors.ts'
 import type { AllowanceGrant, KeyRecord, KeyStore, KeyUse } from '../store/key-store.ts'
 
@@ -50,7 +51,7 @@ type KeyState = {
 export class Allowances {
   readonly #store: Pick<KeyStore, 'takeAllowance'>
   readonly #nowMs: () => number
-  readonly #keys = new LRUCache<string, KeyState>({ max: keysMax })
+  readonly #keys = new LRUCache<string, KeyState>(atMost(keysMax))
 
   constructor(store: Pick<KeyStore, 'takeAllowance'>, nowMs: () => number = () => performance.now()) {
     this.#store = store

@@ -1,6 +1,7 @@
 // What a key may have indexed: a number of targets a day, which the store counts for all processes, and a number of
 // Solana accounts at once. What is kept already is free.
 import { LRUCache } from 'lru-cache'
+import { atMost } from '../at-most.ts'
 import { AlmanacError } from '../errors.ts'
 import type { Address, ChainId, SolanaNetwork } from '../model.ts'
 import type { KeyRecord } from '../store/key-store.ts'
@@ -17,12 +18,12 @@ const dayMs = 86_400_000
 export class IndexingLimits {
   readonly #store: Store
   /** Owners and mints that the store is known to have. */
-  readonly #kept = new LRUCache<string, true>({ max: keptMax })
+  readonly #kept = new LRUCache<string, true>(atMost(keptMax))
   /** Owners and mints that are being read, by key. */
   readonly #reading = new Map<string, number>()
 
   /** The day on which a wallet was last counted for a key. */
-  readonly #countedOn = new LRUCache<string, number>({ max: keptMax })
+  readonly #countedOn = new LRUCache<string, number>(atMost(keptMax))
 
   constructor(store: Store) {
     this.#store = store

@@ -1,6 +1,7 @@
 // Caches keys by the hash of their secret for less than a second, so that a request rarely waits for the store. It does
 // not judge keys: the gatekeeper checks expiry, scopes and limits.
 import { LRUCache } from 'lru-cache'
+import { atMost } from '../at-most.ts'
 import { AlmanacError } from '../errors.ts'
 import type { KeyRecord, KeyStore } from '../store/key-store.ts'
 import { hashSecret } from './keys.ts'
@@ -43,8 +44,8 @@ export class KeyCache {
   constructor(store: KeyStore, options: Partial<KeyCacheOptions> = {}) {
     this.#store = store
     this.#options = { ...defaults, ...options }
-    this.#known = new LRUCache({ max: this.#options.keysMax })
-    this.#unknown = new LRUCache({ max: this.#options.unknownMax })
+    this.#known = new LRUCache(atMost(this.#options.keysMax))
+    this.#unknown = new LRUCache(atMost(this.#options.unknownMax))
   }
 
   /** Reads the newest keys before the first requests; they age like others. */

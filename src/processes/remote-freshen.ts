@@ -1,5 +1,6 @@
 // Freshening by other processes: asks one that indexes for what cannot be answered fully here.
 import { LRUCache } from 'lru-cache'
+import { atMost } from '../at-most.ts'
 import { AlmanacError } from '../errors.ts'
 import type { ChainId, SolanaNetwork } from '../model.ts'
 import type { Freshen, IndexingLimits } from '../query/freshen.ts'
@@ -114,7 +115,7 @@ const notedMax = 50_000
 
 /** Notes that a contract was asked for, once a day, so that what is no longer asked for can be let go. */
 export function askedNoter(store: Pick<Store, 'noteAsked'>): Required<Freshen>['asked'] {
-  const noted = new LRUCache<string, number>({ max: notedMax })
+  const noted = new LRUCache<string, number>(atMost(notedMax))
   let isWriting = false
   return (chain, contract) => {
     const day = Math.floor(Date.now() / dayMs)

@@ -1,6 +1,7 @@
 // The rules of the balance operations: at which block a balance is read, how long it is kept, and what cannot be read.
 // No HTTP and no JSON.
 import { LRUCache } from 'lru-cache'
+import { atMost } from '../at-most.ts'
 import type { Chain } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
 import type { Address, Block, NodeBalances } from '../model.ts'
@@ -15,7 +16,7 @@ const keptMax = 10_000
 export class Balances {
   readonly #store: Pick<Store, 'chainState'>
   /** At the head, by chain, hash of the head and wallet: a new head, or another one, asks again. */
-  readonly #kept = new LRUCache<string, string>({ max: keptMax })
+  readonly #kept = new LRUCache<string, string>(atMost(keptMax))
 
   constructor(store: Pick<Store, 'chainState'>) {
     this.#store = store

@@ -1,6 +1,7 @@
 // The rules of the lists of transfers over several contracts: of a wallet, of a token, of a block, of all. Bounds,
 // completeness, pages, totals. No HTTP and no JSON.
 import { LRUCache } from 'lru-cache'
+import { atMost } from '../at-most.ts'
 import type { ChainTable } from '../chains.ts'
 import { isCovered, weakestEvidence } from '../coverage.ts'
 import {
@@ -80,7 +81,7 @@ export class IndexTransfers {
   readonly #store: Store
   readonly #options: IndexTransfersOptions
   readonly #revision: () => number
-  readonly #views = new LRUCache<string, CoverageView>({ max: viewsMax })
+  readonly #views = new LRUCache<string, CoverageView>(atMost(viewsMax))
 
   constructor(store: Store, options: IndexTransfersOptions) {
     this.#store = store

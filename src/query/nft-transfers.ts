@@ -2,6 +2,7 @@
 
 import { LRUCache } from 'lru-cache'
 import { type ShownFacts, shownFacts } from '../annotate/shown-facts.ts'
+import { atMost } from '../at-most.ts'
 import { isCovered, weakestEvidence } from '../coverage.ts'
 import type { Address, CoveredInterval, Evidence, Interval, Position } from '../model.ts'
 import type { PageCursor } from '../store/cursor.ts'
@@ -61,7 +62,7 @@ export class NftTransfers {
   readonly #store: Store
   readonly #revision: () => number
   readonly #labels: KnownLabels
-  readonly #views = new LRUCache<string, ContractView>({ max: viewsMax })
+  readonly #views = new LRUCache<string, ContractView>(atMost(viewsMax))
 
   /** `revision` replaces the store's where concurrent requests share one look. */
   constructor(store: Store, labels: KnownLabels, revision = () => store.revision()) {

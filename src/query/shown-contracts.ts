@@ -1,6 +1,7 @@
 // What answers show of contracts, for rows of many of them: read once for each state of the store. No HTTP.
 import { LRUCache } from 'lru-cache'
 import { type ShownFacts, shownFacts } from '../annotate/shown-facts.ts'
+import { atMost } from '../at-most.ts'
 import type { Address, ChainId } from '../model.ts'
 import type { Store } from '../store/store.ts'
 
@@ -13,7 +14,7 @@ export class ShownContracts {
   readonly #store: FactsStore
   readonly #revision: () => number
   /** `revision` is from before the facts were read, so that a commit in between voids them. */
-  readonly #known = new LRUCache<string, { revision: number; facts: ShownFacts | undefined }>({ max: contractsMax })
+  readonly #known = new LRUCache<string, { revision: number; facts: ShownFacts | undefined }>(atMost(contractsMax))
 
   constructor(store: FactsStore, revision = () => store.revision()) {
     this.#store = store

@@ -1,6 +1,7 @@
 // Reads what answers show of a mint: its account, its Metaplex metadata, its edition and the chain's clock, in one call
 // and so of one slot. Once for all who ask at the same time, and again when the reading is too old.
 import { LRUCache } from 'lru-cache'
+import { atMost } from '../at-most.ts'
 import { encodeKey } from '../base58.ts'
 import { AlmanacError } from '../errors.ts'
 import { exactAmount } from '../exact-amount.ts'
@@ -31,7 +32,7 @@ type MintFactsOptions = { rpc: SolanaRpc; store: SolanaStore; maxAgeMs: number }
 export class MintFactsReader {
   readonly #options: MintFactsOptions
   readonly #readings = new Map<string, Promise<MintReading>>()
-  readonly #known = new LRUCache<string, MintReading>({ max: rememberedMax })
+  readonly #known = new LRUCache<string, MintReading>(atMost(rememberedMax))
 
   constructor(options: MintFactsOptions) {
     this.#options = options

@@ -1,6 +1,7 @@
 // Reads what a node knows of one owner, as of one slot or later, or fails as a whole; on demand, once for all who ask.
 // Also the chain's clock, and the differences between what is stored and what is read.
 import { LRUCache } from 'lru-cache'
+import { atMost } from '../at-most.ts'
 import { encodeKey, keyBytes } from '../base58.ts'
 import { AlmanacError } from '../errors.ts'
 import type { TokenProgram } from '../model.ts'
@@ -138,7 +139,7 @@ export type OnDemandOptions = {
 export class OnDemand {
   readonly #options: Required<Pick<OnDemandOptions, 'nowMs'>> & OnDemandOptions
   readonly #readings = new Map<string, Promise<OwnerReading>>()
-  readonly #fresh = new LRUCache<string, Freshness>({ max: rememberedMax })
+  readonly #fresh = new LRUCache<string, Freshness>(atMost(rememberedMax))
 
   constructor(options: OnDemandOptions) {
     this.#options = { nowMs: Date.now, ...options }

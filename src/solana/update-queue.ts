@@ -1,6 +1,7 @@
 // Writes what subscriptions report, in order and in batches. A holding is written only once its mint was asked for: a
 // reader could not show it fully otherwise. Also the loop that runs one piece of work at a time.
 import { LRUCache } from 'lru-cache'
+import { atMost } from '../at-most.ts'
 import { messageWithCauses } from '../errors.ts'
 import type { HoldingUpdate, MintUpdate, SolanaAccount, SolanaStore } from '../store/solana-store.ts'
 import { ensureMints, keyText } from './mints.ts'
@@ -22,7 +23,7 @@ export type UpdateQueueOptions = {
 
 export class UpdateQueue {
   readonly #options: UpdateQueueOptions
-  readonly #knownMints = new LRUCache<string, true>({ max: 100_000 })
+  readonly #knownMints = new LRUCache<string, true>(atMost(100_000))
   readonly #writing = new WorkLoop({ hasWork: () => this.#pending.length > 0, work: () => this.#write() })
   #pending: Update[] = []
 

@@ -11,20 +11,27 @@ export function combined(...forgeries: readonly Forgery[]): Forgery {
   return (honest, calls) => forgeries.reduce((reply, forge) => forge(reply, calls), honest)
 }
 
-/** Changes each answer; a text is sent as it is. */
-export function forgedAnswers(change: (answer: Answer, call: Call) => object | string): Forgery {
+/** Changes each answer; texts and bytes are sent as they are. */
+export function forgedAnswers(change: (answer: Answer, call: Call) => object | string | Buffer[]): Forgery {
   return (honest, calls) => {
     const parsed = JSON.parse(Buffer.concat(honest.parts).toString()) as Answer | Answer[]
-    const forge = (answer: Answer): string => {
+    const forge = (answer: Answer): Buffer[] => {
       const call = calls.find(({ id }) => id === answer.id)
       const forged = call === undefined ? answer : change(answer, call)
-      return typeof forged === 'string' ? forged : JSON.stringify(forged)
+      if (isBytes(forged)) return forged
+      return [Buffer.from(typeof forged === 'string' ? forged : JSON.stringify(forged))]
     }
-    return withText(honest, Array.isArray(parsed) ? `[${parsed.map(forge).join(',')}]` : forge(parsed))
+    if (!Array.isArray(parsed)) return { ...honest, parts: forge(parsed) }
+    const parts = parsed.flatMap((answer, at) => [Buffer.from(at === 0 ? '[' : ','), ...forge(answer)])
+    return { ...honest, parts: [...parts, Buffer.from(']')] }
   }
 }
 
-/** Changes the results of some methods; a text is sent as it is. */
+function isBytes(forged: object | string): forged is Buffer[] {
+  return Array.isArray(forged) && forged.every(Buffer.isBuffer)
+}
+
+/** Changes the results of some methods; a text and bytes are sent as they are. */
 export function forgedResults(
   methods: readonly string[],
   // biome-ignore lint/suspicious/noExplicitAny: an attack changes whatever it finds.
@@ -33,8 +40,9 @@ export function forgedResults(
   return forgedAnswers((answer, call) => {
     if (!methods.includes(call.method) || answer.result === undefined || answer.result === null) return answer
     const result = change(answer.result, call)
-    if (typeof result !== 'string') return { ...answer, result }
-    return `{"jsonrpc":"2.0","id":${JSON.stringify(answer.id)},"result":${result}}`
+    const opening = `{"jsonrpc":"2.0","id":${JSON.stringify(answer.id)},"result":`
+    if (Buffer.isBuffer(result)) return [Buffer.from(opening), result, Buffer.from('}')]
+    return typeof result === 'string' ? `${opening}${result}}` : { ...answer, result }
   })
 }
 
@@ -63,7 +71,9 @@ const spaces = lazily(() => Buffer.alloc(64 * mebibyte, ' '))
 /** A gigabyte in a megabyte: each stream is unpacked after the one before. */
 export const gzipBomb = lazily(() => Buffer.concat(new Array<Buffer>(16).fill(gzipSync(spaces(), { level: 5 }))))
 const brotliBomb = lazily(() => brotliCompressSync(spaces(), { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }))
-const lists = lazily(() => `[${'[],'.repeat(5_000_000)}[]]`)
+const lists = lazily(() => Buffer.from(`[${'[],'.repeat(5_000_000)}[]]`))
+const levels = lazily(() => Buffer.from(`${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}`))
+const twiceTheLevels = lazily(() => Buffer.from(`${'['.repeat(2_000_000)}${']'.repeat(2_000_000)}`))
 
 /** Large ones are made when they are first needed. */
 function lazily<Made>(make: () => Made): () => Made {
@@ -98,12 +108,8 @@ export function transportAttacks(elsewhere: string): Attack[] {
   return [
     attack('15 MB of empty lists as a block', () => forgedResults(['eth_getBlockByNumber'], lists)),
     attack('15 MB of empty lists as receipts', () => forgedResults(receiptsOnly, lists)),
-    attack('a million levels', () =>
-      forgedResults(blocksAndReceipts, () => `${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}`),
-    ),
-    attack('two million levels as receipts', () =>
-      forgedResults(receiptsOnly, () => `${'['.repeat(2_000_000)}${']'.repeat(2_000_000)}`),
-    ),
+    attack('a million levels', () => forgedResults(blocksAndReceipts, levels)),
+    attack('two million levels as receipts', () => forgedResults(receiptsOnly, twiceTheLevels)),
     attack('an endless answer', breaking('endless')),
     attack('a gzip bomb', () => honest => withText(honest, gzipBomb(), { 'content-encoding': 'gzip' })),
     attack('a brotli bomb', () => honest => withText(honest, brotliBomb(), { 'content-encoding': 'br' })),

@@ -11,6 +11,7 @@ import {
   type SpamEvidence,
   type StateEvidence,
 } from '../../annotate/spam-rules.ts'
+import { atMost } from '../../at-most.ts'
 import { AlmanacError } from '../../errors.ts'
 import { quantityHex } from '../../hex.ts'
 import type { EvmMetrics } from '../../metrics.ts'
@@ -52,10 +53,10 @@ const askedMax = 10_000
 export class ContractJudge {
   readonly #options: ContractJudgeOptions
   /** What contracts said of their holders, and at how many transfers. */
-  readonly #asked = new LRUCache<Address, { state: StateEvidence; transfers: number }>({ max: askedMax })
+  readonly #asked = new LRUCache<Address, { state: StateEvidence; transfers: number }>(atMost(askedMax))
   /** Where contracts were created. */
-  readonly #creations = new LRUCache<Address, CreationHint>({ max: hintsMax })
-  readonly #creationsTried = new LRUCache<Address, string>({ max: hintsMax })
+  readonly #creations = new LRUCache<Address, CreationHint>(atMost(hintsMax))
+  readonly #creationsTried = new LRUCache<Address, string>(atMost(hintsMax))
   #verified: { names: VerifiedNames; atMs: number } | undefined
 
   constructor(options: ContractJudgeOptions) {

@@ -2,6 +2,7 @@
 // Requests for the same contract or wallet share one job.
 import { LRUCache } from 'lru-cache'
 import { pause } from '../../abort.ts'
+import { atMost } from '../../at-most.ts'
 import type { Chain } from '../../chains.ts'
 import { missingIntervals } from '../../coverage.ts'
 import { AlmanacError } from '../../errors.ts'
@@ -55,7 +56,7 @@ export class ContractJobs {
   readonly #queue: JobQueue
   readonly #listed: ReadonlySet<Address>
   /** Addresses that had no code at the head: nothing is watched and nothing claimed for them. */
-  readonly #codeless = new LRUCache<Address, true>({ max: codelessMax, ttl: codelessMs })
+  readonly #codeless = new LRUCache<Address, true>({ ...atMost(codelessMax), ttl: codelessMs })
 
   /** What is left of them no endpoint has. */
   readonly #outOfReach = new Set<Address>()

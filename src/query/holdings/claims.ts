@@ -1,6 +1,7 @@
 // What may be claimed of an answer, read once for each revision of the store: coverage is read before rows, so a commit
 // in between can only make an answer claim less than it holds.
 import { LRUCache } from 'lru-cache'
+import { atMost } from '../../at-most.ts'
 import type { ChainTable } from '../../chains.ts'
 import { isCovered, weakestEvidence } from '../../coverage.ts'
 import type { Address, ChainId, CoveredInterval } from '../../model.ts'
@@ -31,7 +32,7 @@ export class Claims {
   readonly #revision: () => number
   readonly #table: ChainTable | undefined
   readonly #chains = new LRUCache<ChainId, ChainView>({ max: chainsMax })
-  readonly #contracts = new LRUCache<string, ContractView>({ max: contractsMax })
+  readonly #contracts = new LRUCache<string, ContractView>(atMost(contractsMax))
 
   constructor(store: ClaimStore, indexes: IndexReader, revision: () => number, table?: ChainTable) {
     this.#store = store

@@ -1,5 +1,6 @@
 // The first stored transfer of tokens, looked for in the index by token: where no sheet of the contract tells it.
 import { LRUCache } from 'lru-cache'
+import { atMost } from '../../at-most.ts'
 import { type Address, type ChainId, zeroAddress } from '../../model.ts'
 import type { IndexReader, TokenRecordAt } from '../../store/index-reader.ts'
 import { readTokenRecord, tokenIdOfKey, tokenKeyBytes, tokenPlaceAt } from '../../store/indexes/by-token.ts'
@@ -25,10 +26,10 @@ const rangesMax = 4_000
 export class Mints {
   readonly #indexes: IndexReader
   /** With what stays the same while final rows do. */
-  readonly #kept = new LRUCache<string, { stamp: string; mint: TokenMint }>({ max: keptMax })
+  readonly #kept = new LRUCache<string, { stamp: string; mint: TokenMint }>(atMost(keptMax))
 
   /** Contracts without ranges, up to a block that was final. */
-  readonly #withoutRanges = new LRUCache<string, { stamp: string; block: number }>({ max: contractsMax })
+  readonly #withoutRanges = new LRUCache<string, { stamp: string; block: number }>(atMost(contractsMax))
 
   constructor(indexes: IndexReader) {
     this.#indexes = indexes

@@ -1,6 +1,7 @@
 // The small integers that stand for chains and contracts in every row. A number never changes, so each process
 // remembers those it met. They are assigned outside of the transactions that use them: an unused one does no harm.
 import { LRUCache } from 'lru-cache'
+import { atMost } from '../../at-most.ts'
 import { AlmanacError } from '../../errors.ts'
 import { bytesOfHex } from '../../hex.ts'
 import type { Address, ChainId } from '../../model.ts'
@@ -32,8 +33,8 @@ export class Dictionary {
   readonly #database: Database
   readonly #ordinals = new Map<ChainId, number>()
   readonly #chains = new Map<number, ChainId>()
-  readonly #contracts = new LRUCache<string, number>({ max: contractsMax })
-  readonly #addresses = new LRUCache<number, Address>({ max: contractsMax })
+  readonly #contracts = new LRUCache<string, number>(atMost(contractsMax))
+  readonly #addresses = new LRUCache<number, Address>(atMost(contractsMax))
 
   constructor(database: Database) {
     this.#database = database

@@ -1,5 +1,6 @@
 // The small integers that stand for chains and contracts in every row. A number never changes.
 import { LRUCache } from 'lru-cache'
+import { atMost } from '../../at-most.ts'
 import { bytesOfHex, hexOf } from '../../hex.ts'
 import type { Address, ChainId } from '../../model.ts'
 import type { Connection } from './connection.ts'
@@ -12,7 +13,7 @@ const noAddress = new Uint8Array(0)
 export class Dictionary {
   readonly #connection: Connection
   readonly #ordinals = new Map<ChainId, number>()
-  readonly #contracts = new LRUCache<string, number>({ max: contractsMax })
+  readonly #contracts = new LRUCache<string, number>(atMost(contractsMax))
 
   constructor(connection: Connection) {
     this.#connection = connection

@@ -2,6 +2,7 @@
 // which do not answer. A worker that hangs delays nothing but its own rows. It writes nothing.
 import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
+import { atMost } from '../../../at-most.ts'
 import { AlmanacError } from '../../../errors.ts'
 import type { StoreProblem } from '../../store.ts'
 import { type Database, type Row, requestReadMs, type Value } from '../database.ts'
@@ -42,7 +43,7 @@ export class CitusWorkers {
   readonly #database: Database
   /** Half of the connections: the other half is for what other workers have. */
   readonly #readsMax: number
-  readonly #shards = new LRUCache<string, number>({ max: keysMax })
+  readonly #shards = new LRUCache<string, number>(atMost(keysMax))
   readonly #workers = new Map<number, Worker>()
   #places = new Map<number, Worker>()
   #placesReadMs = Number.NEGATIVE_INFINITY
