@@ -9,6 +9,9 @@ import type { ChainId } from '../src/model.ts'
 import { openStore } from '../src/store/open.ts'
 import { unpackActivity } from '../src/store/packed-activity.ts'
 import type { Store } from '../src/store/store.ts'
+import { answersOf } from '../test/history-blocks.ts'
+import { writeEre } from '../test/history-writer.ts'
+import { mainnetBlocks } from '../test/recordings.ts'
 import { call, quantity } from './evm-floor.ts'
 import { startShapedNode } from './evm-node.ts'
 import { generateTransfers } from './generate.ts'
@@ -102,6 +105,18 @@ async function jsonCosts(url: string) {
   return { block: average('block'), transaction: average('transaction'), log: average('log') }
 }
 
+/** What recorded blocks of Ethereum take as files, of what they take as JSON; the one with ten thousand mints aside. */
+function fileShare(): number {
+  let [json, files] = [0, 0]
+  for (const recorded of mainnetBlocks()) {
+    const { block, receipts } = answersOf(recorded)
+    if (receipts.some(({ logs }) => logs.length > 1_000)) continue
+    json += JSON.stringify(block).length + JSON.stringify(receipts).length
+    files += writeEre(0, [recorded]).length
+  }
+  return Math.round((files / json) * 100) / 100
+}
+
 const node = await startShapedNode('ethereum', { height: blocks, chainId: 1, hashes: 'real' })
 try {
   const json = await jsonCosts(node.url)
@@ -112,6 +127,7 @@ try {
   const engine = values.store === undefined ? 'file' : 'postgres or citus'
   console.log(`engineCosts.${engine}:`, { ...(await diskCosts()), jsonPerSecond })
   console.log('jsonBytes:', json)
+  console.log('fromFiles.bytesOfJson:', fileShare())
   const seconds = Math.round(job.seconds * 10) / 10
   console.log(JSON.stringify({ benchmark: 'constants', engine, blocks, seconds, bytesFetched: job.bytesFetched }))
 } finally {

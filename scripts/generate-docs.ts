@@ -10,7 +10,7 @@ import { statusOf } from '../src/api/problem.ts'
 import { routes } from '../src/api/routes.ts'
 import { ChainTable } from '../src/chains.ts'
 import { packageVersion } from '../src/cli/current-process.ts'
-import { modelMarkdown } from '../src/cli/plan/model.ts'
+import { filesMarkdown, modelMarkdown } from '../src/cli/plan/model.ts'
 import { createProgram } from '../src/cli/program.ts'
 import { allLeaves, flagOf, variableOf } from '../src/config/overrides.ts'
 import type { SettingLeaf } from '../src/config/setting.ts'
@@ -261,12 +261,12 @@ function commandSection({ name, command }: NamedCommand): string {
   return `${[`## ${name}`, '', command.description(), '', usage, '', ...heading, ...rows].join('\n')}\n`
 }
 
-/** One table of a page that is written by hand. */
-function withModel(page: string): string {
-  const [begin, end] = ['<!-- almanac plan --model -->', '<!-- end -->']
+/** A page that is written by hand, but for one table. */
+function withTable(path: string, begin: string, made: string): [path: string, text: string] {
+  const page = readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
   const [before, rest = ''] = page.split(begin)
-  const after = rest.slice(rest.indexOf(end))
-  return `${before}${begin}\n${modelMarkdown()}\n${after}`
+  const after = rest.slice(rest.indexOf('<!-- end -->'))
+  return [path, `${before}${begin}\n${made}\n${after}`]
 }
 
 export async function generatedDocs(): Promise<ReadonlyMap<string, string>> {
@@ -277,7 +277,8 @@ export async function generatedDocs(): Promise<ReadonlyMap<string, string>> {
     ['docs/operations.md', operationsPage()],
     ['docs/metrics.md', await metricsPage([createMetrics().registry, createEvmMetrics().registry])],
     ['docs/spam-rules.md', spamRulesPage()],
-    ['docs/scale.md', withModel(readFileSync(new URL('../docs/scale.md', import.meta.url), 'utf8'))],
+    withTable('docs/scale.md', '<!-- almanac plan --model -->', modelMarkdown()),
+    withTable('docs/guides/a-whole-chain.md', '<!-- almanac plan --model: files -->', filesMarkdown()),
     [
       'docs/openapi.json',
       openApiText({

@@ -4,17 +4,21 @@ import type { LoadedConfig } from '../../config/load.ts'
 import type { ChainSettings } from '../../config/settings.ts'
 import { missingIntervals } from '../../coverage.ts'
 import { AlmanacError } from '../../errors.ts'
+import { lowestHeld } from '../../evm/audit/lowest-held.ts'
 import { estimateBulk } from '../../evm/audit/sample-bulk.ts'
 import { estimateCost } from '../../evm/audit/sample-cost.ts'
+import { type ConnectedChain, connectChain } from '../../evm/create-evm.ts'
 import { type Part, partsOf } from '../../evm/index/parts.ts'
 import { MeteredRpc } from '../../evm/rpc/chain-rpc.ts'
 import { type BulkSource, SourceLost } from '../../evm/source/bulk-source.ts'
+import { inlineDecoder } from '../../evm/source/decode-pool.ts'
 import { deploymentOf } from '../../evm/source/deployment.ts'
 import { finalHeaderOf } from '../../evm/source/finality.ts'
 import { FullSource } from '../../evm/source/full-source.ts'
+import { sourcesOf } from '../../evm/sources.ts'
+import { createLog } from '../../log.ts'
 import type { Interval } from '../../model.ts'
 import { viewNames, wholeScopeOf } from '../../views.ts'
-import { connectNodes } from '../open-chain.ts'
 import type { EngineCosts } from './measured-costs.ts'
 import type { ChainPlan, Spent } from './report.ts'
 import { bulkWork, nodesWork, type Work } from './work.ts'
@@ -31,23 +35,35 @@ export type ChainTask = {
 export async function planChain(task: ChainTask, signal: AbortSignal): Promise<ChainPlan> {
   await using opened = new AsyncDisposableStack()
   const { name, settings, spent } = task
-  const nodes = settings.rpc.length === 0 ? undefined : openNodes(task, opened)
+  const nodes = openNodes(task, opened)
   try {
-    const final = nodes && (await finalOf(nodes, signal))
-    if (settings.index === 'full') return await planWhole(task, { nodes, final, sources: [] }, signal)
-    const works = nodes === undefined ? [] : await planContracts(task, { nodes, final: final! }, signal)
+    if (settings.index === 'full') {
+      const sources = sourcesOf(settings, { ...nodes, decoder: inlineDecoder, log: silent })
+      for (const source of sources) opened.defer(() => source.close())
+      return await planWhole(task, { nodes, sources }, signal)
+    }
+    const works = await planContracts(task, nodes, signal)
     return { name, works, missing: [], sources: [], isArchive: false }
   } finally {
-    spent.calls += nodes?.rpc.calls ?? 0
+    spent.calls += nodes.rpc.calls
   }
 }
 
-type Nodes = Pick<ReturnType<typeof connectNodes>, 'chain'> & { rpc: MeteredRpc }
+/** What is not used of a source is in the plan. */
+const silent = createLog({ level: 'silent', format: 'json' })
+
+/** Of an archive there are none. */
+type Nodes = Pick<ConnectedChain, 'chain'> & { rpc: MeteredRpc }
 
 function openNodes({ name, settings, loaded, spent }: ChainTask, opened: AsyncDisposableStack): Nodes {
-  const { chain, rpc } = connectNodes(loaded, { name, settings }, opened, bytes => {
-    spent.bytes += bytes
-  })
+  const observer = {
+    request: ({ bytes }: { bytes: number }) => {
+      spent.bytes += bytes
+    },
+    hedge: () => {},
+  }
+  const { chain, rpc } = connectChain(name, settings, { chains: loaded.chains, observer })
+  opened.defer(() => rpc.close())
   return { chain, rpc: new MeteredRpc(rpc) }
 }
 
@@ -59,9 +75,11 @@ async function finalOf({ chain, rpc }: Nodes, signal: AbortSignal): Promise<numb
 
 async function planContracts(
   { name, settings, samples, costs }: ChainTask,
-  { nodes: { chain, rpc }, final }: { nodes: Nodes; final: number },
+  nodes: Nodes,
   signal: AbortSignal,
 ): Promise<Work[]> {
+  const { chain, rpc } = nodes
+  const final = await finalOf(nodes, signal)
   const works: Work[] = []
   const { views = viewNames } = settings
   const scope = wholeScopeOf(views)
@@ -77,7 +95,7 @@ async function planContracts(
   return works
 }
 
-type Sources = { nodes: Nodes | undefined; final: number | undefined; sources: readonly BulkSource[] }
+type Sources = { nodes: Nodes; sources: readonly BulkSource[] }
 
 /** A source that loses blocks while it is sampled is asked for the others, so often. */
 const lossesMax = 8
@@ -97,13 +115,18 @@ async function planWhole(task: ChainTask, given: Sources, signal: AbortSignal): 
   }
 }
 
-async function planParts(task: ChainTask, { nodes, final, sources }: Sources, signal: AbortSignal): Promise<ChainPlan> {
+async function planParts(task: ChainTask, { nodes, sources }: Sources, signal: AbortSignal): Promise<ChainPlan> {
   const { name, settings, samples, spent, costs } = task
   await Promise.all(sources.map(source => source.look(signal)))
-  const to = final ?? Math.max(-1, ...sources.map(({ holds }) => holds.at(-1)?.to ?? -1))
+  const isArchive = settings.rpc.length === 0
+  const highest = Math.max(-1, ...sources.map(({ holds }) => holds.at(-1)?.to ?? -1))
+  const to = isArchive ? highest : await finalOf(nodes, signal)
   const history = { from: settings.from, to }
-  const ofNodes = nodes === undefined ? [] : [{ kind: 'nodes', nodes, holds: [history] } as const]
-  const parts = partsOf(history.from <= to ? [history] : [], [...sources, ...ofNodes])
+  const wanted = history.from <= to ? [history] : []
+  const ofNodes = isArchive
+    ? []
+    : [{ kind: 'nodes', nodes, holds: await heldByNodes(nodes, wanted, sources, signal) } as const]
+  const parts = partsOf(wanted, [...sources, ...ofNodes])
   const { views = viewNames } = settings
   const scope = wholeScopeOf(views)
   const works: Work[] = []
@@ -120,9 +143,23 @@ async function planParts(task: ChainTask, { nodes, final, sources }: Sources, si
       works.push(bulkWork(planned, sampled, { source, settings, costs }))
     }
   }
-  const missing = history.from <= to ? missingIntervals(parts, history) : []
+  const missing = wanted.flatMap(interval => missingIntervals(parts, interval))
   const statuses = sources.map(source => source.status())
-  return { name, works, missing, sources: statuses, isArchive: nodes === undefined }
+  return { name, works, missing, sources: statuses, isArchive }
+}
+
+/** Pruned nodes lack the oldest blocks; only where those are wanted of them they are asked. */
+async function heldByNodes(
+  { rpc }: Nodes,
+  wanted: readonly Interval[],
+  sources: readonly BulkSource[],
+  signal: AbortSignal,
+): Promise<Interval[]> {
+  const held = sources.flatMap(({ holds }) => holds)
+  const [first] = wanted.flatMap(interval => missingIntervals(held, interval))
+  if (first === undefined) return []
+  const to = wanted.at(-1)!.to
+  return [{ from: await lowestHeld(rpc, { from: first.from, to }, signal), to }]
 }
 
 function ascending(parts: readonly Part<unknown>[]): Interval[] {

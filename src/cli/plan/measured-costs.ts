@@ -2,6 +2,8 @@
 //
 //   npm run bench:constants                          measures the file and the JSON, and prints these constants
 //   npm run bench:constants -- --store postgres://…  the same on a server, in an empty database
+//   npm run bench:files                              measures the speed of files
+//   npm run bench:senders                            measures how many senders are recovered
 //
 // Run it on an idle machine and put in what it prints. Figures are of two cores.
 
@@ -18,8 +20,6 @@ export type EngineCosts = {
   measured: string
   /** Bytes of JSON that are fetched, checked, decoded and stored in a second, in full mode in the shape of Ethereum. */
   jsonPerSecond: number
-  /** Bytes of history files that are read, checked, decoded and stored in a second, without wallets. */
-  filePerSecond: number
 }
 
 const inFile = { by_wallet: 72, by_token: 64, by_block: 9 }
@@ -33,7 +33,6 @@ export const engineCosts = {
     indexes: inFile,
     measured: '96 to 118',
     jsonPerSecond: 38_000_000,
-    filePerSecond: 8_000_000,
   },
   postgres: {
     transfer: 136,
@@ -42,7 +41,6 @@ export const engineCosts = {
     indexes: inPostgres,
     measured: '132 to 140',
     jsonPerSecond: 36_000_000,
-    filePerSecond: 8_000_000,
   },
   citus: {
     transfer: 136,
@@ -51,15 +49,25 @@ export const engineCosts = {
     indexes: inPostgres,
     measured: '132 to 140',
     jsonPerSecond: 18_000_000,
-    filePerSecond: 8_000_000,
   },
 } as const satisfies Record<string, EngineCosts>
 
 /** Of blocks with transactions and receipts, as nodes send them: JSON, not compressed. */
 export const jsonBytes = { block: 1_360, transaction: 1_846, log: 631 }
 
+export function jsonBytesOf(size: { blocks: number; transactions: number; logs: number }): number {
+  return size.blocks * jsonBytes.block + size.transactions * jsonBytes.transaction + size.logs * jsonBytes.log
+}
+
 /** A block and its receipts. */
 export const callsPerBlock = 2
 
-/** Of one core: what is recovered from signatures, npm run bench:senders. */
-export const sendersPerSecond = 2_130
+export const fromFiles = {
+  /** How many times as fast as from JSON the same blocks are indexed, without wallets: npm run bench:files. */
+  speed: 1.5,
+  /** What recorded blocks of Ethereum take as files, of what they take as JSON. */
+  bytesOfJson: 0.13,
+}
+
+/** Recovered from signatures by each core: npm run bench:senders. */
+export const sendersPerSecond = 2_100

@@ -1,7 +1,14 @@
 // What whole chains take, from their size and the measured costs: a model to choose machines by, without a node. Pure.
 
 import { bytesText, countText, table } from '../terminal.ts'
-import { callsPerBlock, type EngineCosts, engineCosts, jsonBytes } from './measured-costs.ts'
+import {
+  callsPerBlock,
+  type EngineCosts,
+  engineCosts,
+  fromFiles,
+  jsonBytesOf,
+  sendersPerSecond,
+} from './measured-costs.ts'
 
 /** Whole histories, rounded: public figures and extrapolations of recorded blocks at the end of 2026. */
 const chains = {
@@ -34,13 +41,14 @@ export type Modelled = {
   disk_bytes: number
   /** Without the activity of wallets and indexes. */
   transfers_disk_bytes: number
+  /** Where its history comes in files: what they take, and both passes over them. */
+  files?: { bytes: number; seconds: number; senders_seconds: number }
 }
 
 export function modelledChains(): Modelled[] {
   return Object.entries(chains).flatMap(([chain, size]) =>
     Object.entries(places).map(([store, costs]) => {
-      const bytes =
-        size.blocks * jsonBytes.block + size.transactions * jsonBytes.transaction + size.logs * jsonBytes.log
+      const bytes = jsonBytesOf(size)
       const transfersBytes = size.transfers * costs.transfer + size.transferBlocks * costs.block
       const indexBytes = Object.values(costs.indexes).reduce((sum, each) => sum + each, 0)
       return {
@@ -48,28 +56,65 @@ export function modelledChains(): Modelled[] {
         seconds: bytes / costs.jsonPerSecond,
         disk_bytes: transfersBytes + size.transfers * indexBytes + size.addresses * costs.address,
         transfers_disk_bytes: transfersBytes,
+        ...(chain === 'Ethereum' ? { files: filesOf(size, costs) } : {}),
       }
     }),
   )
+}
+
+/** The machine has two cores. */
+const cores = 2
+
+function filesOf(size: (typeof chains)['Ethereum'], costs: EngineCosts): NonNullable<Modelled['files']> {
+  const json = jsonBytesOf(size)
+  const seconds = json / costs.jsonPerSecond / fromFiles.speed
+  const recovering = size.transactions / (sendersPerSecond * cores)
+  return { bytes: json * fromFiles.bytesOfJson, seconds, senders_seconds: seconds + recovering }
 }
 
 const headings = ['CHAIN', 'STORE', 'CALLS', 'BYTES', 'TIME', 'DISK', 'TRANSFERS ALONE']
 
 function cellsOf({ chain, store, calls, bytes, seconds, ...disk }: Modelled): string[] {
   const sizes = [disk.disk_bytes, disk.transfers_disk_bytes].map(bytesText)
-  return [chain, store, countText(calls), bytesText(bytes), `${countText(Math.round(seconds / 3_600))} h`, ...sizes]
+  return [chain, store, countText(calls), bytesText(bytes), hoursText(seconds), ...sizes]
+}
+
+const filesHeadings = ['CHAIN FROM FILES', 'STORE', 'BYTES', 'TRANSFERS', 'SENDERS', 'DISK', 'TRANSFERS ALONE']
+
+/** Of those whose history comes in files. */
+function filesCells({ chain, store, files, ...disk }: Modelled): string[][] {
+  if (files === undefined) return []
+  const sizes = [disk.disk_bytes, disk.transfers_disk_bytes].map(bytesText)
+  return [[chain, store, bytesText(files.bytes), hoursText(files.seconds), hoursText(files.senders_seconds), ...sizes]]
+}
+
+function hoursText(seconds: number): string {
+  return `${countText(Math.round(seconds / 3_600))} h`
 }
 
 const assumption =
   'Assumed: full mode, proven by receipts, from an empty store to the final block, by two cores with a node that keeps up. docs/scale.md explains each column.'
 
 export function modelText(): string {
-  return `${table(headings, modelledChains().map(cellsOf))}\n\n${assumption}`
+  const rows = modelledChains()
+  return [table(headings, rows.map(cellsOf)), '', table(filesHeadings, rows.flatMap(filesCells)), '', assumption].join(
+    '\n',
+  )
 }
 
 /** For docs/scale.md. */
 export function modelMarkdown(): string {
-  const rows = modelledChains().map(row => `| ${cellsOf(row).join(' | ')} |`)
   const titles = ['chain', 'store', 'calls', 'bytes fetched', 'time', 'disk', 'disk with `views: [transfers]`']
-  return [`| ${titles.join(' | ')} |`, `|${'---|'.repeat(titles.length)}`, ...rows].join('\n')
+  return markdown(titles, modelledChains().map(cellsOf))
+}
+
+/** For the guide to whole chains. */
+export function filesMarkdown(): string {
+  const titles = ['chain', 'store', 'files', 'transfers', 'then wallets', 'disk', 'disk with `views: [transfers]`']
+  return markdown(titles, modelledChains().flatMap(filesCells))
+}
+
+function markdown(titles: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = rows.map(cells => `| ${cells.join(' | ')} |`)
+  return [`| ${titles.join(' | ')} |`, `|${'---|'.repeat(titles.length)}`, ...lines].join('\n')
 }

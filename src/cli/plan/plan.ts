@@ -7,7 +7,7 @@ import { commandLine, interruption } from '../current-process.ts'
 import { chooseChain, wholeNumber, withConfig } from '../options.ts'
 import { bytesText, countText, printData, printJson, printNote } from '../terminal.ts'
 import { planChain } from './chain-plan.ts'
-import { type EngineCosts, engineCosts, sendersPerSecond } from './measured-costs.ts'
+import { type EngineCosts, engineCosts, fromFiles, sendersPerSecond } from './measured-costs.ts'
 import { modelledChains, modelText } from './model.ts'
 import { type ChainPlan, described, type Spent, shown, totalOf } from './report.ts'
 
@@ -43,7 +43,7 @@ function assumptionsOf(costs: EngineCosts, plans: readonly ChainPlan[]): string[
     `time: the endpoints answer as fast as now, within requests_per_second, daily_budget and backfill; two cores index ${bytesText(costs.jsonPerSecond)} of answers a second in full mode`,
     ...(works.some(({ source }) => source === 'files')
       ? [
-          `files: two cores index ${bytesText(costs.filePerSecond)} of files a second (measured), from a disk that keeps up`,
+          `files: the same blocks are indexed ${fromFiles.speed} times as fast as from answers (measured), from a disk that keeps up`,
         ]
       : []),
     ...(works.some(({ senders }) => senders !== undefined)

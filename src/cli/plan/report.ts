@@ -125,7 +125,8 @@ function intervalsText(intervals: readonly Interval[]): string {
   const some = intervals.slice(-listedMax).map(({ from, to }) => (from === to ? `${from}` : `${from} to ${to}`))
   const rest = intervals.length - some.length
   const more = rest === 0 ? '' : ` and ${countText(rest)} stretches below`
-  return `${some.join(', ')}${more} (${countText(blockCount(intervals))} blocks)`
+  const blocks = blockCount(intervals)
+  return `${some.join(', ')}${more} (${blocks === 1 ? 'one' : countText(blocks)} in all)`
 }
 
 function refusalLines(chain: string, { kind, name, state, reason, refused }: SourceStatus): string[] {

@@ -7,7 +7,7 @@ import type { BulkEstimate } from '../../evm/audit/sample-bulk.ts'
 import type { CostEstimate } from '../../evm/audit/sample-cost.ts'
 import type { Address, Interval } from '../../model.ts'
 import { isIndexed, type View } from '../../views.ts'
-import { type EngineCosts, sendersPerSecond } from './measured-costs.ts'
+import { type EngineCosts, fromFiles, jsonBytesOf, sendersPerSecond } from './measured-costs.ts'
 
 export type SourceKind = 'nodes' | 'files' | 'portal'
 
@@ -66,7 +66,7 @@ export function bulkWork(
   { source, settings, costs }: Bounds & { source: { kind: 'files' | 'portal'; name: string } },
 ): Work {
   const { bytes, transactions } = sampled
-  const machine = bytes / (source.kind === 'files' ? costs.filePerSecond : costs.jsonPerSecond)
+  const machine = jsonBytesOf(sampled) / costs.jsonPerSecond / (source.kind === 'files' ? fromFiles.speed : 1)
   const times = (recovering: number): [Limit, number][] => [
     ['portal', sampled.seconds],
     ['backfill.blocks_per_second', blocksSeconds(sampled, settings)],

@@ -22,10 +22,13 @@ export type BulkSampleOptions = {
 /** `seconds`: by the source alone, as it answers now; 0 for files, which the machine bounds. */
 export type BulkEstimate = CostEstimate & {
   transactions: number
+  logs: number
   /** By the samples. */
   bytesRead: number
 }
 
+/** A history of no more blocks for each sample is read whole. */
+const blocksWhole = 16
 const atOnce = { files: 1, portal: 4 }
 /** A history with so few transactions has all its senders recovered; of others those of a few blocks a sample. */
 const recoveredMax = 5_000
@@ -35,11 +38,11 @@ const blocksRecovered = 4
 export async function estimateBulk(options: BulkSampleOptions, signal: AbortSignal): Promise<BulkEstimate> {
   const { source, intervals, scope, random = Math.random } = options
   const row = new BlockRow(intervals)
-  if (row.count === 0) return { ...nothing, transactions: 0, bytesRead: 0 }
+  if (row.count === 0) return { ...nothing, transactions: 0, logs: 0, bytesRead: 0 }
   // The first answer says how large the others may be.
   const last = row.at({ from: row.count - 1, to: row.count - 1 })[0]!.to
   if (source.kind === 'portal') await read(source, { from: last, to: last }, 'transfers', signal)
-  const whole = row.count <= options.samples * source.blocksAt(last)
+  const whole = row.count <= options.samples * Math.max(blocksWhole, source.blocksAt(last))
   const strata = row.strata(whole ? 1 : options.samples)
   const startedAt = performance.now()
   const samples: Sample[] = []
@@ -63,6 +66,7 @@ export async function estimateBulk(options: BulkSampleOptions, signal: AbortSign
     ...{ blocks: row.count, blocksSampled: blockCount(ranges.map(({ interval }) => interval)), calls: 0, bytes },
     bytesRead,
     transactions: sum(range => range.transactions ?? 0),
+    logs: sum(range => range.logs),
     transfers: sum(range => range.transfers.length),
     transferBlocks: sum(({ transfers }) => new Set(transfers.map(({ block }) => block)).size),
     addresses: scope === 'full' ? distinctAddresses(await addressesOf(source, samples, signal)) : 0,

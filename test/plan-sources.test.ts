@@ -1,0 +1,119 @@
+// `plan` of chains whose history comes from files, a portal and nodes: which blocks come from where, what is missing and
+// what each part takes.
+import { truncateSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { chainId, cleanups, place, simulate } from './chain-commands.ts'
+import { exportChain } from './sim/export-files.ts'
+import type { SimNode } from './sim/node.ts'
+import { startSimPortal } from './sim/portal.ts'
+import { expectedTransfers } from './sim/truth.ts'
+
+const signed = { signed: true, transactionsPerBlock: 2, height: 364 } as const
+
+function exported(node: SimNode, ...intervals: { from: number; to: number }[]) {
+  const folder = join(place.directory, 'files')
+  return intervals.flatMap(interval => exportChain(node.chain, interval, { folder, format: 'ere', blocksPerFile: 50 }))
+}
+
+async function planned() {
+  const { code, stdout, stderr } = await place.runHere(['plan', '--json'])
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  return JSON.parse(stdout).chains.sim
+}
+
+test('files come before pruned nodes, and what neither has is named', async () => {
+  const node = await simulate({
+    chain: signed,
+    endpoints: [{ faults: [{ kind: 'pruned', below: 120, answer: 'geth' }] }],
+  })
+  exported(node, { from: 1, to: 99 }, { from: 150, to: 199 })
+  place.configure({ sim: { id: chainId, rpc: node.url, index: 'full', history: './files' } })
+  const { parts, missing, sources } = await planned()
+  const files = [
+    { from: 1, to: 99 },
+    { from: 150, to: 199 },
+  ]
+  const nodes = [
+    { from: 120, to: 149 },
+    { from: 200, to: 300 },
+  ]
+  const transfersOf = (intervals: typeof files) => intervals.flatMap(each => expectedTransfers(node.chain, each)).length
+  expect(parts).toMatchObject([
+    { source: 'nodes', intervals: nodes, blocks: 131, transfers: transfersOf(nodes), senders_seconds: 0 },
+    {
+      ...{ source: 'files', source_name: './files', intervals: files, blocks: 149, from: 1, to: 199 },
+      ...{ calls: 0, transfers: transfersOf(files), limited_by: 'machine' },
+    },
+  ])
+  expect(parts[1].bytes).toBeGreaterThan(50_000)
+  const transactions = files.reduce((sum, { from, to }) => {
+    for (let number = from; number <= to; number++) sum += node.chain.block(number).transactions.length
+    return sum
+  }, 0)
+  expect(parts[1].senders).toMatchObject({ transactions, bytes: parts[1].bytes })
+  expect(missing).toEqual([
+    { from: 0, to: 0 },
+    { from: 100, to: 119 },
+  ])
+  expect(sources).toMatchObject([{ kind: 'files', blocks: 149, state: 'ready', refused: [] }])
+  const { stdout } = await place.runHere(['plan'])
+  expect(stdout).toMatch(/\nsim +everything +files +149 +149 +0 /)
+  expect(stdout).toContain('\nsim: blocks 120 to 149, 200 to 300 (131 in all) come from nodes.\n')
+  expect(stdout).toContain('\nsim: blocks 1 to 99, 150 to 199 (149 in all) come from files (./files).\n')
+  expect(stdout).toContain('\nsim: no source has blocks 0, 100 to 119 (21 in all): they stay missing.\n')
+  expect(stdout).toMatch(/\nsim: wallets fill after all transfers are there, in a pass of \d+s: [\d,]+ senders /)
+  expect(stdout).toMatch(/\nAssumed: files: .*\nAssumed: senders: each core recovers [\d,]+ a second \(measured\)/)
+})
+
+test('an archive ends with its files, and says which of them it does not use', async () => {
+  const node = await simulate({ chain: signed })
+  const files = exported(node, { from: 1, to: 149 })
+  truncateSync(files[1]!.path, 2_000)
+  place.configure({ sim: { id: chainId, index: 'full', views: ['transfers'], history: './files' } })
+  const { parts, missing, sources } = await planned()
+  const held = [
+    { from: 1, to: 49 },
+    { from: 100, to: 149 },
+  ]
+  expect(parts).toMatchObject([{ source: 'files', intervals: held, blocks: 99, calls: 0, addresses: 0 }])
+  expect(parts[0]).not.toHaveProperty('senders')
+  expect(missing).toEqual([
+    { from: 0, to: 0 },
+    { from: 50, to: 99 },
+  ])
+  expect(sources[0].refused).toMatchObject([{ name: files[1]!.name }])
+  const { stdout } = await place.runHere(['plan'])
+  expect(stdout).toContain('\nsim: no node is configured: the head is the highest block of its sources.\n')
+  expect(stdout).toContain(`\nsim: not used: ${files[1]!.name}: does not end with an index of blocks`)
+  expect(stdout).not.toContain('senders:')
+  expect([...node.endpoints[0]!.calls.keys()]).toEqual([])
+})
+
+test('a portal gives what files do not have, and one without the dataset is named', async () => {
+  const node = await simulate({ chain: signed })
+  exported(node, { from: 200, to: 249 })
+  const portal = await startSimPortal({ chain: node.chain, start: 100 })
+  const settings = { id: chainId, rpc: node.url, index: 'full', history: './files', portal: portal.url }
+  place.configure({ sim: settings })
+  cleanups.push(() => portal.close())
+  const { parts, missing } = await planned()
+  expect(parts.map(({ source, intervals }: { source: string; intervals: object[] }) => [source, intervals])).toEqual([
+    [
+      'portal',
+      [
+        { from: 100, to: 199 },
+        { from: 250, to: 300 },
+      ],
+    ],
+    ['files', [{ from: 200, to: 249 }]],
+    ['nodes', [{ from: 0, to: 99 }]],
+  ])
+  expect(missing).toEqual([])
+  expect(parts[0]).toMatchObject({ calls: 0, blocks_sampled: 151, source_name: expect.stringContaining('127.0.0.1') })
+  expect(parts[0].senders.transactions).toBeGreaterThan(200)
+  place.configure({ sim: { ...settings, history: undefined, portal: `${portal.url}-of-another` } })
+  const { stdout } = await place.runHere(['plan'])
+  expect(stdout).toMatch(/\nsim +everything +nodes +301 /)
+  expect(stdout).toMatch(/\nsim: portal \(127\.0\.0\.1:\d+\): it answered with the status 404.*\.\n/)
+})
