@@ -150,6 +150,17 @@ describe('configuration', () => {
     expect(json).toMatchObject({ listen: ':9', log: { level: 'warn' }, chains: { eth: { from: 7 } } })
   })
 
+  test('a command that asks nodes says where a chain has none', async () => {
+    writeFileSync(join(directory, 'almanac.yaml'), 'chains: { eth: { history: ., index: full } }\n')
+    for (const command of [['sync', '--from', '0', '--to', '9'], ['verify']]) {
+      const { code, stderr } = await almanacHere([...command, '--chain', 'eth'])
+      expect([code, stderr]).toEqual([
+        1,
+        'Error: eth has no node, and this command asks one.\nTry:   set chains.eth.rpc; what files or a portal give is filled by almanac start.\n',
+      ])
+    }
+  })
+
   test('check shows the new spelling of a setting in the old one, with a warning', async () => {
     writeFileSync(join(directory, 'almanac.yaml'), 'limits:\n  pageSizeMax: 7\n')
     const { code, stdout, stderr } = await almanacHere(['config', 'check', '--json'])

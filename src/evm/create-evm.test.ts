@@ -1,8 +1,12 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startSimNode } from '../../test/sim/node.ts'
 import { openTestStore } from '../../test/solana-store.ts'
 import { ChainTable } from '../chains.ts'
 import { createLog } from '../log.ts'
+import { type ChainId, type Hash, zeroAddress } from '../model.ts'
 import { connectChain, createEvm } from './create-evm.ts'
 
 test('the daily budget bounds what is asked of all endpoints together', async () => {
@@ -103,4 +107,39 @@ test('a chain in full mode is asked for single wallets where it does not keep th
   }
   await node.close()
   await remove()
+})
+
+test('a chain without a node asks none, and its status says what its sources lack', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-archive-'))
+  const { store, remove } = await openTestStore()
+  const eth = { rpc: [], history: [folder], index: 'full', views: ['transfers'], from: 0, contracts: [] } as const
+  const evm = createEvm({
+    settings: { eth },
+    chains: new ChainTable(),
+    store,
+    log: createLog({ level: 'silent', format: 'json' }),
+    pageSizeMax: 100,
+  })
+  const [chain, wallet, hash] = [1 as ChainId, zeroAddress, `0x${'0'.repeat(64)}` as Hash]
+  try {
+    expect(await evm.onDemandChains()).toEqual({ contracts: [], wallets: [] })
+    expect(await evm.block(chain, 1, 1_000)).toBeUndefined()
+    expect(await evm.nonce({ chain, wallet, block: 1 }, 1_000)).toBeUndefined()
+    expect(await evm.balances({ chain, block: undefined, wallets: [wallet] }, 1_000)).toBeUndefined()
+    expect(await evm.transaction({ chain: 'eth', contract: wallet, hash }, 1_000)).toBe('not asked')
+    const status = async () => (await evm.status()).eth
+    await expect.poll(status).toMatchObject({
+      ...{ state: 'stalled', head: -1, lag_seconds: 0, complete: false, rpc: [] },
+      sources: [{ kind: 'files', name: folder, blocks: 0, state: 'empty', refused: [] }],
+      reason: expect.stringMatching(/^eth has no node, and its sources have no block: .+ Try: put files with blocks/),
+    })
+    // The same settings look again, others take the place of these.
+    await evm.configure({ eth })
+    await evm.configure({ eth: { ...eth, history: [join(folder, 'elsewhere')] } })
+    await expect.poll(status, { timeout: 30_000 }).toMatchObject({ sources: [{ name: join(folder, 'elsewhere') }] })
+  } finally {
+    await evm.close()
+    await remove()
+    rmSync(folder, { recursive: true })
+  }
 })
