@@ -15,6 +15,7 @@ test('there are pages to compare', () => {
     'docs/metrics.md',
     'docs/spam-rules.md',
     'docs/scale.md',
+    'docs/guides/a-whole-chain.md',
     'docs/openapi.json',
   ])
 })
