@@ -4,7 +4,7 @@
 import type { Chain } from '../../chains.ts'
 import { weakestOf } from '../../coverage.ts'
 import { AlmanacError } from '../../errors.ts'
-import type { Block, CoveredInterval, Evidence, Hash, Interval } from '../../model.ts'
+import type { Block, CoveredInterval, Evidence, Interval } from '../../model.ts'
 import type { Store } from '../../store/store.ts'
 import type { RpcPort } from '../rpc/port.ts'
 import type { BulkSources } from '../source/bulk-sources.ts'
@@ -47,15 +47,12 @@ export async function linkedClaims(
 ): Promise<LinkedClaims> {
   const { chain, rpc, store, covered, checksBelow = true } = options
   const expected = new Map<number, Expected>()
-  const floors = new Map<number, Hash>()
+  const floors = new Map<number, Link>()
   for (const { from, to } of missing) {
-    const link = await expectedOf(to, options, signal)
-    expected.set(to, link)
+    expected.set(to, await expectedOf(to, options, signal))
     const below = checksBelow ? covered.find(interval => interval.to === from - 1) : undefined
-    // What is connected goes before what is not: that is looked at when it is to rise.
-    if (below === undefined || (below.evidence === 'unanchored' && link.evidence !== 'unanchored')) continue
-    const floor = await store.lowestBlock(chain.id, { from: from - 1, to: from - 1 })
-    if (floor !== undefined) floors.set(floor.number, floor.hash)
+    const floor = below && (await store.lowestBlock(chain.id, { from: from - 1, to: from - 1 }))
+    if (below && floor) floors.set(floor.number, { hash: floor.hash, evidence: below.evidence })
   }
   return new LinkedClaims(expected, { floors, distrust: (endpoint, reason) => rpc.distrust(endpoint, reason) })
 }

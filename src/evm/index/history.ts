@@ -45,6 +45,9 @@ export type HistoryOptions = {
   recheck: Recheck | undefined
 }
 
+/** How long nodes fill what no bulk source has before the sources are looked at again. */
+const turnMs = 600_000
+
 /** Asked for what no bulk source has. */
 type Nodes = { kind: 'nodes'; holds: readonly Interval[] }
 
@@ -141,10 +144,16 @@ export class History {
       this.isDone = false
       this.#isResting = false
       annotator?.historyBegan()
-      await this.#fillJob(job, source, signal)
+      // Nodes give all that is missing at once. What a bulk source had to leave to them it may have again later.
+      if (bulk.all.length === 0) return await this.#fillJob(job, source, signal)
+      using turn = followSignals(signal, AbortSignal.timeout(turnMs))
+      try {
+        await this.#fillJob(job, source, job.source.kind === 'nodes' ? turn.signal : signal)
+      } catch (error) {
+        if (!turn.signal.aborted || signal.aborted) throw error
+      }
       stats.refused(bulk.status())
-      // Nodes give all that is missing at once.
-      if (signal.aborted || bulk.all.length === 0) return
+      if (signal.aborted) return
     }
   }
 

@@ -68,10 +68,18 @@ test('below a header that is the word of endpoints nothing is known better than 
   expect(add({ from: 0, to: 0 }, { evidence: 'bloom' })).toEqual(['two-endpoints'])
 })
 
+test('a range that is proven itself goes before claimed blocks below it that hang on nothing', () => {
+  const floors = new Map([[9, { hash: hashOf('other', 9), evidence: 'unanchored' as const }]])
+  const links = new LinkedClaims(new Map([[20, unanchored]]), { floors })
+  expect(links.add(claim({ from: 10, to: 20 }, 'true')).refused).toBeDefined()
+  const { connected } = links.add({ ...claim({ from: 10, to: 20 }, 'true'), anchor: 'canonical' })
+  expect(connected.map(({ evidence }) => evidence)).toEqual(['canonical'])
+})
+
 test('a range that does not grow from the claimed blocks below it is refused', () => {
   const expected = new Map([[20, { hash: hashOf('true', 20), evidence: 'receipts-root' }]] as const)
   const distrusted: string[] = []
-  const floors = new Map([[9, hashOf('other', 9)]])
+  const floors = new Map([[9, { hash: hashOf('other', 9), evidence: 'bloom' as const }]])
   const links = new LinkedClaims(expected, { floors, distrust: endpoint => distrusted.push(endpoint) })
   const { connected, refused } = links.add(claim({ from: 10, to: 20 }, 'true'))
   expect(connected).toEqual([])

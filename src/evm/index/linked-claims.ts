@@ -2,7 +2,7 @@
 // is proven. Ranges come in any order and from any endpoint; what is not connected yet waits. It asks nothing and
 // stores nothing.
 import { strongestOf, weakestOf } from '../../coverage.ts'
-import type { Block, Evidence, Hash, Interval } from '../../model.ts'
+import type { Block, Evidence, Hash } from '../../model.ts'
 import { type DecodedRange, strayReason } from '../source/chain-source.ts'
 
 /** What a range says besides its rows: that it is complete, and who was active in it. */
@@ -30,7 +30,7 @@ type LinkOptions = {
   /** Called with the endpoint that gave a range of another chain. */
   distrust?: (endpoint: string, reason: string) => void
   /** The last blocks of claimed intervals, by number: what is claimed above them must grow from them. */
-  floors?: ReadonlyMap<number, Hash>
+  floors?: ReadonlyMap<number, { hash: Hash; evidence: Evidence }>
 }
 
 export function claimOf(range: DecodedRange): Claim {
@@ -92,14 +92,14 @@ export class LinkedClaims {
       this.#waiting.delete(number)
       const stray = expected.hash && strayReason(next.interval, next.hash, expected.hash)
       if (stray !== undefined && next.endpoint !== undefined) this.#options.distrust?.(next.endpoint, stray)
-      const reason = stray ?? this.#groundless(next)
+      const anchor = next.anchor === undefined ? expected.evidence : strongestOf(next.anchor, expected.evidence)
+      const reason = stray ?? this.#groundless(next, anchor)
       if (reason !== undefined) {
         this.#refused.set(number, { reason, isUnfounded: stray === undefined })
         return { connected, refused: next }
       }
       this.#expected.delete(number)
       this.#refused.delete(number)
-      const anchor = next.anchor === undefined ? expected.evidence : strongestOf(next.anchor, expected.evidence)
       const evidence = claimedEvidence(next.evidence, anchor)
       connected.push({ ...next, evidence })
       number = next.interval.from - 1
@@ -111,10 +111,12 @@ export class LinkedClaims {
     }
   }
 
-  #groundless({ interval: { from }, parentHash }: { interval: Interval; parentHash: Hash | undefined }) {
+  /** What is connected goes before what is not: that is looked at when it is to rise. */
+  #groundless({ interval: { from }, parentHash }: Pick<Claim, 'interval' | 'parentHash'>, anchor: Evidence) {
     const floor = this.#options.floors?.get(from - 1)
-    if (floor === undefined || floor === parentHash) return undefined
-    return `block ${from} grows from ${parentHash}, but block ${from - 1} is stored as ${floor}: run almanac verify with --repair over the blocks up to ${from - 1}`
+    if (floor === undefined || floor.hash === parentHash) return undefined
+    if (floor.evidence === 'unanchored' && anchor !== 'unanchored') return undefined
+    return `block ${from} grows from ${parentHash}, but block ${from - 1} is stored as ${floor.hash}: run almanac verify with --repair over the blocks up to ${from - 1}`
   }
 }
 
