@@ -28,7 +28,7 @@ import { type KeptIndexes, keptAndFilled, requireIndex } from './kept-index.ts'
 import type { KnownLabels } from './known-labels.ts'
 import { type MixedRows, noRows, spanRows } from './mixed-rows.ts'
 import type { TransfersOptions } from './nft-transfers.ts'
-import { OneBranch } from './one-branch.ts'
+import { claimStands, OneBranch, rereadsMax } from './one-branch.ts'
 import type { FactsByContract, ShownContracts } from './shown-contracts.ts'
 import { tokenRows, tokenTotal } from './token-rows.ts'
 import type { TransferSubject } from './transfer-subject.ts'
@@ -90,8 +90,15 @@ export class IndexTransfers {
   }
 
   async answer(question: ListQuestion, options: TransfersOptions): Promise<ListAnswer> {
-    const { view, bounds, complete } = await this.#freshLook(question, options)
-    const page = await this.#page(question, bounds)
+    let { view, bounds, complete } = await this.#freshLook(question, options)
+    let page = await this.#page(question, bounds)
+    for (let left = rereadsMax; complete && !(await this.#stands(question, view, bounds)); left--) {
+      if (left === 0) complete = false
+      else {
+        ;({ view, bounds, complete } = await this.#look(question))
+        page = await this.#page(question, bounds)
+      }
+    }
     const { rows } = page
     return {
       ...{ question, ...page, blockExists: bounds.exist, indexComplete: complete },
@@ -133,7 +140,7 @@ export class IndexTransfers {
   /** Coverage is read before rows: a commit in between can only make the answer claim less than it holds. */
   async #look(question: ListQuestion): Promise<Look> {
     const { of, chain } = question
-    const view = await this.#view(chain, of.list === 'token-transfers' ? of.contract : undefined)
+    const view = await this.#view(chain, contractOf(of))
     requireIndex(indexOf(of), { chain, chains: this.#options.chains }, view)
     const asked = of.list === 'block-transfers' ? await this.#blockAsked(chain, of.block) : question
     const bounds: BlockBounds =
@@ -146,9 +153,16 @@ export class IndexTransfers {
     return { view, bounds, complete: isWhole && isAnswered && view.filled.has(indexOf(of)) }
   }
 
+  async #stands({ chain, of }: ListQuestion, { state }: CoverageView, bounds: BlockBounds) {
+    const stands = await claimStands(this.#store, chain, state, bounds.claim)
+    // It may be kept: a process hears late of what another one commits.
+    if (!stands) this.#views.delete(viewKey(chain, contractOf(of)))
+    return stands
+  }
+
   async #view(chain: ChainId, contract: Address | undefined): Promise<CoverageView> {
     const revision = this.#revision()
-    const key = `${chain} ${contract}`
+    const key = viewKey(chain, contract)
     const known = this.#views.get(key)
     if (known?.revision === revision) return known
     const [state, coverage, states] = await Promise.all([
@@ -214,6 +228,15 @@ export class IndexTransfers {
       total += await this.#store.transferCount({ chain, contract, fromBlock: from, toBlock: to })
     return total
   }
+}
+
+function viewKey(chain: ChainId, contract: Address | undefined): string {
+  return `${chain} ${contract}`
+}
+
+/** Whose coverage counts; undefined: that of all. */
+function contractOf(of: TransferSubject): Address | undefined {
+  return of.list === 'token-transfers' ? of.contract : undefined
 }
 
 type SpanSubject = Exclude<TransferSubject, { list: 'token-transfers' }>

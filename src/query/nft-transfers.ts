@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache'
 import { type ShownFacts, shownFacts } from '../annotate/shown-facts.ts'
 import { atMost } from '../at-most.ts'
 import { isCovered, weakestEvidence } from '../coverage.ts'
-import type { Address, CoveredInterval, Evidence, Interval, Position } from '../model.ts'
+import type { Address, ChainId, CoveredInterval, Evidence, Interval, Position } from '../model.ts'
 import type { PageCursor } from '../store/cursor.ts'
 import type { ChainState, Store, TransferRange } from '../store/store.ts'
 import type { TransferPage } from '../store/transfer-page.ts'
@@ -14,7 +14,7 @@ import { type BlockBounds, resolveBounds } from './block-bounds.ts'
 import type { PageLabels } from './find-labels.ts'
 import type { Freshen, IndexingKey } from './freshen.ts'
 import type { KnownLabels } from './known-labels.ts'
-import { OneBranch } from './one-branch.ts'
+import { claimStands, OneBranch, rereadsMax } from './one-branch.ts'
 import { boundToBranch, type WholeTransfers, wholePages } from './whole-transfers.ts'
 
 /** From the parameters of a first page, or from a cursor. */
@@ -72,9 +72,16 @@ export class NftTransfers {
   }
 
   async answer(question: TransfersQuestion, options: TransfersOptions): Promise<TransfersAnswer> {
-    const { view, bounds, verdict } = await this.#freshLook(question, options)
+    let { view, bounds, verdict } = await this.#freshLook(question, options)
+    let rows = await this.#rows(question, rangeOf(question, bounds))
+    for (let left = rereadsMax; verdict.complete && !(await this.#stands(question, view, bounds)); left--) {
+      if (left === 0) verdict = { ...verdict, complete: false, evidence: undefined }
+      else {
+        ;({ view, bounds, verdict } = await this.#look(question))
+        rows = await this.#rows(question, rangeOf(question, bounds))
+      }
+    }
     const range = rangeOf(question, bounds)
-    const rows = await this.#rows(question, range)
     return {
       question,
       rows,
@@ -122,9 +129,16 @@ export class NftTransfers {
     return { view, bounds, verdict: judge(view, bounds) }
   }
 
+  async #stands({ chain, contract }: TransfersQuestion, { state }: ContractView, bounds: BlockBounds) {
+    const stands = await claimStands(this.#store, chain, state, bounds.claim)
+    // It may be kept: a process hears late of what another one commits.
+    if (!stands) this.#views.delete(viewKey(chain, contract))
+    return stands
+  }
+
   async #view({ chain, contract }: TransfersQuestion): Promise<ContractView> {
     const revision = this.#revision()
-    const key = `${chain} ${contract}`
+    const key = viewKey(chain, contract)
     const known = this.#views.get(key)
     if (known?.revision === revision) return known
     const [state, coverage, facts, marks] = await Promise.all([
@@ -158,6 +172,10 @@ export class NftTransfers {
   async #total({ page, limit }: TransfersQuestion, range: TransferRange, rows: AnswerRows): Promise<number> {
     return rows.more ? await this.#store.transferCount(range) : page * limit + rows.length
   }
+}
+
+function viewKey(chain: ChainId, contract: Address): string {
+  return `${chain} ${contract}`
 }
 
 function judge(view: ContractView, { claim }: BlockBounds): PageVerdict {

@@ -1,7 +1,7 @@
 // Tells whether what was read over a long time is of one branch of a chain, and whether nothing of it was taken away.
 // It is made before anything is read, and asked afterwards.
 import { AlmanacError } from '../errors.ts'
-import type { Block, ChainId } from '../model.ts'
+import type { Block, ChainId, Interval } from '../model.ts'
 import type { IndexName } from '../store/indexes/index-view.ts'
 import type { ChainState, Store } from '../store/store.ts'
 import { type KeptIndexes, keptAndFilled } from './kept-index.ts'
@@ -70,6 +70,27 @@ export class OneBranch {
       throw streamCut(`${index} was left while the list was read`)
   }
 }
+
+/**
+ * Whether what was claimed before rows were read holds for them too: a head that went back meanwhile leaves blocks that
+ * have none any more.
+ */
+export async function claimStands(
+  store: Pick<Store, 'chainState' | 'lowestBlock'>,
+  chain: ChainId,
+  state: ChainState | undefined,
+  claim: Interval | undefined,
+): Promise<boolean> {
+  if (state === undefined || claim === undefined || claim.to <= state.finalized) return true
+  const { number, hash } = state.head
+  const now = await store.lowestBlock(chain, { from: number, to: number })
+  if (now !== undefined) return now.hash === hash
+  // A final block is not kept where it has no rows.
+  return number <= ((await store.chainState(chain))?.finalized ?? -1)
+}
+
+/** How often a page is read again whose claim did not stand; then it claims nothing. */
+export const rereadsMax = 3
 
 type Now = { takenBack: number; indexes: KeptIndexes; state: ChainState | undefined; hot: readonly Block[] }
 
