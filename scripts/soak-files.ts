@@ -1,11 +1,13 @@
 // Flips every bit of small files of history, one at a time, and cuts them at every byte: what would be stored is the
-// same, or the file is refused.
+// same, or the file is refused; by the check of files, and as the index meets them through its source.
 //
 //   npm run soak:files -- [--step 1] [FILE …]
 //
 // Files that are named are only checked as they are, each whole. Ends with exit code 1 where something passed.
 
-import { statSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { checkFile } from '../src/evm/files/check-file.ts'
 import { readHeader } from '../src/evm/files/file-block.ts'
@@ -13,6 +15,7 @@ import { fullReceipts, madeChain } from '../test/history-blocks.ts'
 import { flipped, harmOf, storedOf, withFile } from '../test/history-flips.ts'
 import { writeEra1, writeEre } from '../test/history-writer.ts'
 import { mainnetBeaconRoots, mainnetBlocks } from '../test/recordings.ts'
+import { smallFiles, WholeFile } from '../test/source-flips.ts'
 
 const { values, positionals } = parseArgs({
   options: { step: { type: 'string', default: '1' } },
@@ -51,13 +54,27 @@ for (const [what, bytes] of files) {
   say(`${what}: ${8 * bytes.length} bits and ${bytes.length} cuts tried in steps of ${step}`)
 
   async function tryOne(trial: string, altered: Uint8Array, expected: typeof whole): Promise<void> {
-    const harm = await harmOf(name, altered, expected)
-    if (harm === undefined) return
-    failures++
-    say(`${trial}: ${harm}`)
+    blame(trial, await harmOf(name, altered, expected))
   }
 }
+const folder = mkdtempSync(join(tmpdir(), 'almanac-flips-'))
+for (const file of smallFiles(folder)) {
+  const { what, bytes } = file
+  const whole = new WholeFile(file)
+  for (let bit = 0; bit < 8 * bytes.length; bit += step)
+    blame(`source, ${what}, bit ${bit}`, await whole.harmOf(flipped(bytes, bit)))
+  for (let length = 0; length < bytes.length; length += step)
+    blame(`source, ${what}, cut at ${length}`, await whole.harmOf(bytes.subarray(0, length)))
+  say(`source, ${what}: ${8 * bytes.length} bits and ${bytes.length} cuts tried in steps of ${step}`)
+}
+rmSync(folder, { recursive: true })
 process.exitCode = failures > 0 ? 1 : 0
+
+function blame(trial: string, harm: string | undefined): void {
+  if (harm === undefined) return
+  failures++
+  say(`${trial}: ${harm}`)
+}
 
 function say(line: string): void {
   process.stdout.write(`${line}\n`)
