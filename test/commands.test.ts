@@ -356,7 +356,7 @@ describe('start and status', () => {
     const { stdout: shown } = await place.run(['status', '--url', url])
     expect(shown).toMatch(/CHAIN +STATE +HEAD +AGE +BEHIND +COVERED +RATE +LEFT +ENDPOINTS/)
     // Simulated blocks are years old, as those of a node that stopped.
-    expect(shown).toMatch(/sim +live +364 +\d{4}d \d+h +0s +\[={12}\] 100% .*1 of 1 healthy/)
+    expect(shown).toMatch(/sim +live +364 +\d{4}d( \d+h)? +0s +\[={12}\] 100% .*1 of 1 healthy/)
     expect(shown).toMatch(/gone +stalled +- .*0 of 1 healthy/)
     expect(shown).toMatch(/gone is stalled: gone endpoint 127\.0\.0\.1:\d+ failed/)
     expect(shown.match(/gone endpoint/g)).toHaveLength(1)
