@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 // Tests start hundreds of processes and threads of the same sources. What one of them compiled the others read, which takes half a second
 // of each start away.
@@ -8,6 +9,19 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/al
 // Tests beside their file share processes, since they leave nothing behind. Suites start theirs anew, are many times as long, and so come first:
 // projects run in the order of their names.
 const suites = ['test/**/*.test.ts', 'src/store/{sqlite,postgres}/*.test.ts', 'src/store/postgres/*/*.test.ts']
+
+// Left to itself, Vitest begins with the largest files where it has not run before, and would begin minutes of waiting when all else has ended.
+const longest = ['sandbox-minutes', 'console', 'cli', 'commands', 'postgres', 'evm-real-node', 'verify', 'evm-claims']
+
+class LongestFirst extends BaseSequencer {
+  override async sort(suites: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification): number => {
+      const at = longest.findIndex(name => moduleId.endsWith(`/${name}.test.ts`))
+      return at < 0 ? longest.length : at
+    }
+    return (await super.sort(suites)).sort((one, other) => place(one) - place(other))
+  }
+}
 
 export default defineConfig({
   test: {
@@ -18,6 +32,9 @@ export default defineConfig({
     // One more than the cores of a small machine: many suites wait for the processes that they start.
     maxWorkers: 3,
     pool: 'forks',
+    // From the beginning as much as V8 would take after a while: most of these processes end before that.
+    execArgv: ['--min-semi-space-size=16'],
+    sequence: { sequencer: LongestFirst },
     projects: [
       { extends: true, test: { name: 'across files', include: suites, globalSetup: 'test/shared-folder.ts' } },
       {

@@ -5,7 +5,7 @@ import { openStore } from '../src/store/open.ts'
 import { CommandPlace, type CommandRun } from './command-run.ts'
 import { storedTransfers, truthByContract } from './evm-harness.ts'
 import { type SimNode, type SimNodeOptions, startSimNode } from './sim/node.ts'
-import type { SimChainOptions } from './sim/options.ts'
+import { lightBlocks, type SimChainOptions } from './sim/options.ts'
 
 export const chainId = 31_337
 export const cleanups: (() => Promise<void>)[] = []
@@ -21,8 +21,7 @@ afterEach(async () => {
 
 export type Simulated = Omit<SimNodeOptions, 'chain'> & { chain?: Partial<SimChainOptions> }
 
-/** Enough to tell right from wrong; what a block costs is measured on fuller ones. */
-export const lightBlocks = { transactionsPerBlock: 5, logsPerCall: 2 } satisfies Partial<SimChainOptions>
+/** For what a block costs. */
 export const fullBlocks = { transactionsPerBlock: 8, logsPerCall: 3 } satisfies Partial<SimChainOptions>
 
 /** A node whose final block is 64 below its head, and a configuration that names it. */

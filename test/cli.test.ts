@@ -81,8 +81,8 @@ async function almanac(parameters: readonly string[], environment?: Environment)
 }
 
 /** Without a process of its own, where only what it says is looked at. */
-function almanacHere(parameters: readonly string[]): Promise<Ended> {
-  return runHere(parameters, directory)
+function almanacHere(parameters: readonly string[], environment?: Environment): Promise<Ended> {
+  return runHere(parameters, directory, environment)
 }
 
 /** With a store, because a start that names nothing at all runs the sandbox. */
@@ -146,7 +146,7 @@ describe('configuration', () => {
     expect(text.code).toBe(0)
     expect(text.stdout + text.stderr).not.toContain(secret)
     expect(text.stdout).toContain('https://rpc.example/…')
-    const json = JSON.parse((await almanac(['config', 'check', '--json', '--listen', ':9'], environment)).stdout)
+    const json = JSON.parse((await almanacHere(['config', 'check', '--json', '--listen', ':9'], environment)).stdout)
     expect(json).toMatchObject({ listen: ':9', log: { level: 'warn' }, chains: { eth: { from: 7 } } })
   })
 
@@ -256,7 +256,7 @@ describe('keys', () => {
     const created = await almanac(['keys', 'create', ...options])
     expect(created.code).toBe(0)
     expect(created.stdout).toMatch(/^alm_[A-Za-z0-9_-]{43}\n$/)
-    const listed = await almanac(['keys', 'list', '--json'])
+    const listed = await almanacHere(['keys', 'list', '--json'])
     expect(JSON.parse(listed.stdout)).toEqual([
       {
         id: expect.stringMatching(/^[0-9a-f]{12}$/),
@@ -282,7 +282,7 @@ describe('keys', () => {
     expect(again.stderr).toBe('Another active key is named ci: limit and revoke each by its id.\n')
     const second = JSON.parse(again.stdout).id
     expect((await almanacHere(['keys', 'revoke', 'ci'])).stderr).toContain(second)
-    expect(await almanac(['keys', 'revoke', second])).toMatchObject({ code: 0, stdout: '' })
+    expect(await almanacHere(['keys', 'revoke', second])).toMatchObject({ code: 0, stdout: '' })
     expect(await almanacHere(['keys', 'revoke', 'ci'])).toMatchObject({ code: 0, stdout: '' })
     expect(JSON.parse((await almanacHere(['keys', 'list', '--json'])).stdout)[0].state).toBe('revoked')
   })
@@ -301,7 +301,7 @@ describe('keys', () => {
     const { stdout: table } = await almanacHere(['keys', 'list'])
     expect(table).toMatch(/ {2}usual +active +\S+ +some +50 +- +500 +20 /)
     expect(table).toMatch(/ {2}free +active +\S+ +NONE +- +- +- +- /)
-    const changed = await almanac(['keys', 'limit', 'usual', '--rate', '200', '--index', 'none', '--json'])
+    const changed = await almanacHere(['keys', 'limit', 'usual', '--rate', '200', '--index', 'none', '--json'])
     expect(JSON.parse(changed.stdout)).toMatchObject({ ...usual, rate_per_second: 200, index_per_day: null })
     const [listed] = JSON.parse((await almanacHere(['keys', 'list', '--json'])).stdout)
     expect(listed).toMatchObject({ ...usual, name: 'usual', rate_per_second: 200, index_per_day: null })
@@ -380,7 +380,7 @@ describe('start', () => {
       keys: 2,
       hint: expect.stringContaining('keys create --name admin --scopes ops,keys'),
     })
-    const made = await almanac(['keys', 'create', '--name', 'admin', '--scopes', 'ops,keys'])
+    const made = await almanacHere(['keys', 'create', '--name', 'admin', '--scopes', 'ops,keys'])
     expect(await ask(await server.url(), made.stdout.trim(), '/keys')).toBe(200)
   })
 
@@ -564,10 +564,10 @@ describe('status', () => {
     const json = await almanac(['status', '--json', '--url', url], { ALMANAC_KEY: 'the-operator-key' })
     expect(json.code).toBe(0)
     expect(JSON.parse(json.stdout)).toMatchObject({ version: expect.any(String), chains: {} })
-    const text = await almanac(['status', '--listen', new URL(url).host, '--key', 'the-operator-key'])
+    const text = await almanacHere(['status', '--listen', new URL(url).host, '--key', 'the-operator-key'])
     expect(text.code).toBe(0)
     expect(text.stdout).toContain('almanac.db')
-    const refused = await almanac(['status', '--url', url, '--key', 'wrong'])
+    const refused = await almanacHere(['status', '--url', url, '--key', 'wrong'])
     expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('scope ops') })
     expect(refused.stderr).toContain('answered 401 to /status. (Invalid key)')
   })

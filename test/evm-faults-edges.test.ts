@@ -8,7 +8,7 @@ import type { Store } from '../src/store/store.ts'
 import { expectContractTruth, expectFullTruth, expectNothingWrong, expectSentTruth } from './evm-fault-checks.ts'
 import { caughtUp, patienceMs, startIndexer, storedTransfers, temporaryStore, truthByContract } from './evm-harness.ts'
 import { type SimNode, type SimNodeOptions, startSimNode } from './sim/node.ts'
-import type { SimChainOptions } from './sim/options.ts'
+import { lightBlocks, type SimChainOptions } from './sim/options.ts'
 import { expectedSent } from './sim/truth.ts'
 
 const cleanups: (() => Promise<void>)[] = []
@@ -16,6 +16,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
 
+const usual = { height: 150, hashes: 'real', finalityDepth: 40, ...lightBlocks } as const
 const fast = {
   retryDelayMs: { first: 20, max: 100 },
   historyCheckMs: 50,
@@ -46,7 +47,7 @@ function start(node: SimNode, store: Store, setup: Partial<ChainSetup> = {}) {
 type RunOptions = Pick<SimNodeOptions, 'endpoints'> & { chain?: Partial<SimChainOptions> }
 
 async function run(options: RunOptions, setup: Partial<ChainSetup> = {}) {
-  const node = await sim({ ...options, chain: { height: 150, hashes: 'real', finalityDepth: 40, ...options.chain } })
+  const node = await sim({ ...options, chain: { ...usual, ...options.chain } })
   const store = await emptyStore()
   return { node, store, ...start(node, store, setup) }
 }
@@ -139,7 +140,7 @@ describe('what is and what is not a reorganisation', () => {
   })
 
   test('a development node that was restarted is recognised by block 0', async () => {
-    const node = await sim({ chain: { height: 150, hashes: 'real', finalityDepth: 40 } })
+    const node = await sim({ chain: usual })
     const store = await emptyStore()
     const { indexer } = start(node, store)
     await caughtUp(indexer, node)
@@ -147,7 +148,7 @@ describe('what is and what is not a reorganisation', () => {
     const held = await store.hotBlocks(id)
     await node.close()
     const anew = await sim({
-      chain: { seed: 99, height: 12, hashes: 'real', finalityDepth: 40 },
+      chain: { ...usual, seed: 99, height: 12 },
       endpoints: [{ port }],
     })
     // The first failures are of the moment without a node.
@@ -249,7 +250,7 @@ describe('long absences', () => {
     await caughtUp(indexer, node)
     await stop()
     if (depth > 0) node.reorg({ depth, length: depth + 1 })
-    node.mine(400)
+    node.mine(200)
     const again = start(node, store)
     await caughtUp(again.indexer, node)
     await expectFullTruth(store, node.chain, 0)
@@ -326,7 +327,7 @@ describe('on demand', () => {
 
   test('a contract that nobody asks for is no longer followed, and completed when it is asked for again', async () => {
     const retention = { contractDays: 1, walletDays: 1 }
-    const node = await sim({ chain: { height: 150, hashes: 'real', finalityDepth: 40 } })
+    const node = await sim({ chain: usual })
     const store = await emptyStore()
     const contract = busiest(node)
     const listed = node.chain.contracts.all.map(({ address }) => address as Address).find(each => each !== contract)!
@@ -365,7 +366,7 @@ describe('on demand', () => {
   })
 
   test('an address without code is read where the operator lists it, and then complete', async () => {
-    const node = await sim({ chain: { height: 150, finalityDepth: 40 } })
+    const node = await sim({ chain: { ...usual, hashes: 'cheap' } })
     const store = await emptyStore()
     const wallet = node.chain.block(50).transactions[0]!.from as Address
     const { indexer } = start(node, store, { index: 'on-demand', contracts: [wallet] })
@@ -385,7 +386,7 @@ describe('on demand', () => {
 
   test.each([1, 7])('ranges of %i blocks at the most, listed contracts included', async blocks => {
     const faults = [{ kind: 'range-limit', blocks, provider: 'besu' }] as const
-    const node = await sim({ chain: { height: 150, finalityDepth: 40 }, endpoints: [{ faults }] })
+    const node = await sim({ chain: { ...usual, hashes: 'cheap' }, endpoints: [{ faults }] })
     const store = await emptyStore()
     const contract = busiest(node)
     const { indexer } = start(node, store, { index: 'on-demand', contracts: blocks === 7 ? [contract] : [] })

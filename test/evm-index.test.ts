@@ -17,6 +17,7 @@ import {
   truthByContract,
 } from './evm-harness.ts'
 import { type SimNode, type SimNodeOptions, startSimNode } from './sim/node.ts'
+import { lightBlocks } from './sim/options.ts'
 import { expectedActivity, expectedSent, expectedTransfers } from './sim/truth.ts'
 import { type Engine, engineNames, startEngine } from './store-engines.ts'
 
@@ -26,7 +27,6 @@ afterEach(async () => {
 })
 
 let engine: Engine
-const lightBlocks = { transactionsPerBlock: 5, logsPerCall: 2 }
 
 async function run(options: SimNodeOptions, setup: Partial<ChainSetup> = {}) {
   const node = await startSimNode(options)
@@ -65,7 +65,7 @@ describe.each(engineNames)('on %s', name => {
 
   describe('full mode', () => {
     test('stores the whole chain, and what is mined meanwhile, with the proof of the receipts root', async () => {
-      const { node, store, indexer } = await run({ chain: { height: 300, hashes: 'real' } })
+      const { node, store, indexer } = await run({ chain: { height: 300, hashes: 'real', ...lightBlocks } })
       await caughtUp(indexer, node)
       node.mine(10)
       await caughtUp(indexer, node)
@@ -89,14 +89,17 @@ describe.each(engineNames)('on %s', name => {
 
     test('takes the bloom where a node has no receipts', async () => {
       const faults = [{ kind: 'method-missing', methods: ['eth_getBlockReceipts'] }] as const
-      const { node, store, indexer } = await run({ chain: { height: 200, hashes: 'real' }, endpoints: [{ faults }] })
+      const { node, store, indexer } = await run({
+        chain: { height: 200, hashes: 'real', ...lightBlocks },
+        endpoints: [{ faults }],
+      })
       await caughtUp(indexer, node)
       await expectTruth(node, store)
       expect((await indexer.status()).covered[0]?.evidence).toBe('bloom')
     })
 
     test('replaces hot blocks on reorganisations, also nested ones', async () => {
-      const { node, store, indexer } = await run({ chain: { height: 200, hashes: 'real' } })
+      const { node, store, indexer } = await run({ chain: { height: 200, hashes: 'real', ...lightBlocks } })
       await caughtUp(indexer, node)
       for (const move of [
         { depth: 1, length: 1 },
@@ -112,7 +115,7 @@ describe.each(engineNames)('on %s', name => {
     })
 
     test('history below `from` is left out', async () => {
-      const { node, store, indexer } = await run({ chain: { height: 300 } }, { from: 120 })
+      const { node, store, indexer } = await run({ chain: { height: 300, ...lightBlocks } }, { from: 120 })
       await caughtUp(indexer, node)
       await expectTruth(node, store, 120)
     })

@@ -11,6 +11,7 @@ import { packTransfer } from './pack-transfer.ts'
 import { seed, seeded, seededTransfers } from './seed.ts'
 import { type ServedApi, serveApi } from './served-api.ts'
 import { type SimNode, startSimNode } from './sim/node.ts'
+import { lightBlocks } from './sim/options.ts'
 
 const chainId = 31_337
 
@@ -19,7 +20,7 @@ describe('on the command line', () => {
   let node: SimNode
   beforeEach(async () => {
     place = new CommandPlace()
-    node = await startSimNode({ chain: { chainId, height: 364, hashes: 'real' } })
+    node = await startSimNode({ chain: { chainId, height: 364, hashes: 'real', ...lightBlocks } })
     place.configure({ sim: { id: chainId, rpc: node.endpoints.map(({ url }) => url), index: 'full' } })
   })
   afterEach(async () => {

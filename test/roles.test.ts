@@ -16,6 +16,7 @@ import { openStore } from '../src/store/open.ts'
 import { CommandPlace } from './command-run.ts'
 import { storedTransfers, truthByContract } from './evm-harness.ts'
 import { type SimNode, startSimNode } from './sim/node.ts'
+import { lightBlocks } from './sim/options.ts'
 import { expectedSent } from './sim/truth.ts'
 import { type Engine, engineNames, startEngine } from './store-engines.ts'
 
@@ -50,7 +51,7 @@ describe.each(engineNames)('on %s', name => {
 
   test('one that answers has contracts and wallets indexed by another one', { timeout: 180_000 }, async () => {
     const url = await engine.newStore()
-    const node = await startSimNode({ chain: { chainId, height: 300, hashes: 'real' } })
+    const node = await startSimNode({ chain: { chainId, height: 300, hashes: 'real', ...lightBlocks } })
     cleanups.push(() => node.close())
     const place = new CommandPlace()
     cleanups.push(() => place.dispose())

@@ -14,13 +14,13 @@ import {
   cleanups,
   configureFor,
   expectTruth,
-  lightBlocks,
   place,
   type Simulated,
   simulate,
 } from './chain-commands.ts'
 import { forgedResults } from './sim/hostile.ts'
 import { type SimNode, startSimNode } from './sim/node.ts'
+import { lightBlocks } from './sim/options.ts'
 import { startOtherHistory } from './sim/other-history.ts'
 
 describe('verify', () => {

@@ -71,6 +71,9 @@ export type SimChainOptions = {
   scenario: SimScenario | undefined
 }
 
+/** Enough to tell right from wrong; what a block costs is measured on fuller ones. */
+export const lightBlocks = { transactionsPerBlock: 5, logsPerCall: 2 } satisfies Partial<SimChainOptions>
+
 export const defaultSimChainOptions: SimChainOptions = {
   seed: 1,
   chainId: 1,
