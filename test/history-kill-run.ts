@@ -71,14 +71,15 @@ async function indexKilled(killing: Killing, struck: HistoryKills): Promise<void
   const { id, head, history, path, kills, blocksPerSecond, dice } = killing
   const url = `file:${path}`
   let before: Claims = { transfers: [], full: [] }
-  // Blocks are read twice: for transfers, and for senders.
-  let left = 2 * (head + 1)
+  let claimed = 0
   for (let killed = 0; ; killed++) {
     const given = [url, `${id}`, `${head}`, history, `${blocksPerSecond}`]
     const child = fork(childFile, given, { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
     const closed = once(child, 'close')
     let heard = ''
-    const progress = dice.below(Math.ceil((1.5 * left) / (kills - killed + 1)))
+    // Blocks are read twice: for transfers, and for senders.
+    const left = 2 * (head + 1) - claimed
+    const strikesAt = claimed + dice.below(Math.ceil((1.5 * left) / (kills - killed + 1)))
     const inOpening = dice.chance(15)
     const pauseMs = dice.below(inOpening ? 600 : 60)
     let waits = killed < kills
@@ -88,8 +89,7 @@ async function indexKilled(killing: Killing, struck: HistoryKills): Promise<void
     }
     child.stdout!.on('data', (chunk: Buffer) => {
       heard += chunk.toString()
-      const leftNow = Number(heard.split('\n').at(-2))
-      if (waits && leftNow <= left - progress) strike()
+      if (waits && Number(heard.split('\n').at(-2)) >= strikesAt) strike()
     })
     if (waits && inOpening) strike()
     const [code] = await closed
@@ -99,7 +99,7 @@ async function indexKilled(killing: Killing, struck: HistoryKills): Promise<void
     assert.equal(code, null, 'The index process failed.')
     struck[phaseOf(heard, after, head)]++
     before = after
-    left = 2 * (head + 1) - blockCount(after.transfers) - blockCount(after.full)
+    claimed = blockCount(after.transfers) + blockCount(after.full)
   }
 }
 
