@@ -50,10 +50,16 @@ export async function sendHostile(run: HostileRun): Promise<HostileResult> {
   return result
 }
 
-/** Overload and another version of HTTP are no errors of the service; 501 is none where the document has it. */
-function isAllowed(status: number, { documented }: Made): boolean {
-  return status < 500 || status === 503 || status === 505 || (status === 501 && documented.includes('501'))
+/**
+ * Overload and another version of HTTP are no errors of the service; 501 is none where the document has it, or where
+ * dots in the path lead to another operation.
+ */
+function isAllowed(status: number, { documented, bytes }: Made): boolean {
+  if (status === 501) return documented.includes('501') || withDots.test(bytes.toString('latin1'))
+  return status < 500 || status === 503 || status === 505
 }
+
+const withDots = /^\S+ [^? ]*\/(\.|%2e){1,2}[/? ]/i
 
 const texts = [
   ...['', ' ', '0', '-1', '1.5', '1e309', 'NaN', '-0', '0x', '0x0', 'null', 'true', '[]', '{}', '%', '%00', '%ff%fe'],
