@@ -615,11 +615,11 @@ describe('status', () => {
 })
 
 test.runIf(existsSync('/dev/full'))('output that cannot be written is an error of two lines', () => {
-  const { PATH } = process.env
+  const { PATH, NODE_COMPILE_CACHE } = process.env
   const full = openSync('/dev/full', 'w')
   const { status, stderr } = spawnSync(process.execPath, [main, 'config', 'check'], {
     cwd: directory,
-    env: { PATH },
+    env: { PATH, NODE_COMPILE_CACHE },
     stdio: ['ignore', full, 'pipe'],
     encoding: 'utf8',
   })
