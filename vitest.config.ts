@@ -10,8 +10,12 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/al
 // projects run in the order of their names.
 const suites = ['test/**/*.test.ts', 'src/store/{sqlite,postgres}/*.test.ts', 'src/store/postgres/*/*.test.ts']
 
-// Left to itself, Vitest begins with the largest files where it has not run before, and would begin minutes of waiting when all else has ended.
-const longest = ['sandbox-minutes', 'console', 'cli', 'commands', 'postgres', 'evm-real-node', 'verify', 'evm-claims']
+// Left to itself, Vitest begins with the largest files where it has not run before, and would begin minutes of waiting
+// when all else has ended.
+const longest = [
+  ...['test/sandbox-minutes', 'test/console', 'test/evm-real-node', 'test/commands', 'src/store/postgres/postgres'],
+  ...['test/cli', 'test/sandbox', 'test/verify', 'test/readme', 'test/evm-claims', 'test/evm-faults', 'test/cluster'],
+]
 
 class LongestFirst extends BaseSequencer {
   override async sort(suites: TestSpecification[]): Promise<TestSpecification[]> {
