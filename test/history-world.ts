@@ -82,12 +82,14 @@ export class HistoryIndex {
     return this.#evm.configure({ [this.#chain.name]: settingsOf(sources) })
   }
 
-  /** Waits until the status is as wanted, and returns it. */
+  /** Waits until the status is as wanted, and returns it. Patience begins anew with each step ahead. */
   async until(isWanted: (status: SimStatus) => boolean): Promise<SimStatus> {
-    const deadline = Date.now() + patienceMs
-    for (;;) {
+    let deadline = Date.now() + patienceMs
+    for (let left: number | undefined; ; ) {
       const status = await this.status()
       if (isWanted(status)) return status
+      if (status.blocks_left !== left) deadline = Date.now() + patienceMs
+      left = status.blocks_left
       if (Date.now() > deadline)
         throw new Error(`not there: ${JSON.stringify({ ...status, covered: status.covered.slice(0, 9) })}`)
       await delay(20)
