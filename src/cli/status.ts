@@ -217,7 +217,7 @@ function faultsOf(chain: string, { name, state, reason, refused }: z.output<type
       const block = each.block === undefined ? '' : `, block ${countText(each.block)}`
       return `${called}: ${each.name}${block} is not used: ${each.reason}`
     }),
-    ...(more > 0 ? [`${called}: ${countText(more)} more are not used`] : []),
+    ...(more > 0 ? [`${called}: ${more === 1 ? 'one more is' : `${countText(more)} more are`} not used`] : []),
   ].map(printable)
 }
 
