@@ -123,7 +123,7 @@ export class ThreadPool<Given extends Reader> {
 }
 
 function lost(): AlmanacError {
-  return new AlmanacError('interrupted', 'The thread that was to read the answer ended before.', { retryable: true })
+  return new AlmanacError('interrupted', 'The reading thread ended at other work; this is read again.', { retryable: true })
 }
 
 function closed(): AlmanacError {

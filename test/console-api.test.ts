@@ -687,7 +687,7 @@ describe('files', () => {
       const answer = await api.get(path)
       expect(answer.status).toBe(404)
       expect(await answer.json()).toMatchObject({
-        message: 'The console is not built here: run `npm run build:console`, or read /openapi.json',
+        message: 'The console is not built here: run `npm run build:console` and start again, or read /openapi.json',
       })
     }
   })

@@ -44,7 +44,7 @@ export function consoleHandlers(files: StaticFiles | undefined): ReadonlyMap<str
 function refuseConsole(): Answer {
   throw new AlmanacError(
     'not_found',
-    'The console is not built here: run `npm run build:console`, or read /openapi.json',
+    'The console is not built here: run `npm run build:console` and start again, or read /openapi.json',
   )
 }
 

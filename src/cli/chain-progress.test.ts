@@ -12,14 +12,29 @@ const filling: ChainStatus = {
   ...{ ...live, state: 'backfilling', covered: [{ ...whole, from: 500 }], complete: false, eta_seconds: 50 },
   rates: { blocks_per_second: 10.012345678901234, rows_per_second: 1.25, bytes_per_second: 0 },
 }
+const walletsLater: ChainStatus = {
+  ...{
+    ...filling,
+    covered: [
+      { ...whole, from: 900 },
+      { ...whole, from: 750, scope: 'transfers' },
+    ],
+  },
+}
 const onDemand: ChainStatus = { ...live, index: 'on-demand', covered: [], lag_seconds: 75 }
 const stalled: ChainStatus = { ...live, state: 'stalled', reason: 'it is down. Try: start it.\u001b[2J' }
 
 test('every chain has a line, with its figures in the same places', () => {
   const solana = { devnet: { state: 'live' as const, slot: 1_234, lag_seconds: 0.027, rpc: [] } }
-  expect(progressLines({ chains: { eth: live, polygon: filling, base: onDemand, bsc: stalled }, solana })).toEqual([
+  expect(
+    progressLines({
+      chains: { eth: live, polygon: filling, gnosis: walletsLater, base: onDemand, bsc: stalled },
+      solana,
+    }),
+  ).toEqual([
     'eth            [========================]    100%  live  head 999  0 s behind',
     'polygon        [===========>            ]   50.0%  500 of 1,000 blocks  10 blocks/s  50s left',
+    'gnosis         [=>                      ]   10.0%  100 of 1,000 blocks  transfers 25.0%  10 blocks/s  50s left',
     'base           on demand                           live  head 999  1m 15s behind  0 contracts',
     'bsc            stalled: it is down.',
     '               Try: start it.�[2J',

@@ -3,7 +3,7 @@ import { blockCount, missingIntervals } from '../coverage.ts'
 import { Progress } from '../evm/index/chain-stats.ts'
 import type { Log } from '../log.ts'
 import type { ChainStatus, Interval, SolanaStatus, StatusReport } from '../model.ts'
-import { wholeScopeOf } from '../views.ts'
+import { type WholeScope, wholeScopeOf } from '../views.ts'
 import {
   contractsText,
   countText,
@@ -126,7 +126,8 @@ function chainLine(label: string, status: ChainStatus): string {
     const { done, total } = blocks
     return `${label}  ${barText(done, total)}  ${percentText(done, total).padStart(6)}  ${held}  head ${countText(head)}  ${behindText(lag_seconds)}`
   }
-  return progressText({ label, ...blocks, blocksPerSecond, secondsLeft: eta_seconds ?? undefined }, { bar: true })
+  const facts = { label, ...blocks, blocksPerSecond, secondsLeft: eta_seconds ?? undefined }
+  return progressText({ ...facts, also: transfersText(blocks) }, { bar: true })
 }
 
 function solanaLine(label: string, { state, reason, slot, lag_seconds }: SolanaStatus): string {
@@ -162,19 +163,28 @@ export type CoverageFacts = {
   views?: readonly string[] | undefined
 }
 
+type CoveredBlocks = {
+  done: number
+  total: number
+  /** Blocks that are covered but for the wallets, where these are more: wallets come in a pass of their own. */
+  transfers_done?: number
+}
+
 /** Blocks covered, and blocks to cover; undefined if contracts are read one by one. */
-export function coveredBlocks({
-  head,
-  from = 0,
-  index,
-  views,
-  covered,
-}: CoverageFacts): { done: number; total: number } | undefined {
+export function coveredBlocks({ head, from = 0, index, views, covered }: CoverageFacts): CoveredBlocks | undefined {
   if (index === 'on-demand' || head < from) return undefined
-  const kept = wholeScopeOf(views)
-  const full = covered.filter(({ scope }) => scope === 'full' || scope === kept)
   const total = head - from + 1
-  return { done: total - blockCount(missingIntervals(full, { from, to: head })), total }
+  const doneOf = (wanted: WholeScope): number => {
+    const some = covered.filter(({ scope }) => scope === 'full' || scope === wanted)
+    return total - blockCount(missingIntervals(some, { from, to: head }))
+  }
+  const [done, transfers] = [doneOf(wholeScopeOf(views)), doneOf('transfers')]
+  return { done, total, ...(transfers > done ? { transfers_done: transfers } : {}) }
+}
+
+/** Such as `transfers 48.2%`; empty where wallets are as far. */
+export function transfersText({ transfers_done, total }: CoveredBlocks): string {
+  return transfers_done === undefined ? '' : `transfers ${percentText(transfers_done, total)}`
 }
 
 /** The progress of a command. */
@@ -226,16 +236,19 @@ export type ProgressFacts = {
   total: number
   blocksPerSecond: number | undefined
   secondsLeft: number | undefined
+  /** Said after the blocks. */
+  also?: string
 }
 
 /** Such as `eth  [=====>    ]  48.2%  1,204,113 of 2,500,000 blocks  5,210 blocks/s  4m 9s left`. */
 export function progressText(facts: ProgressFacts, { bar }: { bar: boolean }): string {
-  const { label, done, total, blocksPerSecond, secondsLeft } = facts
+  const { label, done, total, blocksPerSecond, secondsLeft, also = '' } = facts
   return [
     label,
     ...(bar ? [barText(done, total)] : []),
     percentText(done, total).padStart(6),
     `${countText(done)} of ${countText(total)} blocks`,
+    ...(also === '' ? [] : [also]),
     ...(blocksPerSecond === undefined ? [] : [rateText(blocksPerSecond)]),
     ...(secondsLeft === undefined ? [] : [`${durationText(secondsLeft)} left`]),
   ].join('  ')

@@ -2,7 +2,7 @@
 import { Command } from 'commander'
 import { z } from 'zod'
 import { AlmanacError } from '../errors.ts'
-import { barText, coveredBlocks, heldText } from './chain-progress.ts'
+import { barText, coveredBlocks, heldText, transfersText } from './chain-progress.ts'
 import { addConfigOptions, loadConfigFor, printWarnings } from './options.ts'
 import { serverMeant } from './running-demo.ts'
 import {
@@ -200,9 +200,10 @@ function coverageText(chain: ShownChain): string {
   const blocks = coveredBlocks(facts)
   // Wallets are then looked up when they are asked for.
   const only = views?.includes('activity') === false ? ' transfers' : ''
-  return blocks === undefined
-    ? '-'
-    : `${barText(blocks.done, blocks.total, 12)} ${percentText(blocks.done, blocks.total)}${only}`
+  if (blocks === undefined) return '-'
+  const transfers = transfersText(blocks)
+  const also = transfers === '' ? only : `, ${transfers}`
+  return `${barText(blocks.done, blocks.total, 12)} ${percentText(blocks.done, blocks.total)}${also}`
 }
 
 const refusedMax = 3
@@ -217,7 +218,7 @@ function faultsOf(chain: string, { name, state, reason, refused }: z.output<type
       const block = each.block === undefined ? '' : `, block ${countText(each.block)}`
       return `${called}: ${each.name}${block} is not used: ${each.reason}`
     }),
-    ...(more > 0 ? [`${called}: ${countText(more)} more are not used`] : []),
+    ...(more > 0 ? [`${called}: ${more === 1 ? 'one more is' : `${countText(more)} more are`} not used`] : []),
   ].map(printable)
 }
 

@@ -189,7 +189,7 @@ describe('what is refused, and in which words', () => {
     ],
     [
       'chains:\n  eth: { index: full }',
-      'almanac.yaml:2:8: chains.eth.rpc is missing; accepted: an http:// or https:// URL, or a list of them.',
+      'almanac.yaml:2:8: chains.eth.rpc, history and portal are missing: one is needed; accepted as rpc: an http:// or https:// URL, or a list of them.',
     ],
     [
       'chains:\n  eth: { history: ./files }',

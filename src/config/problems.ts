@@ -3,7 +3,7 @@
 import type { z } from 'zod'
 import { redactStore, redactUrl } from '../redact.ts'
 import { type About, aboutOf, camelCase, keysOf, schemaAt } from './setting.ts'
-import { type Config, settingsSchema } from './settings.ts'
+import { type Config, noSource, settingsSchema } from './settings.ts'
 
 /** Where a value comes from: `almanac.yaml:3:12`, `ALMANAC_LISTEN` or `--listen`. */
 export type PlaceOf = (path: readonly PropertyKey[], part: 'key' | 'value') => string
@@ -20,6 +20,8 @@ export function describeIssue(issue: z.core.$ZodIssue, given: unknown, placeOf: 
     const wanted = accepted.length > 0 ? `a map with ${listed(accepted)}` : 'a map'
     return [`${place}: ${name || 'the file'} is ${shown(value)}; accepted: ${wanted}.`]
   }
+  if (issue.message === noSource)
+    return [`${place}: ${name}, history and portal are missing: one is needed; accepted as rpc: ${about.accepts}.`]
   if (value === undefined) return [`${place}: ${name} is missing; accepted: ${about.accepts}.`]
   return [`${place}: ${name} is ${shown(value, about.secret)}; accepted: ${about.accepts}.`]
 }

@@ -104,6 +104,9 @@ const history = {
   }),
 }
 
+/** The issue of a chain that has nothing to be read from. */
+export const noSource = 'no source'
+
 const chainSettings = section({
   ...endpoints,
   rpc: setting(endpoints.rpc.optional(), {
@@ -120,7 +123,7 @@ const chainSettings = section({
   }),
   views: setting(z.array(z.enum(viewNames)).transform(keptViews).optional(), {
     about:
-      'What the chain keeps. Without `activity` a chain in full mode takes about half of the disk and looks a wallet up when it is requested, as on-demand chains do; named later, it is filled from the nodes while the rest is served. `by_wallet`, `by_token` and `by_block` are indexes of transfers, for on-demand chains too; named later, they are filled from stored rows. Unset: a new chain keeps all, and one of an older store the indexes that it has.',
+      'What the chain keeps. Without `activity` a chain in full mode takes about half of the disk and looks a wallet up when it is requested, as on-demand chains do; named later, it is filled from nodes, files or the portal while the rest is served. `by_wallet`, `by_token` and `by_block` are indexes of transfers, for on-demand chains too; named later, they are filled from stored rows. Unset: a new chain keeps all, and one of an older store the indexes that it has.',
     accepts: `a list of ${viewNames.map(name => `\`${name}\``).join(', ')}; \`transfers\` is always kept`,
   }),
   contracts: setting(z.array(address).default([]), {
@@ -167,7 +170,7 @@ const chainSettings = section({
 })
   .superRefine(({ rpc, history: files, portal }, context) => {
     const hasSource = rpc !== undefined || files !== undefined || portal !== undefined
-    if (!hasSource) context.addIssue({ code: 'custom', path: ['rpc'], message: 'missing' })
+    if (!hasSource) context.addIssue({ code: 'custom', path: ['rpc'], message: noSource })
   })
   .transform(settings => ({ ...settings, rpc: settings.rpc ?? [] }))
 

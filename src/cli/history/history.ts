@@ -103,13 +103,21 @@ function described({ files, gaps, passedOver }: FolderReport): string {
   return [
     table(heading, rows),
     ...files.flatMap(({ file, problem }) => (problem === undefined ? [] : [problemText(file, problem)])),
-    ...files.flatMap(({ file, problem, unproven }) =>
-      problem !== undefined || unproven === undefined ? [] : [`${printable(file)}: not proven canonical: ${unproven}.`],
-    ),
+    ...unprovenLines(files),
     ...passedOver.map(file => `${printable(file)}: other files have its blocks too; it would be passed over.`),
     ...gaps.map(({ network, from, to }) => `${network}: no file has blocks ${from} to ${to}.`),
     `${of(({ checked }) => checked.blocks)} blocks checked with ${of(({ checked }) => checked.transactions)} transactions, ${of(({ checked }) => checked.logs)} logs and ${of(({ checked }) => checked.transfers)} NFT transfers; ${failed.length === 0 ? 'every file can be used' : `${failed.length} of ${files.length} files cannot be used`}.`,
   ].join('\n')
+}
+
+/** One line for all files with the same reason, but for the numbers in it: a whole chain has thousands of files. */
+function unprovenLines(files: readonly FileReport[]): string[] {
+  const some = files.filter(({ problem, unproven }) => problem === undefined && unproven !== undefined)
+  return [...Map.groupBy(some, ({ unproven }) => unproven!.replace(/\d+/g, '')).values()].map(alike => {
+    const [first, more] = [alike[0]!, alike.length - 1]
+    const others = more === 0 ? '' : ` and ${countText(more)} more`
+    return `${printable(first.file)}${others}: not proven canonical: ${first.unproven}.`
+  })
 }
 
 function problemText(file: string, { block, message }: { block?: number; message: string }): string {

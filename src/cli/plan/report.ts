@@ -49,7 +49,7 @@ export function totalOf(plans: readonly ChainPlan[]): Figures {
 
 export function shown(plans: readonly ChainPlan[], spent: Spent) {
   const chains = plans
-    .filter(({ works, missing }) => works.length + missing.length > 0)
+    .filter(({ works, missing, sources }) => works.length + missing.length + sources.length > 0)
     .map(({ name, works, missing, sources }) => [
       name,
       { ...sumOf(works), parts: works.map(shownPart), missing, ...(sources.length === 0 ? {} : { sources }) },
@@ -87,10 +87,11 @@ export function described(plans: readonly ChainPlan[], room: readonly string[], 
   const total = ['total', '', '', '', '', ...cells(totalOf(plans))]
   const limits = works.filter(({ limitedBy }) => !['endpoints', 'portal', 'machine'].includes(limitedBy))
   const areEmpty = plans.every(({ works, missing }) => works.length + missing.length === 0)
+  const nothing = plans.some(({ sources }) => sources.length > 0)
+    ? 'No source has a block: nothing would be indexed.'
+    : 'No contract is configured: nothing is indexed until one is requested.'
   return [
-    areEmpty
-      ? 'No contract is configured: nothing is indexed until one is requested.'
-      : table(heading, [...rows, total]),
+    areEmpty ? nothing : table(heading, [...rows, total]),
     '',
     ...plans.flatMap(sourceLines),
     ...plans.flatMap(viewsLines),

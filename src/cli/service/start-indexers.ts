@@ -129,12 +129,12 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; room:
   const balancesOf = async ({ kind: _, ...asked }: Extract<Work, { kind: 'balances' }>, waitMs: number) => {
     const answer = evm === undefined ? undefined : await evm.balances(asked, waitMs)
     if (answer !== undefined) return answer
-    throw notConfigured(asked.chain)
+    throw noNode(chains.byId(asked.chain)?.name ?? `${asked.chain}`)
   }
   const nonceOf = async ({ kind: _, ...asked }: Extract<Work, { kind: 'nonce' }>, waitMs: number) => {
     const answer = await evm?.nonce(asked, waitMs)
     if (answer !== undefined) return answer
-    throw notConfigured(asked.chain)
+    throw noNode(chains.byId(asked.chain)?.name ?? `${asked.chain}`)
   }
   const withNodes = Object.keys(config.chains).flatMap(name => chains.parse(name)?.id ?? [])
   if (hasEvm || networks.length > 0) {
@@ -248,8 +248,10 @@ function joinedFreshen({ store, log, onDemand, perform, withNodes, networks }: J
   }
 }
 
-function notConfigured(chain: ChainId): AlmanacError {
-  return new AlmanacError('not_configured', `Chain ${chain} is not configured.`)
+function noNode(chain: string): AlmanacError {
+  return new AlmanacError('not_configured', `The chain ${chain} has no node, which this is read from.`, {
+    hint: `set chains.${chain}.rpc.`,
+  })
 }
 
 function reportOf({ chains, solana }: StatusReport, table: ChainTable): Omit<Report, 'topics'> {

@@ -1,6 +1,7 @@
 // Checks a whole file: every header, link and root, and what proves that its blocks are canonical. It stores nothing.
 import { basename } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
+import { defineChain } from '../../chains.ts'
 import { decodeBlocks } from './decode-blocks.ts'
 import { UnreadableFile } from './e2store.ts'
 import { type FileBlock, type FileHeader, readBlock } from './file-block.ts'
@@ -89,6 +90,9 @@ function contentsOf(file: HistoryFile, network: Network | undefined): FileConten
   return { format, from, to, whole, ...has }
 }
 
+/** Its transfers are those of a chain without early collections. */
+const unknownNetwork = { chain: defineChain({ name: 'unknown', id: 0 }) }
+
 /** Blocks that are decoded together. */
 const blocksAtOnce = 32
 
@@ -120,8 +124,8 @@ async function checkBlocks(
     checked.logs += block.logCount
     batch.push(block)
     if (batch.length < blocksAtOnce && number < file.to) continue
-    if (network !== undefined)
-      checked.transfers += decodeBlocks(network.chain, batch, { scope: 'transfers', bytes: 0 }).transfers.length
+    const { chain } = network ?? unknownNetwork
+    checked.transfers += decodeBlocks(chain, batch, { scope: 'transfers', bytes: 0 }).transfers.length
     onBlocks?.({ blocks: batch.length, bytes: batch.length * file.bytesPerBlock })
     batch = []
     // Lets a signal through.
@@ -151,7 +155,7 @@ async function proveWhole(
 ): Promise<void> {
   const { proven, why } = await proofOfWhole(file, network, records)
   if (network === undefined) {
-    report.unproven ??= 'the name of the file begins with no network that is known'
+    report.unproven ??= 'its name begins with no network that is known, so a node or `anchor` must connect its blocks'
     return
   }
   if (report.proven.length === 0) {

@@ -20,7 +20,10 @@ export type FolderReport = {
 
 /** The history files of a folder, or the one file. */
 export function historyFiles(path: string): { path: string; bytes: number }[] {
-  const found = statSync(path).isDirectory()
+  const at = statSync(path, { throwIfNoEntry: false })
+  if (at === undefined)
+    throw new AlmanacError('bad_request', `${path} does not exist.`, { hint: 'name a folder, or one file in it.' })
+  const found = at.isDirectory()
     ? readdirSync(path)
         .filter(isHistoryFile)
         .sort()

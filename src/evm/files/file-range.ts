@@ -101,7 +101,7 @@ function readParts(file: HistoryFile, task: FileTask): FileResult {
     const records = { header, body, receipts, areSlim: file.areReceiptsSlim, chainId: chain.id }
     const block = ofBlock(number, () => readBlock(records))
     // What takes most of the time is done where the time is measured.
-    if (scope === 'full') for (const transaction of block.transactions) ofBlock(number, () => transaction.from)
+    ofBlock(number, () => recoverSenders(block, scope))
     blocks.push(block)
     above = header
     if (bytes > readBytesMax || performance.now() - startedMs > readMsMax) break
@@ -109,6 +109,14 @@ function readParts(file: HistoryFile, task: FileTask): FileResult {
   const range = decodeBlocks(chain, blocks.reverse(), { scope, bytes: Math.round(blocks.length * file.bytesPerBlock) })
   const tookMs = performance.now() - startedMs
   return { ok: true, range: anchor === undefined ? range : { ...range, anchor }, tookMs }
+}
+
+/** Those that decoding asks for, but for early collections: with three topics a transfer is of a fungible token. */
+function recoverSenders({ transactions, logs }: FileBlock, scope: WholeScope): void {
+  if (scope === 'full') for (const transaction of transactions) transaction.from
+  else
+    for (const [at, { topics }] of logs.logs.entries())
+      if (topics.length !== 3) transactions[logs.transactionIndexes[at]!]?.from
 }
 
 /** What a block is known to be of the chain by. */

@@ -29,8 +29,13 @@ export type PortalTask = {
   headers?: readonly unknown[] | undefined
 }
 
-/** `completed`: how many headers lacked a field that a node's has. */
-export type PortalResult = { ok: true; range: DecodedRange; completed: number } | { ok: false; failure: Failure }
+/**
+ * `completed`: how many headers lacked a field that a node's has. `isTooMuch`: the thread ended at it, so the answer may
+ * be right and the machine too slow.
+ */
+export type PortalResult =
+  | { ok: true; range: DecodedRange; completed: number }
+  | { ok: false; failure: Failure; isTooMuch?: true }
 
 export function decodePortalBodies(task: PortalTask): PortalResult {
   const { chain, scope, interval, bodies } = task

@@ -7,7 +7,7 @@ import { type SimPortal, type SimPortalOptions, startSimPortal } from '../../../
 import { createLog } from '../../log.ts'
 import type { Hash } from '../../model.ts'
 import type { BulkSource } from '../source/bulk-source.ts'
-import { DecodePool } from '../source/decode-pool.ts'
+import { DecodePool, type Decoder, inlineDecoder } from '../source/decode-pool.ts'
 import { portalSource } from './portal-source.ts'
 
 const { signal } = new AbortController()
@@ -68,6 +68,27 @@ test('a wrong range leaves what it holds for a while, and others stay', async ()
   expect(refused).toEqual([{ name: '20 to 25', block: expect.any(Number), reason: expect.stringMatching(/hash/) }])
   await expect.poll(() => source.holds.length).toBe(1)
   expect(source.status().refused).toEqual([])
+})
+
+test('what takes a thread too long is asked for again in parts, and only one block alone is wrong', async () => {
+  const limit = { blocks: 4 }
+  const decoder: Decoder = {
+    ...inlineDecoder,
+    async portal(task) {
+      if (task.interval.to - task.interval.from < limit.blocks) return inlineDecoder.portal(task)
+      const failure = { check: 'unreadable', block: task.interval.from, message: 'no answer within 10 s' } as const
+      return { ok: false, failure, isTooMuch: true }
+    },
+  }
+  const { source } = await start({}, { decoder })
+  const { interval } = await source.range({ from: 20, to: 31 }, { scope: 'full' }, signal)
+  expect(interval).toEqual({ from: 20, to: 22 })
+  expect(source.blocksAt(top)).toBe(3)
+  expect(source.status().refused).toEqual([])
+  limit.blocks = 0
+  await expect(source.range({ from: 20, to: 31 }, { scope: 'full' }, signal)).rejects.toThrow(
+    /wrong blocks from 20 to 20/,
+  )
 })
 
 test('a portal that is often wrong gives nothing for a while', async () => {

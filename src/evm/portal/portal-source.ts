@@ -188,8 +188,12 @@ class PortalSource implements BulkSource {
     const isUnproven = result.ok ? result.range.headersProven === false : result.failure.check === 'block-hash'
     const mayHelp = this.#options.headersOf !== undefined && this.#chain.quirks.headers !== undefined
     if (isUnproven && mayHelp && !withHeaders) return this.#decoded(part, scope, true, signal)
-    if (!result.ok) throw this.#refuse(part, result.failure)
-    return result
+    if (result.ok) return result
+    if (result.isTooMuch !== true || answer.count === 1) throw this.#refuse(part, result.failure)
+    // A slow or busy machine takes no more at once, or the answer was made to be slow: fewer blocks tell which.
+    const fewer = Math.ceil(answer.count / 4)
+    this.#size.learn({ kind: 'range-too-large', blocks: answer.count, blocksAllowed: fewer })
+    return this.#decoded({ from: part.from, to: part.from + fewer - 1 }, scope, withHeaders, signal)
   }
 
   async #blocks(interval: Interval, signal: AbortSignal): ReturnType<PortalClient['blocks']> {

@@ -67,7 +67,8 @@ export class DecodePool implements Decoder {
       if (!('columns' in outcome)) return outcome
       return { ok: true, range: rangeOf(outcome.columns), completed: outcome.completed }
     } catch (error) {
-      return { ok: false, failure: { check: 'unreadable', block: task.interval.from, message: refused(error) } }
+      const failure = { check: 'unreadable', block: task.interval.from, message: refused(error) } as const
+      return { ok: false, failure, isTooMuch: true }
     }
   }
 

@@ -188,7 +188,7 @@ function Endpoints({ rpc }: { rpc: readonly Endpoint[] }) {
     <div>
       <dt>Endpoints</dt>
       <dd class={well < rpc.length ? 'bad' : undefined}>
-        {well} of {rpc.length} well
+        {rpc.length === 0 ? 'none' : `${well} of ${rpc.length} well`}
       </dd>
     </div>
   )

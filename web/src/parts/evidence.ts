@@ -7,7 +7,7 @@ export const evidences: readonly { name: Evidence; title: string; meaning: strin
   {
     name: 'canonical',
     title: 'canonical',
-    meaning: 'the same, and the header is proven to be the chain’s without a node',
+    meaning: 'as receipts root, and the header is proven to be the chain’s without a node',
   },
   {
     name: 'receipts-root',
@@ -20,5 +20,9 @@ export const evidences: readonly { name: Evidence; title: string; meaning: strin
     meaning: 'the bloom of all logs equals the header’s; it does not hold ids and amounts',
   },
   { name: 'two-endpoints', title: 'two endpoints', meaning: 'endpoints of two hosts gave the same' },
-  { name: 'one-endpoint', title: 'one endpoint', meaning: 'the word of one endpoint' },
+  {
+    name: 'one-endpoint',
+    title: 'one endpoint',
+    meaning: 'the word of one endpoint, or blocks of files or a portal that nothing connects to the chain yet',
+  },
 ]

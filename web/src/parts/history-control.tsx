@@ -78,7 +78,7 @@ function Pace({ backfill: { state, hours, blocks_per_second } }: { backfill: Bac
   const when = hours === undefined ? '' : `from ${hours.replace('-', ' to ')} UTC`
   const pace = [rate, when].filter(Boolean).join(', ')
   if (pace === '' && state === 'paused') return null
-  return <>{pace === '' ? 'As fast as the endpoints answer.' : `${pace[0]!.toUpperCase()}${pace.slice(1)}.`}</>
+  return <>{pace === '' ? 'As fast as its sources give it.' : `${pace[0]!.toUpperCase()}${pace.slice(1)}.`}</>
 }
 
 function ThrottleForm({ backfill, onOrder }: { backfill: Backfill; onOrder: (order: Order) => void }) {
