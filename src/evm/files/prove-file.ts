@@ -2,10 +2,11 @@
 // list of a network's files. Bodies and receipts are not looked at. It reads every header, so it is done once a file.
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { setImmediate } from 'node:timers/promises'
 import type { Chain } from '../../chains.ts'
 import type { Hash, Interval } from '../../model.ts'
-import { type FileStamp, UnreadableFile } from './e2store.ts'
+import { type FileStamp, isSameFile, stampOf, UnreadableFile } from './e2store.ts'
 import type { FileHeader } from './file-block.ts'
 import {
   byAccumulator,
@@ -16,7 +17,7 @@ import {
   type Proven,
   requireGenesis,
 } from './file-headers.ts'
-import { type FileFailure, failureOf } from './file-range.ts'
+import { changed, type FileFailure, failureOf } from './file-range.ts'
 import { checkProof } from './header-proof.ts'
 import { blocksPerEpoch, HistoryFile } from './history-file.ts'
 import { type BeaconRoots, type Network, networkOfChain, nodeOf } from './networks.ts'
@@ -42,6 +43,8 @@ export async function proveFile({ file: stamp, chain, anchor }: ProofTask): Prom
     using opened = new DisposableStack()
     // Beside the one that ranges are read from: this one takes turns with them.
     const file = opened.adopt(new HistoryFile(stamp.path), each => each.close())
+    // What is proven is remembered of the file that was looked at, and must be of no other that took its place.
+    if (!isSameFile(file.stamp(), stamp)) return { ok: false, failure: changed }
     const network = networkOfChain(chain)
     const records = new HeaderRecords(file)
     let before: FileHeader | undefined
@@ -54,6 +57,7 @@ export async function proveFile({ file: stamp, chain, anchor }: ProofTask): Prom
       if (number % headersAtOnce === 0) await setImmediate()
     }
     const { proven } = await proofOfWhole(file, network, records)
+    if (!isSameFile(stampOf(stamp.path, await stat(stamp.path)), stamp)) return { ok: false, failure: changed }
     return { ok: true, proof: { provenTo: proven?.to, anchorAt } }
   } catch (error) {
     return { ok: false, failure: failureOf(error) }

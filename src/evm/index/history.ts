@@ -5,6 +5,7 @@ import { followSignals, pause } from '../../abort.ts'
 import { blockCount, intervalsFrom, joinIntervals, missingIntervals } from '../../coverage.ts'
 import type { Log } from '../../log.ts'
 import type { Address, Interval } from '../../model.ts'
+import { rpcFailureOf } from '../../rpc/failures.ts'
 import { chainCoverage } from '../../store/chain-coverage.ts'
 import type { Store } from '../../store/store.ts'
 import type { WholeScope } from '../../views.ts'
@@ -233,8 +234,13 @@ export class History {
     if (now.claims === this.#raised?.claims && now.sources === this.#raised.sources) return
     const onDropped = (dropped: Interval & { reason: string }): void =>
       log.warn({ chain: setup.chain.name, ...dropped }, 'Blocks of another chain dropped; they are read again')
-    await raiseUnanchored({ chain: setup.chain, store, rpc, source, bulk, onDropped }, signal)
-    this.#raised = now
+    try {
+      await raiseUnanchored({ chain: setup.chain, store, rpc, source, bulk, onDropped }, signal)
+      this.#raised = now
+    } catch (error) {
+      // Nodes that fail do not keep other sources from filling; it is tried again before the next part.
+      if (signal.aborted || rpcFailureOf(error) === undefined) throw error
+    }
   }
 
   #backfillOf(job: Pick<BackfillOptions, 'scope' | 'fetchRange'>): BackfillOptions {

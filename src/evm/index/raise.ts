@@ -1,7 +1,7 @@
 // Connects blocks that were stored before anything they hang on was known: their evidence rises without their being
 // read again. What turns out to be of another chain is dropped, so that another source gives it.
 import { wholeCoverage } from '../../coverage.ts'
-import type { Address, CoveredInterval, Evidence, Hash, Interval } from '../../model.ts'
+import type { Address, Block, CoveredInterval, Evidence, Hash, Interval } from '../../model.ts'
 import { setActivityGap } from '../../store/activity-gaps.ts'
 import { chainCoverage } from '../../store/chain-coverage.ts'
 import { noActivity } from '../../store/packed-activity.ts'
@@ -50,7 +50,7 @@ async function raise(
   for (const { evidence, ...each } of same)
     await store.addCoverage(chain.id, scope, {
       ...{ from: Math.max(from, each.from), to: Math.min(to, each.to) },
-      evidence: linkEvidence(evidence),
+      evidence,
     })
   if (same.length > 0) return
   const above = known.find(each => each.from <= to + 1 && to + 1 <= each.to)
@@ -90,21 +90,21 @@ async function raiseFromWithin(
   const anchor = await bulk.anchorIn({ from, to }, signal)
   if (anchor === undefined) return
   // Blocks of the interval hang together, so any that is known leads to all below it.
-  const start = await store.lowestBlock(chain.id, { from: anchor.number, to })
-  if (start === undefined) return
-  let header = await headerOf(start, options, signal)
+  let at: Pick<Block, 'number' | 'hash'> | undefined = await store.lowestBlock(chain.id, { from: anchor.number, to })
   let child: Header | undefined
-  while (header !== undefined && header.number > anchor.number) {
-    child = header
-    header = await headerOf({ number: header.number - 1, hash: header.parentHash }, options, signal)
+  while (at !== undefined && at.number > anchor.number) {
+    child = await headerOf(at, options, signal)
+    at = child && { number: child.number - 1, hash: child.parentHash }
   }
-  if (header === undefined) return
-  if (header.hash !== anchor.hash) {
+  if (at === undefined) return
+  if (at.hash !== anchor.hash) {
     await drop({ from, to: anchor.number }, options)
-    const reason = `block ${anchor.number} is stored as ${header.hash}, but ${anchor.hash} is the chain's`
+    const reason = `block ${anchor.number} is stored as ${at.hash}, but ${anchor.hash} is the chain's`
     return onDropped({ from, to: anchor.number, reason })
   }
-  await claim({ from, to: anchor.number, scope, evidence: anchor.evidence }, child, header, options)
+  const header = await headerOf(at, options, signal)
+  if (header !== undefined)
+    await claim({ from, to: anchor.number, scope, evidence: anchor.evidence }, child, header, options)
 }
 
 /** With the blocks on both sides of the new border, as of every covered interval. */
@@ -119,7 +119,7 @@ async function claim(
   await store.commitCold({ chain: chain.id, covered: [covered], blocks, transfers: [], activity: noActivity })
 }
 
-/** Of exactly this block, by whoever has it. */
+/** Of exactly this block, by the first source that has it and proves it: blocks rise and fall by what it names. */
 async function headerOf(
   block: { number: number; hash: Hash },
   { bulk, rpc, source }: RaiseOptions,
@@ -127,7 +127,7 @@ async function headerOf(
 ): Promise<Header | undefined> {
   const header = await bulk.header(block.number, signal)
   if (header?.hash === block.hash) return header
-  return rpc.endpoints.length === 0 ? undefined : await source.headerOf(block, signal)
+  return rpc.endpoints.length === 0 ? undefined : await source.provenHeaderOf(block, signal)
 }
 
 const walletsPerPage = 1_000

@@ -136,6 +136,14 @@ test('a range ends with the anchor that it holds, and the anchor is known from t
   expect(await source.anchorIn({ from: 24, to: top }, signal)).toBeUndefined()
 })
 
+test('a block that shows the hash of the anchor, and cannot be hashed, is none', async () => {
+  const { source } = await start({ lacking: { 'block.mixHash': top } }, { anchor: hashOf(23) })
+  const range = await source.range({ from: 20, to: 27 }, { scope: 'transfers' }, signal)
+  expect(range).toMatchObject({ interval: { from: 20, to: 27 }, evidence: 'one-endpoint', headersProven: false })
+  expect(range.anchor).toBeUndefined()
+  expect(await source.anchorIn({ from: 0, to: top }, signal)).toBeUndefined()
+})
+
 test('headers are hashed, and asked for many at once', async () => {
   const { portal, source } = await start()
   const before = portal.queries.length

@@ -109,7 +109,8 @@ class PortalSource implements BulkSource {
     this.#needsHeaders = completed > 0
     this.#size.learn({ kind: 'answered', blocks: range.headers.length, bytes: range.bytes })
     const anchor = range.headers.find(({ hash }) => hash === this.#options.anchor)
-    if (anchor === undefined) return range
+    // A hash that a header does not hash to may be shown for any block.
+    if (anchor === undefined || range.headersProven === false) return range
     this.#anchorNumber = anchor.number
     if (anchor === last) return { ...range, anchor: 'receipts-root' }
     // What is below the anchor hangs on it, whatever is above.

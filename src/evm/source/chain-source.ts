@@ -102,8 +102,13 @@ export class HeaderSource {
     return { endpoint, latest: this.#latest(values[0], endpoint), finalized: undefined }
   }
 
-  headerOf(block: Pick<Block, 'number' | 'hash'>, signal: AbortSignal): Promise<Header | undefined> {
-    return this.#header(headerCall('eth_getBlockByHash', block.hash), block, signal)
+  /** By the first endpoint whose answer is enough. */
+  headerOf(
+    block: Pick<Block, 'number' | 'hash'>,
+    signal: AbortSignal,
+    isEnough?: (header: RpcHeader) => boolean,
+  ): Promise<Header | undefined> {
+    return this.#header(headerCall('eth_getBlockByHash', block.hash), block, signal, isEnough)
   }
 
   headerByNumber(number: number, signal: AbortSignal): Promise<Header | undefined> {
@@ -115,6 +120,7 @@ export class HeaderSource {
     call: RpcCall,
     block: Pick<Block, 'number'> & { hash?: Hash },
     signal: AbortSignal,
+    isEnough: (header: RpcHeader) => boolean = () => true,
   ): Promise<Header | undefined> {
     const asked = new Set<string>()
     const objection = ([value]: readonly unknown[]): string | undefined => this.#objection(value, block)
@@ -123,8 +129,10 @@ export class HeaderSource {
       const answers = await this.#rpc.ask([call], options).catch(error => {
         if (asked.size === 0) throw error
       })
-      const header = readHeader(answers?.values[0])
-      if (answers === undefined || header !== undefined) return header
+      if (answers === undefined) return undefined
+      const [value] = answers.values
+      const header = readHeader(value)
+      if (header !== undefined && isEnough(value as RpcHeader)) return header
       asked.add(answers.endpoint)
       if (asked.size >= this.#rpc.endpoints.length) return undefined
     }

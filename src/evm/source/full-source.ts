@@ -3,9 +3,10 @@
 // endpoint, and so is what one endpoint cannot prove.
 import type { Chain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
-import type { Hash, Interval } from '../../model.ts'
+import type { Block, Hash, Interval } from '../../model.ts'
 import { rpcFailureOf } from '../../rpc/failures.ts'
 import type { WholeScope } from '../../views.ts'
+import { checkBlockHash } from '../proof/block-hash.ts'
 import type { Doubt, Failure } from '../proof/failure.ts'
 import { ofSameHost, RangeRefused, type RpcCall, type RpcPort } from '../rpc/port.ts'
 import {
@@ -15,6 +16,7 @@ import {
   type ChainSource,
   checkFailed,
   type DecodedRange,
+  type Header,
   HeaderSource,
   strayReason,
 } from './chain-source.ts'
@@ -98,6 +100,12 @@ export class FullSource extends HeaderSource implements ChainSource {
     const { doubt, ...link } = await linkBelow({ chain, rpc: this.#rpc }, walk, signal)
     if (doubt !== undefined) this.doubt = doubt
     return link
+  }
+
+  /** Only one that hashes to its hash: the parent that another names is the word of its endpoint. */
+  async provenHeaderOf(block: Pick<Block, 'number' | 'hash'>, signal: AbortSignal): Promise<Header | undefined> {
+    const { chain } = await this.#probe(signal)
+    return this.headerOf(block, signal, header => checkBlockHash(header, chain.quirks.headers).is === 'equal')
   }
 
   /** Prefers what is proven. Two endpoints that say the same are worth more than one; two that differ, nothing. */
