@@ -1,6 +1,7 @@
 // Random histories of tokens, written step by step to a model and to a store beside it: new blocks, reorganisations,
 // finality, history that arrives in any order, and rows that go again. It needs no test runner.
 import fc from 'fast-check'
+import { isCovered } from '../src/coverage.ts'
 import { type Address, type Block, type ChainId, type Hash, type TransferFacts, zeroAddress } from '../src/model.ts'
 import { noActivity } from '../src/store/packed-activity.ts'
 import type { ChainWriter, ColdCommit, HotCommit } from '../src/store/store.ts'
@@ -65,6 +66,8 @@ export type HistoryStep = typeof historySteps extends fc.Arbitrary<(infer T)[]> 
 export class History {
   readonly memory = new MemoryStore()
   readonly #store: HistoryWrites | undefined
+  /** How often rows came into blocks that were claimed as complete: without a repair no indexer does that. */
+  rewrites = 0
   #logs = 0
   #branch = 0
 
@@ -126,8 +129,15 @@ export class History {
     const blocks = [...numbers].map(
       number => this.memory.model.lowestBlock(chain, { from: number, to: number }) ?? this.#block(number, 0),
     )
+    this.#countRewrites(transfers)
     const commit: ColdCommit = { chain, covered, blocks, transfers, activity: noActivity }
     await this.#both(each => each.commitCold(commit))
+  }
+
+  #countRewrites(transfers: readonly { contract: Address; block: number }[]): void {
+    const isClaimed = ({ contract, block }: { contract: Address; block: number }): boolean =>
+      isCovered(this.memory.model.contractCoverage(chain, contract), { from: block, to: block })
+    if (transfers.some(isClaimed)) this.rewrites++
   }
 
   async #commitHot(ancestor: number, count: number, rows: readonly RowDraw[]): Promise<void> {
@@ -151,6 +161,7 @@ export class History {
     const transfers = rows
       .flatMap(draw => this.#rowsOf(draw, blocks[draw.block % blocks.length]!.number))
       .filter(each => each.contract === contract)
+    this.#countRewrites(transfers)
     await this.#both(to =>
       to.addToHot(
         chain,

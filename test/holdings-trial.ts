@@ -35,7 +35,7 @@ export class HoldingsTrial {
   readonly #reads: TrialStore
   /** Which of them is asked decides whether a sheet is patched, advanced, dropped for others or made from nothing. */
   readonly #askers: Holdings[]
-  readonly #whole: WholeLists
+  #whole: WholeLists
   #order = 0
   #blocks: 'some' | 'every' = 'some'
   #open: OpenList | undefined
@@ -54,9 +54,12 @@ export class HoldingsTrial {
     await this.#history.start()
     for (const step of steps) {
       const before = this.#history.transfers()
+      const { rewrites } = this.#history
       await this.#history.apply(step)
       this.#order = step.order
       this.#askers[0] = new Holdings(this.#reads, this.#reads.indexes)
+      // Counts that are kept rest on it that nothing comes into complete blocks.
+      if (this.#history.rewrites !== rewrites) this.#whole = new WholeLists(this.#reads, chain)
       await this.#readOn(before, step)
       await (blocks === 'some' ? this.#compareSome(step) : this.#compareEvery(step))
     }
