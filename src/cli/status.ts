@@ -51,7 +51,9 @@ const chainStatus = z.looseObject({
   head: z.number().nullish(),
   lag_seconds: z.number().nullish(),
   head_age_seconds: z.number().nullish(),
-  covered: z.array(z.looseObject({ from: z.number(), to: z.number(), scope: z.string() })).default([]),
+  covered: z
+    .array(z.looseObject({ from: z.number(), to: z.number(), scope: z.string(), evidence: z.string().optional() }))
+    .default([]),
   contracts: z.number().optional(),
   eta_seconds: z.number().nullish(),
   rates: z.looseObject({ blocks_per_second: z.number() }).nullish(),
@@ -222,6 +224,17 @@ function faultsOf(chain: string, { name, state, reason, refused }: z.output<type
   ].map(printable)
 }
 
+/** Blocks of a chain without a node that nothing connects to it: the anchor may be missing, wrong, or above a gap. */
+function loosenessOf(chain: string, { rpc, sources, covered, state }: ShownChain): string[] {
+  if (rpc.length > 0 || sources.length === 0 || state !== 'live') return []
+  const loose = covered.filter(({ scope, evidence }) => evidence === 'one-endpoint' && scope === 'transfers')
+  const blocks = loose.reduce((sum, { from, to }) => sum + to - from + 1, 0)
+  if (blocks === 0) return []
+  return [
+    `${chain}: nothing connects ${countText(blocks)} blocks up to ${countText(loose.at(-1)!.to)} to the chain (one-endpoint): set chains.${chain}.anchor to the hash of one at their top, or check it`,
+  ].map(printable)
+}
+
 /** Why chains are stalled or disputed, which views are filled, and what is wrong with endpoints. */
 function remarks({ chains, solana }: z.output<typeof statusAnswer>): string[] {
   const networks = Object.entries(solana).map(([name, network]) => [`solana ${name}`, network] as const)
@@ -252,5 +265,6 @@ function remarks({ chains, solana }: z.output<typeof statusAnswer>): string[] {
   const ofSources = Object.entries(chains).flatMap(([name, chain]) =>
     chain.sources.flatMap(source => faultsOf(name, source)),
   )
-  return [...stalled, ...held, ...filling, ...failing, ...ofSources]
+  const loose = Object.entries(chains).flatMap(([name, chain]) => loosenessOf(name, chain))
+  return [...stalled, ...held, ...filling, ...failing, ...ofSources, ...loose]
 }
