@@ -1,6 +1,7 @@
 // Shows the progress of a running server. It reads /status over HTTP and nothing else.
 import { Command } from 'commander'
 import { z } from 'zod'
+import { blockCount, missingIntervals } from '../coverage.ts'
 import { AlmanacError } from '../errors.ts'
 import { barText, coveredBlocks, heldText, transfersText } from './chain-progress.ts'
 import { addConfigOptions, loadConfigFor, printWarnings } from './options.ts'
@@ -224,13 +225,25 @@ function faultsOf(chain: string, { name, state, reason, refused }: z.output<type
   ].map(printable)
 }
 
-/** Blocks of a chain without a node that nothing connects to it: the anchor may be missing, wrong, or above a gap. */
-function loosenessOf(chain: string, { rpc, sources, covered, state }: ShownChain): string[] {
+/**
+ * What a chain without a node lacks though nothing is left to fill: blocks that no source has, and what connects the
+ * others to the chain. The anchor may be missing, wrong, or above a gap.
+ */
+function lacksOf(chain: string, { rpc, sources, covered, state, from = 0, head }: ShownChain): string[] {
   if (rpc.length > 0 || sources.length === 0 || state !== 'live') return []
+  const missing = missingIntervals(covered, { from, to: head ?? -1 })
+  const lowest = missing[0]
+  const lacks =
+    lowest === undefined
+      ? []
+      : [
+          `${chain}: no source has ${countText(blockCount(missing))} blocks, the lowest ${countText(lowest.from)} to ${countText(lowest.to)}: add files for them`,
+        ]
   const loose = covered.filter(({ scope, evidence }) => evidence === 'one-endpoint' && scope === 'transfers')
-  const blocks = loose.reduce((sum, { from, to }) => sum + to - from + 1, 0)
-  if (blocks === 0) return []
+  const blocks = blockCount(loose)
+  if (blocks === 0) return lacks.map(printable)
   return [
+    ...lacks,
     `${chain}: nothing connects ${countText(blocks)} blocks up to ${countText(loose.at(-1)!.to)} to the chain (one-endpoint): set chains.${chain}.anchor to the hash of one at their top, or check it`,
   ].map(printable)
 }
@@ -265,6 +278,6 @@ function remarks({ chains, solana }: z.output<typeof statusAnswer>): string[] {
   const ofSources = Object.entries(chains).flatMap(([name, chain]) =>
     chain.sources.flatMap(source => faultsOf(name, source)),
   )
-  const loose = Object.entries(chains).flatMap(([name, chain]) => loosenessOf(name, chain))
-  return [...stalled, ...held, ...filling, ...failing, ...ofSources, ...loose]
+  const lacks = Object.entries(chains).flatMap(([name, chain]) => lacksOf(name, chain))
+  return [...stalled, ...held, ...filling, ...failing, ...ofSources, ...lacks]
 }
