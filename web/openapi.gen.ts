@@ -890,6 +890,8 @@ export interface components {
               [key: string]: number;
             };
           };
+          /** @description Blocks whose transfers are covered; absent where all that is kept of them is. */
+          transfers_blocks?: number;
           contracts: {
             total: number;
             shown: ({

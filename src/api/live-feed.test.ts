@@ -42,6 +42,13 @@ test('however much is covered, what is sent is bounded and its counts are exact'
   expect(coverage.intervals.every(({ from, to }) => to - from >= 48)).toBe(true)
 })
 
+test('transfers that are ahead of wallets are counted apart', () => {
+  const whole = { from: 90, to: 99, evidence: 'receipts-root', scope: 'full' } as const
+  expect(chainWith([whole]).transfers_blocks).toBeUndefined()
+  const ahead = chainWith([whole, { ...whole, from: 50, scope: 'transfers' }])
+  expect([ahead.transfers_blocks, ahead.coverage.blocks]).toEqual([50, { 'receipts-root': 10 }])
+})
+
 test('contracts stand apart from what is covered for all, the newest first and at most a hundred of them', () => {
   const scope = (at: number) => `0x${at.toString(16).padStart(40, '0')}` as Address
   const { coverage, contracts } = chainWith([

@@ -1,5 +1,5 @@
 // Watches the status, keeps a short history of it, and sends listeners what changed. It knows no HTTP and no keys.
-import { wholeCoverage } from '../coverage.ts'
+import { blockCount, wholeCoverage } from '../coverage.ts'
 import { AlmanacError } from '../errors.ts'
 import {
   type ChainStatus,
@@ -182,6 +182,8 @@ export type LiveCoverage = {
 export type LiveChain = Omit<ChainStatus, 'covered' | 'contracts'> & {
   /** What is covered for every view that is kept or, with `index: on-demand`, for the watched ones. */
   coverage: LiveCoverage
+  /** Blocks whose transfers are covered, where wallets are not as far. */
+  transfers_blocks?: number
   /** Contracts that are covered on their own, newest blocks first. */
   contracts: { total: number; shown: (LiveCoverage & { contract: string })[] }
 }
@@ -227,7 +229,9 @@ function liveChain({ covered, contracts: total, ...chain }: ChainStatus): LiveCh
     .sort(([, a], [, b]) => newest(b) - newest(a))
     .slice(0, contractsMax)
     .map(([contract, intervals]) => ({ contract, ...liveCoverage(intervals) }))
-  return { ...chain, coverage: liveCoverage(full), contracts: { total: total ?? contracts.length, shown } }
+  const transfers = blockCount(wholeCoverage(covered, 'transfers'))
+  const ahead = transfers > blockCount(whole) ? { transfers_blocks: transfers } : {}
+  return { ...chain, coverage: liveCoverage(full), ...ahead, contracts: { total: total ?? contracts.length, shown } }
 }
 
 function liveCoverage(kept: readonly CoveredInterval[]): LiveCoverage {

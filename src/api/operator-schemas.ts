@@ -209,6 +209,10 @@ const chain = z.object({
     .optional()
     .describe('Whether history may be filled, and how fast. Absent where another process has the chain.'),
   coverage: z.object(coverage),
+  transfers_blocks: z
+    .int()
+    .optional()
+    .describe('Blocks whose transfers are covered; absent where all that is kept of them is.'),
   contracts: z.object({ total: z.int(), shown: z.array(z.object({ contract: z.string(), ...coverage })) }),
   rpc: z.array(endpoint).describe('Empty where the chain has no node.'),
   sources: z

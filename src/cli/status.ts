@@ -1,6 +1,7 @@
 // Shows the progress of a running server. It reads /status over HTTP and nothing else.
 import { Command } from 'commander'
 import { z } from 'zod'
+import { blockCount, missingIntervals } from '../coverage.ts'
 import { AlmanacError } from '../errors.ts'
 import { barText, coveredBlocks, heldText, transfersText } from './chain-progress.ts'
 import { addConfigOptions, loadConfigFor, printWarnings } from './options.ts'
@@ -51,7 +52,9 @@ const chainStatus = z.looseObject({
   head: z.number().nullish(),
   lag_seconds: z.number().nullish(),
   head_age_seconds: z.number().nullish(),
-  covered: z.array(z.looseObject({ from: z.number(), to: z.number(), scope: z.string() })).default([]),
+  covered: z
+    .array(z.looseObject({ from: z.number(), to: z.number(), scope: z.string(), evidence: z.string().optional() }))
+    .default([]),
   contracts: z.number().optional(),
   eta_seconds: z.number().nullish(),
   rates: z.looseObject({ blocks_per_second: z.number() }).nullish(),
@@ -222,6 +225,29 @@ function faultsOf(chain: string, { name, state, reason, refused }: z.output<type
   ].map(printable)
 }
 
+/**
+ * What a chain without a node lacks though nothing is left to fill: blocks that no source has, and what connects the
+ * others to the chain. The anchor may be missing, wrong, or above a gap.
+ */
+function lacksOf(chain: string, { rpc, sources, covered, state, from = 0, head }: ShownChain): string[] {
+  if (rpc.length > 0 || sources.length === 0 || state !== 'live') return []
+  const missing = missingIntervals(covered, { from, to: head ?? -1 })
+  const lowest = missing[0]
+  const lacks =
+    lowest === undefined
+      ? []
+      : [
+          `${chain}: no source has ${countText(blockCount(missing))} blocks, the lowest ${countText(lowest.from)} to ${countText(lowest.to)}: add files for them`,
+        ]
+  const loose = covered.filter(({ scope, evidence }) => evidence === 'one-endpoint' && scope === 'transfers')
+  const blocks = blockCount(loose)
+  if (blocks === 0) return lacks.map(printable)
+  return [
+    ...lacks,
+    `${chain}: nothing connects ${countText(blocks)} blocks up to ${countText(loose.at(-1)!.to)} to the chain (one-endpoint): set chains.${chain}.anchor to the hash of one at their top, or check it`,
+  ].map(printable)
+}
+
 /** Why chains are stalled or disputed, which views are filled, and what is wrong with endpoints. */
 function remarks({ chains, solana }: z.output<typeof statusAnswer>): string[] {
   const networks = Object.entries(solana).map(([name, network]) => [`solana ${name}`, network] as const)
@@ -252,5 +278,6 @@ function remarks({ chains, solana }: z.output<typeof statusAnswer>): string[] {
   const ofSources = Object.entries(chains).flatMap(([name, chain]) =>
     chain.sources.flatMap(source => faultsOf(name, source)),
   )
-  return [...stalled, ...held, ...filling, ...failing, ...ofSources]
+  const lacks = Object.entries(chains).flatMap(([name, chain]) => lacksOf(name, chain))
+  return [...stalled, ...held, ...filling, ...failing, ...ofSources, ...lacks]
 }

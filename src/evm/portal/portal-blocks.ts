@@ -30,8 +30,8 @@ export type PortalTask = {
 }
 
 /**
- * `completed`: how many headers lacked a field that a node's has. `isTooMuch`: the thread ended at it, so the answer may
- * be right and the machine too slow.
+ * `completed`: how many headers lacked a field that a node's has. `isTooMuch`: the thread ended at it, so the answer
+ * may be right and the machine too slow.
  */
 export type PortalResult =
   | { ok: true; range: DecodedRange; completed: number }

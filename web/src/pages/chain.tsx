@@ -99,7 +99,7 @@ function SolanaNetwork({ name, network }: { name: string; network: LiveNetwork }
 }
 
 function CoverageSection({ name, chain, from }: { name: string; chain: LiveChain; from: number }) {
-  const { coverage, head } = chain
+  const { coverage, head, transfers_blocks } = chain
   const total = head - from + 1
   return (
     <section aria-labelledby="coverage">
@@ -128,7 +128,9 @@ function CoverageSection({ name, chain, from }: { name: string; chain: LiveChain
             <td class="number">{countText(Math.max(0, total - coveredBlocks(coverage)))}</td>
             <td class="number">{total > 0 ? percentText(Math.max(0, total - coveredBlocks(coverage)), total) : '–'}</td>
             <td class="soft">
-              still to be read, for at least one of the kept views; the blocks above form{' '}
+              still to be read, for at least one of the kept views
+              {transfers_blocks !== undefined && ` (transfers: ${percentText(transfers_blocks, total)} are there)`}; the
+              blocks above form{' '}
               {coverage.intervals_total === 1 ? 'one range' : `${countText(coverage.intervals_total)} ranges`}
             </td>
           </tr>

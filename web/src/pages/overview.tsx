@@ -98,7 +98,7 @@ function NothingIndexed() {
 
 function ChainCard({ name, chain }: { name: string; chain: LiveChain }) {
   const { state, head, lag_seconds, rates, eta_seconds, coverage, rpc, index, from = 0, reason } = chain
-  const { head_age_seconds, head_old, backfill } = chain
+  const { head_age_seconds, head_old, backfill, transfers_blocks } = chain
   const total = head - from + 1
   return (
     <li class="card">
@@ -131,6 +131,9 @@ function ChainCard({ name, chain }: { name: string; chain: LiveChain }) {
             </span>
             {eta_seconds !== null && eta_seconds > 0 && <span>{spanText(eta_seconds)} left</span>}
           </p>
+          {transfers_blocks !== undefined && (
+            <p class="card-line">Transfers alone: {percentText(transfers_blocks, total)}</p>
+          )}
         </>
       )}
       <dl class="facts small">
