@@ -159,8 +159,9 @@ export type SourceStatus = {
   blocks: number
   from?: number | undefined
   to?: number | undefined
+  /** `ready` as long as it has a block that can be used. */
   state: 'ready' | 'waiting' | 'failed' | 'empty'
-  /** Why it is not ready. */
+  /** Why it is not ready, or what else of it cannot be read: a path, the roots that proofs are checked against. */
   reason?: string | undefined
   /** What is not used, and why: files by their names, ranges of a portal. */
   refused: { name: string; block?: number | undefined; reason: string }[]

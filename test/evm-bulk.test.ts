@@ -141,6 +141,18 @@ test('an archive: what hangs on nothing is stored as one source’s word, and ri
   expect(proven.given).toEqual([])
 })
 
+test('an archive whose portal names more blocks than it has has the head of its files', async () => {
+  const { node, store, source, start } = await world()
+  const portal = source({ kind: 'portal', holds: [{ from: 0, to: 1_000_000 }], lacksHeaders: true })
+  const { indexer } = start(new BulkSources([source({ holds: [{ from: 0, to: 60 }] }), portal]), { urls: [] })
+  await vi.waitFor(async () => expect(await indexer.status()).toMatchObject({ complete: true, head: 60 }), patience)
+  await expectTruth(node, store, { from: 0, to: 60 })
+  const alone = await world()
+  const { indexer: headless } = alone.start(new BulkSources([portal]), { urls: [] })
+  const reason = expect.stringMatching(/no source gives it a head: .* gives no header of block 1000000/)
+  await vi.waitFor(async () => expect(await headless.status()).toMatchObject({ state: 'stalled', reason }), patience)
+})
+
 test('an archive becomes a chain with a node: what was stored rises, and blocks of another chain are read again', async () => {
   const { node, store, source, start } = await world()
   const other = new SimChain({ ...shape, seed: 2 })

@@ -151,7 +151,7 @@ describe('hive', () => {
         expect({ hash, from }).toEqual({ hash: transactions[index]!.hash, from: transactions[index]!.from })
         expect(checkSender(transactions[index]!)).toBeUndefined()
         const lie = { ...transactions[index]!, from: hash.slice(0, 42) }
-        if (index === 0) expect(checkSender(lie)).toBe(`${from} signed it, the node says ${lie.from}`)
+        if (index === 0) expect(checkSender(lie)).toBe(`${from} signed it, reported is ${lie.from}`)
         const kind = Number(type) > 0 ? type! : Number(v) < 35 ? 'before EIP-155' : 'EIP-155'
         types.set(kind, (types.get(kind) ?? 0) + 1)
       }

@@ -21,6 +21,8 @@ export type SimSourceOptions = {
   /** Gives only the lower part of what is asked, as a stream that ends early. */
   endsEarly?: boolean
   blocksPerRange?: number
+  /** Gives no header by itself, as a portal whose headers cannot be hashed. */
+  lacksHeaders?: boolean
 }
 
 export class SimSource implements BulkSource {
@@ -91,6 +93,7 @@ export class SimSource implements BulkSource {
   }
 
   async header(number: number) {
+    if (this.#options.lacksHeaders === true) return undefined
     const block = JSON.parse(blockText(this.#options.sim.block(number), false, rendered(this.#options.sim)))
     return this.isClosed ? undefined : headerOf(block)
   }

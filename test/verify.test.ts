@@ -293,7 +293,7 @@ describe('verify', () => {
     place.configure({ sim: { id: chainId, rpc: [node.endpoints[0]!.url], ...settings, sender_sample: 1 } })
     const { code, stderr } = await place.runHere(['verify', ...parameters])
     expect(code).not.toBe(0)
-    expect(stderr).toContain('signed it, the node says')
+    expect(stderr).toContain('signed it, reported is')
   })
 
   test('rows that wait for their claim are compared as well', async () => {

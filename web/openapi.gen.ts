@@ -936,7 +936,7 @@ export interface components {
               to?: number;
               /** @enum {string} */
               state: "ready" | "waiting" | "failed" | "empty";
-              /** @description Why it is not ready. */
+              /** @description Why it is not ready, or what of it cannot be read while it is: a path, or `history_summaries`. */
               reason?: string;
               /** @description Files, or ranges of a portal, that are not used, and why. */
               refused: {

@@ -159,7 +159,10 @@ const source = z.object({
   from: z.int().optional(),
   to: z.int().optional(),
   state: z.enum(['ready', 'waiting', 'failed', 'empty']),
-  reason: z.string().optional().describe('Why it is not ready.'),
+  reason: z
+    .string()
+    .optional()
+    .describe('Why it is not ready, or what of it cannot be read while it is: a path, or `history_summaries`.'),
   refused: z
     .array(z.object({ name: z.string(), block: z.int().optional(), reason: z.string() }))
     .describe('Files, or ranges of a portal, that are not used, and why.'),

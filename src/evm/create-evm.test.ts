@@ -131,7 +131,7 @@ test('a chain without a node asks none, and its status says what its sources lac
     await expect.poll(status).toMatchObject({
       ...{ state: 'stalled', head: -1, lag_seconds: 0, complete: false, rpc: [] },
       sources: [{ kind: 'files', name: folder, blocks: 0, state: 'empty', refused: [] }],
-      reason: expect.stringMatching(/^eth has no node, and its sources have no block: .+ Try: put files with blocks/),
+      reason: expect.stringMatching(/^eth has no node, and no source gives it a head: .+ Try: put files with blocks/),
     })
     // The same settings look again, others take the place of these.
     await evm.configure({ eth })

@@ -67,10 +67,7 @@ export async function checkFile(path: string, bytes: number, options: CheckOptio
     using opened = new DisposableStack()
     const file = opened.adopt(new HistoryFile(path), each => each.close())
     report.holds = contentsOf(file, network)
-    if (!file.has('receipts'))
-      throw new UnreadableFile(
-        'has no receipts: without them logs are neither known nor proven. Get a file that has them',
-      )
+    file.requireReceipts()
     await checkBlocks(file, network, report, options)
   } catch (error) {
     if (error instanceof BadBlock) report.problem = { block: error.block, message: error.message }

@@ -139,10 +139,7 @@ export class FileCatalogue {
       using opened = new DisposableStack()
       const file = opened.adopt(new HistoryFile(stamp.path), each => each.close())
       const { from, to, bytesPerBlock } = file
-      if (!file.has('receipts'))
-        throw new UnreadableFile(
-          'has no receipts: without them logs are neither known nor proven. Get a file that has them',
-        )
+      file.requireReceipts()
       // The number in the index is under no hash.
       headerBelow(file, from, undefined)
       const proven = mayBeProven(file, networkOfChain(this.#chain))

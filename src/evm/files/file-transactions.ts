@@ -3,7 +3,7 @@ import { quantityBytes, quantityHex } from '../../hex.ts'
 import { keccakDigits, putKeccak256 } from '../proof/block-hash.ts'
 import { recoverSender } from '../proof/recover-sender.ts'
 import { encodeRlp, putRlpPrefix, rlpPrefixLength } from '../proof/rlp.ts'
-import { transactionForms } from '../proof/transaction-types.ts'
+import { readReplay, transactionForms } from '../proof/transaction-types.ts'
 import { UnreadableFile } from './e2store.ts'
 import { RlpCursor } from './rlp-cursor.ts'
 
@@ -103,8 +103,8 @@ function checkFields(fields: RlpCursor, form: Form, chainId: number | undefined)
       const length = fields.string().to - fields.from
       if (length !== 0 && length !== 20) throw new UnreadableFile(`has a transaction to ${length} bytes`)
     } else if (place === replayPlace && form.type === 0) {
-      const v = fields.number()
-      if (v >= 35) requireChain(Math.floor((v - 35) / 2), chainId)
+      const { chainId: named } = readReplay(fields.number())
+      if (named !== undefined) requireChain(named, chainId)
     } else fields.next()
   }
   fields.end()
@@ -124,14 +124,14 @@ function senderOf(fields: RlpCursor, { type, count }: Form): string {
   const walk = fields.again().skip(count - signatureFields)
   const signedTo = walk.to
   const v = walk.number()
-  const chainId = type === 0 && v >= 35 ? Math.floor((v - 35) / 2) : undefined
+  const { chainId, parity } = type === 0 ? readReplay(v) : { chainId: undefined, parity: v }
   putKeccak256(signedBytes(fields, signedTo, type, chainId), digest, 0)
   signature.fill(0)
   for (const end of [32, 64]) {
     const { bytes, from, to } = walk.requireQuantity()
     bytes.copy(signature, end - (to - from), from, to)
   }
-  const sender = recoverSender(digest, signature, type > 0 ? v : chainId === undefined ? v - 27 : (v - 35) % 2)
+  const sender = recoverSender(digest, signature, parity)
   if (sender === undefined) throw new UnreadableFile('has a transaction that nobody can have signed')
   return sender
 }

@@ -58,6 +58,13 @@ export class HistoryFile {
     return this.#index.slots.has(component)
   }
 
+  requireReceipts(): void {
+    if (this.has('receipts')) return
+    throw new UnreadableFile(
+      'has no receipts: without them logs are neither known nor proven. Get a file that has them',
+    )
+  }
+
   /** Whether receipts are without their bloom. */
   get areReceiptsSlim(): boolean {
     return this.format === 'ere'

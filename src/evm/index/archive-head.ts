@@ -4,6 +4,7 @@ import { AlmanacError } from '../../errors.ts'
 import type { Block, ChainId } from '../../model.ts'
 import type { Store } from '../../store/store.ts'
 import type { BulkSources } from '../source/bulk-sources.ts'
+import type { Header } from '../source/chain-source.ts'
 import type { FollowedHead, FollowStep } from './follow.ts'
 
 export type ArchiveOptions = { chain: ChainId; chainName: string; store: Store; bulk: BulkSources }
@@ -37,19 +38,20 @@ export class ArchiveHead implements FollowedHead {
   async step(signal: AbortSignal): Promise<FollowStep> {
     const { chain, chainName, store, bulk } = this.#options
     await bulk.look(signal)
-    const { highest = -1 } = bulk
-    if (highest > (this.#latest?.number ?? -1)) await this.#rise(highest, signal)
+    await this.#rise(signal)
     const stored = await store.chainState(chain)
     if (stored === undefined) throw nothingThere(chainName, bulk)
     this.#latest = stored.head
-    this.#finalized = Math.max(stored.finalized, highest)
+    this.#finalized = stored.finalized
     return { kind: 'idle' }
   }
 
-  async #rise(highest: number, signal: AbortSignal): Promise<void> {
-    const { chain, chainName, store, bulk } = this.#options
-    const header = await bulk.header(highest, signal)
-    if (header === undefined) throw nothingThere(chainName, bulk)
+  /** To the highest block whose header is given: a source that names more than it has holds up no other. */
+  async #rise(signal: AbortSignal): Promise<void> {
+    const { chain, store, bulk } = this.#options
+    let header: Header | undefined
+    for (const top of bulk.tops) if (top > (this.#latest?.number ?? -1)) header ??= await bulk.header(top, signal)
+    if (header === undefined) return
     const { number, hash, timestamp } = header
     const head = { number, hash, timestamp }
     // Blocks that a node named when there was one, and that were not final: they are read again.
@@ -62,8 +64,11 @@ export class ArchiveHead implements FollowedHead {
 }
 
 function nothingThere(chain: string, bulk: BulkSources): AlmanacError {
-  const reasons = bulk.status().map(({ name, reason = 'it has no blocks' }) => `${name}: ${reason}`)
-  const message = `${chain} has no node, and its sources have no block: ${reasons.join('; ')}.`
+  const reasons = bulk.status().map(({ name, to, reason }) => {
+    const lack = to === undefined ? 'it has no blocks' : `it gives no header of block ${to} that hashes to its hash`
+    return `${name}: ${reason ?? lack}`
+  })
+  const message = `${chain} has no node, and no source gives it a head: ${reasons.join('; ')}.`
   return new AlmanacError('upstream_failed', message, {
     retryable: true,
     hint: `put files with blocks where chains.${chain}.history says, check chains.${chain}.portal, or set chains.${chain}.rpc.`,

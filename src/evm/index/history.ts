@@ -155,6 +155,8 @@ export class History {
       }
       stats.refused(bulk.status())
       if (signal.aborted) return
+      // All parts may take days: a portal that was away, or new files, are not left until then.
+      await bulk.look(signal)
     }
   }
 

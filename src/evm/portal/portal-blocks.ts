@@ -11,7 +11,7 @@ import { checkStructure } from '../../rpc/body-structure.ts'
 import type { WholeScope } from '../../views.ts'
 import { addToBloom, emptyBloom } from '../proof/bloom.ts'
 import { type FailedCheck, type Failure, failure, shown } from '../proof/failure.ts'
-import { transactionForms } from '../proof/transaction-types.ts'
+import { readReplay, transactionForms } from '../proof/transaction-types.ts'
 import type { RpcBlock, RpcLog, RpcReceipt, RpcTransaction } from '../rpc/port.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 import { decodeRange } from '../source/decode-range.ts'
@@ -204,11 +204,8 @@ function numbered(transaction: Fields, { chain }: PortalTask): Fields {
 function checkChain(transaction: Fields, chain: Chain): void {
   const { type, chainId, v } = transaction
   const isOld = type === undefined || type === '0x0'
-  const replay = isOld ? quantityOf(v, Number.MAX_SAFE_INTEGER) : -1
   const named = isOld
-    ? replay >= 35
-      ? Math.floor((replay - 35) / 2)
-      : chain.id
+    ? (readReplay(quantityOf(v, Number.MAX_SAFE_INTEGER)).chainId ?? chain.id)
     : quantityOf(chainId ?? chain.hexId, 2 ** 53)
   if (named === chain.id) return
   const message = `transaction ${quantityOf(transaction.transactionIndex, 2 ** 31)} is signed for the chain ${named}`

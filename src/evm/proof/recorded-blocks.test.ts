@@ -84,7 +84,7 @@ describe('transactions of a recorded block', () => {
     expect(check({ from: `0x${'66'.repeat(20)}` })).toEqual({ is: 'proven' })
     const [sender] = transactions.slice(2).map(({ from }) => from)
     expect(checkSender({ ...transactions[2]!, from: `0x${'66'.repeat(20)}` })).toBe(
-      `${sender} signed it, the node says 0x${'66'.repeat(20)}`,
+      `${sender} signed it, reported is 0x${'66'.repeat(20)}`,
     )
     expect(checkSender({ ...transactions[2]!, r: `0x${'ff'.repeat(32)}` } as never)).toBe('nobody can have signed it')
     expect(checkSender({ ...transactions[2]!, r: '0x0' } as never)).toBeUndefined()

@@ -1,5 +1,5 @@
-// Recovers who signed a transaction, of a random sample: the sender that a node reports is under no root, and
-// recovering each one would cost more than all the rest.
+// Checks reported senders against signatures, because a sender is under no root: of nodes a random sample, since
+// recovering each would cost more than all the rest, of a portal all that are stored.
 import { randomInt } from 'node:crypto'
 import { quantityBytes } from '../../hex.ts'
 import type { RpcTransaction } from '../rpc/port.ts'
@@ -32,5 +32,5 @@ export function checkSender(transaction: RpcTransaction): string | undefined {
   const recovered = recoverSender(keccak256(part.bytes), signature, part.parity)
   if (recovered === undefined) return 'nobody can have signed it'
   const reported = String(transaction.from).toLowerCase()
-  return recovered === reported ? undefined : `${recovered} signed it, the node says ${reported}`
+  return recovered === reported ? undefined : `${recovered} signed it, reported is ${reported}`
 }

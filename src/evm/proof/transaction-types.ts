@@ -52,3 +52,9 @@ export const transactionForms: ReadonlyMap<number, TransactionForm> = new Map([
   ],
   [0x6a, unsigned('#chainId input', true)],
 ])
+
+/** `v` of a transaction of type 0: the chain, which it may name since EIP-155, and the parity of the signature. */
+export function readReplay(v: number): { chainId: number | undefined; parity: number } {
+  if (v < 35) return { chainId: undefined, parity: v - 27 }
+  return { chainId: Math.floor((v - 35) / 2), parity: (v - 35) % 2 }
+}

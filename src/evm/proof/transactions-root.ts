@@ -6,7 +6,7 @@ import type { RpcTransaction } from '../rpc/port.ts'
 import { keccakDigits } from './block-hash.ts'
 import { shown } from './failure.ts'
 import { byteDigits, bytesOfDigits, listDigits, quantityDigits, stringDigits, unreadable } from './rlp-digits.ts'
-import { type TransactionField, type TransactionForm, transactionForms } from './transaction-types.ts'
+import { readReplay, type TransactionField, type TransactionForm, transactionForms } from './transaction-types.ts'
 import { listRoot } from './trie.ts'
 
 /**
@@ -69,13 +69,13 @@ export function signedPart(transaction: RpcTransaction): { bytes: Uint8Array; pa
   const type = typeOf(transaction)
   const given = fieldOf(transaction, type === 0 ? 'v' : 'yParity') ?? fieldOf(transaction, 'v')
   const v = quantityOf(given, Number.MAX_SAFE_INTEGER)
-  const chainId = type === 0 && v >= 35 ? Math.floor((v - 35) / 2) : undefined
+  const { chainId, parity } = type === 0 ? readReplay(v) : { chainId: undefined, parity: v }
   const replay =
     chainId === undefined ? '' : [chainId, 0, 0].map(number => quantityDigits(quantityHex(number))).join('')
   const digits = transactionDigits(transaction, { ...form, fields: form.fields.slice(0, -3) }, replay)
   const bytes = digits === undefined ? undefined : bytesOfDigits([digits])?.[0]
   if (bytes === undefined || v < 0) return undefined
-  return { bytes, parity: type > 0 ? v : chainId === undefined ? v - 27 : (v - 35) % 2 }
+  return { bytes, parity }
 }
 
 function typeOf({ type }: RpcTransaction): number {

@@ -1,5 +1,5 @@
 // The bulk sources of one chain, in the order in which they are asked: files before a portal. They may be replaced
-// while history is filled; whoever reads is told to begin again.
+// while history is filled: a signal then tells readers to begin again.
 import type { Interval, SourceStatus } from '../../model.ts'
 import type { Anchor, BulkSource } from './bulk-source.ts'
 import type { Header } from './chain-source.ts'
@@ -58,10 +58,10 @@ export class BulkSources {
     this.#lookedMs = lookedMs
   }
 
-  /** The highest block that one of them has. */
-  get highest(): number | undefined {
+  /** The highest block of each that has any, the highest first. */
+  get tops(): number[] {
     const tops = this.#all.flatMap(({ holds }) => holds.at(-1)?.to ?? [])
-    return tops.length === 0 ? undefined : Math.max(...tops)
+    return tops.sort((a, b) => b - a)
   }
 
   /** By the first that has it. */
