@@ -1,6 +1,6 @@
 // Reads e2store files: records of a type, a length and data, one after another. By position and record by record: a
 // file is never held whole. It knows nothing of what the records mean.
-import { closeSync, fstatSync, openSync, readSync, type Stats } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs'
 
 /** The types of records that history files have, as little-endian numbers. All others are passed over. */
 export const recordTypes = {
@@ -49,8 +49,13 @@ export class E2File {
 
   constructor(path: string) {
     this.path = path
-    this.#descriptor = openSync(path, 'r')
-    this.size = fstatSync(this.#descriptor).size
+    // A pipe would be waited for until somebody writes into it.
+    this.#descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    const stats = fstatSync(this.#descriptor)
+    this.size = stats.size
+    if (stats.isFile()) return
+    this.close()
+    throw new UnreadableFile('is not a regular file')
   }
 
   /** As it is now. */
@@ -86,7 +91,7 @@ export class E2File {
 
   /** The data of a record, which the next call overwrites: records are large, and most are read to be uncompressed. */
   dataOf({ at, length }: E2Record): Buffer {
-    if (length > this.#room.length) this.#room = Buffer.allocUnsafeSlow(2 * length)
+    if (length > this.#room.length) this.#room = Buffer.allocUnsafeSlow(Math.min(2 * length, recordBytesMax))
     return this.#read(this.#room, at, length)
   }
 

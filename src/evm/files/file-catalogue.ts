@@ -4,7 +4,6 @@ import { readdir, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { Chain } from '../../chains.ts'
-import { joinIntervals, missingIntervals } from '../../coverage.ts'
 import { messageOf } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { Interval } from '../../model.ts'
@@ -15,6 +14,7 @@ import { type FileFailure, failureOf } from './file-range.ts'
 import { HistoryFile } from './history-file.ts'
 import { networkOfChain, networkOfName } from './networks.ts'
 import { type FileProof, mayBeProven } from './prove-file.ts'
+import { TakenBlocks } from './taken-blocks.ts'
 
 export type HeldFile = {
   name: string
@@ -165,20 +165,18 @@ export class FileCatalogue {
     usable.sort((a, b) => strength(b) - strength(a) || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
     const pieces: Piece[] = []
     const passedOver = new Set<string>()
-    // Most files hold blocks that no other has: what was taken is then searched in vain, so it is kept short.
-    let taken: Interval[] = []
+    const taken = new TakenBlocks()
     for (const file of usable) {
-      const free = missingIntervals(taken, file.holds!)
+      const free = taken.take(file.holds!)
       for (const { from, to } of free) pieces.push({ from, to, file })
       if (free.length === 0) passedOver.add(file.name)
-      else taken = joinIntervals([...taken, ...free])
     }
     for (const name of passedOver)
       if (!this.#passedOver.has(name))
         this.#log.info({ file: name }, 'History file passed over: others have its blocks')
     this.#passedOver = passedOver
     this.#pieces = pieces.sort((a, b) => a.from - b.from)
-    this.#holds = taken
+    this.#holds = taken.intervals
   }
 }
 

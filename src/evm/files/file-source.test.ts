@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -417,4 +418,34 @@ test('threads give what is given here, and every format the same rows', async ()
     decoder: pool,
   })
   await expect(cut.range(interval, transfers, signal)).rejects.toThrow(SourceLost)
+})
+
+test('what is no regular file is refused, and not waited for', async () => {
+  const path = folder()
+  const pipe = join(path, 'pipe.era1')
+  execFileSync('mkfifo', [pipe])
+  expect((await looked(path)).status()).toMatchObject({ state: 'empty', refused: [] })
+  expect((await looked(pipe)).status().refused).toEqual([{ name: 'pipe.era1', reason: 'is not a regular file' }])
+})
+
+test('records that hold more than any block are refused before they are unpacked', async () => {
+  const [block] = madeChain(0, 1)
+  // In frames a run of bytes takes a twentieth of itself.
+  const many = Buffer.alloc(65 * 2 ** 20)
+  const ofHeader = await looked(folder({ 'local-00000-a.ere': writeEre(0, [{ ...block!, header: many }]) }))
+  expect(ofHeader.status().refused[0]?.reason).toContain('more than history has')
+  const ofBody = await looked(folder({ 'local-00000-a.ere': writeEre(0, [{ ...block!, body: many }]) }))
+  await expect(ofBody.range({ from: 0, to: 0 }, transfers, signal)).rejects.toThrow('more than history has')
+})
+
+test('a hole between the records of a block is not read to its end', async () => {
+  const [block] = madeChain(0, 1)
+  const bytes = writeEra1(0, [block!])
+  const [, header] = recordStarts(bytes)
+  const after = header! + 8 + bytes.readUInt32LE(header! + 2)
+  const hole = Buffer.concat([bytes.subarray(0, after), Buffer.alloc(8 * 100), bytes.subarray(after)])
+  // Its offset is counted from the index, which has moved.
+  hole.writeBigInt64LE(hole.readBigInt64LE(hole.length - 16) - 800n, hole.length - 16)
+  const source = await looked(folder({ 'local-00000-a.era1': hole }))
+  await expect(source.range({ from: 0, to: 0 }, transfers, signal)).rejects.toThrow('more than 64 records')
 })

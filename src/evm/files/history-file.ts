@@ -71,20 +71,20 @@ export class HistoryFile {
   }
 
   header(number: number): Buffer {
-    return unframe(this.#record(number, 'header'))
+    return this.#unframed(number, 'header')
   }
 
   /** The transactions, uncles and withdrawals. */
   body(number: number): Buffer {
-    return unframe(this.#record(number, 'body'))
+    return this.#unframed(number, 'body')
   }
 
   receipts(number: number): Buffer {
-    return unframe(this.#record(number, 'receipts'))
+    return this.#unframed(number, 'receipts')
   }
 
   proof(number: number): Buffer {
-    return unframe(this.#record(number, 'proof'))
+    return this.#unframed(number, 'proof')
   }
 
   difficulty(number: number): Buffer {
@@ -115,6 +115,10 @@ export class HistoryFile {
     this.#file.close()
   }
 
+  #unframed(number: number, component: Exclude<Component, 'difficulty'>): Buffer {
+    return unframe(this.#record(number, component), unframedBytesMax[component])
+  }
+
   /** What the next call overwrites. */
   #record(number: number, component: Component): Buffer {
     const { slots, from, at: end } = this.#index
@@ -123,18 +127,37 @@ export class HistoryFile {
     const place = number - from
     if (this.#offsets?.place !== place) this.#offsets = { place, of: offsetsOf(this.#file, this.#index, place) }
     const offsets = this.#offsets.of
-    if (this.format === 'ere') return this.#file.dataOf(this.#file.recordOf(typesOfEre[component], offsets[slot]!))
+    if (this.format === 'ere') return this.#data(this.#file.recordOf(typesOfEre[component], offsets[slot]!), component)
     // The records of a block stand behind its header; unknown ones may stand among them.
     const type = typesOfEra1[component]
     let record = this.#file.recordOf(recordTypes.header, offsets[0]!)
-    while (record.type !== type) {
+    for (let passed = 0; record.type !== type; passed++) {
+      if (passed > unknownRecordsMax) throw new UnreadableFile(`has more than ${unknownRecordsMax} records of a block`)
       const next = record.at + record.length
       record = this.#file.recordAt(next)
       if (next >= end || record.type === recordTypes.header) throw new UnreadableFile(`lacks the ${component}`)
     }
+    return this.#data(record, component)
+  }
+
+  #data(record: E2Record, component: Component): Buffer {
+    // Packed bytes are hardly more than those that are packed.
+    if (record.length > 2 * unframedBytesMax[component])
+      throw new UnreadableFile(`has a ${component} of ${record.length} bytes, more than history has`)
     return this.#file.dataOf(record)
   }
 }
+
+/**
+ * What a record may hold: bounds on memory and time, far above what blocks have. Headers and proofs are read in the
+ * thread that serves.
+ */
+const unframedBytesMax: Readonly<Record<Component, number>> = {
+  ...{ header: 65_536, proof: 65_536, difficulty: 65_536 },
+  ...{ body: 64 * 2 ** 20, receipts: 64 * 2 ** 20 },
+}
+/** Without a bound, the hole of a sparse file is read as empty records, one for every eight bytes. */
+const unknownRecordsMax = 64
 
 const typesOfEre: Readonly<Record<Component, number>> = {
   header: recordTypes.header,

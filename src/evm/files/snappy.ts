@@ -3,17 +3,15 @@
 import { UnreadableFile } from './e2store.ts'
 
 const chunkBytesMax = 65_536
-/** What a record may hold: a bound on memory, far above what a block has. */
-const unframedBytesMax = 256 * 2 ** 20
-
 const compressedChunk = 0x00
 const plainChunk = 0x01
 const streamIdentifier = 0xff
 const identifierText = 'sNaPpY'
 
-export function unframe(framed: Uint8Array): Buffer {
+/** `bytesMax`: what it may hold. A few bytes can stand for a million. */
+export function unframe(framed: Uint8Array, bytesMax = Number.POSITIVE_INFINITY): Buffer {
   // Not from the pool of small buffers: the checksum reads it in words.
-  const bytes = Buffer.allocUnsafeSlow(unframedLength(framed))
+  const bytes = Buffer.allocUnsafeSlow(unframedLength(framed, bytesMax))
   let end = 0
   for (let at = 0; at < framed.length; ) {
     const type = framed[at]!
@@ -32,7 +30,7 @@ export function unframe(framed: Uint8Array): Buffer {
 }
 
 /** The length of all chunks, by what they say. */
-function unframedLength(framed: Uint8Array): number {
+function unframedLength(framed: Uint8Array, bytesMax: number): number {
   let length = 0
   for (let at = 0; at < framed.length; ) {
     const type = framed[at]!
@@ -50,7 +48,7 @@ function unframedLength(framed: Uint8Array): number {
     } else if (type < 0x80) throw new UnreadableFile(`has a Snappy chunk of the unknown type ${type}`)
     at = next
   }
-  if (length > unframedBytesMax) throw new UnreadableFile(`has a record of ${length} bytes, more than history has`)
+  if (length > bytesMax) throw new UnreadableFile(`has a record of ${length} bytes, more than history has`)
   return length
 }
 
