@@ -123,7 +123,9 @@ export class ThreadPool<Given extends Reader> {
 }
 
 function lost(): AlmanacError {
-  return new AlmanacError('interrupted', 'The reading thread ended at other work; this is read again.', { retryable: true })
+  return new AlmanacError('interrupted', 'The reading thread ended at other work; this is read again.', {
+    retryable: true,
+  })
 }
 
 function closed(): AlmanacError {
