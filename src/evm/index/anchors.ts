@@ -24,6 +24,8 @@ export type AnchorOptions = {
   covered: readonly CoveredInterval[]
   /** Of blocks that are read again for the activity of wallets: what their transfers are claimed by. */
   stored?: readonly CoveredInterval[] | undefined
+  /** All that is missing is `stored`, and must be of the very blocks that were read before, whatever they hang on. */
+  isReadAgain?: boolean
 }
 
 export type LinkOptions = AnchorOptions & {
@@ -120,6 +122,11 @@ const headersToProofMax = 10_000
 async function anchorOf(block: number, options: AnchorOptions): Promise<KnownBlock | undefined> {
   const { chain, store, covered, stored = covered, final } = options
   const above = stored.filter(({ to }) => to >= block)
+  if (options.isReadAgain === true) {
+    const same = above.find(({ from }) => from <= block)
+    const lowest = same && (await store.lowestBlock(chain.id, { from: block, to: same.to }))
+    return lowest && { ...lowest, evidence: linkEvidence(same.evidence) }
+  }
   const anchors: KnownBlock[] =
     final === undefined || final.number < block ? [] : [{ ...final, evidence: 'receipts-root' }]
   for (const interval of new Set([above[0], above.find(isConnected)])) {
