@@ -270,4 +270,28 @@ describe('evidence', () => {
     expect(transfers.filter(row => !isTrue.has(row))).toEqual([])
     expect(pending).toBe(0)
   })
+
+  test('senders of another chain are not taken for blocks whose transfers are stored, near a known block or not', async () => {
+    const sparse = signedChain({ emptyEvery: 2, transactionsPerBlock: 2, contracts: 1, erc20Contracts: 6 })
+    const [history, forged] = [folder(), folder()]
+    exportChain(sparse, whole, { folder: history, format: 'ere' })
+    const anchor = sparse.hashOf(head) as Hash
+    const url = await sqlite.newStore()
+    await indexAll(indexed, head, url, { history: [history], anchor, views: ['transfers'] })
+    const claimed = await claimsOf(url, id)
+    // Neither this block nor the one above it has transfers: nothing near says what its hash must be.
+    const known = new Set((await dumpOf(url, id)).blocks.map(line => Number(line.split(' ')[0])))
+    let top = 100
+    while (known.has(top) || known.has(top + 1)) top--
+    exportChain(other, { from: 0, to: top }, { folder: forged, format: 'ere' })
+    const index = await HistoryIndex.open(indexed, url, { history: [forged], anchor })
+    const stalled = await index.until(status => status.state === 'stalled')
+    await index.close()
+    expect(stalled).toMatchObject({ reason: expect.stringMatching(/^No source of sim has the header of block \d+/) })
+    expect(await claimsOf(url, id)).toEqual(claimed)
+    expect((await dumpOf(url, id)).activity).toEqual([])
+    // The file itself, when it comes back, is taken.
+    const { status } = await indexAll(indexed, head, url, { history: [history], anchor })
+    expect(evidenceOf(status.covered)).toEqual([{ ...whole, evidence: 'receipts-root' }])
+  })
 })

@@ -34,7 +34,7 @@ export function chainOf(id: number): Chain {
 }
 
 export type SourceNames = Partial<
-  Pick<EvmChainSettings, 'rpc' | 'history' | 'portal' | 'historySummaries' | 'anchor' | 'backfill'>
+  Pick<EvmChainSettings, 'rpc' | 'history' | 'portal' | 'historySummaries' | 'anchor' | 'backfill' | 'views'>
 > & {
   from?: number
 }

@@ -63,9 +63,12 @@ export class TrustedRoots {
   }
 
   async #read(given: Given): Promise<void> {
-    const { size, mtimeMs } = await stat(given.from)
+    const stats = await stat(given.from)
+    const { size, mtimeMs } = stats
     const stamp = `${size} ${mtimeMs}`
     if (stamp === given.stamp) return
+    // A pipe would be waited for, and a device has no end.
+    if (!stats.isFile()) throw unreadable(`${given.from} is not a regular file.`)
     if (size > bytesMax) throw unreadable(`${given.from} has ${size} bytes, more than a list of roots.`)
     given.roots = this.#listsOf(await readFile(given.from), given.from)
     given.stamp = stamp

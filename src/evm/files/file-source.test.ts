@@ -449,3 +449,27 @@ test('a hole between the records of a block is not read to its end', async () =>
   const source = await looked(folder({ 'local-00000-a.era1': hole }))
   await expect(source.range({ from: 0, to: 0 }, transfers, signal)).rejects.toThrow('more than 64 records')
 })
+
+test('headers that are read one below another let others in between', async () => {
+  const source = await looked(folder({ 'local-00000-a.ere': writeEre(0, madeChain(0, 30)) }))
+  let turns = 0
+  const timer = setInterval(() => turns++)
+  onTestFinished(() => clearInterval(timer))
+  const started = performance.now()
+  for (let read = 0; read < 10_000 && (turns === 0 || performance.now() - started < 20); read++)
+    await source.header(read % 30, signal)
+  expect(turns).toBeGreaterThan(0)
+})
+
+test('roots are not waited for from what is no regular file', async () => {
+  const path = folder({
+    'local-00000-a.ere': writeEre(
+      0,
+      madeChain(0, 1).map(block => ({ ...block, proof: { type: 0, ssz: Buffer.alloc(32) } })),
+    ),
+  })
+  const pipe = join(path, 'summaries')
+  execFileSync('mkfifo', [pipe])
+  const source = await looked(path, { summaries: [pipe] })
+  expect(source.status().reason).toContain('is not a regular file')
+})

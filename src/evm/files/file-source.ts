@@ -38,6 +38,7 @@ export function fileSource(options: FileSourceOptions): BulkSource {
 const bytesAtOnce = 4 * 2 ** 20
 const blocksAtOnceMax = 512
 const taskMs = 1_000
+const headersInTurn = 64
 /** A folder of files that are all wrong would fill a status. */
 const refusedMax = 100
 
@@ -52,6 +53,7 @@ class FileSource implements BulkSource {
   readonly #open = new OpenFile()
   /** What a task reads in its time: senders take ten times as long as all the rest. Learnt from those before. */
   readonly #blocksInTime: Record<WholeScope, number> = { transfers: blocksAtOnceMax, full: 8 }
+  #headersRead = 0
   /** The block that the operator names, once it was seen. */
   #anchorAt: number | undefined
 
@@ -98,6 +100,8 @@ class FileSource implements BulkSource {
   }
 
   async header(number: number): Promise<Header | undefined> {
+    // They are read one below another, up to thousands, in the thread that serves.
+    if (++this.#headersRead % headersInTurn === 0) await setImmediate()
     const piece = this.#catalogue.pieceAt(number)
     return piece && this.#read(piece.file, file => plainHeader(headerBelow(file, number, undefined)))
   }

@@ -61,9 +61,8 @@ export async function linkedClaims(
 const headersToFloatMax = 100_000
 
 async function expectedOf(to: number, options: LinkOptions, signal: AbortSignal): Promise<Expected> {
-  const { chain, rpc, stored = [] } = options
-  // Activity must be of the same blocks as the transfers that are stored, whatever those hang on.
-  const mayFloat = options.mayFloat === true && !stored.some(each => each.from <= to && to <= each.to)
+  const { chain, rpc } = options
+  const mayFloat = options.mayFloat === true && storedAt(to, options) === undefined
   const anchor = await anchorOf(to, options)
   if (anchor === undefined && mayFloat && rpc.endpoints.length === 0) return unanchored
   if (anchor === undefined) throw noAnchor(chain, to)
@@ -112,6 +111,11 @@ export async function headersToWalk(missing: readonly Interval[], options: Ancho
   return headers
 }
 
+/** What is stored of a block that is read again; undefined where nothing is. */
+function storedAt(block: number, { stored = [] }: AnchorOptions): CoveredInterval | undefined {
+  return stored.find(({ from, to }) => from <= block && block <= to)
+}
+
 /** Headers that are read to reach an anchor that is proven, where a nearer one is the word of endpoints. */
 const headersToProofMax = 10_000
 
@@ -122,12 +126,15 @@ const headersToProofMax = 10_000
 async function anchorOf(block: number, options: AnchorOptions): Promise<KnownBlock | undefined> {
   const { chain, store, covered, stored = covered, final } = options
   const above = stored.filter(({ to }) => to >= block)
-  const [nearest] = above
-  // What is read again for activity must be what is stored: nothing else says what that hangs on.
-  const isOwn = options.stored !== undefined && nearest?.evidence === 'unanchored' && nearest.from <= block
-  const isBelowFinal = final !== undefined && final.number >= block
-  const anchors: KnownBlock[] = isBelowFinal && !isOwn ? [{ ...final, evidence: 'receipts-root' }] : []
-  for (const interval of new Set(isOwn ? [nearest] : [nearest, above.find(isConnected)])) {
+  // What is read again for activity must be the blocks whose transfers are stored: nothing else says which those are.
+  const own = storedAt(block, options)
+  if (own !== undefined) {
+    const lowest = await store.lowestBlock(chain.id, { from: block, to: own.to })
+    return lowest && { ...lowest, evidence: linkEvidence(own.evidence) }
+  }
+  const anchors: KnownBlock[] =
+    final === undefined || final.number < block ? [] : [{ ...final, evidence: 'receipts-root' }]
+  for (const interval of new Set([above[0], above.find(isConnected)])) {
     if (interval === undefined) continue
     const lowest = await store.lowestBlock(chain.id, { from: Math.max(interval.from, block), to: interval.to })
     if (lowest !== undefined) anchors.push({ ...lowest, evidence: linkEvidence(interval.evidence) })

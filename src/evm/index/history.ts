@@ -2,7 +2,7 @@
 // demand, what followed and listed contracts lack. It rests while the control holds it, and then only looks what is
 // left.
 import { followSignals, pause } from '../../abort.ts'
-import { blockCount, intervalsFrom, joinIntervals, missingIntervals } from '../../coverage.ts'
+import { blockCount, intervalsFrom, isCovered, joinIntervals, missingIntervals } from '../../coverage.ts'
 import type { Log } from '../../log.ts'
 import type { Address, Interval } from '../../model.ts'
 import { rpcFailureOf } from '../../rpc/failures.ts'
@@ -60,6 +60,8 @@ export class History {
   /** Whether nothing that a source has was left at the last look. */
   isDone = false
   #isResting = false
+  /** Parts that could not be connected to what is stored of their blocks, in this round, and why. */
+  #unconnected: (Interval & { error: unknown })[] = []
   /** What there was when claims were last looked at for what can rise. */
   #raised: { claims: string; sources: readonly BulkSource[] } | undefined
 
@@ -138,10 +140,13 @@ export class History {
 
   async #fillWhole(source: FullSource, signal: AbortSignal): Promise<void> {
     const { annotator, stats, bulk } = this.#options
+    this.#unconnected = []
     for (;;) {
       await this.#raise(source, signal)
       const job = await this.#nextJob(source)
-      if (signal.aborted || job === undefined) return
+      if (signal.aborted) return
+      if (job === undefined && this.#unconnected.length > 0) throw this.#unconnected[0]!.error
+      if (job === undefined) return
       this.isDone = false
       this.#isResting = false
       annotator?.historyBegan()
@@ -180,7 +185,9 @@ export class History {
     // Nodes give both at once. What a bulk source gives is read twice, and counts twice.
     const early = scope === 'transfers' ? parts : parts.filter(({ source }) => source.kind !== 'nodes')
     stats.blocksLeft = blockCount([...early, ...later])
-    const next = parts[0] ?? later[0]
+    const isUnconnected = ({ from, to }: Interval): boolean =>
+      this.#unconnected.some(each => each.from === from && each.to === to)
+    const next = parts[0] ?? later.find(part => !isUnconnected(part))
     if (next === undefined) return undefined
     const { source, ...part } = next
     const found = { missing: [part], source }
@@ -197,7 +204,13 @@ export class History {
     const { setup, store, rpc, bulk, follower, stats, log } = this.#options
     const { chain } = setup
     const known = { chain, store, rpc, source: full, bulk, covered, stored, final: follower.finalHeader }
-    const links = await linkedClaims(missing, { ...known, mayFloat: source.kind !== 'nodes' }, signal)
+    // What is read again must be the blocks whose transfers are stored: it is never taken without a link to them.
+    const isReadAgain = source.kind !== 'nodes' && stored !== undefined && isCovered(stored, missing[0]!)
+    const links = await linkedClaims(missing, { ...known, mayFloat: source.kind !== 'nodes' }, signal).catch(error => {
+      if (!isReadAgain || signal.aborted) throw error
+      this.#unconnected.push({ ...missing[0]!, error })
+    })
+    if (links === undefined) return
     const { retryDelayMs, ...given } = this.#backfillOf({
       scope,
       fetchRange: (interval, stop, lastHash) => full.range(interval, 'range', stop, lastHash),

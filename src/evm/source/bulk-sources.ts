@@ -12,6 +12,8 @@ export class BulkSources {
   #next: readonly BulkSource[] | undefined
   #turn = new AbortController()
   #lookedMs = Number.NEGATIVE_INFINITY
+  /** How often they were configured: a look that was under way then saw nothing of it. */
+  #configured = 0
   #looking: Promise<void> | undefined
 
   constructor(all: readonly BulkSource[] = []) {
@@ -30,6 +32,7 @@ export class BulkSources {
   /** Takes others at the next look; without any, the same look again. */
   configure(next: readonly BulkSource[] | undefined): void {
     this.#lookedMs = Number.NEGATIVE_INFINITY
+    this.#configured++
     if (next === undefined) return
     // What was made and never used has nothing open, but may hold a connection.
     for (const source of this.#next ?? []) void source.close()
@@ -53,9 +56,9 @@ export class BulkSources {
       this.#turn = new AbortController()
       await Promise.all(before.map(source => source.close()))
     }
-    const lookedMs = performance.now()
+    const [lookedMs, configured] = [performance.now(), this.#configured]
     await Promise.all(this.#all.map(source => source.look(signal)))
-    this.#lookedMs = lookedMs
+    if (configured === this.#configured) this.#lookedMs = lookedMs
   }
 
   /** The highest block of each that has any, the highest first. */
