@@ -64,10 +64,10 @@ export const callsPerBlock = 2
 
 export const fromFiles = {
   /** How many times as fast as from JSON the same blocks are indexed, without wallets: npm run bench:files. */
-  speed: 1.5,
+  speed: 1.1,
   /** What recorded blocks of Ethereum take as files, of what they take as JSON. */
   bytesOfJson: 0.13,
 }
 
 /** Recovered from signatures by each core: npm run bench:senders. */
-export const sendersPerSecond = 2_100
+export const sendersPerSecond = 1_800
