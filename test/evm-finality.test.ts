@@ -218,8 +218,11 @@ test('an endpoint that invents parents without end is not asked for long', async
     hash: `0x${(++asked).toString(16).padStart(64, '0')}`,
     parentHash: `0x${(asked + 1).toString(16).padStart(64, '0')}`,
   }))
-  for (const node of [honest, other]) node.reorg({ depth: 3, length: 4 })
-  await caughtUp(indexer, honest)
+  // Which endpoint is asked for the parents of a branch depends on their pace.
+  for (let branch = 0; asked === 0 && branch < 10; branch++) {
+    for (const node of [honest, other]) node.reorg({ depth: 3, length: 4 })
+    await caughtUp(indexer, honest)
+  }
   expect(asked).toBeGreaterThan(0)
   await expectFullTruth(store, honest.chain, 0)
 })
