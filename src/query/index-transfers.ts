@@ -28,7 +28,7 @@ import { type KeptIndexes, keptAndFilled, requireIndex } from './kept-index.ts'
 import type { KnownLabels } from './known-labels.ts'
 import { type MixedRows, noRows, spanRows } from './mixed-rows.ts'
 import type { TransfersOptions } from './nft-transfers.ts'
-import { claimStands, OneBranch, rereadsMax } from './one-branch.ts'
+import { claimStands, OneBranch, readStanding } from './one-branch.ts'
 import type { FactsByContract, ShownContracts } from './shown-contracts.ts'
 import { tokenRows, tokenTotal } from './token-rows.ts'
 import type { TransferSubject } from './transfer-subject.ts'
@@ -90,21 +90,21 @@ export class IndexTransfers {
   }
 
   async answer(question: ListQuestion, options: TransfersOptions): Promise<ListAnswer> {
-    let { view, bounds, complete } = await this.#freshLook(question, options)
-    let page = await this.#page(question, bounds)
-    for (let left = rereadsMax; complete && !(await this.#stands(question, view, bounds)); left--) {
-      if (left === 0) complete = false
-      else {
-        ;({ view, bounds, complete } = await this.#look(question))
-        page = await this.#page(question, bounds)
-      }
-    }
+    const {
+      look: { view, bounds },
+      rows: page,
+      isComplete,
+    } = await readStanding(await this.#freshLook(question, options), {
+      read: look => this.#page(question, look.bounds),
+      stands: look => this.#stands(question, look.view, look.bounds),
+      lookAgain: () => this.#look(question),
+    })
     const { rows } = page
     return {
-      ...{ question, ...page, blockExists: bounds.exist, indexComplete: complete },
+      ...{ question, ...page, blockExists: bounds.exist, indexComplete: isComplete },
       total: question.countTotal ? await this.#total(question, bounds, rows) : undefined,
       next: nextCursor(question, rows, view.state?.finalized),
-      evidence: complete && bounds.claim ? weakestEvidence(view.coverage, bounds.claim) : undefined,
+      evidence: isComplete && bounds.claim ? weakestEvidence(view.coverage, bounds.claim) : undefined,
     }
   }
 
@@ -137,7 +137,7 @@ export class IndexTransfers {
     return await this.#look(question)
   }
 
-  /** Coverage is read before rows: a commit in between can only make the answer claim less than it holds. */
+  /** Coverage is read before rows: a commit in between adds rows that are not claimed, unless the head goes back. */
   async #look(question: ListQuestion): Promise<Look> {
     const { of, chain } = question
     const view = await this.#view(chain, contractOf(of))

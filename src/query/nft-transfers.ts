@@ -14,7 +14,7 @@ import { type BlockBounds, resolveBounds } from './block-bounds.ts'
 import type { PageLabels } from './find-labels.ts'
 import type { Freshen, IndexingKey } from './freshen.ts'
 import type { KnownLabels } from './known-labels.ts'
-import { claimStands, OneBranch, rereadsMax } from './one-branch.ts'
+import { claimStands, OneBranch, readStanding } from './one-branch.ts'
 import { boundToBranch, type WholeTransfers, wholePages } from './whole-transfers.ts'
 
 /** From the parameters of a first page, or from a cursor. */
@@ -38,7 +38,7 @@ export type TransfersAnswer = {
 
 export type TransfersOptions = { key: IndexingKey; freshen: Freshen | undefined; freshenWaitMs: number }
 
-type Look = { view: ContractView; bounds: BlockBounds; verdict: PageVerdict }
+type Look = Pick<PageVerdict, 'complete' | 'evidence'> & { view: ContractView; bounds: BlockBounds }
 
 /** A page of the whole list. */
 export type TransfersPage = Pick<TransfersAnswer, 'rows' | 'facts' | 'labels'>
@@ -72,15 +72,12 @@ export class NftTransfers {
   }
 
   async answer(question: TransfersQuestion, options: TransfersOptions): Promise<TransfersAnswer> {
-    let { view, bounds, verdict } = await this.#freshLook(question, options)
-    let rows = await this.#rows(question, rangeOf(question, bounds))
-    for (let left = rereadsMax; verdict.complete && !(await this.#stands(question, view, bounds)); left--) {
-      if (left === 0) verdict = { ...verdict, complete: false, evidence: undefined }
-      else {
-        ;({ view, bounds, verdict } = await this.#look(question))
-        rows = await this.#rows(question, rangeOf(question, bounds))
-      }
-    }
+    const { look, rows, isComplete } = await readStanding(await this.#freshLook(question, options), {
+      read: ({ bounds }) => this.#rows(question, rangeOf(question, bounds)),
+      stands: ({ view, bounds }) => this.#stands(question, view, bounds),
+      lookAgain: () => this.#look(question),
+    })
+    const { view, bounds, evidence } = look
     const range = rangeOf(question, bounds)
     return {
       question,
@@ -88,8 +85,8 @@ export class NftTransfers {
       total: question.countTotal ? await this.#total(question, range, rows) : undefined,
       next: nextCursor(question, rows, view.state?.finalized),
       blockExists: bounds.exist,
-      indexComplete: verdict.complete,
-      evidence: verdict.evidence,
+      indexComplete: isComplete,
+      evidence: isComplete ? evidence : undefined,
       facts: view.facts,
       labels: await this.#labels.ofPage(question.chain, rows.stored),
     }
@@ -117,16 +114,17 @@ export class NftTransfers {
   async #freshLook(question: TransfersQuestion, { freshen, freshenWaitMs, key }: TransfersOptions): Promise<Look> {
     freshen?.asked?.(question.chain, question.contract)
     const look = await this.#look(question)
-    if (look.verdict.complete || freshen?.contract === undefined) return look
+    if (look.complete || freshen?.contract === undefined) return look
     await freshen.contract(question.chain, question.contract, freshenWaitMs, key)
     return await this.#look(question)
   }
 
-  /** Coverage is read before rows: a commit in between can only make the answer claim less than it holds. */
+  /** Coverage is read before rows: a commit in between adds rows that are not claimed, unless the head goes back. */
   async #look(question: TransfersQuestion): Promise<Look> {
     const view = await this.#view(question)
     const bounds = await resolveBounds(this.#store, question.chain, view.state, question)
-    return { view, bounds, verdict: judge(view, bounds) }
+    const { complete, evidence } = judge(view, bounds)
+    return { view, bounds, complete, evidence }
   }
 
   async #stands({ chain, contract }: TransfersQuestion, { state }: ContractView, bounds: BlockBounds) {

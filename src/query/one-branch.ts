@@ -89,8 +89,28 @@ export async function claimStands(
   return number <= ((await store.chainState(chain))?.finalized ?? -1)
 }
 
-/** How often a page is read again whose claim did not stand; then it claims nothing. */
-export const rereadsMax = 3
+const readsMax = 4
+
+/** A claim and the rows that were read after it, both anew until one stands; then, or where there is none, it ends. */
+export async function readStanding<Look extends { complete: boolean }, Rows>(
+  first: Look,
+  { read, stands, lookAgain }: StandingRead<Look, Rows>,
+): Promise<{ look: Look; rows: Rows; isComplete: boolean }> {
+  let look = first
+  for (let reads = 1; ; reads++) {
+    const rows = await read(look)
+    if (!look.complete || (await stands(look))) return { look, rows, isComplete: look.complete }
+    if (reads === readsMax) return { look, rows, isComplete: false }
+    look = await lookAgain()
+  }
+}
+
+export type StandingRead<Look, Rows> = {
+  read: (look: Look) => Promise<Rows>
+  /** Asked after the rows were read. */
+  stands: (look: Look) => Promise<boolean>
+  lookAgain: () => Promise<Look>
+}
 
 type Now = { takenBack: number; indexes: KeptIndexes; state: ChainState | undefined; hot: readonly Block[] }
 
