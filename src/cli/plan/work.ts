@@ -1,5 +1,5 @@
 // One part of a chain's history, from one source, and what it takes: time within the limits of the configuration and of
-// the machine, and disk. Pure.
+// the machine, and disk. It reads and asks nothing of the chain.
 import { availableParallelism } from 'node:os'
 import type { ChainSettings } from '../../config/settings.ts'
 import { dayMs, parseHours } from '../../daily-hours.ts'
