@@ -8,7 +8,6 @@ import { caughtUp, patienceMs, startIndexer, storedTransfers, temporaryStore, tr
 import type { Forgery } from './sim/endpoint.ts'
 import { forgedResults } from './sim/hostile.ts'
 import { type SimNode, startSimNode } from './sim/node.ts'
-import { lightBlocks } from './sim/options.ts'
 
 const cleanups: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -28,7 +27,7 @@ async function twins({
 > = {}) {
   // The newest blocks are of the last minute, or years old.
   const genesisTime = fresh ? Math.floor(Date.now() / 1_000) - 150 * 12 : 1_600_000_000
-  const chain = { height: 150, hashes: 'real', finalityDepth: 40, genesisTime, ...lightBlocks } as const
+  const chain = { height: 150, hashes: 'real', finalityDepth: 40, genesisTime } as const
   const [honest, other] = await Promise.all([startSimNode({ chain }), startSimNode({ chain })])
   other.endpoints[0]!.forgery = forge
   cleanups.push(
