@@ -942,6 +942,20 @@ export function storeContract(
         ])
       })
 
+      test('an end is brought forward, never put off, and a revoked key keeps what it was', async () => {
+        const second = { ...key, id: 'k2', hash: 'cd'.repeat(32), createdAt: key.createdAt + 1 }
+        await store.putKey(key)
+        await store.putKey(second)
+        await store.revokeKey('k2', 5)
+        for (const end of [9, 7, 8]) expect(await store.expireKey('k1', end)).toBe(true)
+        expect(await store.expireKey('k2', 7)).toBe(true)
+        expect(await store.expireKey('none', 7)).toBe(false)
+        expect(await store.keys()).toEqual([
+          { ...key, expiresAt: 7 },
+          { ...second, revokedAt: 5 },
+        ])
+      })
+
       test('an id that another key has is refused', async () => {
         await store.putKey(key)
         await expect(store.putKey({ ...key, hash: 'ef'.repeat(32) })).rejects.toMatchObject({ code: 'conflict' })

@@ -140,6 +140,12 @@ export const clientScopes: readonly Scope[] = scopes.filter(scope => !operatorSc
 
 const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
+/** Of a text such as 90d; undefined where it is not one. */
+export function spanMs(text: string): number | undefined {
+  const span = /^(\d{1,6})([mhdw])$/.exec(text)
+  return span === null ? undefined : Number(span[1]) * unitMs[span[2]!]!
+}
+
 /** Years have four digits wherever a moment is shown. */
 const latestMoment = Date.parse('9999-12-31T23:59:59.999Z')
 
@@ -147,10 +153,10 @@ const latestMoment = Date.parse('9999-12-31T23:59:59.999Z')
  * Reads a span from now such as 90d, or a date, as Unix milliseconds. A date without a time is its first moment in UTC.
  */
 export function parseExpiry(text: string, nowMs: number): number {
-  const span = /^(\d{1,6})([mhdw])$/.exec(text)
+  const span = spanMs(text)
   const isDate =
     /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text) && isDayOfItsMonth(text)
-  const moment = span !== null ? nowMs + Number(span[1]) * unitMs[span[2]!]! : isDate ? Date.parse(text) : Number.NaN
+  const moment = span !== undefined ? nowMs + span : isDate ? Date.parse(text) : Number.NaN
   if (!(moment <= latestMoment)) {
     throw new AlmanacError('bad_request', `The expiry ${JSON.stringify(text)} is neither a span nor a date.`, {
       hint: 'write a span such as 12h, 90d or 8w, a date such as 2027-01-31, or a moment such as 2027-01-31T12:00:00Z.',

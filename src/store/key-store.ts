@@ -52,6 +52,8 @@ export interface KeyStore {
   keys(): Promise<KeyRecord[]>
   /** False: no key has this id. The first revocation stays. */
   revokeKey(id: string, revokedAt: number): Promise<boolean>
+  /** Ends a key at this moment, unless it ends earlier or is revoked. False: no key has this id. */
+  expireKey(id: string, expiresAt: number): Promise<boolean>
   /** Adds to the counts of a day (`YYYY-MM-DD`, UTC). */
   addUse(uses: readonly KeyUse[]): Promise<void>
   usesOf(day: string): Promise<KeyUse[]>

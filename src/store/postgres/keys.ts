@@ -25,6 +25,12 @@ export function keyStore(store: StoreDatabase): KeyStore {
         await transaction.run('UPDATE keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL', id, revokedAt)
         return (await transaction.query('SELECT 1 FROM keys WHERE id = $1', id)).length > 0
       }),
+    expireKey: (id, expiresAt) =>
+      store.writing(async transaction => {
+        const earlier = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)'
+        await transaction.run(`UPDATE keys SET expires_at = $2 WHERE id = $1 AND ${earlier}`, id, expiresAt)
+        return (await transaction.query('SELECT 1 FROM keys WHERE id = $1', id)).length > 0
+      }),
     addUse: uses => store.writingUnseen(transaction => addUse(transaction, uses)),
     usesOf: async day => {
       const find = 'SELECT key_id, operation, count FROM key_uses WHERE day = $1 ORDER BY key_id, operation'

@@ -25,6 +25,12 @@ export function keyStore(file: StoreFile, shared: SharedFile): KeyStore {
         connection.run('UPDATE keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL', revokedAt, id)
         return connection.get('SELECT 1 FROM keys WHERE id = ?', id) !== undefined
       }),
+    expireKey: (id, expiresAt) =>
+      file.writing(({ connection }) => {
+        const earlier = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)'
+        connection.run(`UPDATE keys SET expires_at = ? WHERE id = ? AND ${earlier}`, expiresAt, id, expiresAt)
+        return connection.get('SELECT 1 FROM keys WHERE id = ?', id) !== undefined
+      }),
     addUse: uses =>
       file.writingUnseen(connection => {
         const add = 'INSERT INTO key_uses VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count'
