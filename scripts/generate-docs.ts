@@ -16,6 +16,7 @@ import { allLeaves, flagOf, variableOf } from '../src/config/overrides.ts'
 import type { SettingLeaf } from '../src/config/setting.ts'
 import { AlmanacError, errorCodes } from '../src/errors.ts'
 import { createEvmMetrics, createMetrics } from '../src/metrics.ts'
+import { benchmarkChart } from './benchmark-chart.ts'
 import { errorGuide } from './error-guide.ts'
 
 const spamRulesOpening = `# Spam rules
@@ -279,6 +280,7 @@ export async function generatedDocs(): Promise<ReadonlyMap<string, string>> {
     ['docs/spam-rules.md', spamRulesPage()],
     withTable('docs/scale.md', '<!-- almanac plan --model -->', modelMarkdown()),
     withTable('docs/guides/a-whole-chain.md', '<!-- almanac plan --model: files -->', filesMarkdown()),
+    ['docs/pictures/benchmark.svg', benchmarkChart()],
     [
       'docs/openapi.json',
       openApiText({

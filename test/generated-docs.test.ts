@@ -16,6 +16,7 @@ test('there are pages to compare', () => {
     'docs/spam-rules.md',
     'docs/scale.md',
     'docs/guides/a-whole-chain.md',
+    'docs/pictures/benchmark.svg',
     'docs/openapi.json',
   ])
 })

@@ -1,0 +1,157 @@
+// What a page does in the browser: search without a server, copy buttons, light or dark, a menu that folds on a phone.
+import MiniSearch from 'minisearch'
+import './site.css'
+
+type Entry = { id: number; page: string; title: string; text: string; href: string }
+
+declare global {
+  interface Window {
+    almanacEntries?: Entry[]
+  }
+}
+
+const root = document.currentScript?.dataset.root ?? ''
+const input = document.querySelector<HTMLInputElement>('#search')!
+const list = document.querySelector<HTMLUListElement>('#found')!
+const shownMost = 12
+
+let index: MiniSearch<Entry> | undefined
+let chosen = -1
+
+/** A script and no request: pages that are opened from a folder may load scripts alone. */
+function load(): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const script = document.createElement('script')
+    script.src = `${root}search-index.js`
+    script.onload = () => {
+      index = new MiniSearch<Entry>({
+        fields: ['title', 'page', 'text'],
+        storeFields: ['page', 'title', 'text', 'href'],
+      })
+      index.addAll(window.almanacEntries ?? [])
+      resolve()
+    }
+    script.onerror = () => reject(new Error('The index of the search is missing.'))
+    document.head.append(script)
+  })
+}
+let loading: Promise<void> | undefined
+
+async function find(): Promise<void> {
+  loading ??= load()
+  await loading
+  const text = input.value.trim()
+  const found =
+    text === ''
+      ? []
+      : index!.search(text, { prefix: true, fuzzy: 0.15, boost: { title: 3, page: 2 }, combineWith: 'AND' })
+  chosen = -1
+  list.replaceChildren(
+    ...found.slice(0, shownMost).map((entry, place) => {
+      const item = document.createElement('li')
+      item.role = 'option'
+      item.id = `found-${place}`
+      const link = document.createElement('a')
+      link.href = root + entry.href
+      link.tabIndex = -1
+      const title = document.createElement('b')
+      title.textContent = entry.title
+      const where = document.createElement('small')
+      where.textContent = entry.page === entry.title ? '' : entry.page
+      const words = document.createElement('span')
+      words.textContent = excerpt(entry.text, entry.terms[0] ?? text)
+      link.append(title, where, words)
+      item.append(link)
+      return item
+    }),
+  )
+  if (text !== '' && found.length === 0) {
+    const item = document.createElement('li')
+    item.className = 'nothing'
+    item.textContent = `Nothing is found for “${text}”.`
+    list.append(item)
+  }
+  open(text !== '')
+}
+
+function excerpt(text: string, word: string): string {
+  const at = text.toLowerCase().indexOf(word)
+  const from = at < 60 ? 0 : at - 50
+  return `${from === 0 ? '' : '…'}${text.slice(from, from + 140).trim()}…`
+}
+
+function open(isOpen: boolean): void {
+  list.hidden = !isOpen
+  input.ariaExpanded = `${isOpen}`
+  if (!isOpen) input.removeAttribute('aria-activedescendant')
+}
+
+function choose(step: number): void {
+  const items = [...list.querySelectorAll<HTMLLIElement>('[role=option]')]
+  if (items.length === 0) return
+  items[chosen]?.removeAttribute('aria-selected')
+  chosen = (chosen + step + items.length) % items.length
+  const item = items[chosen]!
+  item.ariaSelected = 'true'
+  item.scrollIntoView({ block: 'nearest' })
+  input.setAttribute('aria-activedescendant', item.id)
+}
+
+input.addEventListener('input', () => void find())
+input.addEventListener('focus', () => {
+  if (input.value.trim() !== '') void find()
+})
+input.addEventListener('keydown', event => {
+  if (event.key === 'ArrowDown' || event.key === 'ArrowUp') choose(event.key === 'ArrowDown' ? 1 : chosen < 0 ? 0 : -1)
+  else if (event.key === 'Enter') list.querySelectorAll('a')[Math.max(chosen, 0)]?.click()
+  else if (event.key === 'Escape') open(false)
+  else return
+  event.preventDefault()
+})
+addEventListener('keydown', event => {
+  const isTyping = event.target instanceof HTMLElement && event.target.matches('input, textarea')
+  if ((event.key === '/' && !isTyping) || (event.key === 'k' && (event.metaKey || event.ctrlKey))) {
+    event.preventDefault()
+    input.focus()
+    input.select()
+  }
+})
+addEventListener('click', event => {
+  if (!(event.target as Element).closest('.search')) open(false)
+  else if ((event.target as Element).closest('#found a')) open(false)
+})
+
+const kept = 'almanac-docs-theme'
+const html = document.documentElement
+const theme = localStorage.getItem(kept)
+if (theme !== null) html.dataset.theme = theme
+document.querySelector('#theme')?.addEventListener('click', () => {
+  const isDark =
+    (html.dataset.theme ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')) === 'dark'
+  html.dataset.theme = isDark ? 'light' : 'dark'
+  localStorage.setItem(kept, html.dataset.theme)
+})
+
+for (const block of document.querySelectorAll<HTMLElement>('.code')) {
+  const button = document.createElement('button')
+  button.type = 'button'
+  button.className = 'copy'
+  button.textContent = 'Copy'
+  button.addEventListener('click', async () => {
+    await navigator.clipboard.writeText(block.querySelector('code')!.innerText)
+    button.textContent = 'Copied'
+    setTimeout(() => {
+      button.textContent = 'Copy'
+    }, 1_500)
+  })
+  block.append(button)
+}
+
+// On a wide screen the menu stands open beside the text.
+const menu = document.querySelector<HTMLDetailsElement>('.menu details')
+const wide = matchMedia('(min-width: 60rem)')
+const fold = () => {
+  if (menu !== null) menu.open = wide.matches
+}
+wide.addEventListener('change', fold)
+fold()

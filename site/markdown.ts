@@ -1,0 +1,120 @@
+// Turns one Markdown file into HTML, with anchors as GitHub makes them, links that stay within the site, and coloured code; and into
+// the sections that the search reads.
+import { posix } from 'node:path'
+import hljs from 'highlight.js/lib/core'
+import bash from 'highlight.js/lib/languages/bash'
+import http from 'highlight.js/lib/languages/http'
+import ini from 'highlight.js/lib/languages/ini'
+import json from 'highlight.js/lib/languages/json'
+import nginx from 'highlight.js/lib/languages/nginx'
+import python from 'highlight.js/lib/languages/python'
+import sql from 'highlight.js/lib/languages/sql'
+import typescript from 'highlight.js/lib/languages/typescript'
+import yaml from 'highlight.js/lib/languages/yaml'
+import { Marked, type Token, type Tokens } from 'marked'
+
+const languages = { sh: bash, bash, http, ini, json, nginx, python, py: python, sql, ts: typescript, typescript, yaml }
+for (const [name, language] of Object.entries(languages)) hljs.registerLanguage(name, language)
+
+export type Heading = { depth: number; id: string; text: string }
+export type Section = { id: string; title: string; text: string }
+export type Page = { title: string; html: string; headings: Heading[]; sections: Section[] }
+
+/** Says where a link leads: an address within the site, or undefined where the site does not have it. */
+export type Linker = (path: string) => string | undefined
+
+export function renderPage(source: string, text: string, linkTo: Linker): Page {
+  const ids = new Map<string, number>()
+  const headings: Heading[] = []
+  const sections: Section[] = []
+  const anchored = new Map<Token, string>()
+  const marked = new Marked({ gfm: true })
+  const tokens = marked.lexer(text)
+  for (const token of tokens) {
+    if (token.type === 'heading') {
+      const title = plainOf(token)
+      const id = idOf(title, ids)
+      anchored.set(token, id)
+      headings.push({ depth: token.depth, id, text: title })
+      sections.push({ id, title, text: '' })
+    } else {
+      const section = sections.at(-1)
+      if (section !== undefined) section.text += ` ${plainOf(token)}`
+    }
+  }
+  marked.use({
+    renderer: {
+      heading(token) {
+        const id = anchored.get(token)
+        const inner = this.parser.parseInline(token.tokens)
+        if (id === undefined || token.depth === 1) return `<h${token.depth}>${inner}</h${token.depth}>\n`
+        return `<h${token.depth} id="${id}">${inner} <a class="anchor" href="#${id}" aria-label="Link to this section">#</a></h${token.depth}>\n`
+      },
+      code({ text: code, lang }) {
+        const language = lang?.split(/\s/)[0] ?? ''
+        const isKnown = hljs.getLanguage(language) !== undefined
+        const html = isKnown ? hljs.highlight(code, { language }).value : escaped(code)
+        return `<div class="code"><pre tabindex="0"><code>${html}</code></pre></div>\n`
+      },
+      link({ href, title, tokens: inner }) {
+        const shown = this.parser.parseInline(inner)
+        const address = addressOf(source, href, linkTo)
+        if (address === undefined) return shown
+        const named = title == null ? '' : ` title="${escaped(title)}"`
+        return `<a href="${escaped(address)}"${named}>${shown}</a>`
+      },
+      image({ href, text: alternative }) {
+        return `<img src="${escaped(addressOf(source, href, linkTo) ?? href)}" alt="${escaped(alternative)}" />`
+      },
+      table(token) {
+        const row = (cells: Tokens.TableCell[], tag: string) =>
+          `<tr>${cells.map(cell => `<${tag}>${this.parser.parseInline(cell.tokens)}</${tag}>`).join('')}</tr>`
+        const isHeaded = token.header.some(cell => cell.text !== '')
+        const head = isHeaded ? `<thead>${row(token.header, 'th')}</thead>` : ''
+        return `<div class="table"><table>${head}<tbody>${token.rows.map(cells => row(cells, 'td')).join('\n')}</tbody></table></div>\n`
+      },
+      html({ text: raw }) {
+        return raw.replaceAll(/\b(src|srcset|href)="([^"]+)"/g, (whole, name: string, href: string) => {
+          const address = addressOf(source, href, linkTo)
+          return address === undefined ? whole : `${name}="${escaped(address)}"`
+        })
+      },
+    },
+  })
+  const html = marked.parser(tokens, marked.defaults)
+  return { title: headings[0]?.text ?? source, html, headings, sections }
+}
+
+function addressOf(source: string, href: string, linkTo: Linker): string | undefined {
+  if (/^([a-z]+:|#)/i.test(href)) return href
+  const [path = '', anchor] = href.split('#')
+  const target = linkTo(posix.normalize(posix.join(posix.dirname(source), path)))
+  return target === undefined ? undefined : `${target}${anchor === undefined ? '' : `#${anchor}`}`
+}
+
+/** As GitHub names anchors. */
+export function idOf(title: string, taken: Map<string, number>): string {
+  const plain = title
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(' ', '-')
+  const times = taken.get(plain) ?? 0
+  taken.set(plain, times + 1)
+  return times === 0 ? plain : `${plain}-${times}`
+}
+
+function plainOf(token: Token): string {
+  if (token.type === 'table') {
+    const { header, rows } = token as Tokens.Table
+    return [header, ...rows].map(row => row.map(cell => cell.tokens.map(plainOf).join('')).join(' ')).join(' ')
+  }
+  if (token.type === 'list') return (token as Tokens.List).items.map(plainOf).join(' ')
+  if ('tokens' in token && token.tokens !== undefined) return token.tokens.map(plainOf).join('')
+  if (token.type === 'html' || token.type === 'space') return ' '
+  return 'text' in token ? String(token.text) : ''
+}
+
+export function escaped(text: string): string {
+  const names: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+  return text.replaceAll(/[&<>"]/g, character => names[character]!)
+}

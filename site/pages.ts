@@ -1,0 +1,37 @@
+// Which Markdown files are pages of the documentation's site, and where each of them stands in it.
+import { readdirSync } from 'node:fs'
+import { posix } from 'node:path'
+
+export type Place = {
+  /** In the repository. */
+  source: string
+  /** In the site. */
+  target: string
+}
+
+const besideDocs = [
+  'README.md',
+  'ARCHITECTURE.md',
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'bench/README.md',
+  'examples/README.md',
+]
+
+/** The page whose lists of links are the menu of every page. */
+export const contents = 'docs/README.md'
+
+export function pagesOf(root: string): Place[] {
+  const docs = readdirSync(`${root}/docs`, { recursive: true, encoding: 'utf8' })
+    .filter(name => name.endsWith('.md'))
+    .map(name => `docs/${name.replaceAll('\\', '/')}`)
+  return [...besideDocs, ...docs.sort()].map(source => ({ source, target: targetOf(source) }))
+}
+
+function targetOf(source: string): string {
+  if (source === 'README.md') return 'index.html'
+  if (source === contents) return 'contents.html'
+  const path = source.replace(/^docs\//, '').toLowerCase()
+  return posix.basename(path) === 'readme.md' ? `${posix.dirname(path)}.html` : path.replace(/\.md$/, '.html')
+}

@@ -1,0 +1,73 @@
+// The documentation's site: built from the files of the repository, whole, and usable from a folder without a server.
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import axe from 'axe-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { buildSite } from '../site/build.ts'
+import { browserPath, launchBrowser } from './browser.ts'
+
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'almanac-docs-'))
+  await buildSite(folder)
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+const pages = () => readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.html'))
+const textOf = (name: string) => readFileSync(join(folder, name), 'utf8')
+
+test('every link leads to a page, a section or a file that is there', () => {
+  expect(pages().length).toBeGreaterThan(20)
+  const broken: string[] = []
+  for (const page of pages())
+    for (const [, address] of textOf(page).matchAll(/ (?:href|src)="([^"]+)"/g)) {
+      if (/^[a-z]+:/.test(address!)) continue
+      const [path = '', anchor] = address!.split('#')
+      const target = path === '' ? page : join(dirname(page), path)
+      const isThere =
+        existsSync(join(folder, target)) && (anchor === undefined || textOf(target).includes(` id="${anchor}"`))
+      if (!isThere) broken.push(`${page}: ${address}`)
+    }
+  expect(broken).toEqual([])
+})
+
+test('the menu has every page', () => {
+  const menu = /<nav class="menu".*?<\/nav>/s.exec(textOf('index.html'))![0]
+  const missing = pages().filter(page => page !== 'contents.html' && !menu.includes(`href="${page}"`))
+  expect(missing).toEqual([])
+})
+
+describe.skipIf(browserPath === undefined)('in a browser, from the folder', () => {
+  test('is searched by keyboard, and has no barriers in either theme', { timeout: 90_000 }, async () => {
+    const browser = await launchBrowser()
+    try {
+      const page = await browser.newPage({ colorScheme: 'dark' })
+      const strays: string[] = []
+      page.on('request', request => {
+        if (!request.url().startsWith('file:')) strays.push(request.url())
+      })
+      await page.goto(pathToFileURL(join(folder, 'index.html')).href)
+      await page.keyboard.press('/')
+      await page.keyboard.type('receipts-root')
+      await page.locator('#found [role=option]').first().waitFor()
+      await page.keyboard.press('ArrowDown')
+      await page.keyboard.press('Enter')
+      await page.waitForURL(url => !url.pathname.endsWith('/index.html'))
+      await expect.poll(() => page.locator('main').innerText()).toContain('receipts-root')
+      for (const theme of ['dark', 'light']) {
+        await page.evaluate(axe.source)
+        const found = (await page.evaluate(
+          `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(node => node.html).join('; ')))`,
+        )) as string[]
+        expect(found, theme).toEqual([])
+        await page.locator('#theme').click()
+      }
+      expect(strays).toEqual([])
+    } finally {
+      await browser.close()
+    }
+  })
+})
