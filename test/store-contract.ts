@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Address, type Block, type ChainId, type Hash, type TransferRow, zeroAddress } from '../src/model.ts'
 import { KnownLabels } from '../src/query/known-labels.ts'
 import { activityGaps, setActivityGap } from '../src/store/activity-gaps.ts'
-import type { ContractFacts, Label, Mark, TokenUri } from '../src/store/annotation-store.ts'
+import type { ContractFacts, Label, Mark, RankedContract, TokenUri } from '../src/store/annotation-store.ts'
 import { finishForgetting, forget, forgetName } from '../src/store/forget.ts'
 import type { KeyRecord } from '../src/store/key-store.ts'
 import { changesKept, everyAddress } from '../src/store/label-changes.ts'
@@ -1415,6 +1415,37 @@ export function storeContract(
         await store.putContractFacts([{ ...facts, name: undefined, symbol: 'S' }])
         expect(await store.contractFacts(eth, contract)).toEqual({ ...facts, name: undefined, symbol: 'S' })
         expect(await store.contractFacts(polygon, contract)).toBeUndefined()
+      })
+
+      test('contracts are ranked by the transfers of their last verdict, page by page', async () => {
+        const judged = (of: Address, transfers: number | undefined, chain = eth): ContractFacts => ({
+          ...{ chain, contract: of, name: `N\u0000${of.slice(2, 4)}`, symbol: undefined, possibleSpam: false },
+          verdict: {
+            ...{ rulesVersion: 1, score: 0, reasons: [], basis: '', judgedAtMs: 9 },
+            ...(transfers === undefined ? {} : { transfers }),
+          },
+        })
+        const all = [contract, otherContract, wallet].sort()
+        await store.putContractFacts([...all.map(of => judged(of, 7)), judged(contract, 9, polygon)])
+        await store.putContractFacts([judged(all[1]!, 12_345_678_901), judged(all[0]!, undefined)])
+        const ranked: [Address, number][] = []
+        for (let after: RankedContract | undefined; ; ) {
+          const [next] = await store.rankedContracts(eth, after, 1)
+          if (next === undefined) break
+          expect(next).toMatchObject({ name: `N\u0000${next.contract.slice(2, 4)}`, symbol: undefined })
+          ranked.push([next.contract, next.transfers])
+          after = next
+        }
+        const expected = [
+          [all[1], 12_345_678_901],
+          [all[2], 7],
+          [all[0], 0],
+        ]
+        expect(ranked).toEqual(expected)
+        expect((await store.rankedContracts(eth, undefined, 9)).map(({ contract: of }) => of)).toEqual(
+          expected.map(([of]) => of),
+        )
+        expect(await store.rankedContracts(77 as ChainId, undefined, 9)).toEqual([])
       })
 
       test('what was read of a contract and how it was judged come back as they were given', async () => {

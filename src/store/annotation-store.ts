@@ -128,9 +128,18 @@ export type SpamVerdict = {
 
 export type SpamReason = { rule: string; weight: number; numbers: Readonly<Record<string, number | string>> }
 
+/** A contract with the number of transfers that its last verdict counted; 0 before the first one. */
+export type RankedContract = Pick<ContractFacts, 'contract' | 'name' | 'symbol'> & { transfers: number }
+
 export interface ContractFactsStore {
   putContractFacts(facts: readonly ContractFacts[]): Promise<void>
   contractFacts(chain: ChainId, contract: Address): Promise<ContractFacts | undefined>
+  /** Contracts with facts, those with the most transfers first, after one of them. */
+  rankedContracts(
+    chain: ChainId,
+    after: Pick<RankedContract, 'contract' | 'transfers'> | undefined,
+    limit: number,
+  ): Promise<RankedContract[]>
   /** The names of verified collections, their own and their labels: what an imitation would imitate. */
   verifiedNames(): Promise<string[]>
 }
@@ -183,10 +192,12 @@ export function judgement(
   }
 }
 
-export function judgementTexts({ reading, verdict }: ContractFacts): [string | null, string | null] {
+/** With the count of transfers, which contracts are ranked by. */
+export function judgementValues({ reading, verdict }: ContractFacts): [string | null, string | null, number] {
   return [
     reading === undefined ? null : JSON.stringify(reading),
     verdict === undefined ? null : JSON.stringify(verdict),
+    verdict?.transfers ?? 0,
   ]
 }
 

@@ -41,7 +41,7 @@ export const partColumns = {
   ],
   key_uses: ['day', 'key_id', 'operation', 'count'],
   labels: ['address', 'chain', 'source', 'rank', 'label', 'updated_at'],
-  contract_facts: ['chain', 'contract', 'name', 'symbol', 'possible_spam', 'reading', 'verdict'],
+  contract_facts: ['chain', 'contract', 'name', 'symbol', 'possible_spam', 'reading', 'verdict', 'transfers'],
   contract_marks: ['chain', 'contract', 'source', 'rank', 'verified', 'spam', 'updated_at'],
   checkpoints: ['name', 'value'],
 } as const satisfies Record<string, readonly string[]>

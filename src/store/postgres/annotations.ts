@@ -1,6 +1,6 @@
 // Labels, marks and facts of addresses, contracts and tokens, joined, and replacing all that one source says.
 import { bytesOfHex } from '../../hex.ts'
-import type { Address } from '../../model.ts'
+import { type Address, zeroAddress } from '../../model.ts'
 import type {
   AnnotationStore,
   ContractFactsStore,
@@ -9,7 +9,7 @@ import type {
   TokenKey,
   TokenUriStore,
 } from '../annotation-store.ts'
-import { judgement, judgementTexts, tokenIdBytes, tokenIdOf, verifiedNamesMax } from '../annotation-store.ts'
+import { judgement, judgementValues, tokenIdBytes, tokenIdOf, verifiedNamesMax } from '../annotation-store.ts'
 import { byteaArray, bytesOf, hexTextOf, int8Array, textOf } from './arrays.ts'
 import type { Transaction } from './database.ts'
 import type { Ordinals } from './dictionary.ts'
@@ -52,14 +52,20 @@ async function replaceSource(
   return [...forgotten, ...labels]
 }
 
-const putFacts = `INSERT INTO contract_facts (chain, contract, name, symbol, possible_spam, reading, verdict)
-  VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (chain, contract) DO UPDATE SET name = excluded.name,
-    symbol = excluded.symbol, possible_spam = excluded.possible_spam, reading = excluded.reading, verdict = excluded.verdict`
+const putFacts = `INSERT INTO contract_facts (chain, contract, name, symbol, possible_spam, reading, verdict, transfers)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (chain, contract) DO UPDATE SET name = excluded.name,
+    symbol = excluded.symbol, possible_spam = excluded.possible_spam, reading = excluded.reading, verdict = excluded.verdict,
+    transfers = excluded.transfers`
 const findFacts =
   'SELECT name, symbol, possible_spam, reading, verdict FROM contract_facts WHERE chain = $1 AND contract = $2'
+const rankedFacts = `SELECT contract, name, symbol, transfers FROM contract_facts
+  WHERE chain = $1 AND (transfers, contract) < ($2, $3) ORDER BY transfers DESC, contract DESC LIMIT $4`
 const verifiedNames = `SELECT name FROM contract_facts JOIN contract_marks USING (chain, contract) WHERE verified AND name IS NOT NULL
   UNION SELECT label FROM labels JOIN contract_marks AS marks ON marks.contract = labels.address
   WHERE verified AND labels.chain IN (0, marks.chain) LIMIT ${verifiedNamesMax}`
+
+/** No contract has as many transfers. */
+const beforeAll = { transfers: Number.MAX_SAFE_INTEGER, contract: zeroAddress }
 
 function contractFactsStore(store: StoreDatabase): ContractFactsStore {
   const { database, dictionary } = store
@@ -71,7 +77,7 @@ function contractFactsStore(store: StoreDatabase): ContractFactsStore {
         for (const facts of all) {
           const { name, symbol, possibleSpam } = facts
           const key = [ordinals.get(facts.chain) as number, bytesOfHex(facts.contract)]
-          await transaction.run(putFacts, ...key, bytes(name), bytes(symbol), possibleSpam, ...judgementTexts(facts))
+          await transaction.run(putFacts, ...key, bytes(name), bytes(symbol), possibleSpam, ...judgementValues(facts))
         }
       })
     },
@@ -82,6 +88,15 @@ function contractFactsStore(store: StoreDatabase): ContractFactsStore {
         const [name, symbol, spam, reading, verdict] = row
         const named = { name: textOf(name), symbol: textOf(symbol) }
         return { chain, contract, ...named, possibleSpam: spam === 't', ...judgement(reading, verdict) }
+      }),
+    rankedContracts: (chain, after, limit) =>
+      store.ofChain(chain, [], async ordinal => {
+        const { transfers, contract } = after ?? beforeAll
+        const rows = await database.read(rankedFacts, ordinal, transfers, bytesOfHex(contract), limit)
+        return rows.map(([address, name, symbol, count]) => ({
+          ...{ contract: hexTextOf<Address>(address), name: textOf(name), symbol: textOf(symbol) },
+          transfers: Number(count),
+        }))
       }),
     verifiedNames: async () => (await database.read(verifiedNames)).map(([name]) => textOf(name) as string),
   }

@@ -1,8 +1,8 @@
 // Labels, marks and facts of addresses, contracts and tokens, joined, and replacing all that one source says.
-import { bytesOfHex } from '../../hex.ts'
-import type { Address } from '../../model.ts'
+import { bytesOfHex, hexOf } from '../../hex.ts'
+import { type Address, zeroAddress } from '../../model.ts'
 import type { AnnotationStore, ContractFactsStore, SourceContent, TokenUriStore } from '../annotation-store.ts'
-import { judgement, judgementTexts, tokenIdBytes, verifiedNamesMax } from '../annotation-store.ts'
+import { judgement, judgementValues, tokenIdBytes, verifiedNamesMax } from '../annotation-store.ts'
 import { forgetLabels, labelStore, noteLabels, putLabels } from './labels.ts'
 import { forgetMarks, markStore, putMarks } from './marks.ts'
 import type { StoreFile, WriteContext } from './store-file.ts'
@@ -30,13 +30,18 @@ function replaceSource({ connection, dictionary }: WriteContext, content: Source
   putCheckpoint(connection, checkpoint.name, checkpoint.value)
 }
 
-const putFacts = `INSERT OR REPLACE INTO contract_facts (chain, contract, name, symbol, possible_spam, reading, verdict)
-  VALUES (?, ?, ?, ?, ?, ?, ?)`
+const putFacts = `INSERT OR REPLACE INTO contract_facts (chain, contract, name, symbol, possible_spam, reading, verdict, transfers)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
 const findFacts =
   'SELECT name, symbol, possible_spam, reading, verdict FROM contract_facts WHERE chain = ? AND contract = ?'
+const rankedFacts = `SELECT contract, name, symbol, transfers FROM contract_facts
+  WHERE chain = ? AND (transfers, contract) < (?, ?) ORDER BY transfers DESC, contract DESC LIMIT ?`
 const verifiedNames = `SELECT name FROM contract_facts JOIN contract_marks USING (chain, contract) WHERE verified = 1 AND name IS NOT NULL
   UNION SELECT label FROM contract_marks AS marks CROSS JOIN labels ON labels.address = marks.contract
   WHERE verified = 1 AND labels.chain IN (0, marks.chain) LIMIT ${verifiedNamesMax}`
+
+/** No contract has as many transfers. */
+const beforeAll = { transfers: Number.MAX_SAFE_INTEGER, contract: zeroAddress }
 
 function contractFactsStore(file: StoreFile): ContractFactsStore {
   return {
@@ -45,7 +50,7 @@ function contractFactsStore(file: StoreFile): ContractFactsStore {
         for (const facts of all) {
           const key = [dictionary.addOrdinal(facts.chain), bytesOfHex(facts.contract)]
           const { name = null, symbol = null, possibleSpam } = facts
-          connection.run(putFacts, ...key, name, symbol, Number(possibleSpam), ...judgementTexts(facts))
+          connection.run(putFacts, ...key, name, symbol, Number(possibleSpam), ...judgementValues(facts))
         }
       }),
     contractFacts: async (chain, contract) =>
@@ -56,6 +61,15 @@ function contractFactsStore(file: StoreFile): ContractFactsStore {
         const [name, symbol, spam, reading, verdict] = row
         const named = { name: name ?? undefined, symbol: symbol ?? undefined }
         return { chain, contract, ...named, possibleSpam: spam === 1, ...judgement(reading, verdict) }
+      }),
+    rankedContracts: async (chain, after, limit) =>
+      file.ofChain(chain, [], (read, ordinal) => {
+        const { transfers, contract } = after ?? beforeAll
+        return read.all(rankedFacts, ordinal, transfers, bytesOfHex(contract), limit).map(row => {
+          const [address, name, symbol, count] = row as [Uint8Array, string | null, string | null, number]
+          const named = { name: name ?? undefined, symbol: symbol ?? undefined }
+          return { contract: hexOf<Address>(address), ...named, transfers: count }
+        })
       }),
     verifiedNames: async () => file.reading(read => read.all(verifiedNames).map(([name]) => name as string)),
   }

@@ -381,6 +381,13 @@ const readingTimes = `
 CREATE INDEX solana_accounts_by_reading ON solana_accounts (network, read_at_ms, owner);
 `
 
+// Contracts by their transfers, as of the last verdict: to list the busiest first.
+const rankedContracts = `
+ALTER TABLE contract_facts ADD COLUMN transfers INTEGER NOT NULL DEFAULT 0;
+UPDATE contract_facts SET transfers = coalesce(json_extract(verdict, '$.transfers'), 0) WHERE verdict IS NOT NULL;
+CREATE INDEX contract_facts_by_transfers ON contract_facts (chain, transfers, contract);
+`
+
 /** The first step makes a store of `firstVersion` (schema.ts); each later one raises the version by one. */
 export const migrations: readonly string[] = [
   tables + views,
@@ -390,5 +397,6 @@ export const migrations: readonly string[] = [
   indexes,
   tokenUris,
   readingTimes,
+  rankedContracts,
 ]
 export const schemaVersion = versionAfter(migrations)
