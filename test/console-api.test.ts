@@ -11,7 +11,6 @@ import { type LiveEvent, LiveFeed } from '../src/api/live-feed.ts'
 import {
   accountList,
   backfillOrder,
-  contractList,
   issuedKey,
   keyList,
   liveBlock,
@@ -25,7 +24,6 @@ import type { Gatekeeper } from '../src/keys/gatekeeper.ts'
 import { issueKey, type NewKey, registerOperatorKey } from '../src/keys/keys.ts'
 import type { ChainStatus, StatusReport } from '../src/model.ts'
 import type { KeyRecord } from '../src/store/key-store.ts'
-import { seed, seeded, seededTransfers } from './seed.ts'
 import { type ServedApi, type ServedApiOptions, serveApi } from './served-api.ts'
 
 let api: ServedApi
@@ -341,42 +339,6 @@ describe('keys over HTTP', () => {
       expect([headers.get('allow'), headers.get('access-control-allow-methods')]).toEqual([methods, crossOrigin])
     },
   )
-})
-
-describe('the contracts of a chain', () => {
-  test('are listed with their counts and names, page by page', async () => {
-    await serve({ fill: seed })
-    const found: z.output<typeof contractList>['contracts'] = []
-    for (let after: string | null = ''; after !== null; ) {
-      const query = after === '' ? '' : `&after=${after}`
-      const page = contractList.parse(await (await api.get(`/chains/0x1/contracts?limit=2${query}`)).json())
-      expect(page.chain).toBe('eth')
-      found.push(...page.contracts)
-      after = page.after
-    }
-    const expected = [seeded.collection, seeded.editions, seeded.range]
-      .sort()
-      .map(address => ({ address, transfers: seededTransfers(address).length }))
-    expect(found).toMatchObject(expected)
-    expect(found.find(({ address }) => address === seeded.collection)).toMatchObject({
-      name: 'Collection',
-      symbol: 'COLL',
-    })
-  })
-
-  test('of an unknown chain or behind no address are refused', async () => {
-    await serve()
-    expect((await api.get('/chains/moon/contracts')).status).toBe(400)
-    expect(await (await api.get('/chains/eth/contracts?after=0x1')).json()).toMatchObject({
-      details: { parameter: 'after' },
-    })
-    expect(await (await api.get('/chains/bsc%20testnet/contracts')).json()).toEqual({
-      chain: 'bsc testnet',
-      contracts: [],
-      after: null,
-    })
-    expect((await fetch(`${api.url}/chains/eth/contracts`)).status).toBe(401)
-  })
 })
 
 describe('Solana accounts that were read', () => {

@@ -207,6 +207,7 @@ describe('over HTTP', () => {
       parts: {
         askTransaction: async () => ({
           ...{ endpoint: 'node', block: block.number, transactionIndex: 1, succeeded: true, otherLogs: 0 },
+          ...{ from: undefined, to: undefined, value: '0', created: undefined, emitters: [] },
           logs: [{ logIndex: 10_001, transfers: 1, reason: undefined }],
         }),
       },
@@ -222,7 +223,10 @@ describe('over HTTP', () => {
 
   test('what the node has and the store lacks in covered blocks is called missing', async () => {
     const hash = `0x${'cd'.repeat(32)}`
-    const node = { endpoint: 'node', transactionIndex: 0, succeeded: true, otherLogs: 0 }
+    const node = {
+      ...{ endpoint: 'node', transactionIndex: 0, succeeded: true, otherLogs: 0 },
+      ...{ from: undefined, to: undefined, value: '0', created: undefined, emitters: [] },
+    }
     const own = await serveApi({
       fill: seed,
       parts: {

@@ -344,8 +344,26 @@ export interface paths {
     get: operations["getSolanaTokenMetadata"];
   };
   "/chains/{chain}/contracts": {
-    /** Contracts of a chain with stored transfers; needs the scope `ops` unless the operator opened it */
+    /**
+     * Contracts of a chain with stored transfers; needs the scope `ops` unless the operator opened it
+     * @description A page may hold fewer than `limit` and still name the next one.
+     */
     get: operations["listContracts"];
+  };
+  "/chains/{chain}/blocks/{number}": {
+    /**
+     * One block: its hash, its time and its evidence; always needs the scope `ops`
+     * @description What the store does not have is asked of a node, and null where there is none.
+     */
+    get: operations["getBlockFacts"];
+  };
+  "/chains/{chain}/transactions/{hash}": {
+    /** One transaction as a node has it, with its stored transfers; always needs the scope `ops` */
+    get: operations["getTransaction"];
+  };
+  "/chains/{chain}/labels": {
+    /** Labels of addresses on a chain; always needs the scope `ops` */
+    get: operations["getLabels"];
   };
   "/solana/{network}/accounts": {
     /** Solana accounts that were read, the last one first; needs the scope `ops` */
@@ -442,6 +460,18 @@ export interface components {
         at: string;
       } | null;
     };
+    BlockFacts: {
+      chain: string;
+      number: number;
+      hash: string | null;
+      parent_hash: string | null;
+      timestamp: string | null;
+      transactions: number | null;
+      head: number;
+      final: boolean;
+      /** @description Null where not every contract of the block is indexed. */
+      evidence: ("canonical" | "receipts-root" | "bloom" | "two-endpoints" | "one-endpoint") | null;
+    };
     BlockStats: {
       /** @description A node says it; null where none does. */
       transactions: {
@@ -474,6 +504,12 @@ export interface components {
           transfers: number;
           name: string | null;
           symbol: string | null;
+          contract_type: ("ERC721" | "ERC1155") | null;
+          verified_collection: boolean;
+          possible_spam: boolean;
+          /** @description Of its latest transfer. */
+          last_block: number | null;
+          last_block_timestamp: string | null;
         })[];
       /** @description Pass it to get the next ones; null on the last page. */
       after: string | null;
@@ -642,6 +678,8 @@ export interface components {
       symbol: string | null;
       interfaces: string[] | null;
       deployer: string | null;
+      /** @description What answers show beside the address of the deployer. */
+      deployer_label: string | null;
       created_block: number | null;
       read_at: string | null;
       labels: ({
@@ -765,6 +803,13 @@ export interface components {
     };
     KeyList: {
       keys: components["schemas"]["Key"][];
+    };
+    Labels: {
+      chain: string;
+      /** @description By address, in lower case. */
+      labels: {
+        [key: string]: string;
+      };
     };
     LiveBlock: {
       chain: string;
@@ -1302,6 +1347,32 @@ export interface components {
       transfers: {
         total: string;
       };
+    };
+    Transaction: {
+      chain: string;
+      hash: string;
+      block: number;
+      block_hash: string | null;
+      transaction_index: number;
+      block_timestamp: string | null;
+      final: boolean;
+      /** @description Null where not every contract of the block is indexed. */
+      evidence: ("canonical" | "receipts-root" | "bloom" | "two-endpoints" | "one-endpoint") | null;
+      succeeded: boolean;
+      /** @description In wei. */
+      value: string;
+      logs: number;
+      /** @description That answered. */
+      endpoint: string;
+      from_address: string | null;
+      from_address_label: string | null;
+      /** @description Null where it creates a contract. */
+      to_address: string | null;
+      to_address_label: string | null;
+      created_contract: string | null;
+      /** @description More transfers are stored than are shown. */
+      more_transfers: boolean;
+      transfers: components["schemas"]["NamedTransfer"][];
     };
     Transfer: {
       block_number: string;
@@ -5702,13 +5773,26 @@ export interface operations {
       504: components["responses"]["SolanaFailure504"];
     };
   };
-  /** Contracts of a chain with stored transfers; needs the scope `ops` unless the operator opened it */
+  /**
+   * Contracts of a chain with stored transfers; needs the scope `ops` unless the operator opened it
+   * @description A page may hold fewer than `limit` and still name the next one.
+   */
   listContracts: {
     parameters: {
       query?: {
         /**
-         * @description Lists the contracts after this one.
-         * @example 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
+         * @description `transfers`: those with the most transfers first, as of when each was last judged; new ones last. `activity`: the latest transfer first, which needs the view `by_block`. `address`: by address.
+         * @example transfers
+         */
+        order?: "transfers" | "activity" | "address";
+        /**
+         * @description How an address begins, or a part of a name or symbol. Names are found in the order of transfers, among 20,000 contracts a page.
+         * @example apes
+         */
+        search?: string;
+        /**
+         * @description What the answer before gave as `after`.
+         * @example 191204-0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
          */
         after?: string;
         /**
@@ -5726,7 +5810,7 @@ export interface operations {
       };
     };
     responses: {
-      /** @description Contracts in the order of their addresses. */
+      /** @description Contracts in the order that was asked for. */
       200: {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
@@ -5734,6 +5818,116 @@ export interface operations {
         };
         content: {
           "application/json": components["schemas"]["ContractList"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+    };
+  };
+  /**
+   * One block: its hash, its time and its evidence; always needs the scope `ops`
+   * @description What the store does not have is asked of a node, and null where there is none.
+   */
+  getBlockFacts: {
+    parameters: {
+      path: {
+        /**
+         * @description Chain, by name or hex id.
+         * @example eth
+         */
+        chain: string;
+        /**
+         * @description Number of the block.
+         * @example 12287507
+         */
+        number: number;
+      };
+    };
+    responses: {
+      /** @description What is known of the block. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["BlockFacts"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
+    };
+  };
+  /** One transaction as a node has it, with its stored transfers; always needs the scope `ops` */
+  getTransaction: {
+    parameters: {
+      path: {
+        /**
+         * @description Chain, by name or hex id.
+         * @example eth
+         */
+        chain: string;
+        /**
+         * @description Hash of the transaction.
+         * @example 0x057d10d1a5704f8e5d0b0ecb9bd8ef28ea0a6b9ff5cf6a9a8d3a2fb2cd2fb6cc
+         */
+        hash: string;
+      };
+    };
+    responses: {
+      /** @description The transaction and its NFT transfers, in the order of their logs. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["Transaction"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
+      503: components["responses"]["Failure503"];
+    };
+  };
+  /** Labels of addresses on a chain; always needs the scope `ops` */
+  getLabels: {
+    parameters: {
+      query?: {
+        /**
+         * @description An address; up to 100.
+         * @example 0x26fcbd3afebbe28d0a8684f790c48368d21665b5
+         */
+        addresses?: string[];
+      };
+      path: {
+        /**
+         * @description Chain, by name or hex id.
+         * @example eth
+         */
+        chain: string;
+      };
+    };
+    responses: {
+      /** @description The label of each address that has one. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["Labels"];
         };
       };
       400: components["responses"]["Failure400"];

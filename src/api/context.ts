@@ -4,8 +4,8 @@ import { type Config, settingsSchema } from '../config/settings.ts'
 import type { Gatekeeper } from '../keys/gatekeeper.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
-import type { Address, Hash, StatusReport } from '../model.ts'
-import type { NodeAnswer } from '../query/explain.ts'
+import type { StatusReport } from '../model.ts'
+import type { AskTransaction } from '../query/explain.ts'
 import type { Freshen } from '../query/freshen.ts'
 import type { HoldingsBounds } from '../query/holdings/holdings.ts'
 import type { HoldingsQueries } from '../query/holdings/questions.ts'
@@ -62,10 +62,8 @@ export type AppDependencies = {
   live?: LiveFeed | undefined
   /** The files of the console, by path. Absent: it was not built. */
   console?: StaticFiles | undefined
-  /** Asks a node for a transaction, for explanations. Absent: no node is configured. */
-  askTransaction?:
-    | ((asked: { chain: string; contract: Address; hash: Hash }, signal: AbortSignal) => Promise<NodeAnswer>)
-    | undefined
+  /** Asks a node for a transaction. Absent: no node is configured. */
+  askTransaction?: AskTransaction | undefined
   /** A copy of the store that first pages and wallets may be read from. */
   replica?: ReadReplica | undefined
   /** Memory for lists and counts of who owns what. Absent: the usual. */

@@ -1,8 +1,9 @@
 // The route that explains to the console what answers show of a contract. The rules are in `query/explain.ts`.
 import { AlmanacError } from '../errors.ts'
-import { type Address, type Hash, parseAddress } from '../model.ts'
+import { parseAddress } from '../model.ts'
 import {
   type AskedTransfer,
+  type AskTransaction,
   explainContract,
   explainTransfer,
   type NodeAnswer,
@@ -20,12 +21,12 @@ import type { RouteParts } from './responder.ts'
 
 const nodeWaitMsMax = 10_000
 /** Questions to nodes: few, so that they take neither the nodes' budget nor slots from the operations. */
-const nodeQuestions = { concurrencyMax: 4, queueMax: 16 }
+export const nodeQuestions = { concurrencyMax: 4, queueMax: 16, timeoutMs: 2 * nodeWaitMsMax }
 
 export const explanation: RouteParts = {
   answer: context => {
     const { store, chains, holdings } = context
-    const questions = new AdmissionQueue({ ...nodeQuestions, timeoutMs: 2 * nodeWaitMsMax })
+    const questions = new AdmissionQueue(nodeQuestions)
     return async request => {
       await requireOperator(context, request)
       const chain = chains.parse(request.pathParameter('chain'))
@@ -37,7 +38,7 @@ export const explanation: RouteParts = {
       const explanation = await explainContract({ store, holdings }, chain.id, contract)
       const shown = shownExplanation(explanation, chains)
       if (asked === undefined) return jsonAnswer(shown)
-      const node = await questions.run(() => askNode(context, chain.name, contract, asked.transaction))
+      const node = await questions.run(() => askNode(context, { chain: chain.name, contract, hash: asked.transaction }))
       const transfer = await explainTransfer(store, explanation, asked, node)
       return jsonAnswer({ ...shown, transfer: shownTransfer(transfer) })
     }
@@ -62,15 +63,15 @@ export const explanation: RouteParts = {
 }
 
 /** Other requests must not wait for a node that is slow or away. */
-async function askNode(context: Context, chain: string, contract: Address, hash: Hash): Promise<NodeAnswer> {
+export async function askNode(context: Context, asked: Parameters<AskTransaction>[0]): Promise<NodeAnswer> {
   if (context.askTransaction === undefined) return 'not asked'
   const waitMs = Math.min(nodeWaitMsMax, context.settings.requestTimeoutMs)
   const signal = AbortSignal.timeout(waitMs)
   try {
-    return await context.askTransaction({ chain, contract, hash }, signal)
+    return await context.askTransaction(asked, signal)
   } catch (error) {
     if (!signal.aborted) throw error
-    const message = `No node of ${chain} answered within ${waitMs} ms`
+    const message = `No node of ${asked.chain} answered within ${waitMs} ms`
     throw new AlmanacError('timeout', message, { cause: error, retryable: true })
   }
 }

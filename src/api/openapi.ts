@@ -1,5 +1,6 @@
 // The OpenAPI 3.1 document of the service, made of what each route says of itself, and how any part of it is made.
 import { z } from 'zod'
+import * as consoleSchemas from './console/schemas.ts'
 import {
   type DocumentOptions,
   type FailureSchema,
@@ -106,7 +107,7 @@ export function documentOf(
 /** Every schema that is exported, under its name. */
 function componentSchemas(): Json {
   const registry = z.registry<{ id: string }>()
-  const named = [...Object.entries(schemas), ...Object.entries(operatorSchemas)]
+  const named = [schemas, operatorSchemas, consoleSchemas].flatMap(Object.entries<z.ZodType>)
   // Modules have no order of their own that every loader keeps.
   for (const [name, schema] of named.sort(([a], [b]) => (a < b ? -1 : 1))) {
     registry.add(schema, { id: name.charAt(0).toUpperCase() + name.slice(1) })

@@ -1,7 +1,5 @@
-// The routes for operators: health, readiness, status, metrics and the contracts of a chain.
+// The routes for operators: health, readiness, status and metrics.
 import { z } from 'zod'
-import { shownName } from '../annotate/shown-facts.ts'
-import type { ChainTable } from '../chains.ts'
 import { shownCoverage } from '../coverage.ts'
 import type { ErrorCode } from '../errors.ts'
 import { shownLimits, usualLimits } from '../keys/keys.ts'
@@ -12,19 +10,12 @@ import { jsonAnswer, textAnswer } from './answer.ts'
 import { lentBytes } from './answer-memory.ts'
 import type { Context } from './context.ts'
 import { shownStore } from './live-feed.ts'
-import { inPath, inQuery, jsonSuccess, textSuccess } from './openapi-parts.ts'
-import {
-  addressParameter,
-  chainParameter,
-  exampleContract,
-  type Parameter,
-  readParameter,
-  wholeParameter,
-} from './params.ts'
+import { inQuery, jsonSuccess, textSuccess } from './openapi-parts.ts'
+import { type Parameter, readParameter } from './params.ts'
 import type { ApiRequest } from './request.ts'
 import type { RouteParts } from './responder.ts'
 
-const operatorErrors: ErrorCode[] = ['unauthorized', 'forbidden', 'internal']
+export const operatorErrors: ErrorCode[] = ['unauthorized', 'forbidden', 'internal']
 
 /** Returns the admitted secret; undefined where none is needed. */
 export async function admitOperator(context: Context, request: ApiRequest): Promise<string | undefined> {
@@ -175,58 +166,5 @@ export const metrics: RouteParts = {
       200: textSuccess('text/plain', 'The text format of Prometheus.', 'almanac_http_requests_in_flight 0\n'),
     },
     errors: operatorErrors,
-  },
-}
-
-const contractListMax = 100
-
-function contractListParameters(table: ChainTable) {
-  const { refusal: _, ...after } = addressParameter('Lists the contracts after this one.', exampleContract)
-  return {
-    chain: chainParameter('chain', table, 'Chain, by name or hex id.'),
-    after: { ...after, name: 'after' },
-    limit: wholeParameter('limit', {
-      ...{ min: 1, max: contractListMax, default: 20, example: 20 },
-      description: `How many to list, at most ${contractListMax}.`,
-    }),
-  } satisfies Record<string, Parameter<unknown>>
-}
-
-/** Contracts that transfers are stored for. `after` in the answer asks for the next ones; null on the last page. */
-export const contracts: RouteParts = {
-  answer: context => {
-    const { store } = context
-    const parameters = contractListParameters(context.chains)
-    return async request => {
-      await admitOperator(context, request)
-      const query = new URLSearchParams(request.query)
-      const chain = readParameter(parameters.chain, request.pathParameter('chain'))
-      const given = query.get('after')
-      const after = given === null ? undefined : readParameter(parameters.after, given)
-      const limit = readParameter(parameters.limit, query.get('limit') ?? '20')
-      // One more than requested shows whether there are more.
-      const found = await store.contractsOf(chain.id, after, limit + 1)
-      const shown = found.slice(0, limit).map(async address => {
-        const [transfers, facts] = await Promise.all([
-          store.transferCount({ chain: chain.id, contract: address }),
-          store.contractFacts(chain.id, address),
-        ])
-        return { address, transfers, name: shownName(facts?.name) ?? null, symbol: shownName(facts?.symbol) ?? null }
-      })
-      const next = found.length > limit ? found[limit - 1] : null
-      return jsonAnswer({ chain: chain.name, contracts: await Promise.all(shown), after: next })
-    }
-  },
-  document: ({ chains }) => {
-    const { chain, after, limit } = contractListParameters(chains)
-    return {
-      id: 'listContracts',
-      summary: 'Contracts of a chain with stored transfers; needs the scope `ops` unless the operator opened it',
-      parameters: [inPath(chain), inQuery(after), inQuery(limit)],
-      answers: {
-        200: jsonSuccess('ContractList', 'Contracts in the order of their addresses.'),
-      },
-      errors: ['bad_request', ...operatorErrors],
-    }
   },
 }

@@ -15,7 +15,6 @@ import { viewNames } from '../views.ts'
 import { measures } from './live-history.ts'
 
 const moment = z.iso.datetime()
-const hexAddress = z.string().regex(/^0x[0-9a-f]{40}$/)
 
 export const health = z.object({ status: z.literal('ok') })
 export const readiness = z.object({
@@ -25,19 +24,6 @@ export const readiness = z.object({
     .array(z.object({ problem: z.enum(problemKinds), chain: z.string().optional(), reason: z.string() }))
     .optional()
     .describe('What is wrong; a service with problems may still be ready. Absent where nothing is.'),
-})
-
-export const contractList = z.object({
-  chain: z.string(),
-  contracts: z.array(
-    z.object({
-      address: hexAddress,
-      transfers: z.int().min(0),
-      name: z.string().nullable(),
-      symbol: z.string().nullable(),
-    }),
-  ),
-  after: hexAddress.nullable().describe('Pass it to get the next ones; null on the last page.'),
 })
 
 export const accountList = z.object({
@@ -366,6 +352,7 @@ export const explanation = z.object({
   symbol: z.string().nullable(),
   interfaces: z.array(z.string()).nullable(),
   deployer: z.string().nullable(),
+  deployer_label: z.string().nullable().describe('What answers show beside the address of the deployer.'),
   created_block: z.int().nullable(),
   read_at: moment.nullable(),
   labels: z.array(

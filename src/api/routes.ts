@@ -7,6 +7,10 @@
 // - a scope in `keys/keys.ts`, unless it shares one.
 // `npm run generate` then writes `docs/openapi.json` and the console's types.
 import { backfill } from './backfill.ts'
+import { block } from './console/block.ts'
+import { contracts } from './console/contracts.ts'
+import { labels } from './console/labels.ts'
+import { transaction } from './console/transaction.ts'
 import { events } from './events.ts'
 import { nativeBalance, nativeBalances } from './evm/balances.ts'
 import { contractMetadata, contractMetadataList } from './evm/contract-metadata.ts'
@@ -20,7 +24,7 @@ import { allTransfers, blockTransfers, tokenTransfers, walletTransfers } from '.
 import { walletChains } from './evm/wallet-chains.ts'
 import { explanation } from './explain.ts'
 import { keyList, newKey, revocation } from './keys.ts'
-import { contracts, health, metrics, readiness, status } from './operator-routes.ts'
+import { health, metrics, readiness, status } from './operator-routes.ts'
 import { type ApiVersion, apiVersions } from './request.ts'
 import type { RouteParts } from './responder.ts'
 import { balance, nfts, portfolio, tokens } from './solana/account.ts'
@@ -71,6 +75,9 @@ export const routes: readonly Route[] = [
   { path: '/nft/{network}/{address}/metadata', crossOrigin: true, ...nftMetadata },
   { path: '/token/{network}/{address}/metadata', crossOrigin: true, ...tokenMetadata },
   { path: '/chains/{chain}/contracts', ...contracts },
+  { path: '/chains/{chain}/blocks/{number}', ...block },
+  { path: '/chains/{chain}/transactions/{hash}', ...transaction },
+  { path: '/chains/{chain}/labels', ...labels },
   { path: '/solana/{network}/accounts', ...readAccounts },
   { method: 'POST', path: '/chains/{chain}/backfill', ...backfill },
   { path: '/health', ...health },

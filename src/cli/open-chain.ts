@@ -4,9 +4,9 @@ import type { Chain } from '../chains.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import { AlmanacError } from '../errors.ts'
 import { transactionDeriver } from '../evm/audit/derive-transaction.ts'
-import { type AskedTransaction, type ConnectedChain, connectChain } from '../evm/create-evm.ts'
+import { type ConnectedChain, connectChain } from '../evm/create-evm.ts'
 import { leaseChain, leaseHolder } from '../evm/index/leased-indexer.ts'
-import type { NodeAnswer } from '../query/explain.ts'
+import type { AskTransaction } from '../query/explain.ts'
 import { BudgetKeeper } from '../rpc/daily-budget.ts'
 import { finishForgetting } from '../store/forget.ts'
 import { openStore } from '../store/open.ts'
@@ -83,8 +83,6 @@ export async function guardRoom(
   opened.defer(() => room.close())
   return { store: room.guarded(store), room }
 }
-
-export type AskTransaction = (asked: AskedTransaction, signal: AbortSignal) => Promise<NodeAnswer>
 
 /** For explanations. The first question connects. */
 export function transactionAsker(loaded: LoadedConfig, opened: AsyncDisposableStack): AskTransaction {

@@ -64,7 +64,8 @@ export type EvmStatus = Record<
 
 export type OnDemandChains = { contracts: readonly ChainId[]; wallets: readonly ChainId[] }
 
-export type AskedTransaction = { chain: string; contract: Address; hash: Hash }
+/** Its logs of one contract, or of all. */
+export type AskedTransaction = { chain: string; contract: Address | undefined; hash: Hash }
 
 export type Evm = {
   status(): Promise<EvmStatus>

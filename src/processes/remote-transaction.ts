@@ -2,18 +2,12 @@
 import { untilAborted } from '../abort.ts'
 import type { ChainTable } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
-import type { Address, Hash } from '../model.ts'
-import type { NodeAnswer } from '../query/explain.ts'
+import type { AskTransaction } from '../query/explain.ts'
 import type { Store } from '../store/store.ts'
 import { Reports } from './heartbeat.ts'
 import { nodesTopic, RemoteWork } from './remote-work.ts'
 
 const waitMs = 10_000
-
-type AskTransaction = (
-  asked: { chain: string; contract: Address; hash: Hash },
-  signal: AbortSignal,
-) => Promise<NodeAnswer>
 
 type Parts = {
   store: Store

@@ -37,7 +37,7 @@ export type Work =
   /** What a node says of the transactions that a wallet sent. */
   | ({ kind: 'nonce' } & AskedNonce)
   /** What a node says of a transaction. */
-  | { kind: 'transaction'; chain: ChainId; contract: Address; hash: Hash }
+  | { kind: 'transaction'; chain: ChainId; contract: Address | undefined; hash: Hash }
 
 /** The key that the work is for: keys take turns. */
 export type Asker = Pick<KeyRecord, 'id' | 'indexWaiting'>
@@ -76,7 +76,7 @@ function topicOf(work: Work): string {
 function nameOf(work: Work): string {
   if (work.kind === 'reload') return `reload/${work.process}`
   if (work.kind === 'token-uris') return `token-uris/${work.chain}/${work.tokens.map(textOfToken).join(',')}`
-  if (work.kind === 'transaction') return `transaction/${work.chain}/${work.contract}/${work.hash}`
+  if (work.kind === 'transaction') return `transaction/${work.chain}/${work.contract ?? ''}/${work.hash}`
   // At most 25 wallets: a database's index holds names of up to 2.7 kB.
   if (work.kind === 'balances') return `balances/${work.chain}/${work.block ?? ''}/${work.wallets.join(',')}`
   if (work.kind === 'block') return `block/${work.chain}/${work.block}`
@@ -95,7 +95,12 @@ function workOf(name: string): Work | undefined {
   if (kind === 'contract') return { kind, chain: Number(where) as ChainId, contract: what as Address, asker }
   if (kind === 'wallet') return { kind, chain: Number(where) as ChainId, wallet: what as Address, asker }
   if (kind === 'transaction')
-    return { kind, chain: Number(where) as ChainId, contract: what as Address, hash: id as Hash }
+    return {
+      kind,
+      chain: Number(where) as ChainId,
+      contract: what === '' ? undefined : (what as Address),
+      hash: id as Hash,
+    }
   if (kind === 'balances') {
     const block = what === '' ? undefined : Number(what)
     return { kind, chain: Number(where) as ChainId, block, wallets: id.split(',') as Address[] }

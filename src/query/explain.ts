@@ -21,6 +21,7 @@ export type ContractExplanation = {
   marks: readonly Mark[]
   /** The first one is shown. */
   labels: readonly Label[]
+  deployerLabel: string | undefined
   state: ChainState | undefined
   covered: readonly CoveredInterval[]
   transfers: number
@@ -49,9 +50,11 @@ export async function explainContract(
     holdings.collectionStats({ chain, contract, atBlock: undefined, onlyQuick: true }, unasked).catch(uncounted),
   ])
   const impossibleSums = stats?.complete ? stats.impossible : undefined
+  const deployer = facts?.reading?.deployer
+  const deployerLabel = deployer && (await store.labelsOf(chain, [deployer])).get(deployer)
   return {
     ...{ chain, contract, ...decisionsOf(facts, marks), facts, marks, labels, state, covered, transfers },
-    impossibleSums,
+    ...{ impossibleSums, deployerLabel },
   }
 }
 
@@ -67,12 +70,23 @@ export type NodeTransaction = {
   block: number
   transactionIndex: number
   succeeded: boolean
+  from: Address | undefined
+  to: Address | undefined
+  value: string
+  created: Address | undefined
+  emitters: readonly Address[]
   logs: readonly { logIndex: number; transfers: number; reason: string | undefined }[]
   otherLogs: number
 }
 
 /** Undefined where the node does not know it. */
 export type NodeAnswer = NodeTransaction | undefined | 'not asked'
+
+/** With its logs of one contract, or of all where none is named. */
+export type AskTransaction = (
+  asked: { chain: string; contract: Address | undefined; hash: Hash },
+  signal: AbortSignal,
+) => Promise<NodeAnswer>
 
 export type TransferExplanation = {
   verdict:
@@ -140,7 +154,8 @@ function nothing(verdict: TransferExplanation['verdict'], because: string): Tran
   return { verdict, because, rows: [], covered: undefined, node: undefined }
 }
 
-async function rowsOf(
+/** The places of the stored transfers of a transaction, or of one of its logs. */
+export async function rowsOf(
   store: Store,
   { chain, contract, block }: { chain: ChainId; contract: Address; block: number },
   { transaction, logIndex }: AskedTransfer,
@@ -211,6 +226,7 @@ export function shownExplanation(
     symbol: shownName(facts?.symbol) ?? null,
     interfaces: facts?.reading?.interfaces ?? null,
     deployer: facts?.reading?.deployer ?? null,
+    deployer_label: counts.deployerLabel ?? null,
     created_block: facts?.reading?.createdBlock ?? null,
     read_at: moment(facts?.reading?.readAtMs),
     labels: labels.map((label, index) => ({ ...shownLabel(label, chains), shown: index === 0 })),

@@ -7,7 +7,7 @@ import type { AskedBalances, AskedNonce, ChainId, Hash, IndexerStatus, NodeBalan
 import { threadModule } from '../../threads.ts'
 import { type Far, type SupervisedOptions, SupervisedThread } from '../../worker-thread.ts'
 import { exitCodes } from '../current-process.ts'
-import type { AskTransaction } from '../open-chain.ts'
+import type { AskTransaction } from '../../query/explain.ts'
 import type { IndexThread, IndexThreadData } from './index-chains.ts'
 
 /** Below the two seconds in which `/ready` and `/status` answer. */

@@ -27,7 +27,7 @@ import { createSolana } from '../../solana/network.ts'
 import { openStore } from '../../store/open.ts'
 import { StoreRoom } from '../../store/room.ts'
 import type { Store } from '../../store/store.ts'
-import type { AskTransaction } from '../open-chain.ts'
+import type { AskTransaction } from '../../query/explain.ts'
 import { Indexer } from './index-thread.ts'
 import { Reloader } from './reload.ts'
 

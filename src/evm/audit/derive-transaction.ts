@@ -1,8 +1,8 @@
-// Shows what the decoder makes of one transaction's logs of one contract, read from a node, to explain why a transfer
-// is or is not in the index. It reads no store.
+// Shows a transaction as a node has it, and what the decoder makes of its logs of one contract or of all, to explain why
+// a transfer is or is not in the index. It reads no store.
 import type { Chain } from '../../chains.ts'
 import { quantityOf } from '../../hex.ts'
-import type { Address, Hash } from '../../model.ts'
+import { type Address, type Hash, parseAddress } from '../../model.ts'
 import { decodeTransfers, type MalformedReason, malformedReasons } from '../decode/decode.ts'
 import { sequenceLogs } from '../decode/log-sequence.ts'
 import { earlyCollectionsOf, transferTopic } from '../decode/token-events.ts'
@@ -24,15 +24,27 @@ export type DerivedTransaction = {
   transactionIndex: number
   /** False: it was reverted. */
   succeeded: boolean
-  /** The logs of the contract. */
+  from: Address | undefined
+  /** Undefined where it creates a contract. */
+  to: Address | undefined
+  /** In wei, decimal. */
+  value: string
+  /** The contract that it creates. */
+  created: Address | undefined
+  /** The contracts that logged, each once. */
+  emitters: Address[]
+  /** The logs of the contract, or of all where none is named. */
   logs: DerivedLog[]
   /** Logs of other contracts. */
   otherLogs: number
 }
 
+/** More than a block has room for is a node's invention. */
+const emittersMax = 10_000
+
 /** Undefined if the node does not know the transaction, or it is not in a block yet. */
 export type DeriveTransaction = (
-  contract: Address,
+  contract: Address | undefined,
   hash: Hash,
   signal: AbortSignal,
 ) => Promise<DerivedTransaction | undefined>
@@ -46,7 +58,7 @@ export function transactionDeriver(chain: Chain, rpc: Pick<RpcPort, 'ask'>): Der
     const transactionIndex = quantityOf(receipt?.transactionIndex, Number.MAX_SAFE_INTEGER)
     if (receipt === null || block === -1 || transactionIndex === -1) return undefined
     const all = Array.isArray(receipt.logs) ? receipt.logs : []
-    const own = all.filter(log => String(log.address).toLowerCase() === contract)
+    const own = contract === undefined ? all : all.filter(log => parseAddress(`${log.address}`) === contract)
     const decode = (logs: readonly RpcLog[]) =>
       decodeTransfers({
         logs: sequenceLogs(logs, { complete: false }),
@@ -60,8 +72,18 @@ export function transactionDeriver(chain: Chain, rpc: Pick<RpcPort, 'ask'>): Der
       return { logIndex, transfers, reason: transfers > 0 ? undefined : reasonOf(log, decode([log]).malformed) }
     })
     const succeeded = receipt.status === undefined || quantityOf(receipt.status, 1) === 1
-    return { endpoint, block, transactionIndex, succeeded, logs, otherLogs: all.length - own.length }
+    return {
+      ...{ endpoint, block, transactionIndex, succeeded, logs, otherLogs: all.length - own.length },
+      ...{ from: parseAddress(`${transaction?.from}`), to: parseAddress(`${transaction?.to}`) },
+      value: isQuantity(transaction?.value) ? BigInt(transaction.value).toString() : '0',
+      created: parseAddress(`${receipt.contractAddress}`),
+      emitters: [...new Set(all.flatMap(log => parseAddress(`${log.address}`) ?? []))].slice(0, emittersMax),
+    }
   }
+}
+
+function isQuantity(text: unknown): text is string {
+  return typeof text === 'string' && /^0x[0-9a-f]{1,64}$/i.test(text)
 }
 
 function reasonOf(log: RpcLog, malformed: Record<MalformedReason, number>): DerivedLog['reason'] {

@@ -1,0 +1,66 @@
+// The schemas of what the pages of the console ask beside the operations, for the OpenAPI document.
+import { z } from 'zod'
+import { shownEvidences } from '../../model.ts'
+import { namedTransfer } from '../schemas.ts'
+
+const moment = z.iso.datetime()
+const hexAddress = z.string().regex(/^0x[0-9a-f]{40}$/)
+const hash = z.string().regex(/^0x[0-9a-f]{64}$/)
+const evidence = z.enum(shownEvidences).nullable().describe('Null where not every contract of the block is indexed.')
+
+export const contractList = z.object({
+  chain: z.string(),
+  contracts: z.array(
+    z.object({
+      address: hexAddress,
+      transfers: z.int().min(0),
+      name: z.string().nullable(),
+      symbol: z.string().nullable(),
+      contract_type: z.enum(['ERC721', 'ERC1155']).nullable(),
+      verified_collection: z.boolean(),
+      possible_spam: z.boolean(),
+      last_block: z.int().nullable().describe('Of its latest transfer.'),
+      last_block_timestamp: moment.nullable(),
+    }),
+  ),
+  after: z.string().nullable().describe('Pass it to get the next ones; null on the last page.'),
+})
+
+export const labels = z.object({
+  chain: z.string(),
+  labels: z.record(z.string(), z.string()).describe('By address, in lower case.'),
+})
+
+export const blockFacts = z.object({
+  chain: z.string(),
+  number: z.int(),
+  hash: hash.nullable(),
+  parent_hash: hash.nullable(),
+  timestamp: moment.nullable(),
+  transactions: z.int().nullable(),
+  head: z.int(),
+  final: z.boolean(),
+  evidence,
+})
+
+export const transaction = z.object({
+  chain: z.string(),
+  hash,
+  block: z.int(),
+  block_hash: hash.nullable(),
+  transaction_index: z.int(),
+  block_timestamp: moment.nullable(),
+  final: z.boolean(),
+  evidence,
+  succeeded: z.boolean(),
+  value: z.string().describe('In wei.'),
+  logs: z.int(),
+  endpoint: z.string().describe('That answered.'),
+  from_address: hexAddress.nullable(),
+  from_address_label: z.string().nullable(),
+  to_address: hexAddress.nullable().describe('Null where it creates a contract.'),
+  to_address_label: z.string().nullable(),
+  created_contract: hexAddress.nullable(),
+  more_transfers: z.boolean().describe('More transfers are stored than are shown.'),
+  transfers: z.array(namedTransfer),
+})

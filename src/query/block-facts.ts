@@ -1,0 +1,53 @@
+// What is known of one block: its hash and time from the store or a node, and what its rows rest on. No HTTP.
+import { AlmanacError } from '../errors.ts'
+import type { ChainId, Evidence, Hash } from '../model.ts'
+import { everyContractCoverage } from '../store/chain-coverage.ts'
+import type { ChainReader } from '../store/store.ts'
+import { type AskBlock, isWithoutNode } from './date-to-block.ts'
+
+export type BlockFacts = {
+  number: number
+  /** Undefined where the store does not know the block and no node tells it. */
+  hash: Hash | undefined
+  timestamp: number | undefined
+  parentHash: Hash | undefined
+  /** How many transactions it has, by a node. */
+  transactions: number | undefined
+  head: number
+  isFinal: boolean
+  /** Undefined where not every contract of it is indexed. */
+  evidence: Evidence | undefined
+}
+
+type Reader = Pick<ChainReader, 'chainState' | 'lowestBlock' | 'coverage' | 'forgottenBlocks'>
+
+export async function blockFacts(
+  reader: Reader,
+  { chain, number }: { chain: ChainId; number: number },
+  askBlock: AskBlock | undefined,
+): Promise<BlockFacts> {
+  const [state, coverage, stored, told] = await Promise.all([
+    reader.chainState(chain),
+    everyContractCoverage(reader, chain),
+    reader.lowestBlock(chain, { from: number, to: number }),
+    askBlock?.(chain, number).catch(undefinedWithoutAnswer),
+  ])
+  if (state === undefined) throw new AlmanacError('not_found', 'No block of this chain is known')
+  const { head, finalized } = state
+  if (number > head.number)
+    throw new AlmanacError('not_found', `Block ${number} is not there yet: the head is ${head.number}`)
+  const known = stored ?? (number === head.number ? head : told)
+  // At the head a node may be on another branch.
+  const isSame = told !== undefined && told.hash === known?.hash
+  return {
+    ...{ number, hash: known?.hash, timestamp: known?.timestamp, head: head.number, isFinal: number <= finalized },
+    parentHash: isSame ? told.parentHash : undefined,
+    transactions: isSame ? told.transactions : undefined,
+    evidence: coverage.find(({ from, to }) => from <= number && number <= to)?.evidence,
+  }
+}
+
+/** What is stored answers where no node does. */
+function undefinedWithoutAnswer(error: unknown): undefined {
+  if (!isWithoutNode(error) && !(error instanceof AlmanacError && error.retryable)) throw error
+}
