@@ -68,10 +68,13 @@ export function renderPage(source: string, text: string, linkTo: Linker): Page {
       },
       table(token) {
         const row = (cells: Tokens.TableCell[], tag: string) =>
-          `<tr>${cells.map(cell => `<${tag}>${this.parser.parseInline(cell.tokens)}</${tag}>`).join('')}</tr>`
+          `<tr>${cells
+            .map(({ text: title, tokens: inner }) => [title === '' ? 'td' : tag, this.parser.parseInline(inner)])
+            .map(([name, shown]) => `<${name}>${shown}</${name}>`)
+            .join('')}</tr>`
         const isHeaded = token.header.some(cell => cell.text !== '')
         const head = isHeaded ? `<thead>${row(token.header, 'th')}</thead>` : ''
-        return `<div class="table"><table>${head}<tbody>${token.rows.map(cells => row(cells, 'td')).join('\n')}</tbody></table></div>\n`
+        return `<div class="table" tabindex="0"><table>${head}<tbody>${token.rows.map(cells => row(cells, 'td')).join('\n')}</tbody></table></div>\n`
       },
       html({ text: raw }) {
         return raw.replaceAll(/\b(src|srcset|href)="([^"]+)"/g, (whole, name: string, href: string) => {
