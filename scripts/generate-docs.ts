@@ -10,7 +10,7 @@ import { statusOf } from '../src/api/problem.ts'
 import { routes } from '../src/api/routes.ts'
 import { ChainTable } from '../src/chains.ts'
 import { packageVersion } from '../src/cli/current-process.ts'
-import { filesMarkdown, modelMarkdown } from '../src/cli/plan/model.ts'
+import { filesMarkdown, modelMarkdown, sizingMarkdown } from '../src/cli/plan/model.ts'
 import { createProgram } from '../src/cli/program.ts'
 import { allLeaves, flagOf, variableOf } from '../src/config/overrides.ts'
 import type { SettingLeaf } from '../src/config/setting.ts'
@@ -278,6 +278,7 @@ export async function generatedDocs(): Promise<ReadonlyMap<string, string>> {
     ['docs/operations.md', operationsPage()],
     ['docs/metrics.md', await metricsPage([createMetrics().registry, createEvmMetrics().registry])],
     ['docs/spam-rules.md', spamRulesPage()],
+    withTable('README.md', '<!-- almanac plan --model: readme -->', sizingMarkdown()),
     withTable('docs/scale.md', '<!-- almanac plan --model -->', modelMarkdown()),
     withTable('docs/guides/a-whole-chain.md', '<!-- almanac plan --model: files -->', filesMarkdown()),
     ['docs/pictures/benchmark.svg', benchmarkChart()],

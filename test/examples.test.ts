@@ -1,7 +1,7 @@
 // Every program of `examples/`, run as its users run it against a service with known rows.
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,6 +10,7 @@ import { noActivity } from '../src/store/packed-activity.ts'
 import { CommandRun } from './command-run.ts'
 import { fillListed, row } from './listed-transfers.ts'
 import { apes, blockOf, carol, chain } from './plain-rows.ts'
+import { readme } from './readme-blocks.ts'
 import { seed, seeded } from './seed.ts'
 import { type ServedApi, serveApi } from './served-api.ts'
 
@@ -98,6 +99,27 @@ test('the wallet page shows NFTs, and keeps the key to itself', async () => {
   expect((await fetch(`${url}/other`)).status).toBe(404)
 })
 
+/** As it stands in the README, asked of the service of this test. */
+function readmeCode(language: string): string {
+  const [, code] = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'ms').exec(readme)!
+  const asked = [
+    ['http://127.0.0.1:8080', api.url],
+    [`'sandbox'`, `'${api.key}'`],
+    [`"sandbox"`, `"${api.key}"`],
+    ['0x8464135c8f25da09e49bc8782676a84730c318bc', seeded.collection],
+  ] as const
+  return asked.reduce((text, [from, to]) => text.replaceAll(from, to), code!)
+}
+
+const fiveOwners = /^(\d+ 0x[0-9a-f]{40}\n){5}$/
+
+test('the TypeScript of the README prints owners', async () => {
+  await writeFile(join(folder, 'readme.mts'), readmeCode('ts'))
+  const run = new CommandRun([process.execPath, 'readme.mts'], folder)
+  runs.push(run)
+  expect(await run.ended()).toEqual({ code: 0, stdout: expect.stringMatching(fiveOwners), stderr: '' })
+})
+
 const hasPython = spawnSync('python3', ['--version']).status === 0
 
 test.skipIf(!hasPython)('the Python program prints chains and every page of NFTs', async () => {
@@ -108,4 +130,10 @@ test.skipIf(!hasPython)('the Python program prints chains and every page of NFTs
   expect(nfts.length).toBeGreaterThan(100)
   expect(new Set(nfts).size).toBe(nfts.length)
   expect(stdout).toMatch(new RegExp(`^${nfts.length} NFTs on eth`, 'm'))
+})
+
+test.skipIf(!hasPython)('the Python of the README prints owners', async () => {
+  const run = new CommandRun(['python3', '-c', readmeCode('python')], folder)
+  runs.push(run)
+  expect(await run.ended()).toEqual({ code: 0, stdout: expect.stringMatching(fiveOwners), stderr: '' })
 })

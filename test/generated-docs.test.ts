@@ -14,6 +14,7 @@ test('there are pages to compare', () => {
     'docs/operations.md',
     'docs/metrics.md',
     'docs/spam-rules.md',
+    'README.md',
     'docs/scale.md',
     'docs/guides/a-whole-chain.md',
     'docs/pictures/benchmark.svg',
@@ -38,8 +39,8 @@ test('every route that ops_open opens is named where ops_open is', () => {
     .filter(([, operations]) => operations.get?.summary.endsWith('unless the operator opened it'))
     .map(([path]) => path)
   expect(opened).toContain('/status')
-  const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
-  const [operations] = /(?<=^## Operations\n)[\s\S]*?(?=^## )/m.exec(readme)!
+  const guide = readFileSync(new URL('../docs/guides/operating.md', import.meta.url), 'utf8')
+  const operations = guide.split('## Who may ask for what\n')[1]!
   const { about } = allLeaves.find(({ path }) => path.join('.') === 'ops_open')!
   for (const path of opened) for (const text of [about, operations]) expect(text).toContain(path)
 })

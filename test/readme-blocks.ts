@@ -6,7 +6,7 @@ export const readme = readFileSync(new URL('../README.md', import.meta.url), 'ut
 export type ShellBlock = { lines: string[]; answer: unknown }
 
 export const shellBlocks: readonly ShellBlock[] = [
-  ...readme.matchAll(/^( *)```sh\n(.*?)^\1```\n(?:\n```json\n(.*?)^```$)?/gms),
+  ...readme.matchAll(/^( *)```sh\n(.*?)^\1```\n(?:\n(?:<details>.*?<\/summary>\n\n)?```json\n(.*?)^```$)?/gms),
 ].map(([, , commands, answer]) => ({
   lines: commands!
     .trim()

@@ -13,6 +13,9 @@ const ownNode = 'http://127.0.0.1:8545'
 /** By the first line of a block: why it is not run in this file. */
 const runElsewhere: Readonly<Record<string, string>> = {
   'npm ci': 'npm ci has installed what runs this test, and sandbox.test.ts runs npm start',
+  'npx -p almanac -p almanac-sandbox almanac start': 'package.test.ts runs the packages as they are published',
+  'docker build --target sandbox -t almanac:sandbox .':
+    'package.test.ts builds from the files that the image is made of',
   'npm ci && npm test': 'this is a part of it; continuous integration runs this very line',
 }
 

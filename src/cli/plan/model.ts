@@ -114,6 +114,32 @@ export function filesMarkdown(): string {
   return markdown(titles, modelledChains().flatMap(filesCells))
 }
 
+/** Of a store in one file, at a usual price of calls. For the README. */
+export function sizingMarkdown(): string {
+  const titles = ['chain', 'history from', 'calls', 'at $5 a million calls', 'time', 'disk']
+  const money = (calls: number) => {
+    const dollars = (calls / 1e6) * dollarsPerMillionCalls
+    return `$${dollars < 1 ? dollars.toFixed(2) : countText(dollars)}`
+  }
+  const rows = modelledChains()
+    .filter(({ store }) => store === 'one machine, file')
+    .flatMap(({ chain, calls, seconds, disk_bytes, files }) => {
+      const nodes = [chain, 'a node', countText(calls), money(calls), hoursText(seconds), bytesText(disk_bytes)]
+      if (files === undefined) return [nodes]
+      const passes = `${hoursText(files.seconds)}; with wallets ${hoursText(files.senders_seconds)}`
+      return [nodes, [chain, 'files', 'of the head alone', '–', passes, bytesText(disk_bytes)]]
+    })
+  const calls = chains.Ethereum.blocks / blocksPerLogsCall
+  const bytes = collectionTransfers * engineCosts.file.transfer
+  const contract = 'one contract of Ethereum with a million transfers'
+  return markdown(titles, [...rows, [contract, 'a node', countText(calls), money(calls), 'minutes', bytesText(bytes)]])
+}
+
+const dollarsPerMillionCalls = 5
+/** What providers usually allow. */
+const blocksPerLogsCall = 10_000
+const collectionTransfers = 1e6
+
 function markdown(titles: readonly string[], rows: readonly (readonly string[])[]): string {
   const lines = rows.map(cells => `| ${cells.join(' | ')} |`)
   return [`| ${titles.join(' | ')} |`, `|${'---|'.repeat(titles.length)}`, ...lines].join('\n')
