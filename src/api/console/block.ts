@@ -1,6 +1,6 @@
 // One block over HTTP: its hash, its time and its evidence. Its transfers are the operation `getNFTTransfersByBlock`.
 import { shownEvidence } from '../../model.ts'
-import { blockFacts } from '../../query/block-facts.ts'
+import { blockFacts } from '../../query/lookups/block-facts.ts'
 import { jsonAnswer } from '../answer.ts'
 import { inPath, jsonSuccess } from '../openapi-parts.ts'
 import { operatorErrors, requireOperator } from '../operator-routes.ts'

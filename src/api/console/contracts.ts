@@ -1,7 +1,7 @@
-// The contracts of a chain over HTTP. The rules are in `query/contract-list.ts`.
+// The contracts of a chain over HTTP. The rules are in `query/lookups/contract-list.ts`.
 import { z } from 'zod'
 import type { ChainTable } from '../../chains.ts'
-import { ContractList, contractOrders, type ListedContract } from '../../query/contract-list.ts'
+import { ContractList, contractOrders, type ListedContract } from '../../query/lookups/contract-list.ts'
 import { jsonAnswer } from '../answer.ts'
 import { inPath, inQuery, jsonSuccess } from '../openapi-parts.ts'
 import { admitOperator, operatorErrors } from '../operator-routes.ts'

@@ -1,8 +1,8 @@
-// One transaction over HTTP: as a node has it, with its stored transfers. The rules are in `query/transaction.ts`.
+// One transaction over HTTP: as a node has it, with its stored transfers. The rules are in `query/lookups/transaction.ts`.
 import { z } from 'zod'
 import { parseHash, shownEvidence } from '../../model.ts'
-import { blockFacts } from '../../query/block-facts.ts'
-import { type FoundTransaction, findTransaction } from '../../query/transaction.ts'
+import { blockFacts } from '../../query/lookups/block-facts.ts'
+import { type FoundTransaction, findTransaction } from '../../query/lookups/transaction.ts'
 import { AdmissionQueue } from '../admission-queue.ts'
 import { jsonAnswer } from '../answer.ts'
 import { askNode, nodeQuestions } from '../explain.ts'

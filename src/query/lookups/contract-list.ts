@@ -2,15 +2,15 @@
 // that a name or an address begins to name. Each page costs little on a store of any size. No HTTP.
 //
 // The order by transfers is that of the last verdicts, which follow the rows; the counts beside it are those of now.
-import { AlmanacError } from '../errors.ts'
-import { type Address, type ChainId, type Position, type TokenStandard, zeroAddress } from '../model.ts'
-import type { ContractInterface, RankedContract } from '../store/annotation-store.ts'
-import type { Store } from '../store/store.ts'
-import { unpackTransfer } from '../store/transfer-payload.ts'
-import { allTransfers, findPlaces } from './index-places.ts'
-import { keptAndFilled } from './kept-index.ts'
-import { Pace } from './pace.ts'
-import type { ShownContracts } from './shown-contracts.ts'
+import { AlmanacError } from '../../errors.ts'
+import { type Address, type ChainId, type Position, type TokenStandard, zeroAddress } from '../../model.ts'
+import type { ContractInterface, RankedContract } from '../../store/annotation-store.ts'
+import type { Store } from '../../store/store.ts'
+import { unpackTransfer } from '../../store/transfer-payload.ts'
+import { allTransfers, findPlaces } from '../index-places.ts'
+import { keptAndFilled } from '../kept-index.ts'
+import { Pace } from '../pace.ts'
+import type { ShownContracts } from '../shown-contracts.ts'
 
 export const contractOrders = ['transfers', 'activity', 'address'] as const
 export type ContractOrder = (typeof contractOrders)[number]

@@ -1,15 +1,15 @@
 // One transaction: as a node has it, and with the transfers that are stored of it. Rows are not kept by transaction, so
 // without a node nothing is found. No HTTP.
-import { AlmanacError } from '../errors.ts'
-import type { ChainId, Hash } from '../model.ts'
-import type { ContractPlace } from '../store/index-reader.ts'
-import type { Store } from '../store/store.ts'
-import { answerRows } from './answer-rows.ts'
-import { type NodeAnswer, type NodeTransaction, rowsOf } from './explain.ts'
-import type { PageLabels } from './find-labels.ts'
-import type { KnownLabels } from './known-labels.ts'
-import { type MixedRows, mixedRows, noRows } from './mixed-rows.ts'
-import type { FactsByContract, ShownContracts } from './shown-contracts.ts'
+import { AlmanacError } from '../../errors.ts'
+import type { ChainId, Hash } from '../../model.ts'
+import type { ContractPlace } from '../../store/index-reader.ts'
+import type { Store } from '../../store/store.ts'
+import { answerRows } from '../answer-rows.ts'
+import { type NodeAnswer, type NodeTransaction, rowsOf } from '../explain.ts'
+import type { PageLabels } from '../find-labels.ts'
+import type { KnownLabels } from '../known-labels.ts'
+import { type MixedRows, mixedRows, noRows } from '../mixed-rows.ts'
+import type { FactsByContract, ShownContracts } from '../shown-contracts.ts'
 
 /** Bounds of one answer. */
 const emittersMax = 200

@@ -1,9 +1,9 @@
 // What is known of one block: its hash and time from the store or a node, and what its rows rest on. No HTTP.
-import { AlmanacError } from '../errors.ts'
-import type { ChainId, Evidence, Hash } from '../model.ts'
-import { everyContractCoverage } from '../store/chain-coverage.ts'
-import type { ChainReader } from '../store/store.ts'
-import { type AskBlock, isWithoutNode } from './date-to-block.ts'
+import { AlmanacError } from '../../errors.ts'
+import type { ChainId, Evidence, Hash } from '../../model.ts'
+import { everyContractCoverage } from '../../store/chain-coverage.ts'
+import type { ChainReader } from '../../store/store.ts'
+import { type AskBlock, isWithoutNode } from '../date-to-block.ts'
 
 export type BlockFacts = {
   number: number
