@@ -1,0 +1,110 @@
+// Walks through the console with a real browser while the service indexes: opens pages with a key, checks them with axe, sees to it that no
+// request leaves the machine, and takes screenshots where ALMANAC_SCREENSHOTS is 1.
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import axe from 'axe-core'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { browserPath, browserRequired, launchBrowser } from './browser.ts'
+import { type ConsoleWorld, startConsoleWorld } from './console-world.ts'
+
+export const patience = { timeout: 60_000 }
+
+/** For people to look at: the reference alone is some fifty screens high. */
+const withScreenshots = process.env.ALMANAC_SCREENSHOTS === '1'
+const screenshots = fileURLToPath(new URL('screenshots', import.meta.url))
+
+export type Walk = {
+  /** There once the tests run. */
+  readonly world: ConsoleWorld
+  newPage(options?: BrowserContextOptions): Promise<Page>
+  /** Opens a page of the console with the key, as the link that the service prints does. */
+  open(route?: string, options?: BrowserContextOptions, key?: string): Promise<Page>
+  /** Finds nothing to complain about with axe, and takes a screenshot where they are wanted. */
+  accept(page: Page, name: string): Promise<void>
+}
+
+/** Without a browser nothing is walked through, which is a failure where one is required. */
+export function walkConsole(walk: (tools: Walk) => void): void {
+  if (browserPath !== undefined) {
+    describe('the console in a browser', { timeout: 90_000 }, () => walk(prepareWalk()))
+    return
+  }
+  const message =
+    'No browser was found, so the console was not looked at. Install Debian’s chromium, or set ALMANAC_BROWSER.'
+  if (browserRequired) {
+    test('a browser is there', () => expect.unreachable(message))
+  } else {
+    console.warn(message)
+    test.skip(`the console in a browser. ${message}`)
+  }
+}
+
+function prepareWalk(): Walk {
+  let world: ConsoleWorld
+  let browser: Browser
+  const contexts: BrowserContext[] = []
+  /** What pages asked for elsewhere, and what they complained about. Must stay empty. */
+  const strays: string[] = []
+  const complaints: string[] = []
+
+  beforeAll(async () => {
+    if (withScreenshots) mkdirSync(screenshots, { recursive: true })
+    world = await startConsoleWorld()
+    browser = await launchBrowser()
+  }, 90_000)
+  afterEach(async () => {
+    for (const context of contexts.splice(0)) await context.close()
+    expect(strays).toEqual([])
+    expect(complaints.splice(0)).toEqual([])
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await world?.stop()
+  })
+
+  async function newPage(options: BrowserContextOptions = {}): Promise<Page> {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
+    contexts.push(context)
+    context.on('request', request => {
+      if (!request.url().startsWith(world.url) && !request.url().startsWith('data:')) strays.push(request.url())
+    })
+    const page = await context.newPage()
+    page.on('pageerror', error => complaints.push(error.message))
+    page.on('console', message => {
+      // A refused request is part of some walks; the browser reports each of them.
+      if (message.type() === 'error' && !/^Failed to load resource/.test(message.text()))
+        complaints.push(message.text())
+    })
+    return page
+  }
+
+  async function open(route = '/', options?: BrowserContextOptions, key = world.key): Promise<Page> {
+    const page = await newPage(options)
+    await page.goto(`${world.url}/#key=${encodeURIComponent(key)}&${route}`)
+    return page
+  }
+
+  async function accept(page: Page, name: string): Promise<void> {
+    if (withScreenshots) await page.screenshot({ path: join(screenshots, `${name}.png`), fullPage: true })
+    if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe.source)
+    const found = (await page.evaluate(
+      `axe.run(document, { resultTypes: ['violations'] }).then(({ violations, passes }) => ({
+        checks: passes.length,
+        violations: violations.map(({ id, nodes }) => id + ': ' + nodes.map(node => node.html + ' ' + node.failureSummary).join('; ')),
+      }))`,
+    )) as { checks: number; violations: string[] }
+    expect(found.violations, name).toEqual([])
+    expect(found.checks).toBeGreaterThan(10)
+  }
+
+  return {
+    get world() {
+      return world
+    },
+    newPage,
+    open,
+    accept,
+  }
+}
