@@ -1,11 +1,21 @@
 // Builds the console into a folder, each file also compressed: `node web/build.ts [--if-changed] [folder]`. In a checkout the folder is
 // `web/dist`, and `npm start` builds it again when a source has changed.
 import { createHash, randomUUID } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, extname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import type { Plugin } from 'vite'
 
 const web = fileURLToPath(new URL('.', import.meta.url))
 const root = dirname(resolve(web))
@@ -23,6 +33,7 @@ export async function buildConsole(folder: string, { ifChanged = false } = {}): 
   mkdirSync(made, { recursive: true })
   try {
     await bundle(made)
+    copyLicences(made)
     compressAll(made)
     writeFileSync(join(made, '.sources'), stamp)
     rmSync(folder, { recursive: true, force: true })
@@ -33,6 +44,28 @@ export async function buildConsole(folder: string, { ifChanged = false } = {}): 
   }
 }
 
+/** The font that every page is written in is asked for together with the styles that name it. */
+const preloadFont: Plugin = {
+  name: 'preload-font',
+  transformIndexHtml: {
+    order: 'post',
+    handler: (_, { bundle = {} }) =>
+      Object.keys(bundle)
+        .filter(name => /geist-latin.*\.woff2$/.test(name))
+        .map(name => ({
+          tag: 'link',
+          attrs: { rel: 'preload', as: 'font', type: 'font/woff2', href: `/${name}`, crossorigin: true },
+          injectTo: 'head' as const,
+        })),
+  },
+}
+
+/** Their licence wants to be with the fonts wherever they go. */
+function copyLicences(folder: string): void {
+  for (const font of ['geist', 'geist-mono'])
+    copyFileSync(join(root, 'node_modules', '@fontsource-variable', font, 'LICENSE'), join(folder, `${font}-OFL.txt`))
+}
+
 async function bundle(outDir: string): Promise<void> {
   const { build } = await import('vite')
   await build({
@@ -41,6 +74,7 @@ async function bundle(outDir: string): Promise<void> {
     logLevel: 'warn',
     // Whatever NODE_ENV says: what is built while tests run is served afterwards, and development names every source by its path.
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact', development: false } },
+    plugins: [preloadFont],
     build: {
       outDir,
       emptyOutDir: true,

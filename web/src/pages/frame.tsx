@@ -1,7 +1,8 @@
-// What every page has around it: the name, the ways, whether news arrive, light or dark.
+// What every page has around it: the name, the pages, the search, whether the service is heard, light or dark.
 import type { ComponentChildren } from 'preact'
-import { Mark, MoonIcon, SunIcon, SystemIcon } from '../parts/icons.tsx'
+import { Mark, MoonIcon, SearchIcon, SunIcon, SystemIcon } from '../parts/icons.tsx'
 import { spanText } from '../quantities.ts'
+import { openSearch, SearchBox } from '../search/search-box.tsx'
 import { now } from '../state/clock.ts'
 import { connection, status } from '../state/live.ts'
 import { isReference, route } from '../state/route.ts'
@@ -10,7 +11,11 @@ import { theme, themes } from '../state/theme.ts'
 
 const ways = [
   { href: '/#/', title: 'Overview', parts: ['', 'chain'] },
-  { href: '/#/explore', title: 'Explorer', parts: ['explore', 'contract', 'token', 'wallet', 'account'] },
+  {
+    href: '/#/explore',
+    title: 'Explorer',
+    parts: ['explore', 'contract', 'token', 'wallet', 'account', 'block', 'transaction', 'search'],
+  },
   { href: '/#/keys', title: 'Keys', parts: ['keys'] },
 ]
 
@@ -22,32 +27,40 @@ export function Frame({ children }: { children: ComponentChildren }) {
         Skip to the content
       </button>
       <header class="bar">
-        <a class="brand" href="/#/" aria-label="Almanac, overview">
-          <Mark />
-          <span>Almanac</span>
-        </a>
-        <nav aria-label="Pages">
-          {ways.map(({ href, title, parts }) => (
-            <a key={href} href={href} aria-current={here !== undefined && parts.includes(here) ? 'page' : undefined}>
-              {title}
-            </a>
-          ))}
-          <a href="/reference" aria-current={isReference ? 'page' : undefined}>
-            Reference
+        <div class="bar-row">
+          <a class="brand" href="/#/" aria-label="Almanac, overview">
+            <Mark />
+            <span>Almanac</span>
           </a>
-        </nav>
-        <div class="bar-end">
-          {key.value !== undefined && <News />}
-          <ThemeButton />
-          {key.value === undefined ? (
-            <a href="/#/">Sign in</a>
-          ) : (
-            <button type="button" class="plain" onClick={() => signOut()}>
-              Sign out
-            </button>
-          )}
+          <nav aria-label="Pages">
+            {ways.map(({ href, title, parts }) => (
+              <a key={href} href={href} aria-current={here !== undefined && parts.includes(here) ? 'page' : undefined}>
+                {title}
+              </a>
+            ))}
+            <a href="/reference" aria-current={isReference ? 'page' : undefined}>
+              Reference
+            </a>
+          </nav>
+          <div class="bar-end">
+            {key.value !== undefined && (
+              <>
+                <SearchButton />
+                <News />
+              </>
+            )}
+            <ThemeButton />
+            {key.value === undefined ? (
+              <a href="/#/">Sign in</a>
+            ) : (
+              <button type="button" class="plain" onClick={() => signOut()}>
+                Sign out
+              </button>
+            )}
+          </div>
         </div>
       </header>
+      {key.value !== undefined && <SearchBox />}
       <Stale />
       <main id="main" tabIndex={-1}>
         {children}
@@ -65,9 +78,20 @@ function skipToMain(): void {
   document.getElementById('main')?.focus()
 }
 
+function SearchButton() {
+  const isApple = /Mac|iP(hone|ad|od)/.test(navigator.platform)
+  return (
+    <button type="button" class="search-button" onClick={() => openSearch()}>
+      <SearchIcon />
+      <span>Search…</span>
+      <kbd>{isApple ? '⌘K' : 'Ctrl K'}</kbd>
+    </button>
+  )
+}
+
 function News() {
   const { state } = connection.value
-  const words = { live: 'live', connecting: 'connecting', lost: 'no news' }
+  const words = { live: 'live', connecting: 'connecting', lost: 'disconnected' }
   return (
     <span class={`news news-${state}`} role="status">
       <i aria-hidden="true" />
@@ -85,7 +109,7 @@ function Stale() {
   return (
     <p class="note note-warn stale" role="status">
       <strong>{told.why}</strong>
-      {last} It is tried again by itself.
+      {last} Reconnecting…
     </p>
   )
 }

@@ -1,6 +1,6 @@
 // One word in a tinted box: the state of a chain, a network, an endpoint, a source or a key.
 
-export type Tone = 'good' | 'busy' | 'bad' | 'quiet'
+export type Tone = 'good' | 'busy' | 'warn' | 'bad' | 'quiet'
 
 const tones: Readonly<Record<string, Tone>> = {
   live: 'good',

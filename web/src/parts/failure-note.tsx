@@ -1,21 +1,44 @@
-// Why a request did not succeed, in the service's own words.
+// Why a request did not succeed: what failed, the service's own words, what to do, and a button that tries again.
 import type { Problem } from '../state/service.ts'
 
-export function FailureNote({ problem }: { problem: Problem }) {
+type Props = {
+  problem: Problem
+  /** What did not succeed, such as "The transfers could not be loaded". The service's words alone where it is left out. */
+  what?: string
+  onRetry?: (() => void) | undefined
+}
+
+export function FailureNote({ problem, what, onRetry }: Props) {
+  const advice = adviceOf(problem)
   return (
     <div class="note note-bad" role="alert">
-      <strong>{problem.message}</strong>
+      <strong>{what ?? problem.message}</strong>
+      {what !== undefined && <p>{problem.message}</p>}
       {problem.scope !== undefined && (
         <p>
           What belongs here needs a key with the scope <code>{problem.scope}</code>. <a href="/#/keys">Keys</a> makes
           one.
         </p>
       )}
+      {advice !== undefined && <p>{advice}</p>}
       {problem.requestId !== undefined && (
         <small>
           {problem.status} · request <code>{problem.requestId}</code>
         </small>
       )}
+      {onRetry !== undefined && (
+        <button type="button" class="small" onClick={onRetry}>
+          Try again
+        </button>
+      )}
     </div>
   )
+}
+
+function adviceOf({ status }: Problem): string | undefined {
+  if (status === undefined) return 'Check that the service runs and that this machine reaches it.'
+  if (status === 429) return 'Wait a moment, or raise the limits of this key.'
+  if (status === 502 || status === 504) return 'The endpoints of the chain did not answer. The overview shows which.'
+  if (status >= 500) return 'Try again. If it stays, look for the request id in the log of the service.'
+  return undefined
 }

@@ -52,6 +52,34 @@ export function SystemIcon() {
   )
 }
 
+export function SearchIcon() {
+  return (
+    <Icon>
+      <circle cx="7" cy="7" r="4.25" />
+      <path d="m10.2 10.2 3.3 3.3" />
+    </Icon>
+  )
+}
+
+/** A box with nothing in it. */
+export function EmptyIcon() {
+  return (
+    <Icon>
+      <path d="M2.5 9.5 4 3.5h8l1.5 6v3a1 1 0 0 1-1 1h-9a1 1 0 0 1-1-1Z" />
+      <path d="M2.5 9.5h3l1 1.5h3l1-1.5h3" />
+    </Icon>
+  )
+}
+
+export function AlertIcon() {
+  return (
+    <Icon>
+      <path d="M8 2.2 14.2 13H1.8Z" />
+      <path d="M8 6.5v3M8 11.3v.1" />
+    </Icon>
+  )
+}
+
 export function Mark() {
   return (
     <svg class="mark" viewBox="0 0 32 32" aria-hidden="true" focusable="false">

@@ -1,9 +1,6 @@
 // Says that an answer is on its way.
+import { Skeleton } from './skeleton.tsx'
 
 export function Waiting() {
-  return (
-    <p class="soft waiting" role="status">
-      Asking …
-    </p>
-  )
+  return <Skeleton rows={4} />
 }

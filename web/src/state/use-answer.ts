@@ -11,6 +11,8 @@ export type AnswerState<Data> = {
   problem?: Problem | undefined
   /** Where the request went, answered or not. */
   url?: string | undefined
+  /** Sends the same request once more. */
+  again: () => void
 }
 
 type Outcome<Data> = { data?: Data; error?: unknown; response: Response }
@@ -20,11 +22,15 @@ export function useAnswer<Data>(
   question: string | undefined,
   ask: (signal: AbortSignal) => Promise<Outcome<Data>>,
 ): Signal<AnswerState<Data>> {
-  const state = useSignal<AnswerState<Data>>({ loading: false })
+  const turn = useSignal(0)
+  const again = () => {
+    turn.value++
+  }
+  const state = useSignal<AnswerState<Data>>({ loading: false, again })
   // The question says all that the request depends on.
   useEffect(() => {
     if (question === undefined) {
-      state.value = { loading: false }
+      state.value = { loading: false, again }
       return
     }
     const stop = new AbortController()
@@ -36,14 +42,14 @@ export function useAnswer<Data>(
         const { url } = response
         const seconds = (performance.now() - startedMs) / 1_000
         if (data !== undefined && response.ok)
-          state.value = { loading: false, answered: { data, response, seconds }, url }
-        else state.value = { loading: false, problem: problemOf(error, response), url }
+          state.value = { loading: false, again, answered: { data, response, seconds }, url }
+        else state.value = { loading: false, again, problem: problemOf(error, response), url }
       },
       () => {
-        if (!stop.signal.aborted) state.value = { loading: false, problem: unreachable }
+        if (!stop.signal.aborted) state.value = { loading: false, again, problem: unreachable }
       },
     )
     return () => stop.abort()
-  }, [question])
+  }, [question, turn.value])
   return state
 }

@@ -1,0 +1,31 @@
+// One big figure with its name, unit, and a small line below it. Stands in a `<dl class="stats">`.
+import type { ComponentChildren } from 'preact'
+import { Sparkline } from './sparkline.tsx'
+
+type Props = {
+  label: string
+  value: ComponentChildren
+  unit?: string
+  note?: ComponentChildren
+  tone?: 'warn' | 'bad' | undefined
+  /** Its past, as a line without axes. */
+  values?: readonly (number | null)[] | undefined
+}
+
+export function Stat({ label, value, unit, note, tone, values }: Props) {
+  return (
+    <div class="stat">
+      <dt>{label}</dt>
+      <dd class={tone === undefined ? 'figure' : `figure ${tone}`}>
+        {value}
+        {unit !== undefined && <small>{unit}</small>}
+      </dd>
+      <dd class={tone === undefined ? 'note-line' : `note-line ${tone}`}>{note}</dd>
+      {values !== undefined && (
+        <dd>
+          <Sparkline values={values} />
+        </dd>
+      )}
+    </div>
+  )
+}
