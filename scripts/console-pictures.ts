@@ -1,0 +1,113 @@
+// Takes pictures of every page of the console: `npm run pictures [folder] [-- --only overview,keys]`. Light and dark, wide and
+// narrow, with data, empty, loading and broken, from one service over a seeded store. For people to look at; it judges nothing.
+import { mkdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import type { Browser, Page } from 'playwright-core'
+import { browserPath, launchBrowser } from '../test/browser.ts'
+import { type ConsoleWorld, startConsoleWorld } from '../test/console-world.ts'
+import { seeded } from '../test/seed.ts'
+
+const themes = ['light', 'dark'] as const
+const widths = { wide: { width: 1440, height: 900 }, narrow: { width: 390, height: 844 } } as const
+const states = ['data', 'empty', 'loading', 'broken'] as const
+
+type State = (typeof states)[number]
+
+/** What a page settles into before its picture is taken. */
+const settleMs = { data: 900, empty: 900, loading: 500, broken: 900 }
+
+function placesOf(world: ConsoleWorld): Record<string, Partial<Record<State, string>>> {
+  const nobody = '0x00000000000000000000000000000000000000aa'
+  return {
+    overview: { data: '#/' },
+    chain: { data: '#/chain/sim', empty: '#/chain/nowhere' },
+    'chain-on-demand': { data: '#/chain/picked' },
+    'chain-stalled': { data: '#/chain/gone' },
+    contract: { data: `#/contract/eth/${seeded.collection}`, empty: `#/contract/eth/${seeded.silent}` },
+    holders: { data: `#/contract/eth/${seeded.collection}/holders`, empty: `#/contract/eth/${seeded.silent}/holders` },
+    token: { data: `#/token/eth/${seeded.collection}/12`, empty: `#/token/eth/${seeded.collection}/999999` },
+    wallet: { data: `#/wallet/${seeded.alice}`, empty: `#/wallet/${nobody}` },
+    'wallet-nfts': { data: `#/wallet/${seeded.alice}/nfts`, empty: `#/wallet/${nobody}/nfts` },
+    account: { data: `#/account/mainnet/${seeded.solanaOwner}` },
+    block: { data: `#/block/sim/${world.node.chain.head - 2}`, empty: '#/block/sim/99999999' },
+    explorer: {
+      data: `#/explore/transfers?address=${seeded.collection}&limit=25`,
+      empty: '#/explore/transfers',
+    },
+    keys: { data: '#/keys' },
+    search: { data: '#/search?q=a', empty: '#/search?q=nothing-has-this-name' },
+    reference: { data: '/reference' },
+    'not-found': { data: '#/nowhere' },
+  }
+}
+
+type Shot = { name: string; state: State; place: string; theme: (typeof themes)[number]; size: keyof typeof widths }
+
+async function take(browser: Browser, world: ConsoleWorld, folder: string, shot: Shot): Promise<void> {
+  const { name, state, place, theme, size } = shot
+  const context = await browser.newContext({
+    viewport: widths[size],
+    colorScheme: theme,
+    reducedMotion: 'reduce',
+    isMobile: size === 'narrow',
+    hasTouch: size === 'narrow',
+  })
+  try {
+    const page = await context.newPage()
+    await page.addInitScript(`sessionStorage.setItem('almanac.key', ${JSON.stringify(world.key)})`)
+    await hold(page, state)
+    await page.goto(`${world.url}/${place.replace(/^\//, '')}`)
+    await page.locator('main').waitFor({ timeout: 20_000 })
+    await page.waitForTimeout(settleMs[state])
+    const path = join(folder, `${name}-${state}-${theme}-${widths[size].width}.png`)
+    await page.screenshot({ path, fullPage: name !== 'reference' })
+  } finally {
+    await context.close()
+  }
+}
+
+/** An answer that never comes, or one that fails: of the service's operations alone, the page itself is there. */
+async function hold(page: Page, state: State): Promise<void> {
+  if (state !== 'loading' && state !== 'broken') return
+  await page.route(
+    url => !/^\/(assets\/|reference|geist|$)/.test(url.pathname),
+    async route => {
+      if (state === 'loading') return
+      const body = { message: 'The store does not answer.', request_id: '01K0EXAMPLE' }
+      await route.fulfill({ status: 503, json: body })
+    },
+  )
+}
+
+const { values, positionals } = parseArgs({ options: { only: { type: 'string' } }, allowPositionals: true })
+if (browserPath === undefined) {
+  process.stderr.write('No browser was found. Install Debian’s chromium, or set ALMANAC_BROWSER.\n')
+  process.exit(1)
+}
+const folder = resolve(positionals[0] ?? fileURLToPath(new URL('../node_modules/.cache/pictures', import.meta.url)))
+mkdirSync(folder, { recursive: true })
+const only = values.only?.split(',')
+const world = await startConsoleWorld()
+const browser = await launchBrowser()
+let taken = 0
+try {
+  for (const [name, places] of Object.entries(placesOf(world))) {
+    if (only !== undefined && !only.includes(name)) continue
+    for (const state of states) {
+      const place = state === 'data' || state === 'empty' ? places[state] : places.data
+      if (place === undefined) continue
+      for (const theme of themes) {
+        for (const size of Object.keys(widths) as (keyof typeof widths)[]) {
+          await take(browser, world, folder, { name, state, place, theme, size })
+          taken++
+        }
+      }
+    }
+  }
+} finally {
+  await browser.close()
+  await world.stop()
+}
+process.stdout.write(`${taken} pictures in ${folder}\n`)
