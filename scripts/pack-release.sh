@@ -1,0 +1,22 @@
+#!/bin/sh
+# Makes what a release publishes, in a folder: both packages and the bill of materials. Refuses a version that the packages, the
+# changelog and the tag do not agree on. The workflow and the rehearsal both run this.
+#   scripts/pack-release.sh FOLDER [TAG]
+set -eu
+cd "$(dirname "$0")/.."
+mkdir -p "$1"
+folder=$(cd "$1" && pwd)
+version=$(npm pkg get version | tr -d '"')
+say() { printf '%s\n' "$*" >&2; }
+
+test "$version" = "$(cd sandbox && npm pkg get version | tr -d '"')" || { say "sandbox/package.json is not of version $version."; exit 1; }
+test "${2:-v$version}" = "v$version" || { say "The tag $2 is not v$version, the version of package.json."; exit 1; }
+grep -qE "^## \[?$version\]? - [0-9]{4}-[0-9]{2}-[0-9]{2}$" CHANGELOG.md ||
+  { say "CHANGELOG.md has no heading \"## $version - <date>\"."; exit 1; }
+
+npm run -s sbom > "$folder/almanac.cdx.json"
+# Packing builds, and the build makes the folder of the sandbox.
+npm pack --silent --pack-destination "$folder"
+(cd sandbox/dist && npm pack --silent --pack-destination "$folder")
+# The notes of this version alone.
+awk -v heading="## $version" 'index($0, heading) == 1 { on = 1; next } /^## / { on = 0 } on' CHANGELOG.md > "$folder/notes.md"
