@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
@@ -237,4 +237,21 @@ test('roots come as SSZ or as the JSON of a beacon node', () => {
   expect(readBeaconNodes(Buffer.from(JSON.stringify({ historical_roots: [hex(two)] })))).toEqual(two)
   for (const wrong of ['', '{', '{}', '{"historical_roots":["0x12"]}', 'some text'])
     expect(readBeaconNodes(Buffer.from(wrong)), wrong).toBeUndefined()
+})
+
+test('what the system cannot read is a problem of that file alone', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-check-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const block = small[0]!
+  writeFileSync(join(folder, 'mainnet-01802-a.ere'), writeEre(block.number, [block]))
+  symlinkSync(join(folder, 'gone'), join(folder, 'mainnet-01803-b.ere'))
+  symlinkSync(join(folder, 'mainnet-01804-c.ere'), join(folder, 'mainnet-01804-c.ere'))
+  const { files } = await checkFolder(folder, { roots, signal })
+  expect(files.map(({ problem }) => problem?.message)).toEqual([
+    undefined,
+    expect.stringMatching(/^cannot be read \(ENOENT/),
+    expect.stringMatching(/^cannot be read \(ELOOP/),
+  ])
+  const stopped = AbortSignal.abort(new Error('stopped'))
+  await expect(checkFolder(folder, { roots, signal: stopped })).rejects.toThrow('stopped')
 })

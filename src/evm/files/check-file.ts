@@ -5,7 +5,8 @@ import { defineChain } from '../../chains.ts'
 import { decodeBlocks } from './decode-blocks.ts'
 import { UnreadableFile } from './e2store.ts'
 import { type FileBlock, type FileHeader, readBlock } from './file-block.ts'
-import { BadBlock, HeaderRecords, nextHeader, ofBlock, type Proven, requireGenesis } from './file-headers.ts'
+import { HeaderRecords, nextHeader, ofBlock, type Proven, requireGenesis } from './file-headers.ts'
+import { failureOf } from './file-range.ts'
 import { checkProof } from './header-proof.ts'
 import { blocksPerEpoch, HistoryFile } from './history-file.ts'
 import { type BeaconRoots, type Network, networkOfName } from './networks.ts'
@@ -70,9 +71,9 @@ export async function checkFile(path: string, bytes: number, options: CheckOptio
     file.requireReceipts()
     await checkBlocks(file, network, report, options)
   } catch (error) {
-    if (error instanceof BadBlock) report.problem = { block: error.block, message: error.message }
-    else if (error instanceof UnreadableFile) report.problem = { message: error.message }
-    else throw error
+    options.signal.throwIfAborted()
+    const { block, message } = failureOf(error)
+    report.problem = { ...(block === undefined ? {} : { block }), message }
     // A file that is not what it seems proves nothing.
     report.proven = []
   }

@@ -29,11 +29,24 @@ export function historyFiles(path: string): { path: string; bytes: number }[] {
         .sort()
         .map(name => join(path, name))
     : [path]
-  const files = found.map(each => ({ path: each, stats: statSync(each) })).filter(({ stats }) => stats.isFile())
-  if (files.length > 0) return files.map(({ path: each, stats }) => ({ path: each, bytes: stats.size }))
+  const files = found.flatMap(each => {
+    const bytes = fileBytes(each)
+    return bytes === undefined ? [] : [{ path: each, bytes }]
+  })
+  if (files.length > 0) return files
   throw new AlmanacError('bad_request', `${path} has no history files.`, {
     hint: 'name a folder with files that end in .era1, .ere or .erae.',
   })
+}
+
+/** Undefined of what is not a file. A link that leads nowhere is one that cannot be read. */
+function fileBytes(path: string): number | undefined {
+  try {
+    const stats = statSync(path)
+    return stats.isFile() ? stats.size : undefined
+  } catch {
+    return 0
+  }
 }
 
 export async function checkFolder(path: string, options: CheckOptions): Promise<FolderReport> {
