@@ -34,6 +34,7 @@ export class SimSource implements BulkSource {
   /** What was given, in order. */
   readonly given: (Interval & Pick<BulkRequest, 'scope'>)[] = []
   isClosed = false
+  readonly proofs = 0
 
   constructor(options: SimSourceOptions) {
     this.kind = options.kind ?? 'files'
@@ -43,6 +44,10 @@ export class SimSource implements BulkSource {
 
   get holds(): readonly Interval[] {
     return this.#holds
+  }
+
+  get refusals(): number {
+    return this.#refused.length
   }
 
   async look(): Promise<void> {

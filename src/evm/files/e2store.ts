@@ -27,6 +27,9 @@ export const recordHeaderBytes = 8
 /** No block is near this size: a length beyond it is not one that a writer of history wrote. */
 const recordBytesMax = 64 * 2 ** 20
 
+const roomBytesMin = 4_096
+const noRoom = Buffer.alloc(0)
+
 /** Tells whether a file is what it was when it was looked at. */
 export type FileStamp = { path: string; size: number; mtimeMs: number; inode: number }
 
@@ -45,7 +48,8 @@ export class E2File {
   readonly path: string
   readonly size: number
   readonly #descriptor: number
-  #room = Buffer.allocUnsafeSlow(65_536)
+  /** For the data of records, once they are read: of most files only the index is. */
+  #room = noRoom
 
   constructor(path: string) {
     this.path = path
@@ -91,7 +95,8 @@ export class E2File {
 
   /** The data of a record, which the next call overwrites: records are large, and most are read to be uncompressed. */
   dataOf({ at, length }: E2Record): Buffer {
-    if (length > this.#room.length) this.#room = Buffer.allocUnsafeSlow(Math.min(2 * length, recordBytesMax))
+    if (length > this.#room.length)
+      this.#room = Buffer.allocUnsafeSlow(Math.min(Math.max(2 * length, roomBytesMin), recordBytesMax))
     return this.#read(this.#room, at, length)
   }
 

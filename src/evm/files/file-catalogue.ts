@@ -1,6 +1,6 @@
 // The history files of a chain: which there are, what each holds by its index, and which of them is asked for a block.
 // It reads no block.
-import { readdir, stat } from 'node:fs/promises'
+import { lstat, readdir, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { Chain } from '../../chains.ts'
@@ -32,7 +32,11 @@ export type Piece = Interval & { file: HeldFile }
 
 /** A file that the system cannot read is tried again after this. */
 const againAfterMs = 60_000
-const filesAtOnce = 64
+/** What a look does before it lets others in between: there may be thousands of files. */
+const turnMs = 8
+const statsAtOnce = 16
+/** A look that takes longer says how far it is, as often. */
+const toldEveryMs = 5_000
 
 export class FileCatalogue {
   readonly #chain: Chain
@@ -46,6 +50,10 @@ export class FileCatalogue {
   /** What is wrong with a path that the operator gave. */
   failure: string | undefined
   hasLooked = false
+  /** How far a look is that is under way. */
+  looking: { done: number; of: number } | undefined
+  /** How often a file was refused. */
+  refusals = 0
 
   constructor({ chain, paths, log }: { chain: Chain; paths: readonly string[]; log: Log }) {
     this.#chain = chain
@@ -73,19 +81,34 @@ export class FileCatalogue {
     return piece !== undefined && piece.from <= number ? piece : undefined
   }
 
+  /** The files that are asked for blocks of an interval, highest first. */
+  filesIn({ from, to }: Interval): HeldFile[] {
+    const pieces = this.#pieces.filter(piece => piece.to >= from && piece.from <= to)
+    return [...new Set(pieces.toReversed().map(({ file }) => file))]
+  }
+
   /** Only the index of a file that is new or has changed is read. */
   async look(signal: AbortSignal): Promise<void> {
     const before = this.#files
     const found = new Map<string, HeldFile>()
-    let read = 0
-    for (const stamp of await this.#find(signal)) {
+    const stamps = await this.#find(signal)
+    let [turnedMs, toldMs] = [performance.now(), performance.now()]
+    for (const stamp of stamps) {
       const known = before.get(stamp.path)
       const isKnown = known !== undefined && isSameFile(known.stamp, stamp)
       const isToTry = known?.problem !== undefined && known.problem.againMs <= performance.now()
       found.set(stamp.path, isKnown && !isToTry ? known : this.#read(stamp, known?.problem?.reason))
-      if (++read % filesAtOnce === 0) await setImmediate()
+      if (performance.now() - turnedMs < turnMs) continue
+      this.looking = { done: found.size, of: stamps.length }
+      if (performance.now() - toldMs > toldEveryMs) {
+        this.#log.info({ chain: this.#chain.name, ...this.looking }, 'History files are looked at')
+        toldMs = performance.now()
+      }
+      await setImmediate()
       signal.throwIfAborted()
+      turnedMs = performance.now()
     }
+    this.looking = undefined
     this.#files = found
     this.hasLooked = true
     this.#choose()
@@ -100,9 +123,11 @@ export class FileCatalogue {
   }
 
   #mark(file: HeldFile, { block, message, isPassing }: FileFailure, saidBefore?: string): void {
-    const againMs = isPassing === 'system' ? performance.now() + againAfterMs : Number.POSITIVE_INFINITY
+    const againMs = isPassing === undefined ? Number.POSITIVE_INFINITY : performance.now() + againAfterMs
     file.problem = { ...(block === undefined ? {} : { block }), reason: message, againMs }
-    if (message !== saidBefore) this.#log.warn({ file: file.name, block, reason: message }, 'History file refused')
+    if (message === saidBefore) return
+    this.refusals++
+    this.#log.warn({ file: file.name, block, reason: message }, 'History file refused')
   }
 
   async #find(signal: AbortSignal): Promise<FileStamp[]> {
@@ -115,12 +140,11 @@ export class FileCatalogue {
           stamps.set(path, stampOf(path, stats))
           continue
         }
-        for (const name of (await readdir(path)).filter(isHistoryFile)) {
+        const names = (await readdir(path)).filter(isHistoryFile)
+        for (let at = 0; at < names.length; at += statsAtOnce) {
           signal.throwIfAborted()
-          const each = join(path, name)
-          // One that was removed since is not there.
-          const found = await stat(each).catch(() => undefined)
-          if (found?.isFile()) stamps.set(each, stampOf(each, found))
+          const some = names.slice(at, at + statsAtOnce).map(name => join(path, name))
+          for (const stamp of await Promise.all(some.map(stampAt))) if (stamp) stamps.set(stamp.path, stamp)
         }
       } catch (error) {
         signal.throwIfAborted()
@@ -177,6 +201,17 @@ export class FileCatalogue {
     this.#passedOver = passedOver
     this.#pieces = pieces.sort((a, b) => a.from - b.from)
     this.#holds = taken.intervals
+  }
+}
+
+/** Undefined where there is no file, or no more. A link that leads nowhere is a file that cannot be read. */
+async function stampAt(path: string): Promise<FileStamp | undefined> {
+  try {
+    const stats = await stat(path)
+    return stats.isFile() ? stampOf(path, stats) : undefined
+  } catch (error) {
+    const isGone = (error as NodeJS.ErrnoException).code === 'ENOENT' && !(await lstat(path).catch(() => undefined))
+    return isGone ? undefined : { path, size: 0, mtimeMs: 0, inode: 0 }
   }
 }
 

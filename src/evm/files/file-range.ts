@@ -33,8 +33,8 @@ export type FileTask = {
 export type FileFailure = {
   block?: number
   message: string
-  /** Not of the file's bytes: it is not the file that was looked at, or the system cannot read it now. */
-  isPassing?: 'changed' | 'system'
+  /** Not of the file's bytes: it is not the file that was looked at, or neither system nor thread could read it now. */
+  isPassing?: 'changed' | 'system' | 'thread ended'
 }
 
 export type FileResult = { ok: true; range: DecodedRange; tookMs: number } | { ok: false; failure: FileFailure }

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { mkdtempSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { fullReceipts, madeChain } from '../../../test/history-blocks.ts'
 import { flipped, recordStarts } from '../../../test/history-flips.ts'
 import { type WrittenBlock, writeEra1, writeEre } from '../../../test/history-writer.ts'
@@ -377,7 +377,7 @@ test('proofs of blocks are checked against the roots that the operator gives', a
   const nimbus = '/nimbus/v1/debug/beacon/states/finalized/historical_summaries'
   const lodestar = '/eth/v1/lodestar/states/finalized/historical_summaries'
   const refused = await trial([url])
-  expect(asked).toEqual([`/key${nimbus}?token=secret`, `/key${lodestar}?token=secret`])
+  expect(asked.sort()).toEqual([`/key${lodestar}?token=secret`, `/key${nimbus}?token=secret`])
   expect(refused.parts).toEqual([interval])
   expect(refused.reason).toContain(`GET ${nimbus}: it answered 404; GET ${lodestar}: it answered 404`)
   expect(refused.reason).not.toContain('secret')
@@ -472,4 +472,104 @@ test('roots are not waited for from what is no regular file', async () => {
   execFileSync('mkfifo', [pipe])
   const source = await looked(path, { summaries: [pipe] })
   expect(source.status().reason).toContain('is not a regular file')
+})
+
+/** A beacon node that answers as it is told, and whether it was asked. */
+async function beaconNode(answer: (response: ServerResponse) => void): Promise<string> {
+  const node = createServer((_, response) => answer(response))
+  await new Promise<void>(resolve => node.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    node.closeAllConnections()
+    node.close()
+  })
+  return `http://127.0.0.1:${(node.address() as AddressInfo).port}`
+}
+
+test('a beacon node that is slow keeps nothing waiting, and what it answers later proves', async () => {
+  const blocks = byNumber()
+  const number = 19_426_587
+  const path = folder({ 'mainnet-02371-0.ere': writeEre(number, [blocks.get(number)!]) })
+  const waiting: ServerResponse[] = []
+  const url = await beaconNode(response => void waiting.push(response))
+  const startedMs = performance.now()
+  const source = await looked(path, { chain: eth, summaries: [url] })
+  expect(performance.now() - startedMs).toBeLessThan(8_000)
+  expect(await source.anchorIn({ from: number, to: number }, signal)).toBeUndefined()
+  const before = source.proofs
+  for (const response of waiting) response.end(mainnetBeaconRoots().historicalSummaries)
+  await vi.waitFor(() => expect(source.proofs).toBeGreaterThan(before), 5_000)
+  expect(await source.anchorIn({ from: number, to: number }, signal)).toMatchObject({ number, evidence: 'canonical' })
+})
+
+test('a beacon node is not followed to another host', async () => {
+  const number = 19_426_587
+  const path = folder({ 'mainnet-02371-0.ere': writeEre(number, [byNumber().get(number)!]) })
+  const lists = await beaconNode(response => response.end(mainnetBeaconRoots().historicalSummaries))
+  const url = await beaconNode(response => response.writeHead(302, { location: lists }).end())
+  const source = await looked(path, { chain: eth, summaries: [url] })
+  expect(await source.anchorIn({ from: number, to: number }, signal)).toBeUndefined()
+  expect(source.status().reason).toContain('it answered 302')
+})
+
+test('a hash that no block has is looked for once, beside other work, and then told', async () => {
+  const chain = madeChain(0, 600)
+  const files = Array.from({ length: 200 }, (_, at) => [
+    `local-${String(at).padStart(5, '0')}-a.ere`,
+    writeEre(3 * at, chain.slice(3 * at, 3 * at + 3)),
+  ])
+  const path = folder(Object.fromEntries(files))
+  const searched: string[] = []
+  const decoder: FileSourceOptions['decoder'] = {
+    file: inlineDecoder.file,
+    async proof(task) {
+      searched.push(task.file.path)
+      return await inlineDecoder.proof(task)
+    },
+  }
+  const source = await looked(path, { decoder, anchor: `0x${'11'.repeat(32)}` as Hash })
+  await vi.waitFor(async () => {
+    expect(await source.anchorIn({ from: 0, to: 599 }, signal)).toBeUndefined()
+    expect(source.status().reason).toBe('no block of its files has the hash that `anchor` names')
+  }, 10_000)
+  expect(searched).toHaveLength(200)
+  // What is read for the index need not be searched.
+  const named = await looked(path, { decoder, anchor: hexOf(chain[301]!.hash) })
+  searched.length = 0
+  await readAll(named)
+  expect(await named.anchorIn({ from: 0, to: 599 }, signal)).toMatchObject({ number: 301 })
+  expect(searched).toEqual([])
+})
+
+test('what ends a thread is read in smaller parts, and a block that ends it alone is told', async () => {
+  const path = folder({ 'local-00000-a.ere': writeEre(0, madeChain(0, 30)) })
+  const asked: number[] = []
+  const decoder: FileSourceOptions['decoder'] = {
+    proof: inlineDecoder.proof,
+    async file(task) {
+      const { from, to } = task.interval
+      asked.push(to - from + 1)
+      if (to - from + 1 <= 2 && to > 5) return await inlineDecoder.file(task)
+      return { ok: false, failure: { message: 'could not be read (it was silent)', isPassing: 'thread ended' } }
+    },
+  }
+  const source = await looked(path, { decoder })
+  expect(await source.range({ from: 0, to: 29 }, transfers, signal)).toMatchObject({ interval: { from: 28, to: 29 } })
+  expect(asked).toEqual([30, 8, 2])
+  // The next ones are smaller at once, and grow again.
+  expect(source.blocksAt(27)).toBeLessThanOrEqual(4)
+  await expect(source.range({ from: 2, to: 5 }, transfers, signal)).rejects.toThrow(SourceLost)
+  expect(source.status().refused[0]?.reason).toContain('could not be read')
+  expect(source.refusals).toBe(1)
+})
+
+test('links that lead nowhere, or to each other, are named', async () => {
+  const path = folder({ 'local-00000-a.ere': writeEre(0, madeChain(0, 3)) })
+  symlinkSync(join(path, 'gone'), join(path, 'local-00001-b.ere'))
+  symlinkSync(join(path, 'local-00002-c.ere'), join(path, 'local-00002-c.ere'))
+  const source = await looked(path)
+  expect(source.holds).toEqual([{ from: 0, to: 2 }])
+  expect(source.status().refused).toEqual([
+    { name: 'local-00001-b.ere', reason: expect.stringContaining('ENOENT') },
+    { name: 'local-00002-c.ere', reason: expect.stringContaining('ELOOP') },
+  ])
 })

@@ -15,6 +15,7 @@ import { FileCatalogue, type HeldFile, type Piece } from './file-catalogue.ts'
 import { headerBelow } from './file-headers.ts'
 import { changed, type FileFailure, failureOf, OpenFile } from './file-range.ts'
 import type { HistoryFile } from './history-file.ts'
+import { NamedBlock } from './named-block.ts'
 import { type Network, networkOfChain } from './networks.ts'
 import { type FileProof, highestProven } from './prove-file.ts'
 
@@ -54,8 +55,7 @@ class FileSource implements BulkSource {
   /** What a task reads in its time: senders take ten times as long as all the rest. Learnt from those before. */
   readonly #blocksInTime: Record<WholeScope, number> = { transfers: blocksAtOnceMax, full: 8 }
   #headersRead = 0
-  /** The block that the operator names, once it was seen. */
-  #anchorAt: number | undefined
+  readonly #named: NamedBlock | undefined
 
   constructor(options: FileSourceOptions) {
     const { chain, paths, summaries = [], log } = options
@@ -64,6 +64,9 @@ class FileSource implements BulkSource {
     this.#network = networkOfChain(chain)
     this.#catalogue = new FileCatalogue({ chain, paths, log })
     this.#trusted = new TrustedRoots(summaries, { network: this.#network, log })
+    const headerAt = (number: number) => this.header(number)
+    const search = async (file: HeldFile) => (await this.#proofOf(file)).anchorAt
+    if (options.anchor !== undefined) this.#named = new NamedBlock({ hash: options.anchor, headerAt, search })
   }
 
   async look(signal: AbortSignal): Promise<void> {
@@ -73,6 +76,14 @@ class FileSource implements BulkSource {
 
   get holds(): readonly Interval[] {
     return this.#catalogue.holds
+  }
+
+  get refusals(): number {
+    return this.#catalogue.refusals
+  }
+
+  get proofs(): number {
+    return this.#trusted.changes + (this.#named?.at === undefined ? 0 : 1)
   }
 
   blocksAt(number: number, scope: WholeScope = 'transfers'): number {
@@ -87,16 +98,23 @@ class FileSource implements BulkSource {
     const { file, from } = this.#pieceAt(interval.to)
     const { provenTo } = file.holds?.mayBeProven === true ? await this.#proofOf(file) : {}
     signal.throwIfAborted()
-    const result = await decoder.file({
-      ...{ file: file.stamp, chain, scope, lastHash, provenTo, anchor },
-      interval: { from: Math.max(from, interval.from), to: interval.to },
-      roots: file.holds?.hasProofs === true ? this.#trusted.roots : {},
-    })
-    signal.throwIfAborted()
-    if (!result.ok) throw this.#lost(file, result.failure)
-    this.#learn(scope, result.range.headers.length, result.tookMs)
-    if (anchor !== undefined && result.range.headers.at(-1)!.hash === anchor) this.#anchorAt = interval.to
-    return result.range
+    const roots = file.holds?.hasProofs === true ? this.#trusted.roots : {}
+    const task = { file: file.stamp, chain, scope, lastHash, provenTo, anchor, roots }
+    for (let lowest = Math.max(from, interval.from); ; ) {
+      const result = await decoder.file({ ...task, interval: { from: lowest, to: interval.to } })
+      signal.throwIfAborted()
+      if (result.ok) {
+        this.#learn(scope, result.range.headers.length, result.tookMs)
+        this.#named?.saw(file, result.range.headers)
+        return result.range
+      }
+      const blocks = interval.to - lowest + 1
+      if (result.failure.isPassing !== 'thread ended' || blocks === 1) throw this.#lost(file, result.failure)
+      // A slow or busy machine takes no more at once, or a block is made to be slow: fewer blocks tell which.
+      const fewer = Math.ceil(blocks / 4)
+      this.#blocksInTime[scope] = Math.min(this.#blocksInTime[scope], fewer)
+      lowest = interval.to - fewer + 1
+    }
   }
 
   async header(number: number): Promise<Header | undefined> {
@@ -110,9 +128,9 @@ class FileSource implements BulkSource {
   async anchorIn(interval: Interval, signal: AbortSignal): Promise<Anchor | undefined> {
     const proven = await this.#search(interval, signal, (file, within) => this.#provenIn(file, within))
     if (proven !== undefined) return { ...proven, evidence: 'canonical' }
-    if (this.#options.anchor === undefined) return undefined
-    const named = await this.#search(interval, signal, (file, within) => this.#namedIn(file, within))
-    return named && { ...named, evidence: 'receipts-root' }
+    const named = await this.#named?.within(interval, this.#catalogue.filesIn(interval))
+    signal.throwIfAborted()
+    return named === undefined ? undefined : { number: named, hash: this.#named!.hash, evidence: 'receipts-root' }
   }
 
   /** Asks the files that have blocks of the interval, highest first. */
@@ -153,7 +171,7 @@ class FileSource implements BulkSource {
     const blocks = blockCount(holds)
     const state = !hasLooked ? 'waiting' : blocks > 0 ? 'ready' : failure || refused.length > 0 ? 'failed' : 'empty'
     const unusable = refused.length > 0 ? `none of its ${files.length} files can be used` : undefined
-    const reason = failure ?? (state === 'failed' ? unusable : this.#trusted.failure)
+    const reason = failure ?? (state === 'failed' ? unusable : (this.#trusted.failure ?? this.#underWay))
     return {
       ...{ kind: this.kind, name: this.name, blocks, state, refused: refused.slice(0, refusedMax) },
       ...(blocks === 0 ? {} : { from: holds[0]!.from, to: holds.at(-1)!.to }),
@@ -163,6 +181,18 @@ class FileSource implements BulkSource {
 
   async close(): Promise<void> {
     this.#open.close()
+    this.#trusted.close()
+    this.#named?.close()
+  }
+
+  /** What it still looks for, or looked for in vain. */
+  get #underWay(): string | undefined {
+    const { looking, hasLooked, files } = this.#catalogue
+    if (looking !== undefined && !hasLooked) return `it looks at its files: ${looking.done} of ${looking.of}`
+    const search = this.#named?.progress
+    if (search !== undefined) return `it looks for the block of \`anchor\`: ${search.done} of ${search.of} files`
+    if (this.#named === undefined || !hasLooked || this.#named.isIn(files)) return undefined
+    return 'no block of its files has the hash that `anchor` names'
   }
 
   /** A task that gives less than it was asked for leaves a hole above those that are under way. */
@@ -197,24 +227,6 @@ class FileSource implements BulkSource {
     if (Math.min(provenTo, to) >= from) return Math.min(provenTo, to)
     if (file.holds?.hasProofs !== true) return undefined
     return this.#read(file, opened => highestProven(opened, { from, to }, this.#network, this.#trusted.roots))
-  }
-
-  /** The block that the operator names. */
-  async #namedIn(file: HeldFile, { from, to }: Interval): Promise<number | undefined> {
-    const { anchor } = this.#options
-    if (anchor === undefined) return undefined
-    this.#anchorAt ??= (await this.#lastNamed(anchor)) ?? (await this.#proofOf(file)).anchorAt
-    const at = this.#anchorAt
-    if (at === undefined || at < from || at > to) return undefined
-    return (await this.header(at))?.hash === anchor ? at : undefined
-  }
-
-  /** A name of ere has the first bytes of the last block's hash: that one needs no search. */
-  async #lastNamed(anchor: Hash): Promise<number | undefined> {
-    for (const { name, holds } of this.#catalogue.files)
-      if (holds !== undefined && name.includes(`-${anchor.slice(2, 10)}`))
-        if ((await this.header(holds.to))?.hash === anchor) return holds.to
-    return undefined
   }
 
   /** Found out once a file. */

@@ -75,3 +75,16 @@ test('rows of the history are counted once', () => {
   const { blocks_per_second, rows_per_second } = chain.pace.rates()!
   expect(rows_per_second / blocks_per_second).toBeCloseTo(0.3, 2)
 })
+
+test('refusals of a source are counted one by one, also where its list of them gets no longer', async () => {
+  const metrics = createEvmMetrics()
+  const chain = new ChainStats('eth', { metrics, log: createLog({ level: 'error', format: 'text' }) })
+  const portal = { kind: 'portal', refusals: 1 } as const
+  chain.refused([portal])
+  // One expired, and another came: each source counts for itself, also one that takes the place of another.
+  Object.assign(portal, { refusals: 2 })
+  chain.refused([portal])
+  chain.refused([portal])
+  chain.refused([{ kind: 'portal', refusals: 1 }])
+  expect(await metrics.registry.metrics()).toContain('almanac_source_refusals_total{chain="eth",source="portal"} 3\n')
+})

@@ -2,6 +2,7 @@
 import { type Log, LogThrottle } from '../../log.ts'
 import type { EvmMetrics } from '../../metrics.ts'
 import type { Dispute, SourceStatus } from '../../model.ts'
+import type { BulkSource } from '../source/bulk-source.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 import type { BackfillProgress } from './commit-batch.ts'
 import type { FollowStep } from './follow.ts'
@@ -23,8 +24,8 @@ export class ChainStats {
   readonly #log: Log
   readonly #throttle = new LogThrottle(reorganisationsLoggedMs)
   #disputeAbout: string | undefined
-  /** By the kind of source: a chain has at most one of each. */
-  readonly #refused = new Map<string, number>()
+  /** How many refusals of a source were counted. */
+  readonly #refused = new WeakMap<object, number>()
 
   constructor(chain: string, { metrics, log }: { metrics: EvmMetrics; log: Log }) {
     this.#chain = chain
@@ -90,11 +91,11 @@ export class ChainStats {
   }
 
   /** Counts what bulk sources got wrong since the last time. */
-  refused(sources: readonly SourceStatus[]): void {
-    for (const { kind, refused } of sources) {
-      const before = this.#refused.get(kind) ?? 0
-      this.#metrics.sourceRefusals.inc({ chain: this.#chain, source: kind }, Math.max(0, refused.length - before))
-      this.#refused.set(kind, refused.length)
+  refused(sources: readonly Pick<BulkSource, 'kind' | 'refusals'>[]): void {
+    for (const source of sources) {
+      const more = source.refusals - (this.#refused.get(source) ?? 0)
+      this.#metrics.sourceRefusals.inc({ chain: this.#chain, source: source.kind }, more)
+      this.#refused.set(source, source.refusals)
     }
   }
 

@@ -77,7 +77,7 @@ export class History {
     const { control, store, rpc, setup, bulk, stats } = this.#options
     await control.look()
     await bulk.look(signal)
-    stats.refused(bulk.status())
+    stats.refused(bulk.all)
     if (!control.isHeld) await dropLostRanges({ chain: setup.chain, store, rpc, bulk }, signal)
     const isDone = control.isHeld ? await this.#isFilled() : await control.run(open => this.#fillMissing(open), signal)
     if (signal.aborted) return
@@ -158,7 +158,7 @@ export class History {
       } catch (error) {
         if (!turn.signal.aborted || signal.aborted) throw error
       }
-      stats.refused(bulk.status())
+      stats.refused(bulk.all)
       if (signal.aborted) return
       // All parts may take days: a portal that was away, or new files, are not left until then.
       await bulk.look(signal)
@@ -245,7 +245,10 @@ export class History {
     const { setup, store, rpc, bulk, log } = this.#options
     const claims = await chainCoverage(store, setup.chain.id)
     if (claims.every(({ evidence }) => evidence !== 'unanchored')) return
-    const now = { claims: JSON.stringify([claims, bulk.all.map(({ holds }) => holds)]), sources: bulk.all }
+    const now = {
+      claims: JSON.stringify([claims, bulk.all.map(({ holds, proofs }) => [holds, proofs])]),
+      sources: bulk.all,
+    }
     if (now.claims === this.#raised?.claims && now.sources === this.#raised.sources) return
     const onDropped = (dropped: Interval & { reason: string }): void =>
       log.warn({ chain: setup.chain.name, ...dropped }, 'Blocks of another chain dropped; they are read again')

@@ -58,6 +58,7 @@ class PortalSource implements BulkSource {
   /** The ranges of late lacked fields of their headers. */
   #needsHeaders = false
   #anchorNumber: number | undefined
+  refusals = 0
 
   constructor(options: PortalSourceOptions) {
     this.#options = options
@@ -71,6 +72,10 @@ class PortalSource implements BulkSource {
     if (from === undefined || to === undefined || from > to || this.#failure !== undefined) return []
     const refused = this.#refusedNow()
     return refused.length >= refusedMax ? [] : missingIntervals(refused, { from, to })
+  }
+
+  get proofs(): number {
+    return this.#anchorNumber === undefined ? 0 : 1
   }
 
   async look(signal: AbortSignal): Promise<void> {
@@ -232,6 +237,7 @@ class PortalSource implements BulkSource {
   }
 
   #refuse({ from, to }: Interval, { block, message: reason }: Pick<Failure, 'block' | 'message'>): SourceLost {
+    this.refusals++
     if (this.#refused.length < refusedMax)
       this.#refused.push({ from, to, block, reason, untilMs: performance.now() + this.#refusedMs })
     return new SourceLost(`the portal ${this.name} gave wrong blocks from ${from} to ${to}: ${reason}`)

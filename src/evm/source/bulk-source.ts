@@ -27,6 +27,10 @@ export interface BulkSource {
   header(number: number, signal: AbortSignal): Promise<Header | undefined>
   /** The highest block of the interval that is proven or that the operator names. */
   anchorIn(interval: Interval, signal: AbortSignal): Promise<Anchor | undefined>
+  /** Grows when it may know an anchor that it did not know before: roots to check proofs against, the named block. */
+  readonly proofs: number
+  /** How often it got something wrong. */
+  readonly refusals: number
   status(): SourceStatus
   close(): Promise<void>
 }

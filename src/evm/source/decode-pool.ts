@@ -107,7 +107,8 @@ export class DecodePool implements Decoder {
 
 /** The file, other work of the thread or a machine that is too busy may be at fault; other errors are thrown again. */
 function endedThread(error: unknown): FileFailure {
-  if (error instanceof BodiesRefused) return { message: `could not be read (${error.message})`, isPassing: 'system' }
+  if (error instanceof BodiesRefused)
+    return { message: `could not be read (${error.message})`, isPassing: 'thread ended' }
   throw error
 }
 
