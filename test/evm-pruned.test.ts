@@ -88,6 +88,16 @@ test.each([
   },
 )
 
+test('without an index of old transactions: their blocks show them, and the node stays healthy', async () => {
+  const { node, store, indexer, rpc, contract, truth } = await run(
+    [[{ kind: 'no-transaction-index', below }]],
+    'on-demand',
+  )
+  await caughtUp(indexer, node)
+  await expectContractTruth(store, node.chain, contract, truth.get(contract)!)
+  expect(rpc.status()).toMatchObject([{ healthy: true, reason: undefined }])
+})
+
 async function until(
   indexer: Awaited<ReturnType<typeof run>>['indexer'],
   isSo: (status: Awaited<ReturnType<typeof indexer.status>>) => boolean,

@@ -128,7 +128,10 @@ export async function explainTransfer(
       'No running process with a node of this chain was found, and rows are not kept by transaction.',
     )
   if (answer === undefined)
-    return nothing('unknown transaction', 'The node does not know the transaction, or it is in no block yet.')
+    return nothing(
+      'unknown transaction',
+      'The node does not know the transaction, keeps no index of transactions that old, or it is in no block yet.',
+    )
   const { block } = answer
   const rows = await rowsOf(store, { chain, contract, block }, asked)
   const covering = covered.find(interval => interval.from <= block && block <= interval.to)

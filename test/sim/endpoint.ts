@@ -184,6 +184,10 @@ export class SimEndpoint {
         if (stateMethods.includes(method) && this.#methods.numberOf(params[1], view) < kept) {
           throw new RpcFailure(-32000, 'missing trie node 1fa9 (path ) state 0x1fa9 is not available')
         }
+        const indexed = this.#trait('no-transaction-index')?.below ?? 0
+        const isByHash = method === 'eth_getTransactionByHash' || method === 'eth_getTransactionReceipt'
+        if (isByHash && (this.chain.transactionByHash(String(params[0]))?.block.number ?? indexed) < indexed)
+          return 'null'
         const answer = this.#methods.other(method, params, view)
         if (answer === undefined) throw missing(method)
         return answer

@@ -63,6 +63,8 @@ export type Trait = Scope &
     | { kind: 'pruned'; below: number; answer: 'empty' | 'null' | keyof typeof prunedWordings; keeps?: 'blocks' }
     /** Keeps all blocks and no old state: codes, balances and nonces below a block are gone. */
     | { kind: 'pruned-state'; below: number }
+    /** Keeps all blocks, and finds no transaction below a block by its hash. */
+    | { kind: 'no-transaction-index'; below: number }
     | { kind: 'wrong-chain-id'; chainId: number }
     | { kind: 'no-finalized'; provider: keyof typeof finalizedWordings }
     | { kind: 'method-missing'; methods: readonly string[] }

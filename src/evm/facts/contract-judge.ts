@@ -250,14 +250,15 @@ async function creationOf(
   hint: CreationHint,
   { rpc, budget, signal }: ContractPort,
 ): Promise<{ deployer: Address; createdBlock: number } | undefined> {
-  const call: RpcCall =
-    hint.transactionHash === undefined
-      ? { method: 'eth_getBlockByNumber', params: [quantityHex(hint.block), true] }
-      : { method: 'eth_getTransactionByHash', params: [hint.transactionHash] }
-  await budget.take(1, signal)
-  const { values } = await rpc.ask([call], { signal, idle: true })
-  const answer = values[0]
-  const candidates = hint.transactionHash === undefined ? ((answer as RpcBlock | null)?.transactions ?? []) : [answer]
+  const answerTo = async (call: RpcCall): Promise<unknown> => {
+    await budget.take(1, signal)
+    return (await rpc.ask([call], { signal, idle: true })).values[0]
+  }
+  const byHash = { method: 'eth_getTransactionByHash', params: [hint.transactionHash] }
+  const known = hint.transactionHash === undefined ? null : await answerTo(byHash)
+  // Many nodes find no old transaction by its hash.
+  const inBlock = { method: 'eth_getBlockByNumber', params: [quantityHex(hint.block), true] }
+  const candidates = known === null ? (((await answerTo(inBlock)) as RpcBlock | null)?.transactions ?? []) : [known]
   for (const candidate of candidates as readonly (RpcTransaction | null)[]) {
     if (typeof candidate !== 'object' || candidate === null || typeof candidate.to === 'string') continue
     const deployer = parseAddress(String(candidate.from))

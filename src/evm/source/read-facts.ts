@@ -27,7 +27,7 @@ export type ReadFacts = {
   transactions: Map<string, LogTransaction>
   /** How many transactions each block lists. */
   blockSizes: number[]
-  /** Whole blocks to ask for: they show whether a transaction that the node does not know is a state-sync one. */
+  /** Whole blocks to ask for: they show whether a transaction is there that the node does not find by its hash. */
   open: FactQuestion[]
   /** Which questions were answered with what no hash proves. */
   doubtful: number[]
@@ -106,8 +106,9 @@ function readTransaction(
   { hash, number, blockHash }: Question<'transaction'>,
   transaction: MinedTransaction | null,
 ): string | undefined {
-  // Nodes do not know state-sync transactions by hash. The block shows whether it is one: it lists all others.
-  if (transaction === null && reading.chain.quirks.stateSyncTransactions === true) {
+  // Nodes do not know state-sync transactions by hash, and many keep no index of old ones: its block shows whether it
+  // is there.
+  if (transaction === null) {
     reading.facts.open.push({ kind: 'block', number, hash: blockHash, whole: true, transactions: [hash] })
     return undefined
   }

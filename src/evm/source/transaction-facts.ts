@@ -19,6 +19,9 @@ const headerBytes = 1_500
 // bytes.
 const callBytes = 4_096
 
+/** Nodes without an index of old transactions are not asked for these by their hash, for so long. */
+const unindexedMs = 600_000
+
 const callsPerAsk = 100
 const asksAtOnce = 4
 
@@ -54,6 +57,8 @@ export class TransactionFacts {
   readonly #decoder: Decoder
   /** A moving average over the blocks that were read. */
   #transactionsPerBlock = 100
+  /** Up to which block a node was seen to find no transaction by its hash, and how long that counts. */
+  #unindexed = { to: -1, untilMs: 0 }
 
   constructor(chain: Chain, rpc: RpcPort, decoder: Decoder) {
     this.#chain = chain
@@ -89,7 +94,8 @@ export class TransactionFacts {
     const needsHeader = !headers.has(number) && timestamp === undefined
     const whole = callBytes + headerBytes + this.#transactionsPerBlock * transactionBytes
     const header = needsHeader ? callBytes + headerBytes + this.#transactionsPerBlock * hashBytes : 0
-    if (whole <= transactions.length * (callBytes + transactionBytes) + header)
+    const isUnindexed = number <= this.#unindexed.to && performance.now() < this.#unindexed.untilMs
+    if (isUnindexed || whole <= transactions.length * (callBytes + transactionBytes) + header)
       return [{ kind: 'block', number, hash, whole: true, transactions }]
     const questions = transactions.map(
       (transaction): FactQuestion => ({ kind: 'transaction', hash: transaction, number, blockHash: hash }),
@@ -122,7 +128,18 @@ export class TransactionFacts {
     if (found.confirmed && doubtful.length > 0 && !(await this.#confirm(doubtful, facts.endpoint, found, signal)))
       found.confirmed = false
     for (const size of facts.blockSizes) this.#transactionsPerBlock = this.#transactionsPerBlock * 0.9 + size * 0.1
-    if (facts.open.length > 0) await this.#ask(facts.open, found, signal)
+    if (facts.open.length > 0) await this.#askOpen(facts.open, found, signal)
+  }
+
+  async #askOpen(questions: readonly FactQuestion[], found: Found, signal: AbortSignal): Promise<void> {
+    await this.#ask(questions, found, signal)
+    if (this.#chain.quirks.stateSyncTransactions === true) return
+    const highest = Math.max(...questions.map(({ number }) => number))
+    const isKnown = performance.now() < this.#unindexed.untilMs
+    this.#unindexed = {
+      to: isKnown ? Math.max(highest, this.#unindexed.to) : highest,
+      untilMs: performance.now() + unindexedMs,
+    }
   }
 
   /** Whether an endpoint of another host proves what the first one could not, or says the same. */
