@@ -1,7 +1,17 @@
 // The command line as its users meet it: real processes, real stores, real signals.
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -148,6 +158,21 @@ describe('configuration', () => {
     expect(text.stdout).toContain('https://rpc.example/…')
     const json = JSON.parse((await almanacHere(['config', 'check', '--json', '--listen', ':9'], environment)).stdout)
     expect(json).toMatchObject({ listen: ':9', log: { level: 'warn' }, chains: { eth: { from: 7 } } })
+  })
+
+  test('check says what of files and folders is not there, and that is no error', async () => {
+    mkdirSync(join(directory, 'empty'))
+    const text = 'chains: { eth: { index: full, history: [gone, empty, loop], history_summaries: [none.ssz] } }\n'
+    writeFileSync(join(directory, 'almanac.yaml'), text)
+    symlinkSync(join(directory, 'loop'), join(directory, 'loop'))
+    const { code, stderr } = await almanacHere(['config', 'check'])
+    expect(code).toBe(0)
+    expect(stderr.trimEnd().split('\n').slice(1)).toEqual([
+      'Note: chains.eth.history names gone, which does not exist.',
+      'Note: chains.eth.history names empty, which has no file that ends in .era1, .ere or .erae.',
+      expect.stringMatching(/^Note: chains.eth.history names loop, which cannot be read \(ELOOP/),
+      'Note: chains.eth.history_summaries names none.ssz, which does not exist.',
+    ])
   })
 
   test('a command that asks nodes says where a chain has none', async () => {

@@ -1,10 +1,13 @@
 // Checks the configuration and shows the settings in force with secrets hidden, and has running services read theirs
 // again. It starts nothing.
+import { readdirSync, statSync } from 'node:fs'
 import { Command } from 'commander'
 import { stringify } from 'yaml'
 import type { LoadedConfig } from '../config/load.ts'
 import { shownConfig } from '../config/problems.ts'
-import { AlmanacError } from '../errors.ts'
+import { AlmanacError, messageOf } from '../errors.ts'
+import { isUrl } from '../evm/files/beacon-roots.ts'
+import { isHistoryFile } from '../evm/files/check-folder.ts'
 import { type Report, silentMsMax } from '../processes/heartbeat.ts'
 import { processTopic, RemoteWork, type WorkOutcome } from '../processes/remote-work.ts'
 import type { Store } from '../store/store.ts'
@@ -63,6 +66,32 @@ async function reloadConfig(store: Store, _: LoadedConfig, { json }: { json?: tr
 
 function checkConfig({ config, file }: LoadedConfig, { json }: { json?: true }): void {
   printNote(file === undefined ? 'No file was read.' : `${file} is valid.`)
+  for (const note of missingFiles(config)) printNote(note)
   if (json) printJson(shownConfig(config))
   else printData(stringify(shownConfig(config)))
+}
+
+/** A setting that names what is not there is valid: a disk may be mounted later, and files may come while it runs. */
+function missingFiles({ chains }: Pick<LoadedConfig['config'], 'chains'>): string[] {
+  return Object.entries(chains).flatMap(([name, { history = [], historySummaries = [] }]) => [
+    ...history.flatMap(path => noteOf(`chains.${name}.history`, path, problemOf(path, true))),
+    ...historySummaries
+      .filter(place => !isUrl(place))
+      .flatMap(path => noteOf(`chains.${name}.history_summaries`, path, problemOf(path, false))),
+  ])
+}
+
+function noteOf(setting: string, path: string, problem: string | undefined): string[] {
+  return problem === undefined ? [] : [`Note: ${setting} names ${path}, which ${problem}.`]
+}
+
+function problemOf(path: string, mayBeFolder: boolean): string | undefined {
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false })
+    if (stats === undefined) return 'does not exist'
+    if (!mayBeFolder || !stats.isDirectory()) return stats.isFile() ? undefined : 'is not a regular file'
+    return readdirSync(path).some(isHistoryFile) ? undefined : 'has no file that ends in .era1, .ere or .erae'
+  } catch (error) {
+    return `cannot be read (${messageOf(error)})`
+  }
 }
