@@ -18,7 +18,8 @@ function exported(node: SimNode, ...intervals: { from: number; to: number }[]) {
 
 async function planned() {
   const { code, stdout, stderr } = await place.runHere(['plan', '--json'])
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  // On a busy machine it says how far it is.
+  expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/^(Sampling sim: .*\n)*$/) })
   return JSON.parse(stdout).chains.sim
 }
 

@@ -30,6 +30,8 @@ export type ChainTask = {
   samples: number
   spent: Spent
   costs: EngineCosts
+  /** Takes what it does now. */
+  onStep: (text: string) => void
 }
 
 export async function planChain(task: ChainTask, signal: AbortSignal): Promise<ChainPlan> {
@@ -74,7 +76,7 @@ async function finalOf({ chain, rpc }: Nodes, signal: AbortSignal): Promise<numb
 }
 
 async function planContracts(
-  { name, settings, samples, costs }: ChainTask,
+  { name, settings, samples, costs, onStep }: ChainTask,
   nodes: Nodes,
   signal: AbortSignal,
 ): Promise<Work[]> {
@@ -84,11 +86,13 @@ async function planContracts(
   const { views = viewNames } = settings
   const scope = wholeScopeOf(views)
   for (const contract of settings.contracts) {
+    onStep(`when ${contract} was deployed`)
     const before = rpc.calls
+    const onSample = samplesOf(contract, onStep)
     const deployed = await deploymentOf(contract, { rpc, upTo: final }, signal)
     const callsBefore = rpc.calls - before
     const intervals = [{ from: Math.max(settings.from, deployed?.block ?? 0), to: final }]
-    const sampled = await estimateCost({ chain, rpc, intervals, contract, scope, samples }, signal)
+    const sampled = await estimateCost({ chain, rpc, intervals, contract, scope, samples, onSample }, signal)
     const estimate = { ...sampled, calls: sampled.calls + callsBefore }
     works.push(nodesWork({ chain: name, contract, intervals, views }, estimate, { settings, costs }))
   }
@@ -116,7 +120,8 @@ async function planWhole(task: ChainTask, given: Sources, signal: AbortSignal): 
 }
 
 async function planParts(task: ChainTask, { nodes, sources }: Sources, signal: AbortSignal): Promise<ChainPlan> {
-  const { name, settings, samples, spent, costs } = task
+  const { name, settings, samples, spent, costs, onStep } = task
+  onStep('what its sources have')
   await Promise.all(sources.map(source => source.look(signal)))
   const isArchive = settings.rpc.length === 0
   const highest = Math.max(-1, ...sources.map(({ holds }) => holds.at(-1)?.to ?? -1))
@@ -133,12 +138,16 @@ async function planParts(task: ChainTask, { nodes, sources }: Sources, signal: A
   for (const [source, some] of Map.groupBy(parts, part => part.source)) {
     const intervals = ascending(some)
     const planned = { chain: name, contract: undefined, intervals, views }
+    const onSample = samplesOf(source.kind, onStep)
     if (source.kind === 'nodes') {
       const { chain, rpc } = source.nodes
-      const sampled = await estimateCost({ chain, rpc, intervals, contract: undefined, scope, samples }, signal)
+      const sampled = await estimateCost(
+        { chain, rpc, intervals, contract: undefined, scope, samples, onSample },
+        signal,
+      )
       works.push(nodesWork(planned, sampled, { settings, costs }))
     } else {
-      const sampled = await estimateBulk({ source, intervals, scope, samples }, signal)
+      const sampled = await estimateBulk({ source, intervals, scope, samples, onSample }, signal)
       spent.bytes += sampled.bytesRead
       works.push(bulkWork(planned, sampled, { source, settings, costs }))
     }
@@ -146,6 +155,11 @@ async function planParts(task: ChainTask, { nodes, sources }: Sources, signal: A
   const missing = wanted.flatMap(interval => missingIntervals(parts, interval))
   const statuses = sources.map(source => source.status())
   return { name, works, missing, sources: statuses, isArchive }
+}
+
+function samplesOf(what: string, onStep: ChainTask['onStep']) {
+  onStep(what)
+  return (done: number, of: number): void => onStep(`${what}, ${done} of ${of} samples`)
 }
 
 /** Pruned nodes lack the oldest blocks; only where those are wanted of them they are asked. */

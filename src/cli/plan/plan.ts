@@ -5,7 +5,7 @@ import type { LoadedConfig } from '../../config/load.ts'
 import { AlmanacError } from '../../errors.ts'
 import { commandLine, interruption } from '../current-process.ts'
 import { chooseChain, wholeNumber, withConfig } from '../options.ts'
-import { bytesText, countText, printData, printJson, printNote } from '../terminal.ts'
+import { bytesText, countText, ProgressLine, printData, printJson } from '../terminal.ts'
 import { planChain } from './chain-plan.ts'
 import { type EngineCosts, engineCosts, fromFiles, sendersPerSecond } from './measured-costs.ts'
 import { modelledChains, modelText } from './model.ts'
@@ -79,10 +79,22 @@ export async function plan(loaded: LoadedConfig, flags: PlanFlags): Promise<void
   const spent: Spent = { calls: 0, bytes: 0, seconds: 0 }
   const plans: ChainPlan[] = []
   const costs = loaded.config.store.startsWith('file:') ? engineCosts.file : engineCosts.postgres
+  using opened = new DisposableStack()
+  const line = opened.adopt(new ProgressLine(), each => each.close())
+  let doing = ''
+  // Some steps take long themselves.
+  opened.adopt(
+    setInterval(() => line.offer(() => doing), 1_000),
+    clearInterval,
+  )
   for (const [name, settings] of chosen === undefined ? configured : [[chosen.name, chosen.settings] as const]) {
-    if (process.stderr.isTTY) printNote(`Sampling ${name} …`)
-    plans.push(await planChain({ name, settings, loaded, samples: flags.samples, spent, costs }, signal))
+    const onStep = (text: string): void => {
+      doing = `Sampling ${name}: ${text}`
+      line.offer(() => doing)
+    }
+    plans.push(await planChain({ name, settings, loaded, samples: flags.samples, spent, costs, onStep }, signal))
   }
+  line.close()
   spent.seconds = (performance.now() - startedAt) / 1_000
   const assumptions = assumptionsOf(costs, plans)
   if (flags.json) printJson({ ...shown(plans, spent), assumptions })

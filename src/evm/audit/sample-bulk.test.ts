@@ -93,7 +93,10 @@ test('samples stand for the rest', async () => {
   const source = await openedSource()
   const { holds } = source
   const real = await estimateBulk({ source, intervals: holds, scope: 'transfers', samples: 16 }, signal)
-  const sampled = await estimateBulk({ source, intervals: holds, scope: 'transfers', samples: 4 }, signal)
+  const told: string[] = []
+  const onSample = (done: number, of: number) => void told.push(`${done} of ${of}`)
+  const sampled = await estimateBulk({ source, intervals: holds, scope: 'transfers', samples: 4, onSample }, signal)
+  expect(told).toEqual(['1 of 4', '2 of 4', '3 of 4', '4 of 4'])
   expect(sampled.blocksSampled).toBeLessThan(129)
   for (const name of ['bytes', 'transactions', 'logs', 'transfers'] as const) {
     expect(sampled[name] / real[name]).toBeGreaterThan(0.6)

@@ -17,6 +17,8 @@ export type BulkSampleOptions = {
   /** Stretches of the history to read. */
   samples: number
   random?: () => number
+  /** Called after each. */
+  onSample?: ((done: number, of: number) => void) | undefined
 }
 
 /** `seconds`: by the source alone, as it answers now; 0 for files, which the machine bounds. */
@@ -44,6 +46,10 @@ export async function estimateBulk(options: BulkSampleOptions, signal: AbortSign
   if (source.kind === 'portal') await read(source, { from: last, to: last }, 'transfers', signal)
   const whole = row.count <= options.samples * Math.max(blocksWhole, source.blocksAt(last))
   const strata = row.strata(whole ? 1 : options.samples)
+  // What is read for its senders is a sample of its own.
+  const count = strata.length * (scope === 'full' ? 2 : 1)
+  let done = 0
+  const onSample = (): void => options.onSample?.(++done, count)
   const startedAt = performance.now()
   const samples: Sample[] = []
   const take = async (): Promise<void> => {
@@ -53,6 +59,7 @@ export async function estimateBulk(options: BulkSampleOptions, signal: AbortSign
         : [await readOne(source, row.at(drawn(places, random)), signal)]
       const blocks = blockCount(ranges.map(({ interval }) => interval))
       samples.push({ ranges, weight: blockCount([places]) / blocks })
+      onSample()
     }
   }
   await Promise.all(Array.from({ length: atOnce[source.kind] }, take))
@@ -69,7 +76,7 @@ export async function estimateBulk(options: BulkSampleOptions, signal: AbortSign
     logs: sum(range => range.logs),
     transfers: sum(range => range.transfers.length),
     transferBlocks: sum(({ transfers }) => new Set(transfers.map(({ block }) => block)).size),
-    addresses: scope === 'full' ? distinctAddresses(await addressesOf(source, samples, signal)) : 0,
+    addresses: scope === 'full' ? distinctAddresses(await addressesOf(source, samples, onSample, signal)) : 0,
     seconds: source.kind === 'files' ? 0 : (elapsedSeconds * bytes) / Math.max(1, bytesRead),
   }
 }
@@ -122,7 +129,12 @@ async function read(source: BulkSource, interval: Interval, scope: WholeScope, s
 type Addresses = { addresses: Address[]; weight: number }
 
 /** Who is active in the sampled blocks: in all of them where they are few, else in the highest of each range. */
-async function addressesOf(source: BulkSource, samples: readonly Sample[], signal: AbortSignal): Promise<Addresses[]> {
+async function addressesOf(
+  source: BulkSource,
+  samples: readonly Sample[],
+  onSample: () => void,
+  signal: AbortSignal,
+): Promise<Addresses[]> {
   const transactions = samples.flatMap(({ ranges }) => ranges.map(range => range.transactions ?? 0))
   const isLittle = transactions.reduce((total, each) => total + each, 0) <= recoveredMax
   const found: Addresses[] = []
@@ -134,6 +146,7 @@ async function addressesOf(source: BulkSource, samples: readonly Sample[], signa
     const addresses = read.flatMap(({ activity }) => unpackActivity(activity).map(({ address }) => address))
     const blocks = blockCount(ranges.map(({ interval }) => interval))
     found.push({ addresses, weight: (weight * blocks) / blockCount(intervals) })
+    onSample()
   }
   return found
 }

@@ -24,6 +24,8 @@ export type SampleOptions = {
   /** Stretches of the history to read. */
   samples: number
   random?: () => number
+  /** Called after each. */
+  onSample?: ((done: number, of: number) => void) | undefined
 }
 
 export type CostEstimate = {
@@ -68,7 +70,10 @@ export async function estimateCost(options: SampleOptions, signal: AbortSignal):
   await Promise.all(
     readers.slice(0, count).map(async reader => {
       for (let part = strata.pop(); part !== undefined; part = strata.pop())
-        measured.push(await measure({ row, part }, reader, whole ? undefined : random, signal))
+        options.onSample?.(
+          measured.push(await measure({ row, part }, reader, whole ? undefined : random, signal)),
+          count,
+        )
     }),
   )
   const elapsedSeconds = (performance.now() - startedAt) / 1_000
