@@ -11,7 +11,7 @@ import { type MenuGroup, pageHtml } from './template.ts'
 const here = fileURLToPath(new URL('.', import.meta.url))
 const root = dirname(resolve(here))
 
-export async function buildSite(folder: string): Promise<{ pages: number; sections: number }> {
+async function buildSite(folder: string): Promise<{ pages: number; sections: number }> {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   const places = pagesOf(root)

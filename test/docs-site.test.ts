@@ -1,18 +1,19 @@
 // The documentation's site: built from the files of the repository, whole, and usable from a folder without a server.
+import { execFile } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
 import axe from 'axe-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { buildSite } from '../site/build.ts'
 import { browserPath, launchBrowser } from './browser.ts'
 
 let folder: string
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'almanac-docs-'))
-  await buildSite(folder)
+  await promisify(execFile)(process.execPath, [fileURLToPath(new URL('../site/build.ts', import.meta.url)), folder])
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
