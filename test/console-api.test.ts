@@ -17,6 +17,7 @@ import {
   livePast,
   liveSample,
   liveStatus,
+  rotatedKey,
   key as shownKey,
 } from '../src/api/operator-schemas.ts'
 import type { StaticFile } from '../src/api/static-files.ts'
@@ -50,6 +51,11 @@ async function send(method: string, path: string, body?: unknown, key = api.key)
 
 async function keyWith(wanted: Partial<NewKey>): Promise<string> {
   return (await issueKey(api.store, { name: 'giver', scopes: ['keys', 'ops', 'portfolio'], ...wanted })).secret
+}
+
+/** Without what only its issuing shows. */
+function shown({ secret: _, ...key }: z.output<typeof issuedKey>): z.output<typeof shownKey> {
+  return key
 }
 
 describe('history over HTTP', () => {
@@ -168,6 +174,48 @@ describe('keys over HTTP', () => {
     const answer = await send('POST', '/keys', order)
     expect(answer.status).toBe(400)
     expect(await answer.json()).toMatchObject({ message, details: { parameter } })
+  })
+
+  test('all wrong fields are named at once', async () => {
+    await serve()
+    const order = { name: '', scopes: [], expires: 'soon', rate_per_second: 0, quota_per_day: 1.5, index_per_day: 0 }
+    const answer = await send('POST', '/keys', order)
+    expect(answer.status).toBe(400)
+    const { message, details } = (await answer.json()) as { message: string; details: { errors: object[] } }
+    const parameters = ['name', 'scopes', 'expires', 'rate_per_second', 'quota_per_day']
+    expect(details).toMatchObject({
+      parameter: 'name',
+      errors: parameters.map(parameter => ({ parameter, accepted: expect.any(String) })),
+    })
+    for (const parameter of parameters) expect(message).toContain(`${parameter} must be `)
+    expect(message).not.toContain('index_per_day')
+    expect((await api.store.keys()).length).toBe(1)
+  })
+
+  test('are rotated: the successor works at once, the old key until the grace period ends', async () => {
+    await serve()
+    const order = { name: 'shop', scopes: ['ops', 'keys'], rate_per_second: null }
+    const old = issuedKey.parse(await (await send('POST', '/keys', order)).json())
+    const rotate = (body: unknown, id = old.id, key?: string) => send('POST', `/keys/${id}/rotation`, body, key)
+    const answer = await rotate({ grace: '2h' })
+    expect(answer.status).toBe(201)
+    const { secret, replaces, ...key } = rotatedKey.parse(await answer.json())
+    expect(key).toEqual({ ...shown(old), id: key.id, created_at: key.created_at })
+    expect(replaces).toMatchObject({ id: old.id, state: 'active' })
+    expect(Date.parse(replaces.expires_at!) - Date.parse(key.created_at!)).toBeCloseTo(7_200_000, -3)
+    for (const each of [secret, old.secret]) expect((await send('GET', '/keys', undefined, each)).status).toBe(200)
+
+    expect(rotatedKey.parse(await (await rotate({ grace: '0' }, key.id)).json()).replaces.state).toBe('revoked')
+    await expect.poll(async () => (await send('GET', '/keys', undefined, secret)).status).toBe(401)
+    expect(await (await rotate({}, key.id)).json()).toMatchObject({ message: `Key ${key.id} is revoked` })
+    expect((await rotate({}, 'none')).status).toBe(404)
+    expect(await (await rotate({ grace: 'soon' })).json()).toMatchObject({ details: { parameter: 'grace' } })
+    const count = (await api.store.keys()).length
+    const narrow = await keyWith({ scopes: ['keys'] })
+    expect((await rotate({}, old.id, narrow)).status).toBe(403)
+    expect((await api.store.keys()).length).toBe(count + 1)
+    expect(api.logged.join('')).toContain('Key rotated')
+    expect(api.logged.join('')).not.toContain(secret)
   })
 
   test.each<[unknown, string]>([

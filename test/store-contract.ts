@@ -1221,6 +1221,45 @@ export function storeContract(
         expect(await store.labelsOf(eth, [wallet, contract])).toEqual(new Map([[wallet, 'renamed']]))
       })
 
+      test('contracts and labels are found by the beginning of a name, and within one where there are few', async () => {
+        const facts = (chain: ChainId, digit: string, name: string | undefined, symbol?: string) => ({
+          ...{ chain, contract: `0x${digit.repeat(40)}` as Address, name, symbol, possibleSpam: false },
+        })
+        const long = `Bored ${'x'.repeat(5_000)}`
+        await store.putContractFacts([
+          facts(eth, '1', 'Bored Ape Yacht Club', 'BAYC'),
+          facts(polygon, '2', 'BORED', undefined),
+          facts(eth, '3', 'Club of bears', 'bor'),
+          facts(eth, '4', undefined, undefined),
+          facts(eth, '5', 'Ünbored \0 100%', '%'),
+          facts(eth, '6', long, '_'),
+        ])
+        await store.putLabels([label({ label: 'Ada' }), label({ label: 'The Adaptable', source: 't', chain: eth })])
+        const question = (text: string) => ({ text, limit: 10, readMax: 100 })
+        const found = async (text: string, changes = {}) => {
+          const answer = await store.contractsNamed({ ...question(text), ...changes })
+          return [[...new Set(answer.found.map(({ contract }) => contract.at(-1)))].sort().join(''), answer.anywhere]
+        }
+        expect(await found('bored')).toEqual(['1256', true])
+        expect(await found('bored', { readMax: 5 })).toEqual(['126', false])
+        expect(await found('BOR')).toEqual(['12356', true])
+        expect(await found('bay', { readMax: 5 })).toEqual(['1', false])
+        expect(await found('YACHT')).toEqual(['1', true])
+        expect(await found('%')).toEqual(['5', true])
+        expect(await found('_', { readMax: 5 })).toEqual(['6', false])
+        expect(await found('nothing')).toEqual(['', true])
+        const [club] = (await store.contractsNamed(question('club'))).found
+        expect(club).toEqual({
+          ...{ chain: eth, contract: `0x${'3'.repeat(40)}`, name: 'Club of bears', symbol: 'bor' },
+        })
+        const labels = async (text: string) => (await store.labelsNamed(question(text))).found.map(each => each.label)
+        expect(new Set(await labels('ada'))).toEqual(new Set(['Ada', 'The Adaptable']))
+        expect((await labels('ada'))[0]).toBe('Ada')
+        expect((await store.labelsNamed(question('the'))).found[0]).toEqual({
+          ...{ chain: eth, address: wallet, label: 'The Adaptable' },
+        })
+      })
+
       test('where labels changed is told, whoever changed them, for as long as the changes are kept', async () => {
         const reader = await fixture.beside()
         const { count, ranges } = await reader.labelChanges(undefined)

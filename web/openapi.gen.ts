@@ -4,6 +4,11 @@
  */
 
 
+/** OneOf type helpers */
+type Without<T, U> = { [P in Exclude<keyof T, keyof U>]?: never };
+type XOR<T, U> = (T | U) extends object ? (Without<T, U> & U) | (Without<U, T> & T) : T | U;
+type OneOf<T extends any[]> = T extends [infer Only] ? Only : T extends [infer A, infer B, ...infer Rest] ? OneOf<[XOR<A, B>, ...Rest]> : never;
+
 export interface paths {
   "/api/v2/nft/{address}/transfers": {
     /**
@@ -405,6 +410,13 @@ export interface paths {
     /** Why answers show what they show of a contract; always needs the scope `ops` */
     get: operations["explainContract"];
   };
+  "/search": {
+    /**
+     * What has this address, hash, number, name or label; always needs the scope `ops`
+     * @description Looks on the chains and networks that are configured. Names are searched for texts within them; in a store with more than 20,000 names or labels, for their beginnings alone. A hash that is not that of a known block may be that of a transaction on each chain. A node is asked for hashes of blocks alone.
+     */
+    get: operations["search"];
+  };
   "/keys": {
     /** Every key with its limits and its use today; needs the scope `keys` */
     get: operations["listKeys"];
@@ -413,6 +425,13 @@ export interface paths {
      * @description Limits that are left out get the usual values; null means none, and a key with the scope `keys` gets none unless they are given. A key cannot grant more than it has: no other scope and no later expiry. A key with a rate, a quota or an allowance cannot create keys: each new key would get its own limit.
      */
     post: operations["createKey"];
+  };
+  "/keys/{id}/rotation": {
+    /**
+     * Replace a key by one with the same name, scopes and limits; needs the scope `keys`
+     * @description The old key works on for the grace period, or until its own end if that comes first; with `0` it is revoked at once. The new key lives as long as the old one was meant to. A key cannot rotate one that may do more than itself, and the operator's own key (`ALMANAC_KEY`) is changed in the environment.
+     */
+    post: operations["rotateKey"];
   };
   "/keys/{id}": {
     /**
@@ -1108,6 +1127,10 @@ export interface components {
       /** @description How many of them may wait at once. Defaults to 20. */
       index_waiting?: number | null;
     };
+    NewRotation: {
+      /** @description How long the old key works on: a span such as 24h or 7d, or 0. Defaults to 24h. */
+      grace?: string;
+    };
     Nft: {
       token_address: string;
       token_id: string;
@@ -1231,6 +1254,68 @@ export interface components {
           chain?: string;
           reason: string;
         })[];
+    };
+    RotatedKey: {
+      id: string;
+      name: string;
+      /** @enum {string} */
+      state: "active" | "expired" | "revoked";
+      scopes: string[];
+      rate_per_second: number | null;
+      quota_per_day: number | null;
+      index_per_day: number | null;
+      index_waiting: number | null;
+      /** @description Whether it has none of these limits. */
+      unlimited: boolean;
+      used_today: number;
+      created_at: string | null;
+      expires_at: string | null;
+      revoked_at: string | null;
+      /** @description Shown only in this answer; the service keeps a hash. */
+      secret: string;
+      /** @description The old key, with its new end. */
+      replaces: components["schemas"]["Key"];
+    };
+    SearchAnswer: {
+      query: string;
+      results: (OneOf<[{
+          /** @constant */
+          type: "contract";
+          chain: string;
+          address: string;
+          transfers: number;
+          label: string | null;
+          name: string | null;
+          symbol: string | null;
+          verified: boolean;
+          possible_spam: boolean;
+        }, {
+          /** @constant */
+          type: "wallet";
+          address: string;
+          label: string | null;
+          /** @description Those on which it is known to be active. */
+          chains: string[];
+        }, {
+          /** @constant */
+          type: "account";
+          /** @enum {string} */
+          network: "mainnet" | "devnet";
+          address: string;
+        }, {
+          /** @constant */
+          type: "block";
+          chain: string;
+          number: number;
+          hash: string | null;
+        }, {
+          /** @constant */
+          type: "transaction";
+          chain: string;
+          hash: string;
+        }]>)[];
+      /** @description Where in names and labels the text was looked for; null where it was not. */
+      names: ("anywhere" | "beginnings") | null;
     };
     SolanaBalance: {
       lamports: string;
@@ -1791,12 +1876,12 @@ export interface operations {
          */
         to_block?: number;
         /**
-         * @description Start of the range. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @description Start of the range. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         from_date?: string;
         /**
-         * @description End of the range, inclusive. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @description End of the range, inclusive. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         to_date?: string;
@@ -1889,12 +1974,12 @@ export interface operations {
          */
         to_block?: number;
         /**
-         * @description Start of the range. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @description Start of the range. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         from_date?: string;
         /**
-         * @description End of the range, inclusive. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @description End of the range, inclusive. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         to_date?: string;
@@ -1998,12 +2083,12 @@ export interface operations {
          */
         to_block?: number;
         /**
-         * @description Start of the range. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @description Start of the range. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         from_date?: string;
         /**
-         * @description End of the range, inclusive. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @description End of the range, inclusive. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         to_date?: string;
@@ -2118,12 +2203,12 @@ export interface operations {
          */
         to_block?: number;
         /**
-         * @description Start of the range. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @description Start of the range. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         from_date?: string;
         /**
-         * @description End of the range, inclusive. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @description End of the range, inclusive. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         to_date?: string;
@@ -2590,12 +2675,12 @@ export interface operations {
          */
         to_block?: number;
         /**
-         * @description Start of the range. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @description Start of the range. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         from_date?: string;
         /**
-         * @description End of the range, inclusive. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @description End of the range, inclusive. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         to_date?: string;
@@ -2691,12 +2776,12 @@ export interface operations {
          */
         to_block?: number;
         /**
-         * @description Start of the range. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @description Start of the range. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         from_date?: string;
         /**
-         * @description End of the range, inclusive. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @description End of the range, inclusive. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         to_date?: string;
@@ -2820,7 +2905,7 @@ export interface operations {
          */
         at_block?: number;
         /**
-         * @description Answers the state after the last block at or before this moment. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @description Answers the state after the last block at or before this moment. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         at_date?: string;
@@ -2937,7 +3022,7 @@ export interface operations {
          */
         at_block?: number;
         /**
-         * @description Answers the state after the last block at or before this moment. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @description Answers the state after the last block at or before this moment. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         at_date?: string;
@@ -3037,7 +3122,7 @@ export interface operations {
          */
         at_block?: number;
         /**
-         * @description Answers the state after the last block at or before this moment. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @description Answers the state after the last block at or before this moment. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         at_date?: string;
@@ -3134,7 +3219,7 @@ export interface operations {
          */
         at_block?: number;
         /**
-         * @description Answers the state after the last block at or before this moment. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @description Answers the state after the last block at or before this moment. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         at_date?: string;
@@ -3439,7 +3524,7 @@ export interface operations {
          */
         at_block?: number;
         /**
-         * @description Answers the state after the last block at or before this moment. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @description Answers the state after the last block at or before this moment. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         at_date?: string;
@@ -3539,7 +3624,7 @@ export interface operations {
          */
         at_block?: number;
         /**
-         * @description Answers the state after the last block at or before this moment. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @description Answers the state after the last block at or before this moment. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         at_date?: string;
@@ -3618,7 +3703,7 @@ export interface operations {
          */
         at_block?: number;
         /**
-         * @description Answers the state after the last block at or before this moment. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @description Answers the state after the last block at or before this moment. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         at_date?: string;
@@ -3697,7 +3782,7 @@ export interface operations {
          */
         at_block?: number;
         /**
-         * @description Answers the state after the last block at or before this moment. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @description Answers the state after the last block at or before this moment. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         at_date?: string;
@@ -3781,7 +3866,7 @@ export interface operations {
          */
         at_block?: number;
         /**
-         * @description Answers the state after the last block at or before this moment. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @description Answers the state after the last block at or before this moment. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         at_date?: string;
@@ -3847,7 +3932,7 @@ export interface operations {
          */
         at_block?: number;
         /**
-         * @description Answers the state after the last block at or before this moment. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @description Answers the state after the last block at or before this moment. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         at_date?: string;
@@ -4093,7 +4178,7 @@ export interface operations {
          */
         at_block?: number;
         /**
-         * @description Answers the state after the last block at or before this moment. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @description Answers the state after the last block at or before this moment. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         at_date?: string;
@@ -4198,7 +4283,7 @@ export interface operations {
          */
         at_block?: number;
         /**
-         * @description Answers the state after the last block at or before this moment. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @description Answers the state after the last block at or before this moment. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         at_date?: string;
@@ -4287,7 +4372,7 @@ export interface operations {
          */
         at_block?: number;
         /**
-         * @description Answers the state after the last block at or before this moment. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @description Answers the state after the last block at or before this moment. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         at_date?: string;
@@ -4358,7 +4443,7 @@ export interface operations {
          */
         at_block?: number;
         /**
-         * @description Answers the state after the last block at or before this moment. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @description Answers the state after the last block at or before this moment. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         at_date?: string;
@@ -4758,7 +4843,7 @@ export interface operations {
          */
         chain?: string;
         /**
-         * @description The moment. Before the first block it is that one, after the head the head. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @description The moment. Before the first block it is that one, after the head the head. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         date: string;
@@ -4811,7 +4896,7 @@ export interface operations {
          */
         chain?: string;
         /**
-         * @description The moment. Before the first block it is that one, after the head the head. Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.
+         * @description The moment. Before the first block it is that one, after the head the head. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         date: string;
@@ -6162,6 +6247,39 @@ export interface operations {
       503: components["responses"]["Failure503"];
     };
   };
+  /**
+   * What has this address, hash, number, name or label; always needs the scope `ops`
+   * @description Looks on the chains and networks that are configured. Names are searched for texts within them; in a store with more than 20,000 names or labels, for their beginnings alone. A hash that is not that of a known block may be that of a transaction on each chain. A node is asked for hashes of blocks alone.
+   */
+  search: {
+    parameters: {
+      query: {
+        /**
+         * @description An address (EVM or Solana), the hash of a transaction or a block, the number of a block, or the name, symbol or label of a contract or wallet.
+         * @example Bored Ape
+         */
+        q: string;
+      };
+    };
+    responses: {
+      /** @description What was found, the best first. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["SearchAnswer"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      429: components["responses"]["Failure429"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+    };
+  };
   /** Every key with its limits and its use today; needs the scope `keys` */
   listKeys: {
     responses: {
@@ -6205,6 +6323,44 @@ export interface operations {
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
+      429: components["responses"]["Failure429"];
+      500: components["responses"]["Failure500"];
+    };
+  };
+  /**
+   * Replace a key by one with the same name, scopes and limits; needs the scope `keys`
+   * @description The old key works on for the grace period, or until its own end if that comes first; with `0` it is revoked at once. The new key lives as long as the old one was meant to. A key cannot rotate one that may do more than itself, and the operator's own key (`ALMANAC_KEY`) is changed in the environment.
+   */
+  rotateKey: {
+    parameters: {
+      path: {
+        /**
+         * @description Id of the key.
+         * @example 1f0c3a9be2d4
+         */
+        id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["NewRotation"];
+      };
+    };
+    responses: {
+      /** @description The new key with its secret, and the one that it replaces. */
+      201: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["RotatedKey"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
       429: components["responses"]["Failure429"];
       500: components["responses"]["Failure500"];
     };

@@ -1,4 +1,4 @@
-// The routes that list, issue and revoke keys. They always need the scope `keys`. A key cannot grant more than it has,
+// The routes that list, issue, rotate and revoke keys. They always need the scope `keys`. A key cannot grant more than it has,
 // and the operator's own key cannot be revoked here.
 import type { z } from 'zod'
 import { AlmanacError, type ErrorCode } from '../errors.ts'
@@ -14,11 +14,12 @@ import {
   scopes,
   showKey,
 } from '../keys/keys.ts'
+import { parseGrace, rotateKey, successorOf, usualGrace } from '../keys/rotate-key.ts'
 import type { KeyRecord } from '../store/key-store.ts'
 import { jsonAnswer } from './answer.ts'
 import type { Context } from './context.ts'
 import { jsonSuccess, reference, textInPath } from './openapi-parts.ts'
-import { newKey as newKeySchema } from './operator-schemas.ts'
+import { newKey as newKeySchema, newRotation } from './operator-schemas.ts'
 import { unacceptable } from './params.ts'
 import type { ApiRequest } from './request.ts'
 import type { RouteParts } from './responder.ts'
@@ -73,6 +74,53 @@ export const newKey: RouteParts = {
   },
 }
 
+export const rotation: RouteParts = {
+  answer: context => async request => {
+    const { store, log } = context
+    const issuer = await admit(context, request)
+    const id = request.pathParameter('id')
+    const graceMs = readGrace(await request.readJson(bodyBytesMax))
+    const old = (await store.keys()).find(key => key.id === id)
+    if (old === undefined) throw noSuchKey()
+    const successor = successorOf(old, Date.now())
+    checkGrant(issuer, successor)
+    const { key, secret, retired } = await rotateKey(store, old, { graceMs, successor })
+    log.info({ key_id: key.id, replaces: old.id, grace_ms: graceMs, by: issuer.id }, 'Key rotated')
+    const replaces = (await listKeys(store)).find(({ id }) => id === retired.id)
+    return jsonAnswer({ ...showKey(key, 0), secret, replaces }, { status: 201 })
+  },
+  document: {
+    id: 'rotateKey',
+    summary: 'Replace a key by one with the same name, scopes and limits; needs the scope `keys`',
+    description:
+      "The old key works on for the grace period, or until its own end if that comes first; with `0` it is revoked at once. The new key lives as long as the old one was meant to. A key cannot rotate one that may do more than itself, and the operator's own key (`ALMANAC_KEY`) is changed in the environment.",
+    parameters: [textInPath('id', 'Id of the key.', '1f0c3a9be2d4')],
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': { schema: reference('NewRotation'), examples: { usual: { value: { grace: usualGrace } } } },
+      },
+    },
+    answers: { 201: jsonSuccess('RotatedKey', 'The new key with its secret, and the one that it replaces.') },
+    errors: ['bad_request', 'not_found', ...keyErrors],
+  },
+}
+
+function readGrace(body: unknown): number {
+  const accepted = 'a span of at most 365d such as 30m, 24h or 7d, or 0'
+  const result = newRotation.safeParse(body)
+  if (!result.success) throw unacceptable('grace', accepted)
+  try {
+    return parseGrace(result.data.grace ?? usualGrace)
+  } catch {
+    throw unacceptable('grace', accepted)
+  }
+}
+
+function noSuchKey(): AlmanacError {
+  return new AlmanacError('not_found', 'There is no key with this id')
+}
+
 export const revocation: RouteParts = {
   answer: context => async request => {
     const { store, log } = context
@@ -80,7 +128,7 @@ export const revocation: RouteParts = {
     const id = request.pathParameter('id')
     const keys = await listKeys(store)
     const found = keys.find(key => key.id === id)
-    if (found === undefined) throw new AlmanacError('not_found', 'There is no key with this id')
+    if (found === undefined) throw noSuchKey()
     if (found.state === 'revoked') return jsonAnswer(found)
     if (found.id === context.operatorKeyId || found.name === operatorKeyName)
       throw new AlmanacError('forbidden', "The operator's own key is revoked with the command keys revoke alone")
@@ -114,7 +162,7 @@ function isLastAdministrator(revoked: ShownKey, keys: readonly ShownKey[]): bool
 const newKeyAccepts: Record<keyof z.output<typeof newKeySchema>, string> = {
   name: '1 to 100 characters on one line',
   scopes: `some of ${scopes.join(', ')}`,
-  expires: 'a span such as 12h or 90d, or a date such as 2027-01-31',
+  expires: 'a span such as 12h or 90d, or a date such as 2027-01-31, and not have passed',
   rate_per_second: 'a whole number from 1 on, or null',
   quota_per_day: 'a whole number from 1 on, or null',
   index_per_day: 'a whole number from 0 on, or null',
@@ -123,35 +171,43 @@ const newKeyAccepts: Record<keyof z.output<typeof newKeySchema>, string> = {
 
 function readNewKey(body: unknown): NewKey {
   const result = newKeySchema.safeParse(body)
-  if (!result.success) throw refusal(result.error)
-  const { name, scopes: wanted, expires, rate_per_second, quota_per_day, index_per_day, index_waiting } = result.data
+  const expiry = readExpiry(body)
+  if (!result.success || expiry === 'refused') throw refusal(result.error?.issues ?? [], expiry)
+  const { name, scopes: wanted, rate_per_second, quota_per_day, index_per_day, index_waiting } = result.data
   const limits = {
     ratePerSecond: rate_per_second,
     quotaPerDay: quota_per_day,
     indexPerDay: index_per_day,
     indexWaiting: index_waiting,
   }
-  return {
-    name,
-    scopes: [...new Set(wanted)],
-    expiresAt: expires === undefined ? undefined : readExpiry(expires),
-    ...limitsOfNewKey(wanted, limits),
+  return { name, scopes: [...new Set(wanted)], expiresAt: expiry, ...limitsOfNewKey(wanted, limits) }
+}
+
+/** Names every field that is wrong, in the order of the form; `details` are of the first one. */
+function refusal(issues: z.ZodError['issues'], expiry: number | 'refused' | undefined): AlmanacError {
+  const wrong = new Set(issues.map(({ path }) => String(path[0] ?? '')))
+  if (expiry === 'refused') wrong.add('expires')
+  const fields = Object.entries(newKeyAccepts).filter(([parameter]) => wrong.has(parameter))
+  const [first] = fields
+  if (first === undefined) {
+    return new AlmanacError('bad_request', 'The body must be an object with known fields', {
+      details: { accepted: Object.keys(newKeyAccepts) },
+    })
   }
+  const errors = fields.map(([parameter, accepted]) => ({ parameter, accepted }))
+  const message = errors.map(({ parameter, accepted }) => `${parameter} must be ${accepted}`).join('; ')
+  const [parameter, accepted] = first
+  const all = errors.length === 1 ? {} : { errors }
+  return new AlmanacError('bad_request', message, { details: { parameter, accepted, ...all } })
 }
 
-function refusal({ issues }: z.ZodError): AlmanacError {
-  const parameter = String(issues[0]?.path[0] ?? '')
-  const accepted = newKeyAccepts[parameter as keyof typeof newKeyAccepts]
-  if (accepted !== undefined) return unacceptable(parameter, accepted)
-  return new AlmanacError('bad_request', 'The body must be an object with known fields', {
-    details: { accepted: Object.keys(newKeyAccepts) },
-  })
-}
-
-function readExpiry(text: string): number {
+/** Looked at even where other fields are wrong, so that all are reported at once. */
+function readExpiry(body: unknown): number | 'refused' | undefined {
+  const { expires } = (body ?? {}) as { expires?: unknown }
+  if (typeof expires !== 'string') return undefined
   try {
-    return parseExpiry(text, Date.now())
+    return parseExpiry(expires, Date.now())
   } catch {
-    throw unacceptable('expires', `${newKeyAccepts.expires}, and not have passed`)
+    return 'refused'
   }
 }

@@ -126,13 +126,17 @@ export function addressParameter(description: string, example: string) {
   }
 }
 
+const acceptedDates =
+  'ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, ' +
+  'in milliseconds; UTC unless it has a time zone.'
+
 export function dateParameter(name: string, description: string): Parameter<number> {
   return {
     name,
     read: parseDate,
-    accepts: 'a date that moment reads, such as 2022-12-10T00:00:00Z, or unix seconds or milliseconds',
+    accepts: 'a date such as 2022-12-10 or 2022-12-10T00:00:00Z, or unix seconds or milliseconds',
     schema: z.string().max(64),
-    description: `${description} Any format that the moment library reads, or unix seconds, or from 10^11 on unix milliseconds; UTC unless it has a time zone.`,
+    description: `${description} ${acceptedDates}`,
     example: '2022-12-10T00:00:00.000Z',
   }
 }

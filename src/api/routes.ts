@@ -23,10 +23,11 @@ import { apiVersion, endpointWeights } from './evm/service-facts.ts'
 import { allTransfers, blockTransfers, tokenTransfers, walletTransfers } from './evm/transfer-lists.ts'
 import { walletChains } from './evm/wallet-chains.ts'
 import { explanation } from './explain.ts'
-import { keyList, newKey, revocation } from './keys.ts'
+import { keyList, newKey, revocation, rotation } from './keys.ts'
 import { health, metrics, readiness, status } from './operator-routes.ts'
 import { type ApiVersion, apiVersions } from './request.ts'
 import type { RouteParts } from './responder.ts'
+import { search } from './search.ts'
 import { balance, nfts, portfolio, tokens } from './solana/account.ts'
 import { nftMetadata, tokenMetadata } from './solana/metadata.ts'
 import { readAccounts } from './solana/read-accounts.ts'
@@ -86,7 +87,9 @@ export const routes: readonly Route[] = [
   { path: '/metrics', ...metrics },
   { path: '/events', ...events },
   { path: '/explain/{chain}/{contract}', ...explanation },
+  { path: '/search', ...search },
   { path: '/keys', ...keyList },
   { method: 'POST', path: '/keys', ...newKey },
+  { method: 'POST', path: '/keys/{id}/rotation', ...rotation },
   { method: 'DELETE', path: '/keys/{id}', ...revocation },
 ]

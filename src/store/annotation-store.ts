@@ -11,7 +11,7 @@ export type SourceContent = {
   checkpoint: { name: string; value: string }
 }
 
-export interface AnnotationStore extends LabelStore, MarkStore, ContractFactsStore, TokenUriStore {
+export interface AnnotationStore extends LabelStore, MarkStore, ContractFactsStore, TokenUriStore, NameStore {
   /** Replaces everything that a source says, in one transaction. */
   replaceSource(content: SourceContent): Promise<void>
 }
@@ -157,6 +157,31 @@ export interface TokenUriStore {
   /** Of these contracts those of which a token was read. */
   contractsWithUris(chain: ChainId, contracts: readonly Address[]): Promise<ReadonlySet<Address>>
   putTokenUris(chain: ChainId, uris: readonly TokenUri[]): Promise<void>
+}
+
+// Finding contracts by their names and addresses by their labels, for a search box.
+
+export type NamedContract = Pick<ContractFacts, 'chain' | 'contract' | 'name' | 'symbol'>
+
+export type NameQuestion = {
+  /** Upper and lower case of ASCII letters are one. */
+  text: string
+  limit: number
+  /** Texts within names are looked for where there are at most this many; where there are more, beginnings alone. */
+  readMax: number
+}
+
+export type NamesFound<Row> = {
+  found: Row[]
+  /** Whether texts within names were looked for too. */
+  anywhere: boolean
+}
+
+export interface NameStore {
+  /** Contracts whose name or symbol has the text: those that begin with it first. */
+  contractsNamed(question: NameQuestion): Promise<NamesFound<NamedContract>>
+  /** Labels that have the text: those that begin with it first. */
+  labelsNamed(question: NameQuestion): Promise<NamesFound<RankedLabel>>
 }
 
 /** The strongest first: the operator wins over imported lists, and these win over the built-in pack. */

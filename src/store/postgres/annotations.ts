@@ -15,6 +15,7 @@ import type { Transaction } from './database.ts'
 import type { Ordinals } from './dictionary.ts'
 import { forgetLabels, labelStore, putLabels } from './labels.ts'
 import { forgetMarks, markStore, putMarks } from './marks.ts'
+import { nameStore } from './names.ts'
 import type { StoreDatabase } from './store-database.ts'
 import { putCheckpoint } from './work.ts'
 
@@ -24,6 +25,7 @@ export function annotationStore(store: StoreDatabase): AnnotationStore {
     ...markStore(store),
     ...contractFactsStore(store),
     ...tokenUriStore(store),
+    ...nameStore(store),
     replaceSource: async content => {
       const chains = [...content.labels, ...content.marks].flatMap(({ chain }) => chain ?? [])
       const ordinals = await store.dictionary.addOrdinals(chains)

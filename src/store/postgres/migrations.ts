@@ -371,6 +371,14 @@ UPDATE contract_facts SET transfers = substring(verdict FROM '"transfers":([0-9]
 CREATE INDEX contract_facts_by_transfers ON contract_facts (chain, transfers, contract);
 `
 
+// Contracts by name and symbol, and addresses by label, for a search box. Names are bytes of UTF-8: `encode` makes text
+// of them that every database can sort, and "C" folds ASCII alone. Contracts give names of any length.
+const names = `
+CREATE INDEX contract_facts_by_name ON contract_facts (left(lower(encode(name, 'escape') COLLATE "C"), 64));
+CREATE INDEX contract_facts_by_symbol ON contract_facts (left(lower(encode(symbol, 'escape') COLLATE "C"), 64));
+CREATE INDEX labels_by_label ON labels (left(lower(encode(label, 'escape') COLLATE "C"), 64));
+`
+
 /** The first step makes a store of `firstVersion` (schema.ts); each later one raises the version by one. */
 export const migrations: readonly string[] = [
   first,
@@ -381,5 +389,6 @@ export const migrations: readonly string[] = [
   tokenUris,
   readingTimes,
   rankedContracts,
+  names,
 ]
 export const schemaVersion = versionAfter(migrations)

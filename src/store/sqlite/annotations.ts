@@ -5,6 +5,7 @@ import type { AnnotationStore, ContractFactsStore, SourceContent, TokenUriStore 
 import { judgement, judgementValues, tokenIdBytes, verifiedNamesMax } from '../annotation-store.ts'
 import { forgetLabels, labelStore, noteLabels, putLabels } from './labels.ts'
 import { forgetMarks, markStore, putMarks } from './marks.ts'
+import { nameStore } from './names.ts'
 import type { StoreFile, WriteContext } from './store-file.ts'
 import { putCheckpoint } from './work.ts'
 
@@ -14,6 +15,7 @@ export function annotationStore(file: StoreFile): AnnotationStore {
     ...markStore(file),
     ...contractFactsStore(file),
     ...tokenUriStore(file),
+    ...nameStore(file),
     replaceSource: content => file.writing(context => replaceSource(context, content)),
   }
 }

@@ -388,6 +388,13 @@ UPDATE contract_facts SET transfers = coalesce(json_extract(verdict, '$.transfer
 CREATE INDEX contract_facts_by_transfers ON contract_facts (chain, transfers, contract);
 `
 
+// Contracts by name and symbol, and addresses by label, for a search box. The first has all that a search reads.
+const names = `
+CREATE INDEX contract_facts_by_name ON contract_facts (name COLLATE NOCASE, symbol);
+CREATE INDEX contract_facts_by_symbol ON contract_facts (symbol COLLATE NOCASE, name);
+CREATE INDEX labels_by_label ON labels (label COLLATE NOCASE);
+`
+
 /** The first step makes a store of `firstVersion` (schema.ts); each later one raises the version by one. */
 export const migrations: readonly string[] = [
   tables + views,
@@ -398,5 +405,6 @@ export const migrations: readonly string[] = [
   tokenUris,
   readingTimes,
   rankedContracts,
+  names,
 ]
 export const schemaVersion = versionAfter(migrations)

@@ -1,0 +1,57 @@
+// The route of the console's search box. The rules are in `query/search.ts`.
+import { z } from 'zod'
+import type { Chain } from '../chains.ts'
+import type { SolanaNetwork } from '../model.ts'
+import { search as find } from '../query/search.ts'
+import { AdmissionQueue } from './admission-queue.ts'
+import { jsonAnswer } from './answer.ts'
+import { inQuery, jsonSuccess } from './openapi-parts.ts'
+import { requireOperator } from './operator-routes.ts'
+import { type Parameter, readParameter, unacceptable } from './params.ts'
+import type { RouteParts } from './responder.ts'
+import { parsePubkey } from './solana/parameters.ts'
+
+/** A search may read tens of thousands of names: few at once, so that it takes no slots from the operations. */
+const searches = { concurrencyMax: 2, queueMax: 32, timeoutMs: 10_000 }
+
+const textLengthMax = 100
+
+const q: Parameter<string> = {
+  name: 'q',
+  read: text => (text.trim() === '' || text.length > textLengthMax ? undefined : text.trim()),
+  accepts: `1 to ${textLengthMax} characters`,
+  schema: z.string().min(1).max(textLengthMax),
+  description:
+    'An address (EVM or Solana), the hash of a transaction or a block, the number of a block, or the name, symbol or label of a contract or wallet.',
+  example: 'Bored Ape',
+}
+
+export const search: RouteParts = {
+  answer: context => {
+    const { store, chains: table, contracts, freshen } = context
+    const queue = new AdmissionQueue(searches)
+    return async request => {
+      await requireOperator(context, request)
+      const given = new URLSearchParams(request.query).get('q')
+      if (given === null) throw unacceptable('q', q.accepts)
+      const text = readParameter(q, given)
+      return await queue.run(async () => {
+        const { chains, solana } = await context.status()
+        const known = Object.keys(chains).flatMap((name): Chain | Chain[] => table.parse(name) ?? [])
+        const isPubkey = parsePubkey(text) !== undefined
+        const networks = Object.keys(solana) as SolanaNetwork[]
+        const dependencies = { store, table, contracts, chains: known, networks, askBlock: freshen?.block }
+        return jsonAnswer({ query: text, ...(await find({ text, isPubkey }, dependencies)) })
+      })
+    }
+  },
+  document: {
+    id: 'search',
+    summary: 'What has this address, hash, number, name or label; always needs the scope `ops`',
+    description:
+      'Looks on the chains and networks that are configured. Names are searched for texts within them; in a store with more than 20,000 names or labels, for their beginnings alone. A hash that is not that of a known block may be that of a transaction on each chain. A node is asked for hashes of blocks alone.',
+    parameters: [{ ...inQuery(q), required: true }],
+    answers: { 200: jsonSuccess('SearchAnswer', 'What was found, the best first.') },
+    errors: ['bad_request', 'unauthorized', 'forbidden', 'rate_limited', 'quota_exceeded', 'internal', 'overloaded'],
+  },
+}

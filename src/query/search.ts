@@ -1,0 +1,184 @@
+// What a search box finds in the store: contracts and wallets by address, name or label, and blocks and transactions by
+// number or hash. Bounded in rows and time; it asks nodes for block hashes alone. No HTTP.
+import { within } from '../abort.ts'
+import { shownName } from '../annotate/shown-facts.ts'
+import type { Chain, ChainTable } from '../chains.ts'
+import { type Address, type ChainId, type Hash, parseAddress, parseHash, type SolanaNetwork } from '../model.ts'
+import type { RankedLabel } from '../store/annotation-store.ts'
+import type { Store } from '../store/store.ts'
+import type { AskBlock } from './date-to-block.ts'
+import { blockNumberOf } from './find-block.ts'
+import type { ShownContracts } from './shown-contracts.ts'
+
+/** Contracts by name, and as many addresses by label. */
+const namedMax = 10
+/** How many names are read for a text within them: 20,000 take a file some 20 ms. Of more, beginnings are looked up. */
+const namesReadMax = 20_000
+/** As much as the index of a server has. */
+const nameLengthMax = 64
+/** A search is typed: an answer that comes later is of no use. */
+const nodeWaitMs = 1_500
+
+export type SearchResult =
+  | ({ type: 'contract'; chain: string; address: string; transfers: number; label: string | null } & Names)
+  | { type: 'wallet'; address: string; label: string | null; chains: string[] }
+  | { type: 'account'; network: SolanaNetwork; address: string }
+  | { type: 'block'; chain: string; number: number; hash: string | null }
+  | { type: 'transaction'; chain: string; hash: string }
+
+type Names = { name: string | null; symbol: string | null; verified: boolean; possible_spam: boolean }
+
+export type SearchAnswer = {
+  results: SearchResult[]
+  /** Where in names and labels the text was looked for; null where it was not. */
+  names: 'anywhere' | 'beginnings' | null
+}
+
+export type SearchDependencies = {
+  store: Store
+  table: ChainTable
+  contracts: ShownContracts
+  /** Those that are indexed or configured. */
+  chains: readonly Chain[]
+  networks: readonly SolanaNetwork[]
+  askBlock: AskBlock | undefined
+}
+
+/** `isPubkey`: the text is an address of Solana. */
+export async function search(
+  { text, isPubkey }: { text: string; isPubkey: boolean },
+  dependencies: SearchDependencies,
+): Promise<SearchAnswer> {
+  const address = parseAddress(text)
+  if (address !== undefined) return { results: await byAddress(address, dependencies), names: null }
+  const hash = parseHash(text)
+  if (hash !== undefined) return { results: await byHash(hash, dependencies), names: null }
+  const accounts = isPubkey
+    ? dependencies.networks.map((network): SearchResult => ({ type: 'account', network, address: text }))
+    : []
+  const [blocks, named] = await Promise.all([byNumber(text, dependencies), byName(text, dependencies)])
+  return { results: [...accounts, ...blocks, ...named.results], names: named.names }
+}
+
+async function byAddress(address: Address, dependencies: SearchDependencies): Promise<SearchResult[]> {
+  const { store, chains } = dependencies
+  const [activity, contracts, labels] = await Promise.all([
+    store.activityOf(address),
+    Promise.all(chains.map(chain => contractOn(chain, address, dependencies))),
+    Promise.all(chains.map(chain => store.labelsOf(chain.id, [address]))),
+  ])
+  const label = labels.find(found => found.has(address))?.get(address) ?? null
+  const active = chains.filter(({ id }) => activity.has(id)).map(({ name }) => name)
+  return [...contracts.flatMap(found => found ?? []), { type: 'wallet', address, label, chains: active }]
+}
+
+/** Undefined where nothing is stored of such a contract. */
+async function contractOn(
+  { id, name: chain }: Pick<Chain, 'id' | 'name'>,
+  address: Address,
+  { store, contracts }: SearchDependencies,
+): Promise<Extract<SearchResult, { type: 'contract' }> | undefined> {
+  const [transfers, facts, labels] = await Promise.all([
+    store.transferCount({ chain: id, contract: address }),
+    contracts.ofOne(id, address),
+    store.labelsOf(id, [address]),
+  ])
+  if (transfers === 0 && facts === undefined) return undefined
+  return {
+    ...{ type: 'contract', chain, address, transfers, label: labels.get(address) ?? null },
+    ...{ name: facts?.name ?? null, symbol: facts?.symbol ?? null },
+    ...{ verified: facts?.verifiedCollection ?? false, possible_spam: facts?.possibleSpam ?? false },
+  }
+}
+
+/** A hash that is not that of a block may be that of a transaction, on any chain. */
+async function byHash(hash: Hash, { store, chains, askBlock }: SearchDependencies): Promise<SearchResult[]> {
+  const blocks = await Promise.all(
+    chains.map(async ({ id, name: chain }): Promise<SearchResult[]> => {
+      // A node that is slow, away or behind leaves the hash unknown.
+      const finding = within(nodeWaitMs, blockNumberOf(store, id, hash, askBlock)).catch(() => undefined)
+      const number = await finding
+      return number === undefined ? [] : [{ type: 'block', chain, number, hash }]
+    }),
+  )
+  const found = blocks.flat()
+  if (found.length > 0) return found
+  return chains.map(({ name: chain }) => ({ type: 'transaction', chain, hash }))
+}
+
+async function byNumber(text: string, { store, chains }: SearchDependencies): Promise<SearchResult[]> {
+  // People copy numbers with separators.
+  const digits = text.replace(/^#/, '').replaceAll(/[,_\s]/g, '')
+  if (!/^\d{1,12}$/.test(digits)) return []
+  const number = Number(digits)
+  const blocks = chains.map(async ({ id, name: chain }): Promise<SearchResult[]> => {
+    const state = await store.chainState(id)
+    if (state === undefined || number > state.head.number) return []
+    const known = await store.lowestBlock(id, { from: number, to: number })
+    return [{ type: 'block', chain, number, hash: known?.hash ?? null }]
+  })
+  return (await Promise.all(blocks)).flat()
+}
+
+async function byName(whole: string, dependencies: SearchDependencies): Promise<SearchAnswer> {
+  const { store, table } = dependencies
+  const text = whole.slice(0, nameLengthMax)
+  const question = { text, limit: namedMax, readMax: namesReadMax }
+  const [contracts, labels] = await Promise.all([store.contractsNamed(question), store.labelsNamed(question)])
+  const chainOf = (id: ChainId) => table.all.find(chain => chain.id === id)
+  const results = new Map<string, Promise<SearchResult[]>>()
+  for (const { chain, contract, name, symbol } of contracts.found) {
+    // The store compares names as they were given; a reader sees them without what does not print.
+    if (![name, symbol].some(each => has(shownName(each), text))) continue
+    const of = chainOf(chain) ?? { id: chain, name: `0x${chain.toString(16)}` }
+    results.set(
+      `${chain} ${contract}`,
+      contractOn(of, contract, dependencies).then(found => (found ? [found] : [])),
+    )
+  }
+  for (const label of labels.found.slice(0, namedMax)) {
+    if (has(label.label, text)) results.set(`label ${label.address}`, byLabel(label, dependencies))
+  }
+  const found = unique((await Promise.all(results.values())).flat())
+  return {
+    results: found.sort((a, b) => placeOf(a, text) - placeOf(b, text)).slice(0, 2 * namedMax),
+    names: contracts.anywhere && labels.anywhere ? 'anywhere' : 'beginnings',
+  }
+}
+
+/** A labelled address is shown as the contracts that it is; one that is none is a wallet. */
+async function byLabel({ chain, address, label }: RankedLabel, dependencies: SearchDependencies) {
+  const asked = dependencies.chains.filter(({ id }) => chain === undefined || id === chain)
+  const contracts = (await Promise.all(asked.map(each => contractOn(each, address, dependencies)))).flatMap(
+    found => found ?? [],
+  )
+  if (contracts.length > 0) return contracts.map((contract): SearchResult => ({ ...contract, label }))
+  return [{ type: 'wallet', address, label, chains: asked.length === 1 ? [asked[0]!.name] : [] } satisfies SearchResult]
+}
+
+function has(name: string | undefined, text: string): boolean {
+  return name?.toLowerCase().includes(text.toLowerCase()) ?? false
+}
+
+function unique(results: readonly SearchResult[]): SearchResult[] {
+  const byPlace = new Map<string, SearchResult>()
+  for (const result of results) {
+    if (!('address' in result)) continue
+    byPlace.set(`${result.type} ${'chain' in result ? result.chain : ''} ${result.address}`, result)
+  }
+  return [...byPlace.values()]
+}
+
+/** The whole name first, then its beginning, then the rest; verified before others and spam last. */
+function placeOf(result: SearchResult, text: string): number {
+  const names = namesOf(result).map(name => name?.toLowerCase())
+  const wanted = text.toLowerCase()
+  const match = names.includes(wanted) ? 0 : names.some(name => name?.startsWith(wanted)) ? 1 : 2
+  if (result.type !== 'contract') return match
+  return match + (result.possible_spam ? 10 : 0) - (result.verified ? 0.5 : 0) - Math.min(result.transfers, 1e9) / 1e10
+}
+
+function namesOf(result: SearchResult): (string | null)[] {
+  if (result.type === 'contract') return [result.name, result.symbol, result.label]
+  return result.type === 'wallet' ? [result.label] : []
+}
