@@ -62,54 +62,82 @@ const operationsOpening = `# Operations
 
 Written by \`npm run generate\` from \`src/api/routes.ts\` and \`src/api/hosted/operations.ts\`; do not edit.
 
-Every operation that the hosted service has or had, by its own id. Those of EVM chains stand below \`/api/v2\`, \`/api/v2.1\` and \`/api/v2.2\`, those
-of Solana at the root. \`/openapi.json\` and \`/reference\` describe what is served. Everything else answers 501 with the code \`not_implemented\`,
-the operation's id and what it would need. \`scope\` is what a key needs (\`almanac keys create --scopes …\`; any: every key may ask), \`view\` what the
-chain keeps for it (\`chains.<name>.views\`); a chain that does not keep it answers 503 with the code \`not_configured\`.
+Every operation that the hosted service has or had, by its own id: first those that Almanac serves, then the others with the
+reason. \`/openapi.json\` and \`/reference\` describe the served ones. Every other operation answers 501 \`not_implemented\`, with
+its id and what it would need.
 
-What is particular to the answers:
-
-- A list of owners, NFTs or collections answers as of the block of its first page, which its cursor carries, or of \`at_block\` or \`at_date\`. A cursor is
-  for its own list and subject alone.
-- NFTs of a contract come by token hash, descending, and after them the ids that only ERC-2309 ranges moved, ascending. \`range\` 0 is the high end.
-- \`X-Index-Complete\` is true where every block that the answer rests on is indexed; \`status\` and \`index_complete\` say the same. Lists of a wallet, of
-  a block and of all contracts need whole blocks, so on a chain that is indexed on demand they show what is there.
-- Lists and counts of who owns what are made in memory, large ones one after the other: some 80 bytes a holding, 256 MB kept in all. A page of one
-  that takes more than 1 GB to make, from some ten million holdings on, answers 422 with the code \`list_too_large\`; the whole list (\`Accept: text/csv\`
-  or \`application/x-ndjson\`) is answered in parts then: of a contract by rising ids, of one token by rising addresses of its owners, of a wallet by its
-  tokens, each part in the order of pages. Unique owners ascend as ever. Counts and collections of a wallet are always answered; beyond that bound they
-  take minutes, are kept, and without \`at_block\` are those of a block up to ten minutes old.
-- One request looks at 200,000 records of an index. Beyond that \`total\` is null, and a filtered page of a wallet may have fewer rows than its limit, or
-  none, and a cursor. Transfers of the zero address are not listed as those of a wallet, and those of a token below more ERC-2309 ranges than that
-  answer 400 with the code \`answer_too_large\`.
-- A node of any process on the store says how many transactions a wallet sent (its nonce) and a block has, which block has a hash once it is final, and
-  which block was the last at a date that falls between known ones. Without one the counts are null. ERC-20 transfers are not indexed: their counts are
-  null. The zero address holds nothing; its transfers are not counted.
-- \`normalizeMetadata=true\` adds \`normalized_metadata\` where \`metadata\` is known, which is where the URI itself holds it. \`contract_type\` of an NFT of
-  CryptoPunks is null; their transfers say ERC721.
-- A wallet that gave more of a token than it received, by a contract that does not log every transfer, is not shown; \`almanac explain\` counts them.
-- Lists of transfers, owners and NFTs come whole with \`Accept: text/csv\` or \`application/x-ndjson\`: see [whole lists](guides/whole-lists.md).
-- \`include_prices\` and \`media_items\` are accepted and add nothing.
+| column | meaning |
+|---|---|
+| path | EVM chains: below \`/api/v2\`, \`/api/v2.1\` and \`/api/v2.2\`. Solana: at the root |
+| scope | the scope that a key needs (\`almanac keys create --scopes …\`); any: every key may ask |
+| view | the view that the chain must keep (\`chains.<name>.views\`); without it the answer is 503 \`not_configured\` |
 
 `
 
+const operationsNotes = `## Notes on the answers
+
+- **One block per list.** A list of owners, NFTs or collections answers as of the block of its first page, which its cursor
+  carries, or of \`at_block\` or \`at_date\`. A cursor belongs to its own list and subject alone.
+- **Order.** NFTs of a contract come by token hash, descending, and after them the ids that only ERC-2309 ranges moved, ascending.
+  \`range\` 0 is the high end.
+- **Completeness.** \`X-Index-Complete\` is true if every block that the answer rests on is indexed; \`status\` and
+  \`index_complete\` say the same. Lists of a wallet, of a block and of all contracts need whole blocks, so on an on-demand chain
+  they show what is there.
+- **Large lists.** Almanac makes lists and counts of who owns what in memory, large ones one after the other: some 80 bytes per
+  holding, 256 MB kept in all. A page of a list that takes more than 1 GB to make, from some ten million holdings on, answers 422
+  \`list_too_large\`. The whole list (\`Accept: text/csv\` or \`application/x-ndjson\`) then comes in parts, each in the order of
+  pages: a contract by rising ids, one token by rising addresses of its owners, a wallet by its tokens. Unique owners still
+  ascend. Counts and collections of a wallet are always answered; beyond that bound they take minutes, are kept, and without
+  \`at_block\` are those of a block up to ten minutes old.
+- **Scans.** One request reads at most 200,000 records of an index. Beyond that \`total\` is null, and a filtered page of a wallet
+  may have fewer rows than its limit, or none, and a cursor. The zero address has no list of transfers as a wallet. Transfers of a
+  token below more ERC-2309 ranges than that answer 400 \`answer_too_large\`.
+- **Asked of a node.** A node of any process on the store tells how many transactions a wallet sent (its nonce) and a block has,
+  which block has a hash once it is final, and which block was the last at a date that falls between known ones. Without a node
+  the counts are null. ERC-20 transfers are not indexed: their counts are null. The zero address holds nothing; its transfers are
+  not counted.
+- **Metadata.** \`normalizeMetadata=true\` adds \`normalized_metadata\` if \`metadata\` is known, which is when the URI itself holds
+  it. \`contract_type\` of an NFT of CryptoPunks is null; their transfers say ERC721.
+- **Impossible sums.** A wallet that sent more of a token than it received, because its contract does not log every transfer, is
+  not shown; \`almanac explain\` counts such wallets.
+- **Whole lists.** Lists of transfers, owners and NFTs come whole with \`Accept: text/csv\` or \`application/x-ndjson\`: see
+  [whole lists](guides/whole-lists.md).
+- \`include_prices\` and \`media_items\` are accepted and add nothing.
+`
+
 export function operationsPage(): string {
+  const served = hostedOperations.filter(operation => isServed(operation, routes))
+  const notServed = hostedOperations.filter(operation => !served.includes(operation))
   const sections = [
-    { title: 'EVM chains', isSolana: false },
-    { title: 'Solana', isSolana: true },
-  ].map(({ title, isSolana }) => {
-    const rows = hostedOperations
-      .filter(operation => operation.isSolana === isSolana)
-      .map(operation => {
-        const { id, method, path, scope, view } = operation
-        const served = isServed(operation, routes) ? 'yes' : `no: ${whyNotServed(operation)}`
-        return `| \`${id}\` | \`${method} ${path}\` | ${served} | ${scope ?? ''} | ${view ? `\`${view}\`` : ''} |`
-      })
-    return [`## ${title}`, '', '| operation | path | served | scope | view |', '|---|---|---|---|---|', ...rows].join(
-      '\n',
-    )
-  })
-  return `${operationsOpening}${sections.join('\n\n')}\n`
+    { family: 'EVM chains', isSolana: false },
+    { family: 'Solana', isSolana: true },
+  ].map(({ family, isSolana }) => ({
+    yes: operationsTable(
+      `Served: ${family}`,
+      ['operation', 'path', 'scope', 'view'],
+      served
+        .filter(operation => operation.isSolana === isSolana)
+        .map(({ scope = '', view, ...operation }) => [...namesOf(operation), scope, view ? `\`${view}\`` : '']),
+    ),
+    no: operationsTable(
+      `Not served: ${family}`,
+      ['operation', 'path', 'why not'],
+      notServed
+        .filter(operation => operation.isSolana === isSolana)
+        .map(operation => [...namesOf(operation), whyNotServed(operation)]),
+    ),
+  }))
+  const [yes, no] = [sections.map(section => section.yes), sections.map(section => section.no)]
+  return `${operationsOpening}${[...yes, operationsNotes, ...no].join('\n')}`
+}
+
+function namesOf({ id, method, path }: { id: string; method: string; path: string }): string[] {
+  return [`\`${id}\``, `\`${method} ${path}\``]
+}
+
+function operationsTable(title: string, columns: readonly string[], rows: readonly (readonly string[])[]): string {
+  const [heading, ...lines] = [columns, ...rows].map(cells => `| ${cells.join(' | ')} |`)
+  return [`## ${title}`, '', heading, `|${'---|'.repeat(columns.length)}`, ...lines, ''].join('\n')
 }
 
 const metricsOpening = `# Metrics

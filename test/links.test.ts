@@ -32,15 +32,17 @@ function anchorsOf(text: string): Set<string> {
 
 /** The links of a page that lead nowhere. */
 function deadLinks(page: string, text: string, read: (path: string) => string | undefined): string[] {
-  return [...withoutCode(text).matchAll(/\]\(([^)\s]+)\)|(?:src|srcset|href)="([^"]+)"/g)].flatMap(([, plain, html]) => {
-    const target = (plain ?? html)!
-    if (/^[a-z]+:/.test(target)) return []
-    const [path = '', anchor] = target.split('#')
-    const file = path === '' ? page : relative(root, join(root, dirname(page), path))
-    const found = path === '' ? text : read(file)
-    if (found === undefined) return [`${page}: ${target}`]
-    return anchor === undefined || anchorsOf(found).has(anchor) ? [] : [`${page}: ${target}`]
-  })
+  return [...withoutCode(text).matchAll(/\]\(([^)\s]+)\)|(?:src|srcset|href)="([^"]+)"/g)].flatMap(
+    ([, plain, html]) => {
+      const target = (plain ?? html)!
+      if (/^[a-z]+:/.test(target)) return []
+      const [path = '', anchor] = target.split('#')
+      const file = path === '' ? page : relative(root, join(root, dirname(page), path))
+      const found = path === '' ? text : read(file)
+      if (found === undefined) return [`${page}: ${target}`]
+      return anchor === undefined || anchorsOf(found).has(anchor) ? [] : [`${page}: ${target}`]
+    },
+  )
 }
 
 /** Undefined where there is nothing; a folder has no headings. */
@@ -54,7 +56,8 @@ test.each(pages)('the links of %s lead somewhere', page => {
 })
 
 test('a missing file and a missing heading are noticed', () => {
-  const text = '# A page\n\n## One, `two` & three\n\n## Again\n## Again\n```\n[code](nothing.md)\n```\n`[code](no.md)`\n'
+  const text =
+    '# A page\n\n## One, `two` & three\n\n## Again\n## Again\n```\n[code](nothing.md)\n```\n`[code](no.md)`\n'
   const links = ['#a-page', '#one-two--three', '#again-1', 'other.md#there', 'https://example.com/#x', 'etc/']
   const dead = ['#again-2', 'gone.md', 'other.md#gone']
   const page = `${text}${[...links, ...dead].map(link => `[link](${link})`).join(' ')}\n<img src="gone.svg">\n`
