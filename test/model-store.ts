@@ -247,6 +247,12 @@ export class ModelStore {
     return within.sort((a, b) => a.number - b.number)[0]
   }
 
+  blockWithHash(id: ChainId, hash: Hash, { from, to }: Interval): Block | undefined {
+    const { coldBlocks, hotBlocks } = this.#chain(id)
+    const known = [...coldBlocks.values(), ...hotBlocks.values()]
+    return known.find(block => block.hash === hash && block.number >= from && block.number <= to)
+  }
+
   pendingRanges(id: ChainId): StoredRange[] {
     return [...this.#chain(id).pending].sort((a, b) => a.from - b.from)
   }

@@ -267,6 +267,8 @@ function activityIn(step: Step, blocks: readonly Block[]): ActivityRow[] {
   })
 }
 
+const noHash = `0x${'00'.repeat(32)}` as Hash
+
 /** Everything that can be read, compared. The paging follows positions as cursors do. */
 export async function compareReads(model: ModelStore, store: Store, limit: number): Promise<void> {
   for (const chain of chains) {
@@ -274,8 +276,16 @@ export async function compareReads(model: ModelStore, store: Store, limit: numbe
     expect(await store.hotBlocks(chain)).toEqual(model.hotBlocks(chain))
     expect(await store.pendingRanges(chain)).toEqual(model.pendingRanges(chain))
     for (const from of [0, 20, 4090])
-      for (const to of [10, 41, 9000])
-        expect(await store.lowestBlock(chain, { from, to })).toEqual(model.lowestBlock(chain, { from, to }))
+      for (const to of [10, 41, 9000]) {
+        const lowest = model.lowestBlock(chain, { from, to })
+        expect(await store.lowestBlock(chain, { from, to })).toEqual(lowest)
+        const hash = lowest?.hash ?? noHash
+        for (const within of [
+          { from, to },
+          { from: 0, to: 30 },
+        ])
+          expect(await store.blockWithHash(chain, hash, within)).toEqual(model.blockWithHash(chain, hash, within))
+      }
     for (const scope of scopes) expect(await store.coverage(chain, scope)).toEqual(model.coverage(chain, scope))
     const byScope = await store.coverageByScope(chain)
     expect(await store.contractsOf(chain, undefined, 100)).toEqual(model.contractsOf(chain))

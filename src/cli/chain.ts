@@ -2,15 +2,11 @@
 import { Command } from 'commander'
 import type { LoadedConfig } from '../config/load.ts'
 import { AlmanacError } from '../errors.ts'
-import type { Address, ChainId } from '../model.ts'
-import { setActivityGap } from '../store/activity-gaps.ts'
-import type { Store } from '../store/store.ts'
+import { markCutWallets } from '../store/activity-gaps.ts'
 import { confirmRemoval } from './init/answers.ts'
 import { takeChain } from './open-chain.ts'
 import { chooseChain, parseChain, wholeNumber, withConfig } from './options.ts'
 import { countText, printData, printJson } from './terminal.ts'
-
-const walletsPerPage = 1_000
 
 type UnfinalizeFlags = { to: number; yes?: true; json?: true }
 
@@ -50,18 +46,4 @@ async function unfinalize(loaded: LoadedConfig, text: string, { to, yes, json }:
   printData(
     `${name} is final up to block ${countText(to)}, before it was ${countText(finalized)}. Start the service to follow it again from there.`,
   )
-}
-
-/** Those with a first transaction that stays and a last one that goes: what lies between was not kept. */
-async function markCutWallets(
-  store: Store,
-  chain: ChainId,
-  { to, finalized }: { to: number; finalized: number },
-): Promise<void> {
-  for (let after: Address | undefined; ; ) {
-    const rows = await store.activityWithin(chain, { from: to + 1, to: finalized }, { after, limit: walletsPerPage })
-    for (const { address, first } of rows) if (first.block <= to) await setActivityGap(store, chain, address, to)
-    if (rows.length < walletsPerPage) return
-    after = rows.at(-1)?.address
-  }
 }

@@ -41,3 +41,22 @@ export async function setActivityGap(
   const stored = [...gaps].map(gap => (gap[1] === Infinity ? gap[0] : gap))
   await store.putCheckpoint(nameOf(wallet), JSON.stringify(stored))
 }
+
+const walletsPerPage = 1_000
+
+/**
+ * Before finality is taken back: those with a first transaction that stays and a last one that goes, because what lies
+ * between was not kept.
+ */
+export async function markCutWallets(
+  store: Store,
+  chain: ChainId,
+  { to, finalized }: { to: number; finalized: number },
+): Promise<void> {
+  for (let after: Address | undefined; ; ) {
+    const rows = await store.activityWithin(chain, { from: to + 1, to: finalized }, { after, limit: walletsPerPage })
+    for (const { address, first } of rows) if (first.block <= to) await setActivityGap(store, chain, address, to)
+    if (rows.length < walletsPerPage) return
+    after = rows.at(-1)?.address
+  }
+}

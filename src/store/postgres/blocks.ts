@@ -127,6 +127,21 @@ export async function lowestBlockOf(
   return lowest
 }
 
+export async function blockWithHash(
+  database: Database,
+  ordinal: number,
+  hash: Hash,
+  { from, to }: Interval,
+): Promise<Block | undefined> {
+  // Hot ones first: what becomes final in between is found among the cold ones.
+  for (const table of ['hot_blocks', 'blocks']) {
+    const find = `SELECT number, hash, timestamp FROM ${table} WHERE chain = $1 AND number BETWEEN $2::int8 AND $3::int8 AND hash = $4::bytea LIMIT 1`
+    const [row] = await database.read(find, ordinal, from, to, bytesOfHex(hash))
+    if (row !== undefined) return blockOf(row)
+  }
+  return undefined
+}
+
 const hotBlocksSql =
   'SELECT number, hash, timestamp FROM hot_blocks JOIN chains ON ordinal = chain WHERE chain = $1 AND number > finalized ORDER BY number'
 

@@ -6,7 +6,7 @@ import { activityCount } from '../packed-activity.ts'
 import type { ChainReader, ChainWriter, ColdCommit, HotBlock } from '../store.ts'
 import { dropActivity } from './activity.ts'
 import { hexTextOf } from './arrays.ts'
-import { blocksAround, hotBlocksOf, lowestBlockOf } from './blocks.ts'
+import { blocksAround, blockWithHash, hotBlocksOf, lowestBlockOf } from './blocks.ts'
 import * as commits from './chain-commits.ts'
 import {
   contractCoverage,
@@ -148,6 +148,8 @@ export function chainReader(store: StoreDatabase): ChainReader {
       store.ofChain(chain, noBlocks, ordinal => blocksAround(store, ordinal, timestamp)),
     lowestBlock: (chain, interval) =>
       store.ofChain(chain, undefined, ordinal => lowestBlockOf(database, ordinal, interval)),
+    blockWithHash: (chain, hash, interval) =>
+      store.ofChain(chain, undefined, ordinal => blockWithHash(database, ordinal, hash, interval)),
     pendingRanges: chain => store.ofChain(chain, [], ordinal => pendingRangesOf(database, ordinal)),
     hotBlocks: chain => store.ofChain(chain, [], ordinal => hotBlocksOf(database, ordinal)),
     watchedContracts: chain => store.ofChain(chain, [], ordinal => watchedContracts(database, ordinal)),

@@ -39,6 +39,22 @@ export function lowestBlockOf(connection: Connection, ordinal: number, { from, t
   )
 }
 
+export function blockWithHash(
+  connection: Connection,
+  ordinal: number,
+  hash: Hash,
+  { from, to }: Interval,
+): Block | undefined {
+  return connection.snapshot(() => {
+    for (const table of ['blocks', 'hot_blocks'] as const) {
+      const find = `SELECT key, hash, timestamp FROM ${table} WHERE key BETWEEN ? AND ? AND hash = ? LIMIT 1`
+      const row = connection.get(find, blockKey(ordinal, to), blockKey(ordinal, from), bytesOfHex(hash))
+      if (row !== undefined) return blockOf(row)
+    }
+    return undefined
+  })
+}
+
 export function hasColdBlocks(connection: Connection, ordinal: number, interval: Interval): boolean {
   return lowestBlock(connection, 'blocks', ordinal, interval) !== undefined
 }

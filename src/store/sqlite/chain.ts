@@ -7,7 +7,7 @@ import type { Address, Hash } from '../../model.ts'
 import { activityCount } from '../packed-activity.ts'
 import type { ChainReader, ChainWriter } from '../store.ts'
 import { dropActivity } from './activity.ts'
-import { blocksAround, hotBlocksOf, lowestBlockOf } from './blocks.ts'
+import { blocksAround, blockWithHash, hotBlocksOf, lowestBlockOf } from './blocks.ts'
 import * as commits from './chain-commits.ts'
 import {
   addCoverageRows,
@@ -112,6 +112,8 @@ export function chainReader(file: StoreFile): ChainReader {
       ),
     lowestBlock: async (chain, interval) =>
       file.ofChain(chain, undefined, (read, ordinal) => lowestBlockOf(read, ordinal, interval)),
+    blockWithHash: async (chain, hash, interval) =>
+      file.ofChain(chain, undefined, (read, ordinal) => blockWithHash(read, ordinal, hash, interval)),
     pendingRanges: async chain => file.ofChain(chain, [], pendingRangesOf),
     hotBlocks: async chain => file.ofChain(chain, [], hotBlocksOf),
     watchedContracts: async chain => file.ofChain(chain, [], watchedContracts),
