@@ -40,6 +40,9 @@ export function parseHash(text: string): Hash | undefined {
   return hashPattern.test(lower) ? (lower as Hash) : undefined
 }
 
+/** The highest that every store can hold. */
+export const blockNumberMax = 2 ** 31 - 2
+
 /** A block as the store keeps it. `timestamp` is in unix seconds. */
 export type Block = { number: number; hash: Hash; timestamp: number }
 

@@ -1,6 +1,6 @@
 // Reads the headers of a file: whether each is the parent of the next, and whether the frozen accumulator has them.
 // Bodies and receipts are not looked at.
-import type { Interval } from '../../model.ts'
+import { blockNumberMax, type Interval } from '../../model.ts'
 import { UnreadableFile } from './e2store.ts'
 import { type FileHeader, readHeader } from './file-block.ts'
 import type { ProofKind } from './header-proof.ts'
@@ -47,6 +47,7 @@ export function headerBelow(file: HistoryFile, number: number, above: FileHeader
 function headerAt(file: HistoryFile, number: number): FileHeader {
   const header = readHeader(file.header(number))
   if (header.number !== number) throw new UnreadableFile(`is block ${header.number} by its header`)
+  if (number > blockNumberMax) throw new UnreadableFile(`has a number above ${blockNumberMax}, which no chain has`)
   return header
 }
 

@@ -4,7 +4,7 @@ import type { Readable } from 'node:stream'
 import { Pool } from 'undici'
 import { followSignals, pause } from '../../abort.ts'
 import { messageOf } from '../../errors.ts'
-import type { Interval } from '../../model.ts'
+import { blockNumberMax, type Interval } from '../../model.ts'
 import { type EndpointAddress, endpointAddresses } from '../../rpc/endpoint-address.ts'
 import { retryAfterOf, unpacked } from '../../rpc/http.ts'
 import { RateBudget } from '../rate-budget.ts'
@@ -331,7 +331,8 @@ async function textOf(stream: Readable): Promise<string> {
 function numberIn(text: string): number | undefined {
   try {
     const { number } = JSON.parse(text) as { number?: unknown }
-    return Number.isSafeInteger(number) && (number as number) >= 0 ? (number as number) : undefined
+    const isBlock = Number.isSafeInteger(number) && (number as number) >= 0 && (number as number) <= blockNumberMax
+    return isBlock ? (number as number) : undefined
   } catch {
     return undefined
   }

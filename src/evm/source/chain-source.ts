@@ -3,7 +3,7 @@
 import type { Chain } from '../../chains.ts'
 import { AlmanacError, messageOf } from '../../errors.ts'
 import { isHexOf, quantityHex, quantityOf } from '../../hex.ts'
-import type { Block, Evidence, Hash, Interval, TransferRow } from '../../model.ts'
+import { type Block, blockNumberMax, type Evidence, type Hash, type Interval, type TransferRow } from '../../model.ts'
 import { rpcFailureOf } from '../../rpc/failures.ts'
 import type { PackedActivity } from '../../store/packed-activity.ts'
 import type { MalformedCounts } from '../decode/decode.ts'
@@ -169,7 +169,7 @@ export function readHeader(value: unknown): Header | undefined {
   const readable =
     isHexOf(header.hash, 32) &&
     isHexOf(header.parentHash, 32) &&
-    quantityOf(header.number, Number.MAX_SAFE_INTEGER) >= 0 &&
+    quantityOf(header.number, blockNumberMax) >= 0 &&
     quantityOf(header.timestamp, 2 ** 40) >= 0
   return readable ? headerOf(header) : undefined
 }
