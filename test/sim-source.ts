@@ -23,6 +23,8 @@ export type SimSourceOptions = {
   blocksPerRange?: number
   /** Gives no header by itself, as a portal whose headers cannot be hashed. */
   lacksHeaders?: boolean
+  /** Its headers cannot be hashed. */
+  unproven?: boolean
 }
 
 export class SimSource implements BulkSource {
@@ -100,7 +102,9 @@ export class SimSource implements BulkSource {
   async header(number: number) {
     if (this.#options.lacksHeaders === true) return undefined
     const block = JSON.parse(blockText(this.#options.sim.block(number), false, rendered(this.#options.sim)))
-    return this.isClosed ? undefined : headerOf(block)
+    return this.isClosed
+      ? undefined
+      : { ...headerOf(block), ...(this.#options.unproven ? { unproven: true as const } : {}) }
   }
 
   async anchorIn({ from, to }: Interval) {

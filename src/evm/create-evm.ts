@@ -116,7 +116,7 @@ export function createEvm(options: EvmOptions): Evm {
     let keeper = daily && new BudgetKeeper(daily, store)
     const { pollMs, backgroundPerSecond } = paceOf(chain, settings)
     const { backfill } = settings
-    const sources = (given: SourceSettings) => sourcesOf(given, { chain, rpc, decoder, log })
+    const sources = (given: SourceSettings) => sourcesOf(given, { chain, rpc, decoder, log, store })
     const bulk = new BulkSources(sources(settings))
     const setup: ChainSetup = { index, views, from, contracts, chain, pollMs, backfill, senderSample, retention }
     const heads = new HeadsNews(settings.ws)

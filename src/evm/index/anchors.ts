@@ -85,9 +85,11 @@ export async function linkBelow({ anchor, to, ...options }: Walk, signal: AbortS
   let { number, hash, evidence } = anchor
   while (number > to) {
     const header = await bulk?.header(number, signal)
-    // One of another chain is no reason to ask no other.
-    if (header === undefined || header.hash !== hash) break
+    // One of another chain is no reason to ask no other, nor is one that proves nothing where others may.
+    if (header === undefined || header.hash !== hash || (header.unproven && rpc.endpoints.length > 0)) break
     hash = header.parentHash
+    // What hangs on it cannot rise: it is the word of a source, whatever connects that later.
+    if (header.unproven) evidence = 'one-endpoint'
     number--
     onHeaders?.(1)
   }
@@ -172,7 +174,8 @@ export async function dropLostRanges(
   const hashes = await hashesOf({ rpc, numbers: atNodes.map(({ to }) => to) }, signal)
   const told = new Map(atNodes.map((range, at) => [range, hashes[at]]))
   for (const range of pending) {
-    const hash = told.has(range) ? told.get(range) : (await bulk?.header(range.to, signal))?.hash
+    const header = told.has(range) ? undefined : await bulk?.header(range.to, signal)
+    const hash = told.get(range) ?? (header?.unproven ? undefined : header?.hash)
     if (hash !== undefined && hash !== range.hash)
       await store.dropRange(chain.id, 'full', { from: range.from, to: range.to })
   }

@@ -22,10 +22,10 @@ afterEach(async () => {
 type Held = Interval & { evidence: Evidence; of: SimChain }
 
 /** A store that claims blocks, and what tries to raise them. */
-async function world(node: SimNode, held: readonly Held[]) {
+async function world(node: SimNode, held: readonly Held[], endpoints = node.endpoints) {
   const { store, remove } = await temporaryStore()
   const chain = simulatedChain(node)
-  const rpc = new ChainRpc({ chain, endpoints: node.endpoints.map(({ url }) => ({ url })) })
+  const rpc = new ChainRpc({ chain, endpoints: endpoints.map(({ url }) => ({ url })) })
   cleanups.push(remove, () => rpc.close())
   for (const { of, evidence, from, to } of held) await store.commitCold(claimOf(chain.id, of, { from, to, evidence }))
   const raise = async (bulk = new BulkSources()) => {
@@ -85,4 +85,20 @@ test('blocks that are not those of an anchor are dropped, also where no source h
   const source = new SimSource({ chain, sim: node.chain, holds: [{ from: 0, to: 40 }], anchors })
   expect(await raise(new BulkSources([source]))).toEqual([{ from: 0, to: 40 }])
   expect(await coverage(store, chain.id)).toEqual([])
+})
+
+test('a header that is the word of its source raises nothing', async () => {
+  const node = await startSimNode({ chain: shape })
+  cleanups.push(() => node.close())
+  const held = [
+    { of: node.chain, from: 0, to: 40, evidence: 'unanchored' },
+    { of: node.chain, from: 41, to: 60, evidence: 'canonical' },
+  ] as const
+  const { chain, store, raise } = await world(node, held, [])
+  const sourceOf = (unproven: boolean) =>
+    new SimSource({ chain, sim: node.chain, holds: [{ from: 0, to: 60 }], unproven })
+  await raise(new BulkSources([sourceOf(true)]))
+  expect(await coverage(store, chain.id)).toEqual(held.map(({ of: _, ...each }) => each))
+  await raise(new BulkSources([sourceOf(true), sourceOf(false)]))
+  expect(await coverage(store, chain.id)).toEqual([{ from: 0, to: 60, evidence: 'canonical' }])
 })

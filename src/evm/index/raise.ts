@@ -126,7 +126,7 @@ async function headerOf(
   signal: AbortSignal,
 ): Promise<Header | undefined> {
   const header = await bulk.header(block.number, signal)
-  if (header?.hash === block.hash) return header
+  if (header?.hash === block.hash && header.unproven !== true) return header
   return rpc.endpoints.length === 0 ? undefined : await source.provenHeaderOf(block, signal)
 }
 

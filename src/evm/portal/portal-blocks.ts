@@ -73,16 +73,21 @@ function hiddenIn(
   { chain, lacking }: PortalTask,
 ): Failure | undefined {
   if (doubt === undefined) return undefined
-  if (headersProven === false) {
-    const { headers } = chain.quirks
-    const names = [...headerNumbers, ...headerTexts, ...(headers?.required ?? []), ...(headers?.added ?? [])]
-    const isServed = names.every(name => blockColumns.has(name) && !lacking.includes(`block.${name}`))
-    const isKnown = headers !== undefined && interval.from >= (headers.from ?? 0)
-    return isKnown && isServed ? failure('block-hash', interval.from, doubt.reason) : undefined
-  }
+  if (headersProven === false)
+    return isHashable(interval.from, { chain, lacking })
+      ? failure('block-hash', interval.from, doubt.reason)
+      : undefined
   const isServed = !lacking.some(column => column.startsWith('transaction.')) && !translated.some(({ lack }) => lack)
   const isKnown = chain.quirks.stateSyncTransactions !== true && translated.every(({ block }) => areKnown(block))
   return isServed && isKnown ? failure('transactions', interval.from, doubt.reason) : undefined
+}
+
+/** Whether everything was served that the hash of a header is of, and its form is known. */
+export function isHashable(number: number, { chain, lacking }: Pick<PortalTask, 'chain' | 'lacking'>): boolean {
+  const { headers } = chain.quirks
+  if (headers === undefined || number < (headers.from ?? 0)) return false
+  const names = [...headerNumbers, ...headerTexts, ...(headers.required ?? []), ...headers.added]
+  return names.every(name => blockColumns.has(name) && !lacking.includes(`block.${name}`))
 }
 
 function areKnown({ transactions }: RpcBlock): boolean {

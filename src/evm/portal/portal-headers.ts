@@ -1,25 +1,28 @@
 // Reads headers of a portal, each with its hash recomputed, and learns from them how an operator's own chain hashes
-// its headers. What does not hash to its hash is left out.
+// its headers. What does not hash to its hash is left out; what cannot be hashed is marked.
 import { builtInChains, type Chain, ethereumHeaders } from '../../chains.ts'
 import type { Interval } from '../../model.ts'
 import { checkBlockHash } from '../proof/block-hash.ts'
 import type { RpcHeader } from '../rpc/port.ts'
-import { type Header, readHeader } from '../source/chain-source.ts'
-import { portalHeaders } from './portal-blocks.ts'
+import type { BulkHeader } from '../source/bulk-source.ts'
+import { readHeader } from '../source/chain-source.ts'
+import { isHashable, portalHeaders } from './portal-blocks.ts'
 import type { PortalClient } from './portal-client.ts'
 
-/** Those of the interval that are proven by themselves. */
+/** Those of the interval that are proven by themselves, and those that lack what would prove them. */
 export async function headersIn(
   chain: Chain,
   client: PortalClient,
   interval: Interval,
   signal: AbortSignal,
-): Promise<Header[]> {
+): Promise<BulkHeader[]> {
   const { body, lacking } = await client.blocks(interval, { content: 'header' }, signal)
   return portalHeaders({ chain, bodies: [body], lacking }).flatMap(given => {
     const header = readHeader(given)
-    const isProven = checkBlockHash(given as unknown as RpcHeader, chain.quirks.headers).is === 'equal'
-    return header !== undefined && isProven ? [header] : []
+    const { is } = checkBlockHash(given as unknown as RpcHeader, chain.quirks.headers)
+    if (header === undefined || is === 'different') return []
+    if (is === 'equal') return [header]
+    return isHashable(header.number, { chain, lacking }) ? [] : [{ ...header, unproven: true }]
   })
 }
 
@@ -34,7 +37,8 @@ export async function learntChain(
   const learnt = { ...chain, quirks: { ...chain.quirks, headers: ethereumHeaders } }
   const sampled = { from: Math.max(from, to - samples + 1), to }
   const headers = await headersIn(learnt, client, sampled, signal)
-  return headers.length === sampled.to - sampled.from + 1 ? learnt : chain
+  const proven = headers.filter(({ unproven }) => unproven !== true)
+  return proven.length === sampled.to - sampled.from + 1 ? learnt : chain
 }
 
 const samples = 6

@@ -127,13 +127,30 @@ test('a dataset that begins later than it said is believed when asked', async ()
 })
 
 test('a range ends with the anchor that it holds, and the anchor is known from then on', async () => {
-  const { source } = await start({}, { anchor: hashOf(23) })
-  expect(await source.anchorIn({ from: 0, to: top }, signal)).toBeUndefined()
+  const { portal, source } = await start({}, { anchor: hashOf(23) })
   const range = await source.range({ from: 20, to: 27 }, { scope: 'transfers', lastHash: hashOf(27) }, signal)
   expect([range.interval, range.anchor]).toEqual([{ from: 20, to: 23 }, 'receipts-root'])
   const anchor = { number: 23, hash: hashOf(23), evidence: 'receipts-root' }
+  const before = portal.queries.length
   expect(await source.anchorIn({ from: 0, to: top }, signal)).toEqual(anchor)
   expect(await source.anchorIn({ from: 24, to: top }, signal)).toBeUndefined()
+  expect(portal.queries.length).toBe(before)
+})
+
+test('an anchor that was not read is looked up among what is stored, then among the headers near the top', async () => {
+  const anchor = { number: 23, hash: hashOf(23), evidence: 'receipts-root' }
+  const asked: unknown[] = []
+  const storedNumber = async (...[hash, interval]: [Hash, unknown, unknown]) => {
+    asked.push([hash, interval])
+    return hash === anchor.hash ? 23 : undefined
+  }
+  const { portal, source } = await start({}, { anchor: anchor.hash, storedNumber })
+  const before = portal.queries.length
+  expect(await source.anchorIn({ from: 0, to: 40 }, signal)).toEqual(anchor)
+  expect([asked, portal.queries.length]).toEqual([[[anchor.hash, { from: 0, to: 40 }]], before])
+  const { source: unstored } = await start({}, { anchor: anchor.hash, storedNumber: async () => undefined })
+  expect(await unstored.anchorIn({ from: 0, to: 22 }, signal)).toBeUndefined()
+  expect(await unstored.anchorIn({ from: 0, to: 40 }, signal)).toEqual(anchor)
 })
 
 test('a block that shows the hash of the anchor, and cannot be hashed, is none', async () => {
@@ -157,6 +174,17 @@ test('headers are hashed, and asked for many at once', async () => {
   const headers = await Promise.all([20, 19, 18].map(number => source.header(number, signal)))
   for (const header of headers) expect([undefined, hashOf(header?.number ?? 0)]).toContain(header?.hash)
   expect(await source.header(top + 1, signal)).toBeUndefined()
+})
+
+test('headers that a dataset lacks fields of are its word, those that could be hashed and are not are none', async () => {
+  const { portal, source } = await start({ lacking: { 'block.mixHash': top } })
+  expect(await source.header(30, signal)).toMatchObject({ hash: hashOf(30), parentHash: hashOf(29), unproven: true })
+  const other = new SimChain({ ...trialChain.options, hashes: 'cheap' })
+  portal.options = { chain: other }
+  const honest = openSource(portal)
+  open.push(honest)
+  await honest.look(signal)
+  expect(await honest.header(30, signal)).toBeUndefined()
 })
 
 test('what a dataset lacks of headers comes from nodes, and is asked for only while it is needed', async () => {

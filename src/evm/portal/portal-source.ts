@@ -7,8 +7,15 @@ import { messageOf } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { Hash, Interval } from '../../model.ts'
 import type { Failure } from '../proof/failure.ts'
-import { type Anchor, type BulkRequest, type BulkSource, SourceLost, type SourceStatus } from '../source/bulk-source.ts'
-import { type DecodedRange, type Header, strayReason } from '../source/chain-source.ts'
+import {
+  type Anchor,
+  type BulkHeader,
+  type BulkRequest,
+  type BulkSource,
+  SourceLost,
+  type SourceStatus,
+} from '../source/bulk-source.ts'
+import { type DecodedRange, strayReason } from '../source/chain-source.ts'
 import type { Decoder } from '../source/decode-pool.ts'
 import { RangeSize } from '../source/range-size.ts'
 import type { PortalResult } from './portal-blocks.ts'
@@ -21,6 +28,8 @@ export type PortalSourceOptions = PortalClientOptions & {
   log: Log
   /** A block that the operator says is of the chain. */
   anchor?: Hash | undefined
+  /** The number of the block with this hash among those that are stored. */
+  storedNumber?: ((hash: Hash, interval: Interval, signal: AbortSignal) => Promise<number | undefined>) | undefined
   /** Headers of these blocks as nodes answer them: they may have fields that the dataset lacks. */
   headersOf?: ((interval: Interval, signal: AbortSignal) => Promise<readonly unknown[]>) | undefined
   /** How long a wrong range is not asked for again. */
@@ -35,6 +44,8 @@ const sizes = { targetBytes: 8_000_000, blocksInitial: 8, blocksMax: 1_000 }
 /** Headers are mostly asked for one below another. */
 const headersAtOnce = 200
 const headersKept = 2_000
+/** Of stored blocks, for the one that the operator names. */
+const headersSearched = 10_000
 
 export function portalSource(options: PortalSourceOptions): BulkSource {
   return new PortalSource(options)
@@ -48,7 +59,7 @@ class PortalSource implements BulkSource {
   readonly #options: PortalSourceOptions
   readonly #client: PortalClient
   readonly #size = new RangeSize(sizes)
-  readonly #headers = new Map<number, Header>()
+  readonly #headers = new Map<number, BulkHeader>()
   #chain: Chain
   #start: number | undefined
   #head: number | undefined
@@ -122,7 +133,7 @@ class PortalSource implements BulkSource {
     return this.range({ from: interval.from, to: anchor.number }, { scope, lastHash: anchor.hash }, signal)
   }
 
-  async header(number: number, signal: AbortSignal): Promise<Header | undefined> {
+  async header(number: number, signal: AbortSignal): Promise<BulkHeader | undefined> {
     const held = this.holds.find(({ from, to }) => number >= from && number <= to)
     const known = this.#headers.get(number)
     if (known !== undefined || held === undefined) return known
@@ -139,10 +150,25 @@ class PortalSource implements BulkSource {
     return this.#headers.get(number)
   }
 
-  async anchorIn({ from, to }: Interval): Promise<Anchor | undefined> {
-    const [number, hash] = [this.#anchorNumber, this.#options.anchor]
-    if (number === undefined || hash === undefined || number < from || number > to) return undefined
+  /** A portal cannot be asked for a hash: the block was read, is stored, or is near the top, where anchors mostly are. */
+  async anchorIn({ from, to }: Interval, signal: AbortSignal): Promise<Anchor | undefined> {
+    const { anchor: hash, storedNumber } = this.#options
+    if (hash === undefined) return undefined
+    this.#anchorNumber ??=
+      (await storedNumber?.(hash, { from, to }, signal)) ?? (await this.#topNamed(hash, { from, to }, signal))
+    const number = this.#anchorNumber
+    if (number === undefined || number < from || number > to) return undefined
     return { number, hash, evidence: 'receipts-root' }
+  }
+
+  async #topNamed(hash: Hash, { from, to }: Interval, signal: AbortSignal): Promise<number | undefined> {
+    for (let number = to; number >= Math.max(from, to - headersSearched + 1); number--) {
+      const header = await this.header(number, signal)
+      if (header === undefined) return undefined
+      // A hash that a header does not hash to may be shown for any block.
+      if (header.hash === hash && header.unproven !== true) return number
+    }
+    return undefined
   }
 
   status(): SourceStatus {

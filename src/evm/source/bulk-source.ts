@@ -23,8 +23,8 @@ export interface BulkSource {
    * status.
    */
   range(interval: Interval, asked: BulkRequest, signal: AbortSignal): Promise<DecodedRange>
-  /** A header of its own, hashed; undefined if it has none. */
-  header(number: number, signal: AbortSignal): Promise<Header | undefined>
+  /** A header of its own; undefined if it has none, or one that does not hash to its hash. */
+  header(number: number, signal: AbortSignal): Promise<BulkHeader | undefined>
   /** The highest block of the interval that is proven or that the operator names. */
   anchorIn(interval: Interval, signal: AbortSignal): Promise<Anchor | undefined>
   /** Grows when it may know an anchor that it did not know before: roots to check proofs against, the named block. */
@@ -44,6 +44,9 @@ export type BulkRequest = {
   /** The hash of the last block, if it is known: a range of another chain is then refused. */
   lastHash?: Hash | undefined
 }
+
+/** `unproven`: it lacks fields that its hash is of, so that the parent it names is the word of its source. */
+export type BulkHeader = Header & { unproven?: true }
 
 /** A block that is of the chain by itself: proven, or by the operator's word. */
 export type Anchor = Pick<Block, 'number' | 'hash'> & { evidence: 'canonical' | 'receipts-root' }

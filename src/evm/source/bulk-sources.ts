@@ -1,8 +1,7 @@
 // The bulk sources of one chain, in the order in which they are asked: files before a portal. They may be replaced
 // while history is filled: a signal then tells readers to begin again.
-import type { Interval, SourceStatus } from '../../model.ts'
-import type { Anchor, BulkSource } from './bulk-source.ts'
-import type { Header } from './chain-source.ts'
+import type { Block, Interval, SourceStatus } from '../../model.ts'
+import { type Anchor, type BulkHeader, type BulkSource, SourceLost } from './bulk-source.ts'
 
 /** How often they look what they have, unless the configuration was read again. */
 const lookEveryMs = 15_000
@@ -61,20 +60,50 @@ export class BulkSources {
     if (configured === this.#configured) this.#lookedMs = lookedMs
   }
 
-  /** The highest block of each that has any, the highest first. */
-  get tops(): number[] {
-    const tops = this.#all.flatMap(({ holds }) => holds.at(-1)?.to ?? [])
-    return tops.sort((a, b) => b - a)
+  /** Whether one of them has a block, by what it says. */
+  hold(number: number): boolean {
+    return this.#all.some(source => isHeld(number, source))
   }
 
-  /** By the first that has it. */
-  async header(number: number, signal: AbortSignal): Promise<Header | undefined> {
-    for (const source of this.#all) {
-      if (!source.holds.some(({ from, to }) => from <= number && number <= to)) continue
-      const header = await source.header(number, signal)
-      if (header !== undefined) return header
+  /** Whether one of them cannot be looked at now: what it named may come back. */
+  get areAway(): boolean {
+    return this.status().some(
+      ({ state, refused }) => state === 'waiting' || (state === 'failed' && refused.length === 0),
+    )
+  }
+
+  /** The highest block above another that one of them gives whole. What cannot be read is held no longer. */
+  async topAbove(number: number, signal: AbortSignal): Promise<Block | undefined> {
+    const tried = new Set<string>()
+    for (;;) {
+      const tops = this.#all.flatMap((source, at) => {
+        const top = source.holds.at(-1)?.to ?? -1
+        return top > number && !tried.has(`${at} ${top}`) ? [{ source, top, name: `${at} ${top}` }] : []
+      })
+      const [highest] = tops.sort((a, b) => b.top - a.top)
+      if (highest === undefined) return undefined
+      const { source, top, name } = highest
+      tried.add(name)
+      try {
+        const { headers } = await source.range({ from: top, to: top }, { scope: 'transfers' }, signal)
+        const block = headers.at(-1)
+        if (block !== undefined) return { number: block.number, hash: block.hash, timestamp: block.timestamp }
+      } catch (error) {
+        if (!(error instanceof SourceLost)) throw error
+      }
     }
-    return undefined
+  }
+
+  /** By the first that has it and proves it, else by the first that has it. */
+  async header(number: number, signal: AbortSignal): Promise<BulkHeader | undefined> {
+    let word: BulkHeader | undefined
+    for (const source of this.#all) {
+      if (!isHeld(number, source)) continue
+      const header = await source.header(number, signal)
+      if (header !== undefined && header.unproven !== true) return header
+      word ??= header
+    }
+    return word
   }
 
   /** The strongest that one of them knows, of those the highest. */
@@ -95,4 +124,8 @@ export class BulkSources {
   async close(): Promise<void> {
     await Promise.all([...this.#all, ...(this.#next ?? [])].map(source => source.close()))
   }
+}
+
+function isHeld(number: number, { holds }: Pick<BulkSource, 'holds'>): boolean {
+  return holds.some(({ from, to }) => from <= number && number <= to)
 }

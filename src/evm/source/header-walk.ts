@@ -39,11 +39,17 @@ export async function linkBelow(
   while (number > to) {
     const interval = { from: Math.max(to + 1, number - headersPerBatch + 1), to: number }
     const parent = await parentOf(interval, { chain, rpc, expected: link.hash, deadlineMs }, signal)
-    link = { ...link, ...parent, evidence: weakestOf(link.evidence, parent.evidence) }
+    link = { ...link, ...parent, evidence: belowOf(link.evidence, parent) }
     onHeaders?.(interval.to - interval.from + 1)
     number = interval.from - 1
   }
   return link
+}
+
+/** A proof keeps what is known above it. What hangs on a word cannot rise, whatever connects that later. */
+function belowOf(above: Evidence, { evidence, doubt }: Link & { doubt?: string }): Evidence {
+  if (doubt === undefined) return above
+  return above === 'unanchored' ? 'one-endpoint' : weakestOf(above, evidence)
 }
 
 type Question = { chain: Chain; rpc: RpcPort; expected: Hash; deadlineMs: number }
