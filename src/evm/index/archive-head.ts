@@ -1,13 +1,15 @@
 // Stands where a followed head would: of a chain that has files or a portal and no node. Its head is the highest block
-// that they have, and all below it is final. It anchors nothing: what it names is the word of its source.
+// that one of them gave, and all below it is final. It anchors nothing: what it names is the word of its source.
 import { AlmanacError } from '../../errors.ts'
+import type { Log } from '../../log.ts'
 import type { Block, ChainId } from '../../model.ts'
-import type { Store } from '../../store/store.ts'
+import { markCutWallets } from '../../store/activity-gaps.ts'
+import { chainCoverage } from '../../store/chain-coverage.ts'
+import type { ChainState, Store } from '../../store/store.ts'
 import type { BulkSources } from '../source/bulk-sources.ts'
-import type { Header } from '../source/chain-source.ts'
 import type { FollowedHead, FollowStep } from './follow.ts'
 
-export type ArchiveOptions = { chain: ChainId; chainName: string; store: Store; bulk: BulkSources }
+export type ArchiveOptions = { chain: ChainId; chainName: string; store: Store; bulk: BulkSources; log: Log }
 
 export class ArchiveHead implements FollowedHead {
   readonly #options: ArchiveOptions
@@ -41,31 +43,69 @@ export class ArchiveHead implements FollowedHead {
     await this.#rise(signal)
     const stored = await store.chainState(chain)
     if (stored === undefined) throw nothingThere(chainName, bulk)
-    this.#latest = stored.head
-    this.#finalized = stored.finalized
+    this.#take(stored)
     return { kind: 'idle' }
   }
 
-  /** To the highest block whose header is given: a source that names more than it has holds up no other. */
+  #take({ head, finalized }: ChainState): void {
+    this.#latest = head
+    this.#finalized = finalized
+  }
+
+  /** To the highest block that is given whole: a source that names more than it has holds up no other. */
   async #rise(signal: AbortSignal): Promise<void> {
     const { chain, store, bulk } = this.#options
-    let header: Header | undefined
-    for (const top of bulk.tops) if (top > (this.#latest?.number ?? -1)) header ??= await bulk.header(top, signal)
-    if (header === undefined) return
-    const { number, hash, timestamp } = header
-    const head = { number, hash, timestamp }
+    const head = await bulk.topAbove(this.#latest?.number ?? -1, signal)
+    if (head === undefined) return
     // Blocks that a node named when there was one, and that were not final: they are read again.
     const [lowest] = await store.hotBlocks(chain)
-    if (lowest !== undefined && lowest.number <= number)
+    if (lowest !== undefined && lowest.number <= head.number)
       await store.commitHot({ chain, ancestor: lowest.number - 1, blocks: [], head })
-    await store.finalize(chain, number)
+    await store.finalize(chain, head.number)
     await store.putHead(chain, head)
+  }
+
+  /**
+   * Goes back where the file that named the head is refused or gone, to what is claimed or can be read. Not while
+   * history is filled: what that claims meanwhile would be taken back unmarked.
+   */
+  async settle(signal: AbortSignal): Promise<void> {
+    const { chain, chainName, store, bulk, log } = this.#options
+    const stored = await store.chainState(chain)
+    if (stored === undefined || bulk.areAway || bulk.hold(stored.head.number)) return
+    const claimed = await this.#claimedTo(stored.head.number)
+    if (claimed >= stored.head.number) return
+    const head = (await bulk.topAbove(claimed, signal)) ?? (await this.#blockAt(claimed))
+    if (head === undefined || head.number >= stored.head.number) return
+    if (head.number < stored.finalized) {
+      await markCutWallets(store, chain, { to: head.number, finalized: stored.finalized })
+      await store.unfinalize(chain, head.number)
+    }
+    await store.putHead(chain, head)
+    this.#take({ head, finalized: Math.min(stored.finalized, head.number) })
+    const lowered = { chain: chainName, from: stored.head.number, to: head.number }
+    log.warn(lowered, 'Head of the archive lowered: no source has its block any longer')
+  }
+
+  async #blockAt(number: number): Promise<Block | undefined> {
+    const { chain, store } = this.#options
+    return number < 0 ? undefined : await store.lowestBlock(chain, { from: number, to: number })
+  }
+
+  /** The highest block that is claimed of anything; most chains have it in the claims of whole blocks. */
+  async #claimedTo(head: number): Promise<number> {
+    const { chain, store } = this.#options
+    const highest = (intervals: readonly { to: number }[]): number =>
+      intervals.reduce((a, { to }) => Math.max(a, to), -1)
+    const whole = highest(await chainCoverage(store, chain))
+    if (whole >= head) return whole
+    return highest((await store.coverageByScope(chain)).flatMap(({ intervals }) => intervals))
   }
 }
 
 function nothingThere(chain: string, bulk: BulkSources): AlmanacError {
-  const reasons = bulk.status().map(({ name, to, reason }) => {
-    const lack = to === undefined ? 'it has no blocks' : `it gives no header of block ${to} that hashes to its hash`
+  const reasons = bulk.status().map(({ name, to, reason, refused }) => {
+    const lack = to === undefined ? (refused[0]?.reason ?? 'it has no blocks') : `it does not give block ${to}`
     return `${name}: ${reason ?? lack}`
   })
   const message = `${chain} has no node, and no source gives it a head: ${reasons.join('; ')}.`

@@ -143,7 +143,7 @@ export class ChainIndexer {
     const followed = { chain: chain.id, chainName: chain.name, store, source: this.#source, scope, from } as const
     this.#follower =
       rpc.endpoints.length === 0
-        ? new ArchiveHead({ ...followed, bulk: this.#bulk })
+        ? new ArchiveHead({ ...followed, bulk: this.#bulk, log: options.log })
         : new Follower({
             ...followed,
             finality: this.#finality,
@@ -213,6 +213,8 @@ export class ChainIndexer {
     this.setup.pollMs = pollMs
     this.#finality.voteEveryMs = pollsPerVote * pollMs
     this.#control.configure(backfill)
+    // Sources may be others.
+    this.#headPause.end()
   }
 
   /**

@@ -48,6 +48,8 @@ export type FollowStep =
 /** What the rest of the indexer sees of the head. */
 export type FollowedHead = Omit<{ [Name in keyof Follower]: Follower[Name] }, 'latest'> & {
   readonly latest: Block | undefined
+  /** Takes back what the head was named by, where that is gone. */
+  settle?(signal: AbortSignal): Promise<void>
 }
 
 export class Follower implements FollowedHead {

@@ -74,9 +74,10 @@ export class History {
    * not have the rest.
    */
   async round(signal: AbortSignal): Promise<void> {
-    const { control, store, rpc, setup, bulk, stats } = this.#options
+    const { control, store, rpc, setup, bulk, follower, stats } = this.#options
     await control.look()
     await bulk.look(signal)
+    await follower.settle?.(signal)
     stats.refused(bulk.all)
     if (!control.isHeld) await dropLostRanges({ chain: setup.chain, store, rpc, bulk }, signal)
     const isDone = control.isHeld ? await this.#isFilled() : await control.run(open => this.#fillMissing(open), signal)
@@ -139,7 +140,7 @@ export class History {
   }
 
   async #fillWhole(source: FullSource, signal: AbortSignal): Promise<void> {
-    const { annotator, stats, bulk } = this.#options
+    const { annotator, stats, bulk, follower } = this.#options
     this.#unconnected = []
     for (;;) {
       await this.#raise(source, signal)
@@ -162,6 +163,7 @@ export class History {
       if (signal.aborted) return
       // All parts may take days: a portal that was away, or new files, are not left until then.
       await bulk.look(signal)
+      await follower.settle?.(signal)
     }
   }
 
