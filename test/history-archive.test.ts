@@ -147,3 +147,29 @@ describe('the head', () => {
     expect(status).toMatchObject({ head, finalized: head })
   })
 })
+
+test('archives that do not join are stored apart, and why they do not is told', async () => {
+  const other = signedChain({ height: 60, seed: 99 })
+  const [before, history] = [folder(), folder()]
+  exportChain(other, { from: 20, to: 29 }, { folder: before, format: 'ere' })
+  const url = await sqlite.newStore()
+  await indexAll(indexed, 29, url, { history: [before], from: 20 })
+  exportChain(chain, whole, { folder: history, format: 'ere' })
+  const index = await opened(url, { history: [history] })
+  const stalled = await index.until(({ state, blocks_left }) => state === 'stalled' && blocks_left === 2)
+  expect(stalled).toMatchObject({
+    reason: expect.stringMatching(
+      /^sim has blocks of two chains: block 30 grows from 0x\w{64}, but block 29 is stored as 0x\w{64}\. Try: set chains\.sim\.anchor/,
+    ),
+  })
+  const stored = [whole.from, 18, 20, 29, 31, head]
+  for (const scope of ['transfers', 'full'])
+    expect(stalled.covered.flatMap(each => (each.scope === scope ? [each.from, each.to] : []))).toEqual(stored)
+  // The operator's word decides, and what is of the other chain is read again.
+  await index.configure({ history: [history], anchor: hashOf(head) })
+  const { covered } = await index.complete(head)
+  expect(evidenceOf(covered)).toEqual([{ ...whole, evidence: 'receipts-root' }])
+  await index.close()
+  const { transfers, blocks, counts } = await fileDump()
+  expect(await dumpOf(url, id)).toMatchObject({ transfers, blocks, counts, pending: 0 })
+})

@@ -24,6 +24,8 @@ export type BackfillOptions = CommitOptions & {
   rangeSize: RangeSize
   /** How many blocks a bulk source gives at once, ending with this one; absent: as the range size has learnt. */
   blocksAt?: ((to: number) => number) | undefined
+  /** Whether what does not grow from the blocks below it ends the run, because no other source is asked for it. */
+  endsUnfounded?: boolean | undefined
   /** Blocks a second; absent: as fast as the endpoints answer. */
   rate?: RateBudget
   retryDelayMs: { first: number; max: number }
@@ -39,9 +41,20 @@ export const historyPace = {
   retryDelayMs: { first: 100, max: 15_000 },
 } as const satisfies Partial<BackfillOptions>
 
+/** Blocks do not grow from those that are claimed below them. */
+export class Unfounded extends Error {
+  /** The lowest of them. */
+  readonly block: number
+
+  constructor(block: number, reason: string) {
+    super(reason)
+    this.block = block
+  }
+}
+
 /**
  * Returns when nothing is missing that can be had, or the signal says stop. Fails with SourceLost if a bulk source
- * cannot go on.
+ * cannot go on, and with Unfounded.
  */
 export async function fill(missing: readonly Interval[], options: BackfillOptions, signal: AbortSignal): Promise<void> {
   // A range that is stored in part would be stored again as a whole, and be incomplete until it is claimed.
@@ -58,7 +71,7 @@ export async function fill(missing: readonly Interval[], options: BackfillOption
     stop.abort()
     await Promise.allSettled(workers)
     // What another source gives next is connected to what this one gave.
-    if (error instanceof SourceLost) await batch.flush()
+    if (error instanceof SourceLost || error instanceof Unfounded) await batch.flush()
     throw error instanceof StoreFailure ? error.cause : error
   }
 }
@@ -94,10 +107,11 @@ async function worker(
         delayMs = options.retryDelayMs.first
         continue
       }
+      if (options.endsUnfounded === true) throw new Unfounded(range.interval.from, options.links.trouble ?? '')
       await pause(delayMs, signal)
       delayMs = Math.min(delayMs * 2, options.retryDelayMs.max)
     } catch (error) {
-      if (error instanceof StoreFailure) throw error
+      if (error instanceof StoreFailure || error instanceof Unfounded) throw error
       work.add(interval)
       if (error instanceof SourceLost) throw error
       if (signal.aborted) return

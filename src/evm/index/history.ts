@@ -3,6 +3,7 @@
 // left.
 import { followSignals, pause } from '../../abort.ts'
 import { blockCount, intervalsFrom, isCovered, joinIntervals, missingIntervals } from '../../coverage.ts'
+import { AlmanacError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { Address, Interval } from '../../model.ts'
 import { rpcFailureOf } from '../../rpc/failures.ts'
@@ -17,7 +18,7 @@ import type { BulkSources } from '../source/bulk-sources.ts'
 import { FullSource } from '../source/full-source.ts'
 import type { WatchedSource } from '../source/watched-source.ts'
 import { dropLostRanges, linkedClaims } from './anchors.ts'
-import { type BackfillOptions, fill } from './backfill.ts'
+import { type BackfillOptions, fill, Unfounded } from './backfill.ts'
 import type { BackfillControl } from './backfill-control.ts'
 import type { ChainStats } from './chain-stats.ts'
 import type { StatusOptions } from './chain-status.ts'
@@ -60,7 +61,7 @@ export class History {
   /** Whether nothing that a source has was left at the last look. */
   isDone = false
   #isResting = false
-  /** Parts that could not be connected to what is stored of their blocks, in this round, and why. */
+  /** Blocks that could not be connected to what is stored of them or beside them, in this round, and why. */
   #unconnected: (Interval & { error: unknown })[] = []
   /** What there was when claims were last looked at for what can rise. */
   #raised: { claims: string; sources: readonly BulkSource[] } | undefined
@@ -182,14 +183,13 @@ export class History {
     }
     const sources = [...bulk.all, ...(rpc.endpoints.length === 0 ? [] : [nodes])]
     const transfers = scope === 'transfers' ? whole : await this.#wholeBlocks('transfers')
-    const parts = partsOf(transfers.missing, sources)
-    const later = scope === 'transfers' ? [] : partsOf(whole.missing, sources)
+    const open = (missing: readonly Interval[]) => missing.flatMap(each => missingIntervals(this.#unconnected, each))
+    const parts = partsOf(open(transfers.missing), sources)
+    const later = scope === 'transfers' ? [] : partsOf(open(whole.missing), sources)
     // Nodes give both at once. What a bulk source gives is read twice, and counts twice.
     const early = scope === 'transfers' ? parts : parts.filter(({ source }) => source.kind !== 'nodes')
-    stats.blocksLeft = blockCount([...early, ...later])
-    const isUnconnected = ({ from, to }: Interval): boolean =>
-      this.#unconnected.some(each => each.from === from && each.to === to)
-    const next = parts[0] ?? later.find(part => !isUnconnected(part))
+    stats.blocksLeft = blockCount([...early, ...later, ...this.#unconnected])
+    const next = parts[0] ?? later[0]
     if (next === undefined) return undefined
     const { source, ...part } = next
     const found = { missing: [part], source }
@@ -208,9 +208,12 @@ export class History {
     const known = { chain, store, rpc, source: full, bulk, covered, stored, final: follower.finalHeader }
     // What is read again must be the blocks whose transfers are stored: it is never taken without a link to them.
     const isReadAgain = source.kind !== 'nodes' && stored !== undefined && isCovered(stored, missing[0]!)
-    const links = await linkedClaims(missing, { ...known, mayFloat: source.kind !== 'nodes' }, signal).catch(error => {
-      if (!isReadAgain || signal.aborted) throw error
-      this.#unconnected.push({ ...missing[0]!, error })
+    const mayFloat = source.kind !== 'nodes'
+    const links = await linkedClaims(missing, { ...known, mayFloat }, signal).catch(error => {
+      if (!mayFloat || signal.aborted) throw error
+      // Without its highest block, which is beside others, the part may float.
+      const { from, to } = missing[0]!
+      this.#unconnected.push({ from: isReadAgain ? from : to, to, error })
     })
     if (links === undefined) return
     const { retryDelayMs, ...given } = this.#backfillOf({
@@ -227,6 +230,7 @@ export class History {
           return range
         },
         blocksAt: to => source.blocksAt(to, scope),
+        endsUnfounded: true,
         lowest: undefined,
         onProgress: progress => {
           given.onProgress?.(progress)
@@ -235,6 +239,9 @@ export class History {
       }
       await fill(missing, { ...job, ...ofBulk }, signal)
     } catch (error) {
+      // Without its lowest block, which is beside others, the part is stored apart from them.
+      if (error instanceof Unfounded)
+        return void this.#unconnected.push({ from: error.block, to: error.block, error: doNotJoin(chain.name, error) })
       if (!(error instanceof SourceLost)) throw error
       const { from, to } = missing[0]!
       log.warn({ chain: chain.name, source: source.name, from, to, reason: error.message }, 'Source of history lost')
@@ -267,4 +274,11 @@ export class History {
     const { setup, store, control, backfill } = this.#options
     return { ...backfill(), chain: setup.chain.id, store, rate: control.rate, ...job }
   }
+}
+
+function doNotJoin(chain: string, { block, message }: Unfounded): AlmanacError {
+  return new AlmanacError('upstream_invalid', `${chain} has blocks of two chains: ${message}.`, {
+    retryable: true,
+    hint: `set chains.${chain}.anchor to the hash of a block that you know to be of ${chain}, or give it a node. To take back what is stored from block ${block} on, stop the service and run almanac chain unfinalize ${chain} --to ${block - 1}.`,
+  })
 }

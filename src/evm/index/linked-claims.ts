@@ -116,7 +116,9 @@ export class LinkedClaims {
     const floor = this.#options.floors?.get(from - 1)
     if (floor === undefined || floor.hash === parentHash) return undefined
     if (floor.evidence === 'unanchored' && anchor !== 'unanchored') return undefined
-    return `block ${from} grows from ${parentHash}, but block ${from - 1} is stored as ${floor.hash}: run almanac verify with --repair over the blocks up to ${from - 1}`
+    const differ = `block ${from} grows from ${parentHash}, but block ${from - 1} is stored as ${floor.hash}`
+    if (anchor === 'unanchored') return differ
+    return `${differ}: run almanac verify with --repair over the blocks up to ${from - 1}`
   }
 }
 
