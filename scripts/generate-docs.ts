@@ -23,8 +23,9 @@ const spamRulesOpening = `# Spam rules
 
 Written by \`npm run generate\` from \`src/annotate/spam-rules.ts\`; do not edit.
 
-The rules that fire add up; from ${spamScore} on a contract is \`possible_spam\`, unless a pin, a list or the pack says otherwise. Version ${rulesVersion}: with
-another one all contracts are judged again. \`almanac explain\` shows which fired for a contract, with their numbers.
+The weights of the rules that fire add up. From ${spamScore} on a contract is \`possible_spam\`, unless a pin, a list or the pack says
+otherwise. This is version ${rulesVersion}; a new version judges all contracts again. \`almanac explain\` shows which rules fired for a
+contract, with their numbers.
 
 | rule | weight | fires when all of this holds | meaning |
 |---|---|---|---|
@@ -42,9 +43,11 @@ const errorsOpening = `# Errors
 
 Written by \`npm run generate\` from \`src/errors.ts\`; do not edit.
 
-An error answer has a \`message\`, a \`code\` from this list, \`details\` if there are any, and a \`request_id\` that is also in
-the log. With \`Accept: application/problem+json\` it follows RFC 9457. Commands print two lines, what failed and what to try, and exit
-with 1 if something must be changed, with 75 if the same may work later, and with 130 when interrupted.
+An error answer has a \`message\`, a \`code\` from this list, \`details\` if there are any, and a \`request_id\` that is also in the
+log. With \`Accept: application/problem+json\` it follows RFC 9457.
+
+A command prints two lines: what failed, and what to try. It exits with 1 if you must change something, with 75 if the same may
+work later, and with 130 if it was interrupted. [Troubleshooting](troubleshooting.md) explains the messages.
 
 | code | HTTP | what it means | how to solve it |
 |---|---|---|---|
