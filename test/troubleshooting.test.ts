@@ -1,4 +1,5 @@
-// The messages that the page on troubleshooting lists are those of the code: what a reader searches for is what is shown.
+// The messages that the page on troubleshooting and the guide to whole chains list are those of the code: what a reader
+// searches for is what is shown.
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
@@ -6,6 +7,7 @@ import { problemKinds } from '../src/query/problems.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const page = readFileSync(`${root}/docs/troubleshooting.md`, 'utf8')
+const guide = readFileSync(`${root}/docs/guides/a-whole-chain.md`, 'utf8')
 
 const sources = ['src', 'bin', 'sandbox/src', 'web/src', 'etc']
   .flatMap(folder =>
@@ -16,7 +18,7 @@ const sources = ['src', 'bin', 'sandbox/src', 'web/src', 'etc']
   .join('\n')
 
 /** The first two cells of each row: where it is seen and what is seen. What `…` stands for is not looked for. */
-const messages = page
+const messages = `${page}${guide.slice(guide.indexOf('| message | what to do |'))}`
   .split('\n')
   .filter(line => line.startsWith('| '))
   .flatMap(line => line.split(' | ').slice(0, 2))
@@ -30,7 +32,7 @@ test('there are messages to look for', () => {
 
 test.each(messages)('the code says: %s', message => {
   const parts = message.split('…').map(part => part.trim())
-  for (const part of parts.filter(({ length }) => length > 5)) expect(sources).toContain(part)
+  for (const part of parts.filter(({ length }) => length > 5)) expect(sources.includes(part), part).toBe(true)
 })
 
 test('every problem that /ready can name is explained, and so is every alert', () => {
