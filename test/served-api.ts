@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createApp } from '../src/api/app.ts'
 import { type ApiSettings, type AppDependencies, defaultApiSettings } from '../src/api/context.ts'
+import { ApiWatch } from '../src/api/live-api.ts'
 import { LiveFeed } from '../src/api/live-feed.ts'
+import { RequestMeter } from '../src/api/request-figures.ts'
 import { type ServeOptions, serveApp } from '../src/api/serve.ts'
 import { ChainTable } from '../src/chains.ts'
 import { StoreGatekeeper } from '../src/keys/gatekeeper.ts'
@@ -53,7 +55,9 @@ export async function serveApi({
   const logged: string[] = []
   const status = parts?.status ?? (async () => ({ chains: {}, solana: {} }))
   const version = '0.0.0-test'
-  const live = new LiveFeed({ status, store, version, lookEveryMs: 20, sampleEveryMs: 100 })
+  const meter = new RequestMeter()
+  const api = new ApiWatch(meter, store)
+  const live = new LiveFeed({ status, store, api, version, lookEveryMs: 20, sampleEveryMs: 100 })
   const app = createApp({
     store: wrap?.(store) ?? store,
     chains: new ChainTable(),
@@ -64,6 +68,7 @@ export async function serveApi({
     version,
     status,
     live,
+    meter,
     ...parts,
   })
   const served = await serveApp(app, { host: '127.0.0.1', port: 0, ...serve })

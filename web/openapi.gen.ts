@@ -400,7 +400,7 @@ export interface paths {
   "/events": {
     /**
      * Live events, as server-sent events; needs the scope `ops` unless the operator opened it
-     * @description Starts with `history` (schema `LivePast`), then sends `status` every second (`LiveStatus`), `sample` every five (`LiveSample`, the next moment of the history), `block` when the head of a chain moves (`LiveBlock`), `trouble` while the status cannot be read, and `unauthorized`, as the last one, once the key is revoked.
+     * @description Starts with `history` (schema `LivePast`), then sends `status` every second (`LiveStatus`, with what is wrong and the figures of the API), `sample` every five (`LiveSample`, the next moment of the history), `block` when the head of a chain moves (`LiveBlock`), `trouble` while the status cannot be read, and `unauthorized`, as the last one, once the key is revoked.
      *
      * A comment is sent every ten seconds. A client that does not keep up is cut off and may come back. A key may listen 16 times; more are refused with 503.
      */
@@ -838,22 +838,26 @@ export interface components {
       /** @description Unix milliseconds. */
       at: number[];
       lines: ({
-          /** @description Name of the chain, or of a Solana network such as `solana mainnet`. */
-          chain: string;
           /** @enum {string} */
-          measure: "lag_seconds" | "blocks_per_second" | "rows_per_second" | "latency_ms" | "healthy";
+          measure: "lag_seconds" | "blocks_per_second" | "rows_per_second" | "latency_ms" | "healthy" | "requests_per_second" | "errors_per_second" | "p50_ms" | "p99_ms";
+          /** @description Name of the chain, or of a Solana network such as `solana mainnet`; absent for figures of the API. */
+          chain?: string;
           endpoint?: string;
+          /** @description Id of the key whose requests are counted. */
+          key?: string;
           values: (number | null)[];
         })[];
     };
     LiveSample: {
       at: number;
       values: ({
-          /** @description Name of the chain, or of a Solana network such as `solana mainnet`. */
-          chain: string;
           /** @enum {string} */
-          measure: "lag_seconds" | "blocks_per_second" | "rows_per_second" | "latency_ms" | "healthy";
+          measure: "lag_seconds" | "blocks_per_second" | "rows_per_second" | "latency_ms" | "healthy" | "requests_per_second" | "errors_per_second" | "p50_ms" | "p99_ms";
+          /** @description Name of the chain, or of a Solana network such as `solana mainnet`; absent for figures of the API. */
+          chain?: string;
           endpoint?: string;
+          /** @description Id of the key whose requests are counted. */
+          key?: string;
           value: number;
         })[];
     };
@@ -873,6 +877,36 @@ export interface components {
         bytes_max: number | null;
         /** @description When it will be full if it grows as in the last hours; null where it does not grow or too little is known. */
         full_in_seconds: number | null;
+      };
+      /** @description What is wrong, in the words of `/ready`. */
+      problems: ({
+          /** @enum {string} */
+          problem: "store_silent" | "store_missing" | "store_replaced" | "store_damaged" | "store_full" | "worker_dead" | "indexer_silent" | "chain_behind" | "chain_disputed" | "head_old";
+          chain?: string;
+          reason: string;
+        })[];
+      /** @description Requests of clients: those for the console and for operators are not counted. */
+      api?: {
+        /** @description Answered by this process, of the last minute, as the next four. */
+        requests_per_second: number;
+        /** @description With a status of 500 or more. */
+        errors_per_second: number;
+        /** @description With a status from 400 to 499. */
+        refused_per_second: number;
+        /** @description Time until half of the answers were ready; null while there was none. */
+        p50_ms: number | null;
+        p99_ms: number | null;
+        /** @description Of all processes, in UTC. */
+        requests_today: number;
+        keys_used_today: number;
+        /** @description The ten that are used most. */
+        keys: ({
+            id: string;
+            name: string;
+            requests_per_second: number;
+            today: number;
+            quota_per_day: number | null;
+          })[];
       };
       chains: {
         [key: string]: {
@@ -939,6 +973,13 @@ export interface components {
              */
             opens_at?: string;
             blocks_per_second?: number;
+          };
+          /** @description Contracts that are being indexed on demand, and those that wait for it. */
+          queue?: {
+            running: number;
+            running_max: number;
+            waiting: number;
+            waiting_max: number;
           };
           coverage: {
             /** @description Sorted. Only the longest ones where there are very many. */
@@ -6186,7 +6227,7 @@ export interface operations {
   };
   /**
    * Live events, as server-sent events; needs the scope `ops` unless the operator opened it
-   * @description Starts with `history` (schema `LivePast`), then sends `status` every second (`LiveStatus`), `sample` every five (`LiveSample`, the next moment of the history), `block` when the head of a chain moves (`LiveBlock`), `trouble` while the status cannot be read, and `unauthorized`, as the last one, once the key is revoked.
+   * @description Starts with `history` (schema `LivePast`), then sends `status` every second (`LiveStatus`, with what is wrong and the figures of the API), `sample` every five (`LiveSample`, the next moment of the history), `block` when the head of a chain moves (`LiveBlock`), `trouble` while the status cannot be read, and `unauthorized`, as the last one, once the key is revoked.
    *
    * A comment is sent every ten seconds. A client that does not keep up is cut off and may come back. A key may listen 16 times; more are refused with 503.
    */

@@ -20,6 +20,7 @@ import type { AdmissionQueue, TurnLoad } from './admission-queue.ts'
 import type { AnswerCache } from './answer.ts'
 import type { UnsentAnswers } from './answer-memory.ts'
 import type { LiveFeed } from './live-feed.ts'
+import type { RequestMeter } from './request-figures.ts'
 import type { StaticFiles } from './static-files.ts'
 import type { OpenStreams } from './streams/open-streams.ts'
 
@@ -58,6 +59,8 @@ export type AppDependencies = {
   version: string
   /** What the indexers report. */
   status: () => Promise<StatusReport>
+  /** Counts what is answered, for `/events`. */
+  meter?: RequestMeter | undefined
   /** The source of `/events`. Absent: live events are disabled. */
   live?: LiveFeed | undefined
   /** The files of the console, by path. Absent: it was not built. */

@@ -11,8 +11,10 @@ import {
   type StatusReport,
   shownEvidence,
 } from '../model.ts'
+import type { Problem } from '../query/problems.ts'
 import type { Store, StoreInfo } from '../store/store.ts'
 import { wholeScopeOf } from '../views.ts'
+import type { ApiWatch, LiveApi } from './live-api.ts'
 import { LiveHistory, type LivePast, type LiveSample, liveSample } from './live-history.ts'
 import { codeOf } from './problem.ts'
 
@@ -31,6 +33,10 @@ export type LiveFeedOptions = {
   store: Pick<Store, 'info'>
   /** Coverage of some contracts of a chain. Absent: none is shown. */
   contractsOf?: (chain: string, intervalsMax: number) => Promise<ChainStatus['covered']>
+  /** What `/ready` names as wrong. Absent: nothing is. */
+  problemsOf?: (report: StatusReport) => Promise<Problem[]>
+  /** Absent: nothing is told of the API. */
+  api?: ApiWatch | undefined
   version: string
   /** How often it looks while there are listeners. */
   lookEveryMs?: number
@@ -114,18 +120,24 @@ export class LiveFeed {
   }
 
   async #lookOnce(): Promise<void> {
-    const { status, store, version } = this.#options
+    const { status, store, version, problemsOf, api } = this.#options
     try {
       const [report, info] = await Promise.all([status(), store.info()])
       const atMs = Date.now()
-      const chains = this.#listeners.size === 0 ? report.chains : await this.#withContracts(report.chains)
-      const next = liveStatus({ report: { ...report, chains }, store: info, version, atMs })
+      const isHeard = this.#listeners.size > 0
+      const [chains, problems, figures] = await Promise.all([
+        isHeard ? this.#withContracts(report.chains) : report.chains,
+        isHeard ? problemsOf?.(report) : undefined,
+        isHeard ? api?.look() : undefined,
+      ])
+      const next = liveStatus({ report: { ...report, chains }, store: info, version, atMs, problems, api: figures })
       this.#publishBlocks(next)
       this.#publish({ name: 'status', data: next })
       this.#published = next
       if (!this.#isSampleDue()) return
       this.#sampledMs = performance.now()
-      const sample = liveSample(report, atMs)
+      const { at, values } = liveSample(report, atMs)
+      const sample = { at, values: [...(api?.sample() ?? []), ...values] }
       this.#history.add(sample)
       this.#publish({ name: 'sample', data: sample })
     } catch (error) {
@@ -193,17 +205,28 @@ export type LiveStatus = {
   at: number
   version: string
   store: ReturnType<typeof shownStore>
+  problems: readonly Problem[]
+  api?: LiveApi
   chains: Record<string, LiveChain>
   solana: Record<string, SolanaStatus>
 }
 
-export type LiveFacts = { report: StatusReport; store: StoreInfo; version: string; atMs: number }
+export type LiveFacts = {
+  report: StatusReport
+  store: StoreInfo
+  version: string
+  atMs: number
+  problems?: readonly Problem[] | undefined
+  api?: LiveApi | undefined
+}
 
-export function liveStatus({ report, store, version, atMs }: LiveFacts): LiveStatus {
+export function liveStatus({ report, store, version, atMs, problems = [], api }: LiveFacts): LiveStatus {
   return {
     at: atMs,
     version,
     store: shownStore(store),
+    problems,
+    ...(api === undefined ? {} : { api }),
     chains: Object.fromEntries(Object.entries(report.chains).map(([name, chain]) => [name, liveChain(chain)])),
     solana: { ...report.solana },
   }

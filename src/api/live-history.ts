@@ -1,11 +1,25 @@
-// A bounded history of each chain's lag and rates and of each endpoint's health, as columns for plots. In memory only.
+// A bounded history of the API's figures, each chain's lag and rates and each endpoint's health, as columns for plots. In
+// memory only.
 import type { EndpointStatus, StatusReport } from '../model.ts'
 
-export const measures = ['lag_seconds', 'blocks_per_second', 'rows_per_second', 'latency_ms', 'healthy'] as const
+export const measures = [
+  'lag_seconds',
+  'blocks_per_second',
+  'rows_per_second',
+  'latency_ms',
+  'healthy',
+  'requests_per_second',
+  'errors_per_second',
+  'p50_ms',
+  'p99_ms',
+] as const
 export type Measure = (typeof measures)[number]
 
-/** Names a line of a plot. A Solana network is named like `solana mainnet`. */
-type LineName = { chain: string; measure: Measure; endpoint?: string }
+/**
+ * Names a line of a plot. A Solana network is named like `solana mainnet`. A line without a chain is of the API: of one
+ * key, by its id, or of all.
+ */
+type LineName = { measure: Measure; chain?: string; endpoint?: string; key?: string }
 
 /** `at` is in unix milliseconds; healthy is 1 or 0. */
 export type LiveSample = { at: number; values: (LineName & { value: number })[] }
@@ -34,7 +48,10 @@ export function liveSample({ chains, solana }: StatusReport, atMs: number): Live
 function endpointValues(chain: string, rpc: readonly EndpointStatus[]): LiveSample['values'] {
   return rpc.flatMap(({ endpoint, healthy, latency_ms }) => [
     { chain, measure: 'healthy' as const, endpoint, value: healthy ? 1 : 0 },
-    ...(latency_ms === undefined ? [] : [{ chain, measure: 'latency_ms' as const, endpoint, value: latency_ms }]),
+    // The latency of an endpoint that does not answer is of then, and would be drawn as if it were of now.
+    ...(latency_ms === undefined || !healthy
+      ? []
+      : [{ chain, measure: 'latency_ms' as const, endpoint, value: latency_ms }]),
   ])
 }
 
@@ -55,7 +72,7 @@ export class LiveHistory {
     const before = this.#at.length
     this.#at.push(at)
     for (const { value, ...name } of values) {
-      const key = JSON.stringify([name.chain, name.measure, name.endpoint])
+      const key = JSON.stringify([name.chain, name.measure, name.endpoint, name.key])
       let line = this.#lines.get(key)
       if (line === undefined) {
         line = { ...name, values: new Array<number | null>(before).fill(null) }

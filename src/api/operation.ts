@@ -50,6 +50,7 @@ function performAdmitted(
 ): Answer | Promise<Answer> {
   const { cache, queue, unsent, revision: currentRevision, settings } = context
   request.rateLimit = admission.rateLimit
+  request.keyId = admission.key.id
   const form = whole && streamFormOf(request.header('accept'))
   if (form !== undefined)
     return wholeListAnswer(context, request, { scope, form, list: () => whole!(admission) }, admission)

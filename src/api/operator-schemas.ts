@@ -18,12 +18,14 @@ import { measures } from './live-history.ts'
 
 const moment = z.iso.datetime()
 
+const problem = z.object({ problem: z.enum(problemKinds), chain: z.string().optional(), reason: z.string() })
+
 export const health = z.object({ status: z.literal('ok') })
 export const readiness = z.object({
   status: z.enum(['ready', 'not ready']),
   reason: z.string().optional().describe('Why nothing can be served.'),
   problems: z
-    .array(z.object({ problem: z.enum(problemKinds), chain: z.string().optional(), reason: z.string() }))
+    .array(problem)
     .optional()
     .describe('What is wrong; a service with problems may still be ready. Absent where nothing is.'),
 })
@@ -209,6 +211,10 @@ const chain = z.object({
   backfill: backfill
     .optional()
     .describe('Whether history may be filled, and how fast. Absent where another process has the chain.'),
+  queue: z
+    .object({ running: z.int(), running_max: z.int(), waiting: z.int(), waiting_max: z.int() })
+    .optional()
+    .describe('Contracts that are being indexed on demand, and those that wait for it.'),
   coverage: z.object(coverage),
   transfers_blocks: z
     .int()
@@ -266,18 +272,45 @@ export const status = z.object({
   version: z.string(),
 })
 
+const liveApi = z.object({
+  requests_per_second: z.number().describe('Answered by this process, of the last minute, as the next four.'),
+  errors_per_second: z.number().describe('With a status of 500 or more.'),
+  refused_per_second: z.number().describe('With a status from 400 to 499.'),
+  p50_ms: z.number().nullable().describe('Time until half of the answers were ready; null while there was none.'),
+  p99_ms: z.number().nullable(),
+  requests_today: z.int().describe('Of all processes, in UTC.'),
+  keys_used_today: z.int(),
+  keys: z
+    .array(
+      z.object({
+        id: z.string(),
+        name: z.string(),
+        requests_per_second: z.number(),
+        today: z.int(),
+        quota_per_day: z.int().nullable(),
+      }),
+    )
+    .describe('The ten that are used most.'),
+})
+
 export const liveStatus = z.object({
   at: z.int().describe('Unix milliseconds.'),
   version: z.string(),
   store: storeFacts,
+  problems: z.array(problem).describe('What is wrong, in the words of `/ready`.'),
+  api: liveApi.optional().describe('Requests of clients: those for the console and for operators are not counted.'),
   chains: z.record(z.string(), chain),
   solana: z.record(z.string(), network),
 })
 
 const lineName = {
-  chain: z.string().describe('Name of the chain, or of a Solana network such as `solana mainnet`.'),
   measure: z.enum(measures),
+  chain: z
+    .string()
+    .optional()
+    .describe('Name of the chain, or of a Solana network such as `solana mainnet`; absent for figures of the API.'),
   endpoint: z.string().optional(),
+  key: z.string().optional().describe('Id of the key whose requests are counted.'),
 }
 
 export const livePast = z.object({

@@ -34,6 +34,8 @@ export class ApiRequest {
   readonly version: ApiVersion
   /** What the key has left, once it is admitted. Every answer says it, errors included. */
   rateLimit: RateLimitFacts | undefined
+  /** Of the key, once it is admitted. */
+  keyId: string | undefined
   readonly #incoming: IncomingMessage
   readonly #names: readonly string[]
   readonly #values: readonly string[]

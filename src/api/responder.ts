@@ -94,7 +94,7 @@ export class Responder {
 
   #finish(request: ApiRequest, endpoint: Endpoint, answer: Answer): Answer {
     try {
-      this.#observe(request, endpoint.label, answer)
+      this.#observe(request, endpoint, answer)
       return { ...answer, headers: this.#headers(request, endpoint, answer) }
     } catch (error) {
       answer.release?.()
@@ -117,13 +117,17 @@ export class Responder {
     return { ...answer, headers: { ...headers, 'X-Request-Id': requestId } }
   }
 
-  #observe(request: ApiRequest, route: string, answer: Answer): void {
-    const { metrics, log } = this.#context
+  #observe(request: ApiRequest, { label: route, crossOrigin }: Endpoint, answer: Answer): void {
+    const { metrics, meter, log } = this.#context
     const { status, body } = answer
-    const seconds = (performance.now() - request.startedMs) / 1_000
+    const atMs = performance.now()
+    const durationMs = atMs - request.startedMs
+    const seconds = durationMs / 1_000
     const method = isOrdinary(request.method) ? request.method : 'other'
     metrics.http.duration.observe({ route, method, status }, seconds)
     if (body !== null) metrics.http.answerBytes.inc({ route }, body.length)
+    // What clients ask for, and not what this console or a monitor does.
+    if (crossOrigin) meter?.count({ atMs, durationMs, status, keyId: request.keyId })
     if (log.isLevelEnabled('debug'))
       log.debug({ route, status, seconds, request_id: request.requestId }, 'Request answered')
   }

@@ -8,8 +8,10 @@ import pc from 'picocolors'
 import { loadPack } from '../../annotate/pack.ts'
 import { createApp } from '../../api/app.ts'
 import { apiSettingsOf } from '../../api/context.ts'
+import { ApiWatch } from '../../api/live-api.ts'
 import { LiveFeed } from '../../api/live-feed.ts'
 import { coverageOfChain } from '../../api/operator-routes.ts'
+import { RequestMeter } from '../../api/request-figures.ts'
 import { type ServedApp, serveApp } from '../../api/serve.ts'
 import type { StaticFile, StaticFiles } from '../../api/static-files.ts'
 import type { LoadedConfig } from '../../config/load.ts'
@@ -25,6 +27,7 @@ import type { StatusReport } from '../../model.ts'
 import { Reports } from '../../processes/heartbeat.ts'
 import { remoteFreshen } from '../../processes/remote-freshen.ts'
 import { askAnyProcess } from '../../processes/remote-transaction.ts'
+import { findProblems } from '../../query/problems.ts'
 import { displayAmount } from '../../solana/amounts.ts'
 import type { KeyStore } from '../../store/key-store.ts'
 import { openReplica, openStore } from '../../store/open.ts'
@@ -168,7 +171,13 @@ async function serve({ loaded, store, indexers, log, metrics, opened, ...parts }
   const { status } = indexers
   const version = packageVersion()
   const contractsOf = (name: string, intervalsMax: number) => coverageOfChain({ store, chains }, name, intervalsMax)
-  const live = new LiveFeed({ status, store, contractsOf, version })
+  const meter = new RequestMeter()
+  const problemsOf = (report: StatusReport) =>
+    findProblems({ store, chains, status: async () => report, lagMaxSeconds: limits.lagMaxSeconds })
+  const live = new LiveFeed({
+    ...{ status, store, contractsOf, problemsOf, version },
+    api: new ApiWatch(meter, store),
+  })
   const replica =
     config.storeRead === undefined ? undefined : await openReplica(store, config.storeRead, limits.replicaLagMaxMs)
   if (replica !== undefined) opened.defer(() => replica.close())
@@ -184,6 +193,7 @@ async function serve({ loaded, store, indexers, log, metrics, opened, ...parts }
       displayAmount,
       status,
       live,
+      meter,
       console,
       version,
     },

@@ -7,12 +7,12 @@ const linesMax = 16
 
 export function linesOf(lines: readonly Line[], measure: Line['measure'], chain?: string): PlotLine[] {
   return lines
-    .filter(line => line.measure === measure && (chain === undefined || line.chain === chain))
+    .filter(line => line.measure === measure && line.chain !== undefined && (chain ?? line.chain) === line.chain)
     .slice(0, linesMax)
     .map(line => ({ label: labelOf(line, chain), values: line.values }))
 }
 
-function labelOf({ chain, endpoint }: Line, only: string | undefined): string {
+function labelOf({ chain = '', endpoint }: Line, only: string | undefined): string {
   if (endpoint === undefined) return chain
   return only === undefined ? `${chain} ${endpoint}` : endpoint
 }

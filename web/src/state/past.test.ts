@@ -8,8 +8,9 @@ const name = fc.record(
     chain: fc.constantFrom('eth', 'bsc testnet'),
     measure: fc.constantFrom('lag_seconds', 'healthy'),
     endpoint: fc.constantFrom('a', 'b'),
+    key: fc.constantFrom('a', 'b'),
   },
-  { requiredKeys: ['chain', 'measure'] },
+  { requiredKeys: ['measure'] },
 )
 const sample = fc
   .uniqueArray(name, { maxLength: 4, selector: each => JSON.stringify(each) })

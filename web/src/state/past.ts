@@ -12,7 +12,7 @@ const samplesMax = 720
 export function withSample({ at, lines }: Past, sample: Sample): Past {
   const drop = Math.max(0, at.length + 1 - samplesMax)
   const isSame = (a: Omit<Line, 'values'>, b: Omit<Line, 'values'>) =>
-    a.chain === b.chain && a.measure === b.measure && a.endpoint === b.endpoint
+    a.chain === b.chain && a.measure === b.measure && a.endpoint === b.endpoint && a.key === b.key
   const known = lines.map(line => {
     const value = sample.values.find(each => isSame(each, line))?.value ?? null
     return { ...line, values: [...line.values, value].slice(drop) }

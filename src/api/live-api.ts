@@ -1,0 +1,92 @@
+// How the API does, for the live feed: the figures of this process, and the use of keys today, which all processes count
+// in the store. It counts nothing itself.
+import type { KeyStore } from '../store/key-store.ts'
+import type { LiveSample } from './live-history.ts'
+import type { RequestMeter } from './request-figures.ts'
+
+export type LiveApi = {
+  /** Of the last minute, as what follows. */
+  requests_per_second: number
+  /** Answered with 5xx. */
+  errors_per_second: number
+  /** Answered with 4xx. */
+  refused_per_second: number
+  /** Null while nothing was answered. */
+  p50_ms: number | null
+  p99_ms: number | null
+  /** Of all processes, in UTC. */
+  requests_today: number
+  keys_used_today: number
+  /** The most used ones. */
+  keys: { id: string; name: string; requests_per_second: number; today: number; quota_per_day: number | null }[]
+}
+
+const keysMax = 10
+const readEveryMs = 5_000
+
+type KeyFacts = { id: string; name: string; today: number; quotaPerDay: number | undefined }
+
+export class ApiWatch {
+  readonly #meter: RequestMeter
+  readonly #store: Pick<KeyStore, 'keys' | 'usesOf'>
+  #known: { readMs: number; keys: readonly KeyFacts[] } | undefined
+
+  constructor(meter: RequestMeter, store: Pick<KeyStore, 'keys' | 'usesOf'>) {
+    this.#meter = meter
+    this.#store = store
+  }
+
+  async look(): Promise<LiveApi> {
+    const { keys: rates, ...figures } = this.#meter.figures()
+    const used = (await this.#keysOfToday()).map(key => ({ ...key, rate: rates.get(key.id) ?? 0 }))
+    return {
+      requests_per_second: rounded(figures.requestsPerSecond),
+      errors_per_second: rounded(figures.errorsPerSecond),
+      refused_per_second: rounded(figures.refusedPerSecond),
+      p50_ms: figures.p50Ms === undefined ? null : rounded(figures.p50Ms),
+      p99_ms: figures.p99Ms === undefined ? null : rounded(figures.p99Ms),
+      requests_today: used.reduce((sum, { today }) => sum + today, 0),
+      keys_used_today: used.length,
+      keys: used
+        .sort((a, b) => b.rate - a.rate || b.today - a.today)
+        .slice(0, keysMax)
+        .map(({ id, name, rate, today, quotaPerDay }) => ({
+          ...{ id, name, requests_per_second: rounded(rate), today },
+          quota_per_day: quotaPerDay ?? null,
+        })),
+    }
+  }
+
+  /** The next moment of the history. */
+  sample(): LiveSample['values'] {
+    const { keys, ...figures } = this.#meter.figures('moment')
+    const most = [...keys].sort(([, a], [, b]) => b - a).slice(0, keysMax)
+    return [
+      { measure: 'requests_per_second', value: rounded(figures.requestsPerSecond) },
+      { measure: 'errors_per_second', value: rounded(figures.errorsPerSecond) },
+      ...(figures.p50Ms === undefined ? [] : [{ measure: 'p50_ms' as const, value: rounded(figures.p50Ms) }]),
+      ...(figures.p99Ms === undefined ? [] : [{ measure: 'p99_ms' as const, value: rounded(figures.p99Ms) }]),
+      ...most.map(([key, rate]) => ({ measure: 'requests_per_second' as const, key, value: rounded(rate) })),
+    ]
+  }
+
+  /** Those that were used; the others may be many. */
+  async #keysOfToday(): Promise<readonly KeyFacts[]> {
+    if (this.#known !== undefined && performance.now() - this.#known.readMs < readEveryMs) return this.#known.keys
+    const [keys, uses] = await Promise.all([
+      this.#store.keys(),
+      this.#store.usesOf(new Date().toISOString().slice(0, 10)),
+    ])
+    const today = new Map<string, number>()
+    for (const { keyId, count } of uses) today.set(keyId, (today.get(keyId) ?? 0) + count)
+    const used = keys.flatMap(({ id, name, quotaPerDay }) =>
+      today.has(id) ? [{ id, name, quotaPerDay, today: today.get(id)! }] : [],
+    )
+    this.#known = { readMs: performance.now(), keys: used }
+    return used
+  }
+}
+
+function rounded(value: number): number {
+  return Math.round(value * 100) / 100
+}

@@ -1,0 +1,120 @@
+// What this process answered within the last minute: how many requests, how fast, how many failed, and for which keys.
+// It is on the way of every request, so it counts into typed arrays and works out nothing until it is asked.
+
+const slotMs = 5_000
+const slotsMax = 12
+/** Four to each doubling from a microsecond on: a quantile is right to a tenth. */
+const bucketsPerDoubling = 4
+const buckets = 24 * bucketsPerDoubling
+
+/** One stretch of five seconds. */
+type Slot = {
+  /** Counted from the start of the clock. */
+  number: number
+  requests: number
+  /** Answered with 5xx. */
+  errors: number
+  /** Answered with 4xx. */
+  refused: number
+  durations: Uint32Array
+  keys: Map<string, number>
+}
+
+export type RequestFigures = {
+  requestsPerSecond: number
+  errorsPerSecond: number
+  refusedPerSecond: number
+  /** Undefined while nothing was answered. */
+  p50Ms: number | undefined
+  p99Ms: number | undefined
+  /** Requests a second, by the id of the key. */
+  keys: ReadonlyMap<string, number>
+}
+
+export class RequestMeter {
+  readonly #nowMs: () => number
+  readonly #startedMs: number
+  readonly #slots: Slot[]
+
+  constructor(nowMs: () => number = () => performance.now()) {
+    this.#nowMs = nowMs
+    this.#startedMs = nowMs()
+    this.#slots = Array.from({ length: slotsMax + 1 }, () => emptySlot(-1))
+  }
+
+  /** `atMs` is when the answer was ready, by the clock of the meter. */
+  count(answered: { atMs: number; durationMs: number; status: number; keyId: string | undefined }): void {
+    const { atMs, durationMs, status, keyId } = answered
+    const slot = this.#slotAt(Math.floor(atMs / slotMs))
+    slot.requests++
+    if (status >= 500) slot.errors++
+    else if (status >= 400) slot.refused++
+    slot.durations[bucketOf(durationMs)]!++
+    if (keyId !== undefined) slot.keys.set(keyId, (slot.keys.get(keyId) ?? 0) + 1)
+  }
+
+  /** Of the last minute, or of the last complete five seconds for a moment of the history. */
+  figures(span: 'minute' | 'moment' = 'minute'): RequestFigures {
+    const nowMs = this.#nowMs()
+    const number = Math.floor(nowMs / slotMs)
+    const isWanted =
+      span === 'moment'
+        ? (slot: Slot) => slot.number === number - 1
+        : (slot: Slot) => slot.number > number - slotsMax && slot.number <= number
+    const slots = this.#slots.filter(isWanted)
+    const sinceMs = span === 'moment' ? slotMs : nowMs - Math.max(this.#startedMs, (number - slotsMax + 1) * slotMs)
+    return figuresOf(slots, Math.max(1, sinceMs / 1_000))
+  }
+
+  #slotAt(number: number): Slot {
+    const at = number % this.#slots.length
+    const slot = this.#slots[at]!
+    if (slot.number === number) return slot
+    const fresh = emptySlot(number)
+    this.#slots[at] = fresh
+    return fresh
+  }
+}
+
+function emptySlot(number: number): Slot {
+  return { number, requests: 0, errors: 0, refused: 0, durations: new Uint32Array(buckets), keys: new Map() }
+}
+
+function bucketOf(durationMs: number): number {
+  const bucket = Math.floor(Math.log2(durationMs * 1_000) * bucketsPerDoubling)
+  return bucket > 0 ? Math.min(bucket, buckets - 1) : 0
+}
+
+/** In the middle of the bucket. */
+function millisecondsOf(bucket: number): number {
+  return 2 ** ((bucket + 0.5) / bucketsPerDoubling) / 1_000
+}
+
+function figuresOf(slots: readonly Slot[], seconds: number): RequestFigures {
+  const sum = (of: (slot: Slot) => number) => slots.reduce((total, slot) => total + of(slot), 0)
+  const requests = sum(slot => slot.requests)
+  const durations = new Uint32Array(buckets)
+  const keys = new Map<string, number>()
+  for (const slot of slots) {
+    for (let bucket = 0; bucket < buckets; bucket++) durations[bucket]! += slot.durations[bucket]!
+    for (const [id, count] of slot.keys) keys.set(id, (keys.get(id) ?? 0) + count / seconds)
+  }
+  return {
+    requestsPerSecond: requests / seconds,
+    errorsPerSecond: sum(slot => slot.errors) / seconds,
+    refusedPerSecond: sum(slot => slot.refused) / seconds,
+    p50Ms: quantileMs(durations, requests, 0.5),
+    p99Ms: quantileMs(durations, requests, 0.99),
+    keys,
+  }
+}
+
+function quantileMs(durations: Uint32Array, total: number, share: number): number | undefined {
+  let left = Math.ceil(total * share)
+  if (left === 0) return undefined
+  for (let bucket = 0; bucket < buckets; bucket++) {
+    left -= durations[bucket]!
+    if (left <= 0) return millisecondsOf(bucket)
+  }
+  return undefined
+}
