@@ -1,10 +1,21 @@
 // Numbers, sizes, spans and moments as people read them. Pure.
 
 const grouped = new Intl.NumberFormat('en-US')
+const shortCounts = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 })
 const oneDigit = new Intl.NumberFormat('en-US', { maximumFractionDigits: 1 })
 
 export function countText(value: number): string {
   return grouped.format(value)
+}
+
+/** At most four digits, such as `18.9 M`. */
+export function shortCountText(value: number): string {
+  return shortCounts.format(value)
+}
+
+/** `1 contract`, `2 contracts`. */
+export function pluralText(count: number, noun: string): string {
+  return `${countText(count)} ${noun}${count === 1 ? '' : 's'}`
 }
 
 /** Of text, because an amount may have 78 digits. */

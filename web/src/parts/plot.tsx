@@ -1,4 +1,5 @@
-// Lines over time, with the value under the pointer in the legend. The legend and a sentence say what the picture shows.
+// Lines over time, with a tooltip that names the moment under the pointer. The legend and a sentence say what the picture
+// shows.
 import { useSignal, useSignalEffect } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import UPlot from 'uplot'
@@ -16,13 +17,16 @@ type Props = {
   lines: readonly PlotLine[]
 }
 
+/** Where the pointer is: the index of the moment, and its place if the pointer is on this plot. */
+type Pointed = { index: number; left: number | undefined; width: number }
+
 const height = 150
 const colours = 8
 
 export function Plot({ title, unit, at, lines }: Props) {
   const host = useRef<HTMLDivElement>(null)
   const plot = useRef<UPlot | undefined>(undefined)
-  const pointed = useSignal<number | null>(null)
+  const pointed = useSignal<Pointed | undefined>(undefined)
   const dark = useSignal(isDark())
   useSignalEffect(() => {
     dark.value = isDark()
@@ -31,8 +35,8 @@ export function Plot({ title, unit, at, lines }: Props) {
 
   // The colours are of the theme, and the lines are known by their names.
   useEffect(() => {
-    const made = makePlot(host.current!, names === '' ? [] : names.split('\n'), index => {
-      pointed.value = index
+    const made = makePlot(host.current!, names === '' ? [] : names.split('\n'), next => {
+      pointed.value = next
     })
     plot.current = made
     const resized = new ResizeObserver(([entry]) =>
@@ -51,13 +55,22 @@ export function Plot({ title, unit, at, lines }: Props) {
     plot.current?.setData([at.map(moment => moment / 1_000), ...lines.map(({ values }) => [...values])])
   }, [at, lines, names, dark.value])
 
-  const index = pointed.value ?? at.length - 1
+  const place = pointed.value
+  const index = place?.index ?? at.length - 1
+  const moment = at[index]
   return (
     <figure class="plot">
       <figcaption>
         {title} <small>{unit}</small>
+        {place !== undefined && moment !== undefined && <small class="plot-moment">{timeText(moment)}</small>}
       </figcaption>
-      <div ref={host} class="plot-canvas" role="img" aria-label={plotText(title, unit, lines)} />
+      <div class="plot-area">
+        <div ref={host} class="plot-canvas" role="img" aria-label={plotText(title, unit, lines)} />
+        {lines.length === 0 && <p class="plot-empty">Nothing yet</p>}
+        {place?.left !== undefined && moment !== undefined && (
+          <Tooltip place={{ ...place, left: place.left }} moment={moment} lines={lines} unit={unit} />
+        )}
+      </div>
       <ul class="legend">
         {lines.map(({ label, values }, line) => (
           <li key={label}>
@@ -70,8 +83,27 @@ export function Plot({ title, unit, at, lines }: Props) {
   )
 }
 
-function timeText(seconds: number): string {
-  return new Date(seconds * 1_000).toLocaleTimeString('en-GB')
+type TooltipProps = Pick<Props, 'lines' | 'unit'> & { place: Pointed & { left: number }; moment: number }
+
+/** To the left of the pointer in the right half, so that it stays within the plot. */
+function Tooltip({ place: { index, left, width }, moment, lines, unit }: TooltipProps) {
+  const side = left > width / 2 ? { right: `${width - left + 12}px` } : { left: `${left + 12}px` }
+  return (
+    <div class="plot-tooltip" style={side} aria-hidden="true">
+      <b>{timeText(moment)}</b>
+      {lines.map(({ label, values }, line) => (
+        <span key={label}>
+          <i class={`line-swatch line-${line % colours}`} />
+          {label} <b>{valueText(values[index])}</b>
+        </span>
+      ))}
+      <small>{unit}</small>
+    </div>
+  )
+}
+
+function timeText(milliseconds: number): string {
+  return new Date(milliseconds).toLocaleTimeString('en-GB')
 }
 
 function valueText(value: number | null | undefined): string {
@@ -82,17 +114,24 @@ function plotText(title: string, unit: string, lines: readonly PlotLine[]): stri
   const facts = lines.map(({ label, values }) => {
     const known = values.filter(value => value !== null)
     if (known.length === 0) return `${label}: nothing yet`
-    return `${label}: now ${valueText(known.at(-1))}, at most ${valueText(Math.max(...known))}`
+    return `${label}: now ${valueText(values.at(-1))}, at most ${valueText(Math.max(...known))}`
   })
   return `${title}, ${unit}. ${facts.length === 0 ? 'Nothing yet' : facts.join('; ')}.`
 }
 
-function makePlot(host: HTMLElement, labels: readonly string[], onPoint: (index: number | null) => void): UPlot {
+/** Fine enough that five minutes have several labels on a narrow plot, too. */
+const timeSteps = [1, 5, 10, 15, 30, 60, 120, 180, 300, 600, 900, 1_800, 3_600]
+
+function timeLabels(splits: readonly number[], stepSeconds: number): string[] {
+  return splits.map(split => timeText(split * 1_000).slice(0, stepSeconds < 60 ? 8 : 5))
+}
+
+function makePlot(host: HTMLElement, labels: readonly string[], onPoint: (place: Pointed | undefined) => void): UPlot {
   const style = getComputedStyle(host)
   const colour = (name: string) => style.getPropertyValue(name)
   const axis = {
     stroke: colour('--ink-soft'),
-    font: '11px system-ui, sans-serif',
+    font: `11px ${colour('--sans')}`,
     grid: { stroke: colour('--line'), width: 1 },
     ticks: { show: false },
   }
@@ -100,11 +139,19 @@ function makePlot(host: HTMLElement, labels: readonly string[], onPoint: (index:
     {
       width: Math.max(100, Math.floor(host.clientWidth)),
       height,
+      padding: [8, 8, 0, 0],
       legend: { show: false },
       cursor: { y: false, points: { size: 6 }, sync: { key: 'past' } },
       scales: { y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] } },
       axes: [
-        { ...axis, size: 24, grid: { show: false }, space: 64, values: (_, splits) => splits.map(timeText) },
+        {
+          ...axis,
+          size: 24,
+          grid: { show: false },
+          space: 56,
+          incrs: timeSteps,
+          values: (_, splits, __, ___, step) => timeLabels(splits, step),
+        },
         { ...axis, size: 44, values: (_, splits) => splits.map(split => rateText(split)) },
       ],
       series: [
@@ -116,9 +163,16 @@ function makePlot(host: HTMLElement, labels: readonly string[], onPoint: (index:
           points: { show: false },
         })),
       ],
-      hooks: { setCursor: [({ cursor }) => onPoint(cursor.idx ?? null)] },
+      hooks: { setCursor: [self => onPoint(placeOf(self))] },
     },
     [[]],
     host,
   )
+}
+
+/** Plots point together; the tooltip is on the one that has the pointer. */
+function placeOf({ cursor, over, width }: UPlot): Pointed | undefined {
+  if (cursor.idx == null) return undefined
+  const isHere = over.matches(':hover')
+  return { index: cursor.idx, left: isHere ? (cursor.left ?? 0) + over.offsetLeft : undefined, width }
 }

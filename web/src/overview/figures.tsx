@@ -1,0 +1,102 @@
+// The big figures of the overview: what the API answers, and what is indexed.
+import { Stat } from '../parts/stat.tsx'
+import { bytesText, countText, percentText, rateText, shortCountText, spanText } from '../quantities.ts'
+import { type LiveStatus, past, status } from '../state/live.ts'
+import type { Line } from '../state/past.ts'
+
+export function Figures() {
+  const told = status.value!
+  return (
+    <>
+      {told.api !== undefined && <ApiFigures api={told.api} />}
+      <IndexFigures told={told} />
+    </>
+  )
+}
+
+function ApiFigures({ api }: { api: NonNullable<LiveStatus['api']> }) {
+  const { requests_per_second: requests, errors_per_second: failed, refused_per_second: refused, p50_ms, p99_ms } = api
+  return (
+    <dl class="stats" aria-label="The API in the last minute">
+      <Stat
+        label="Requests"
+        value={rateText(requests)}
+        unit="/s"
+        note={`${countText(api.requests_today)} today`}
+        values={valuesOf('requests_per_second')}
+      />
+      <Stat
+        label="Latency p99"
+        value={p99_ms === null ? '–' : millisecondsText(p99_ms)}
+        {...(p99_ms === null ? {} : { unit: 'ms' })}
+        note={p50_ms === null ? 'no request in the last minute' : `p50 ${millisecondsText(p50_ms)} ms`}
+        values={valuesOf('p99_ms')}
+      />
+      <Stat
+        label="Error rate"
+        value={requests === 0 ? '0' : percentText(failed, requests).replace(' %', '')}
+        unit="%"
+        tone={failed > 0 ? 'bad' : undefined}
+        note={refused > 0 ? `${rateText(refused)}/s refused with 4xx` : 'answers with 5xx'}
+        values={valuesOf('errors_per_second')}
+      />
+      <Stat
+        label="Keys used today"
+        value={countText(api.keys_used_today)}
+        note={api.keys[0] === undefined ? 'none yet' : `most by ${api.keys[0].name}`}
+        values={valuesOf('requests_per_second', true)}
+      />
+    </dl>
+  )
+}
+
+function IndexFigures({ told: { chains, solana, store } }: { told: LiveStatus }) {
+  const all = [...Object.entries(chains), ...Object.entries(solana)].map(([name, { lag_seconds }]) => ({
+    name,
+    lag: lag_seconds,
+  }))
+  const worst = all.reduce<{ name: string; lag: number } | undefined>(
+    (most, each) => (most !== undefined && most.lag >= each.lag ? most : each),
+    undefined,
+  )
+  const rows = Object.values(chains).reduce((sum, { rates }) => sum + (rates?.rows_per_second ?? 0), 0)
+  const blocks = Object.values(chains).reduce((sum, { coverage }) => sum + blocksOf(coverage.blocks), 0)
+  return (
+    <dl class="stats" aria-label="The index">
+      <Stat
+        label="Lag"
+        value={worst === undefined ? '–' : spanText(worst.lag)}
+        note={
+          worst === undefined ? 'nothing is indexed here' : worst.lag === 0 ? 'every chain is at its head' : worst.name
+        }
+      />
+      <Stat label="Rows stored" value={rateText(rows)} unit="/s" note="all chains, last minute" />
+      <Stat label="Blocks covered" value={shortCountText(blocks)} note={`${countText(blocks)} blocks with evidence`} />
+      <Stat
+        label="Store"
+        value={bytesText(store.size_bytes).split(' ')[0]}
+        unit={bytesText(store.size_bytes).split(' ')[1]!}
+        note={
+          store.full_in_seconds === null ? store.engine : `${store.engine}, full in ${spanText(store.full_in_seconds)}`
+        }
+      />
+    </dl>
+  )
+}
+
+function blocksOf(blocks: Readonly<Record<string, number | undefined>>): number {
+  return Object.values(blocks).reduce<number>((sum, count) => sum + (count ?? 0), 0)
+}
+
+/** Of all keys together, or how many keys asked at each moment. */
+function valuesOf(measure: Line['measure'], countKeys = false): readonly (number | null)[] {
+  const { at, lines } = past.value
+  const wanted = lines.filter(line => line.measure === measure && line.chain === undefined)
+  if (!countKeys) return wanted.find(({ key }) => key === undefined)?.values ?? []
+  const keys = wanted.filter(({ key }) => key !== undefined)
+  return at.map((_, index) => keys.filter(({ values }) => (values[index] ?? 0) > 0).length)
+}
+
+function millisecondsText(milliseconds: number): string {
+  return milliseconds < 1 ? milliseconds.toFixed(2) : rateText(milliseconds)
+}

@@ -1,0 +1,68 @@
+// Which keys the API is used with: now, in the last hour, and today.
+import { EmptyState } from '../parts/empty-state.tsx'
+import { Panel } from '../parts/panel.tsx'
+import { Sparkline } from '../parts/sparkline.tsx'
+import { TableHead } from '../parts/table-head.tsx'
+import { countText, percentText, rateText } from '../quantities.ts'
+import { type LiveStatus, past } from '../state/live.ts'
+import { hrefOf } from '../state/route.ts'
+
+type Api = NonNullable<LiveStatus['api']>
+
+export function KeysPanel({ api }: { api: Api }) {
+  const link = (
+    <a class="button small" href="#/keys">
+      All keys
+    </a>
+  )
+  return (
+    <Panel id="use" title="Use by key" note="today" actions={link} flush>
+      {api.keys.length === 0 ? (
+        <EmptyState
+          title="No request today"
+          action={
+            <a class="button small" href="#/explore">
+              Send one in the explorer
+            </a>
+          }
+        >
+          Requests of clients are counted here, by key.
+        </EmptyState>
+      ) : (
+        <div class="table-scroll">
+          <table class="two-lines">
+            <TableHead
+              columns={['Key', 'Last hour', { figures: 'Requests/s' }, { figures: 'Today' }, { figures: 'Quota' }]}
+            />
+            <tbody>
+              {api.keys.map(key => (
+                <KeyRow key={key.id} used={key} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </Panel>
+  )
+}
+
+function KeyRow({
+  used: { id, name, requests_per_second: rate, today, quota_per_day: quota },
+}: {
+  used: Api['keys'][number]
+}) {
+  const line = past.value.lines.find(each => each.key === id && each.measure === 'requests_per_second')
+  return (
+    <tr>
+      <th scope="row">
+        <a href={hrefOf(['keys', id])}>{name}</a>
+      </th>
+      <td class="sparkline-cell not-narrow">
+        <Sparkline values={line?.values ?? []} />
+      </td>
+      <td class="number aside">{rateText(rate)}</td>
+      <td class="number second">{countText(today)}</td>
+      <td class="number second">{quota === null ? <span class="soft">no limit</span> : percentText(today, quota)}</td>
+    </tr>
+  )
+}

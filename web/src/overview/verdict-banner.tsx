@@ -1,0 +1,32 @@
+// The first thing on the overview: whether the service is well, and what is wrong where it is not.
+import { AlertIcon, CheckIcon } from '../parts/icons.tsx'
+import { status } from '../state/live.ts'
+import { hrefOf } from '../state/route.ts'
+import { type Finding, verdictOf } from './verdict.ts'
+
+const shownMax = 6
+
+export function VerdictBanner() {
+  const { tone, sentence, detail, others, page } = verdictOf(status.value!)
+  return (
+    <div class={`verdict verdict-${tone}`} role="status">
+      <span class="verdict-icon">{tone === 'good' ? <CheckIcon /> : <AlertIcon />}</span>
+      <div class="verdict-text">
+        <strong>{page === undefined ? sentence : <a href={hrefOf(page)}>{sentence}</a>}</strong>
+        <p>{detail}</p>
+        {others.length > 0 && (
+          <ul>
+            {others.slice(0, shownMax).map(finding => (
+              <Other key={finding.text} finding={finding} />
+            ))}
+            {others.length > shownMax && <li>and {others.length - shownMax} more</li>}
+          </ul>
+        )}
+      </div>
+    </div>
+  )
+}
+
+function Other({ finding: { text, detail, page } }: { finding: Finding }) {
+  return <li title={detail}>{page === undefined ? text : <a href={hrefOf(page)}>{text}</a>}</li>
+}

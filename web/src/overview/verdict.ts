@@ -1,0 +1,143 @@
+// Whether the service is well, in one sentence that names what is wrong, and the rest of what to know. Pure.
+import { percentText, spanText } from '../quantities.ts'
+import type { LiveChain, LiveNetwork, LiveStatus } from '../state/live.ts'
+
+export type Finding = {
+  tone: 'bad' | 'warn'
+  text: string
+  /** Why, or what to do. */
+  detail?: string | undefined
+  /** The parts of the route of the page that says more. */
+  page?: readonly string[]
+}
+
+export type Verdict = {
+  tone: 'good' | 'warn' | 'bad'
+  sentence: string
+  detail: string
+  /** Beyond the one that the sentence names. */
+  others: readonly Finding[]
+  page?: readonly string[] | undefined
+}
+
+const daySeconds = 86_400
+/** A share of failed answers that is more than an accident, and as many of them a second. */
+const errors = { share: 0.01, perSecond: 0.05 }
+const quotaShare = 0.9
+
+export function verdictOf(status: LiveStatus): Verdict {
+  const found = findingsOf(status)
+  const [first, ...others] = found
+  if (first === undefined)
+    return { tone: 'good', sentence: 'All systems normal', detail: stateText(status), others: [] }
+  const { tone, text, detail = stateText(status), page } = first
+  return { tone, sentence: text, detail, others, page }
+}
+
+/** The worst first. */
+export function findingsOf(status: LiveStatus): Finding[] {
+  const found = [
+    ...status.problems
+      .filter(({ chain }) => chain === undefined)
+      .map(({ reason }): Finding => ({ tone: 'bad', text: withoutPoint(reason) })),
+    ...apiFindings(status),
+    ...Object.entries(status.chains).flatMap(([name, chain]) => chainFindings(name, chain, status)),
+    ...Object.entries(status.solana).flatMap(([name, network]) => networkFindings(name, network)),
+    ...storeFindings(status),
+  ]
+  return found.sort((a, b) => Number(a.tone === 'warn') - Number(b.tone === 'warn'))
+}
+
+/** One for what is wrong with the chain itself, and one for each thing that it goes on without. */
+function chainFindings(name: string, chain: LiveChain, { problems }: LiveStatus): Finding[] {
+  const page = ['chain', name]
+  const rest = [...endpointFindings(name, chain.rpc, page), ...sourceFindings(name, chain, page)]
+  const { state, reason: detail, head_old, head_age_seconds } = chain
+  const bad = (text: string, why = detail): Finding => ({ tone: 'bad', text, detail: why, page })
+  if (state === 'disputed') return [bad(`The endpoints of ${name} disagree on the chain`), ...rest]
+  // The store's own problem says it for all chains.
+  if (state === 'store_full' && problems.some(({ problem }) => problem === 'store_full')) return rest
+  if (state === 'store_full') return [bad(`${name} cannot store blocks: there is no room`), ...rest]
+  // Its endpoints are why.
+  if (state === 'stalled') return [bad(`${name} is stalled`), ...sourceFindings(name, chain, page)]
+  if (head_old === true && head_age_seconds != null)
+    return [
+      bad(
+        `The newest block of ${name} is ${spanText(head_age_seconds)} old`,
+        'Its node may have stopped importing blocks.',
+      ),
+      ...rest,
+    ]
+  const behind = problems.find(problem => problem.chain === name)
+  return behind === undefined ? rest : [bad(`${name} is behind`, behind.reason), ...rest]
+}
+
+function networkFindings(name: string, { state, reason, rpc }: LiveNetwork): Finding[] {
+  const page = ['chain', `solana ${name}`]
+  if (state === 'stalled') return [{ tone: 'bad', text: `Solana ${name} is stalled`, detail: reason, page }]
+  return endpointFindings(`Solana ${name}`, rpc, page)
+}
+
+function endpointFindings(name: string, rpc: LiveChain['rpc'], page: readonly string[]): Finding[] {
+  const failing = rpc.filter(({ healthy }) => !healthy)
+  const [first] = failing
+  if (first === undefined) return []
+  const text =
+    rpc.length === 1
+      ? `The only endpoint of ${name} fails`
+      : `${failing.length} of ${rpc.length} endpoints of ${name} ${failing.length === 1 ? 'fails' : 'fail'}`
+  return [{ tone: 'warn', text, detail: first.reason ?? first.fault ?? undefined, page }]
+}
+
+function sourceFindings(name: string, { sources = [] }: LiveChain, page: readonly string[]): Finding[] {
+  return sources.flatMap(source => {
+    const [first] = source.refused
+    if (first === undefined) return []
+    const count = source.refused.length
+    const text = `${count === 1 ? 'A part' : `${count} parts`} of ${name}’s history in ${source.name} ${count === 1 ? 'is' : 'are'} refused`
+    return [{ tone: 'warn' as const, text, detail: `${first.name}: ${first.reason}`, page }]
+  })
+}
+
+function storeFindings({ store: { full_in_seconds: seconds } }: LiveStatus): Finding[] {
+  if (seconds === null || seconds > 7 * daySeconds) return []
+  const detail = 'Add disk, raise limits.store_bytes_max, or index less.'
+  return [{ tone: seconds < daySeconds ? 'bad' : 'warn', text: `The store is full in ${spanText(seconds)}`, detail }]
+}
+
+function apiFindings({ api }: LiveStatus): Finding[] {
+  if (api === undefined) return []
+  const failing =
+    api.errors_per_second > errors.perSecond && api.errors_per_second / api.requests_per_second > errors.share
+  const share = percentText(api.errors_per_second, api.requests_per_second)
+  return [
+    ...(failing
+      ? [{ tone: 'bad' as const, text: `${share} of requests fail`, detail: 'The log of the service says why.' }]
+      : []),
+    ...api.keys.flatMap(({ id, name, today, quota_per_day: quota }) => {
+      if (quota === null || today < quota * quotaShare) return []
+      const text =
+        today >= quota
+          ? `Key ${name} has used up its quota`
+          : `Key ${name} has used ${percentText(today, quota)} of its quota`
+      return [{ tone: 'warn' as const, text, detail: 'Quotas begin anew at midnight UTC.', page: ['keys', id] }]
+    }),
+  ]
+}
+
+/** What there is to know of a service that is well. */
+export function stateText({ chains, solana }: LiveStatus): string {
+  const states = [...Object.values(chains), ...Object.values(solana)].map(({ state }) => state)
+  const live = states.filter(state => state === 'live').length
+  const filling = Object.values(chains).filter(({ state }) => state === 'backfilling')
+  const etas = filling.flatMap(({ eta_seconds }) => (eta_seconds === null ? [] : [eta_seconds]))
+  const left = etas.length === 0 ? '' : `, ETA ${spanText(Math.max(...etas))}`
+  return [
+    `${live} of ${states.length} ${states.length === 1 ? 'chain' : 'chains'} live`,
+    ...(filling.length === 0 ? [] : [`${filling.length} ${filling.length === 1 ? 'fills' : 'fill'} history${left}`]),
+  ].join(', ')
+}
+
+function withoutPoint(text: string): string {
+  return text.replace(/\.$/, '')
+}
