@@ -519,6 +519,8 @@ describe('events', () => {
     await expect.poll(() => late.of('history', livePast)[0]?.at.length).toBeGreaterThan(1)
     const { at, lines } = late.of('history', livePast)[0]!
     expect(lines.map(({ measure }) => measure)).toEqual([
+      'requests_per_second',
+      'errors_per_second',
       'lag_seconds',
       'blocks_per_second',
       'rows_per_second',
@@ -526,6 +528,26 @@ describe('events', () => {
       'latency_ms',
     ])
     for (const { values } of lines) expect(values).toHaveLength(at.length)
+  })
+
+  test('tell of the requests of clients: how many, how fast, and with which key', async () => {
+    await serve()
+    const secret = await keyWith({ scopes: ['ops', 'nft-transfers'] })
+    for (let times = 0; times < 5; times++) await api.get('/api/v2.2/web3/version', { 'x-api-key': secret })
+    expect((await api.get('/api/v2.2/nft/0x12/transfers', { 'x-api-key': secret })).status).toBe(400)
+    // What operators and the console ask for is not counted.
+    for (let times = 0; times < 50; times++) await api.get('/status')
+    const reader = await EventReader.open(secret)
+    const told = () => reader.of('status', liveStatus).at(-1)?.api
+    await expect.poll(() => told()?.keys[0]?.name, { timeout: 8_000 }).toBe('giver')
+    const { requests_per_second: requests, refused_per_second: refused, ...figures } = told()!
+    expect(requests).toBeGreaterThan(0)
+    expect(requests).toBeLessThanOrEqual(6)
+    expect(refused).toBeGreaterThan(0)
+    expect(refused).toBeLessThan(requests)
+    expect(figures.errors_per_second).toBe(0)
+    expect(figures.p99_ms!).toBeGreaterThanOrEqual(figures.p50_ms!)
+    expect(figures.keys_used_today).toBeGreaterThan(0)
   })
 
   test('say when the status cannot be read, without its insides', async () => {
