@@ -362,8 +362,8 @@ const readingTimes = `
 CREATE INDEX solana_accounts_by_reading ON solana_accounts (network, read_at_ms, owner);
 `
 
-// Contracts by their transfers, as of the last verdict: to list the busiest first. A verdict is not read as JSON: it may
-// repeat a name with a character that the JSON of the server refuses.
+// Contracts by their transfers, as of the last verdict: to list the busiest first. A verdict is not read as JSON, as it
+// may repeat a name with a character that the JSON of the server refuses.
 const rankedContracts = `
 ALTER TABLE contract_facts ADD COLUMN transfers int8 NOT NULL DEFAULT 0;
 UPDATE contract_facts SET transfers = substring(verdict FROM '"transfers":([0-9]{1,15}),"judgedAtMs"')::int8
