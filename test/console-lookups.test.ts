@@ -2,7 +2,7 @@
 // labels, over HTTP on a seeded store and through a simulated node.
 import { afterEach, describe, expect, test } from 'vitest'
 import type { z } from 'zod'
-import { blockFacts, contractList, labels, transaction } from '../src/api/console/schemas.ts'
+import { blockFacts, chainCoverage, contractList, labels, transaction } from '../src/api/console/schemas.ts'
 import type { Address } from '../src/model.ts'
 import type { Store } from '../src/store/store.ts'
 import { CommandPlace } from './command-run.ts'
@@ -126,11 +126,46 @@ describe('the contracts of a chain', () => {
       expect([query, (await api.get(`/chains/eth/contracts?${query}`)).status]).toEqual([query, 400])
     expect(await (await api.get('/chains/bsc%20testnet/contracts')).json()).toEqual({
       chain: 'bsc testnet',
-      contracts: [],
-      after: null,
+      ...{ contracts: [], after: null, suggested: [] },
     })
     expect((await fetch(`${api.url}/chains/eth/contracts`)).status).toBe(401)
   })
+})
+
+test('a chain without contracts suggests verified ones to begin with', async () => {
+  await serve()
+  const mark = { chain: 56 as typeof eth, source: 'operator', rank: 'operator', spam: undefined, updatedAt: 1 } as const
+  await api.store.putMarks([
+    { ...mark, contract: collection, verified: true },
+    { ...mark, contract: editions, verified: false },
+  ])
+  const label = { ...mark, address: collection, label: 'A collection' }
+  await api.store.putLabels([{ ...label, chain: undefined }])
+  const first = contractList.parse(await (await api.get('/chains/bsc/contracts')).json())
+  expect(first).toMatchObject({ contracts: [], suggested: [{ address: collection, label: 'A collection' }] })
+  expect(contractList.parse(await (await api.get('/chains/eth/contracts')).json()).suggested).toEqual([])
+})
+
+test('the coverage of a stretch of blocks, cut to it', async () => {
+  const covered = (from: number, to: number) => ({ scope: 'full', from, to, evidence: 'bloom' }) as const
+  await serve({
+    fill: async store => {
+      await seed(store)
+      await store.dropRange(eth, 'full', { from: 10_000, to: 10_009 })
+      await store.addCoverage(eth, 'full', covered(10_003, 10_004))
+    },
+  })
+  const ask = async (query: string, chain = 'eth') => await api.get(`/chains/${chain}/coverage?${query}`)
+  expect(chainCoverage.parse(await (await ask('from=9990&to=10020')).json())).toEqual({
+    ...{ chain: 'eth', from: 9_990, to: 10_020, intervals_total: 3 },
+    intervals: [
+      { from: 9_990, to: 9_999, evidence: 'receipts-root' },
+      { from: 10_003, to: 10_004, evidence: 'bloom' },
+      { from: 10_010, to: 10_020, evidence: 'receipts-root' },
+    ],
+  })
+  expect(chainCoverage.parse(await (await ask('from=5&to=6', 'bsc')).json())).toMatchObject({ intervals: [] })
+  for (const query of ['', 'from=5', 'from=6&to=5', 'from=x&to=5']) expect((await ask(query)).status).toBe(400)
 })
 
 test('labels of addresses, and of who deployed a contract', async () => {

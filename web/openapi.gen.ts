@@ -355,6 +355,10 @@ export interface paths {
      */
     get: operations["listContracts"];
   };
+  "/chains/{chain}/coverage": {
+    /** Which blocks of a stretch are covered, and by which evidence; always needs the scope `ops` */
+    get: operations["getChainCoverage"];
+  };
   "/chains/{chain}/blocks/{number}": {
     /**
      * One block: its hash, its time and its evidence; always needs the scope `ops`
@@ -504,6 +508,19 @@ export interface components {
         total: null;
       };
     };
+    ChainCoverage: {
+      chain: string;
+      from: number;
+      to: number;
+      /** @description Sorted, cut to the range. Only the longest ones where there are very many. */
+      intervals: ({
+          from: number;
+          to: number;
+          /** @enum {string} */
+          evidence: "canonical" | "receipts-root" | "bloom" | "two-endpoints" | "one-endpoint";
+        })[];
+      intervals_total: number;
+    };
     CollectionStats: {
       total_tokens: string;
       owners: {
@@ -532,6 +549,11 @@ export interface components {
         })[];
       /** @description Pass it to get the next ones; null on the last page. */
       after: string | null;
+      /** @description Where there are none yet: verified contracts of the chain to begin with. */
+      suggested: ({
+          address: string;
+          label: string | null;
+        })[];
     };
     ContractMetadata: {
       token_address: string;
@@ -5951,6 +5973,46 @@ export interface operations {
       403: components["responses"]["Failure403"];
       500: components["responses"]["Failure500"];
       503: components["responses"]["Failure503"];
+    };
+  };
+  /** Which blocks of a stretch are covered, and by which evidence; always needs the scope `ops` */
+  getChainCoverage: {
+    parameters: {
+      query: {
+        /**
+         * @description First block.
+         * @example 16220000
+         */
+        from: number;
+        /**
+         * @description Last block.
+         * @example 16221000
+         */
+        to: number;
+      };
+      path: {
+        /**
+         * @description Chain, by name or hex id.
+         * @example eth
+         */
+        chain: string;
+      };
+    };
+    responses: {
+      /** @description The covered intervals of the stretch. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["ChainCoverage"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      500: components["responses"]["Failure500"];
     };
   };
   /**

@@ -9,6 +9,7 @@
 import { backfill } from './backfill.ts'
 import { block } from './console/block.ts'
 import { contracts } from './console/contracts.ts'
+import { coverage } from './console/coverage.ts'
 import { labels } from './console/labels.ts'
 import { transaction } from './console/transaction.ts'
 import { events } from './events.ts'
@@ -76,6 +77,7 @@ export const routes: readonly Route[] = [
   { path: '/nft/{network}/{address}/metadata', crossOrigin: true, ...nftMetadata },
   { path: '/token/{network}/{address}/metadata', crossOrigin: true, ...tokenMetadata },
   { path: '/chains/{chain}/contracts', ...contracts },
+  { path: '/chains/{chain}/coverage', ...coverage },
   { path: '/chains/{chain}/blocks/{number}', ...block },
   { path: '/chains/{chain}/transactions/{hash}', ...transaction },
   { path: '/chains/{chain}/labels', ...labels },

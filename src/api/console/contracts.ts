@@ -49,14 +49,17 @@ export const contracts: RouteParts = {
       await admitOperator(context, request)
       const query = new QueryText(request.query)
       const chain = readParameter(parameters.chain, request.pathParameter('chain'))
-      const { contracts, after } = await list.answer({
+      const { contracts, after, suggested } = await list.answer({
         chain: chain.id,
         order: query.optional(parameters.order) ?? 'transfers',
         search: query.optional(parameters.search),
         after: query.optional(parameters.after),
         limit: query.optional(parameters.limit) ?? 20,
       })
-      return jsonAnswer({ chain: chain.name, contracts: contracts.map(shown), after: after ?? null })
+      return jsonAnswer({
+        ...{ chain: chain.name, contracts: contracts.map(shown), after: after ?? null },
+        suggested: suggested.map(({ address, label }) => ({ address, label: label ?? null })),
+      })
     }
   },
   document: ({ chains }) => {

@@ -24,6 +24,19 @@ export const contractList = z.object({
     }),
   ),
   after: z.string().nullable().describe('Pass it to get the next ones; null on the last page.'),
+  suggested: z
+    .array(z.object({ address: hexAddress, label: z.string().nullable() }))
+    .describe('Where there are none yet: verified contracts of the chain to begin with.'),
+})
+
+export const chainCoverage = z.object({
+  chain: z.string(),
+  from: z.int(),
+  to: z.int(),
+  intervals: z
+    .array(z.object({ from: z.int(), to: z.int(), evidence: z.enum(shownEvidences) }))
+    .describe('Sorted, cut to the range. Only the longest ones where there are very many.'),
+  intervals_total: z.int(),
 })
 
 export const labels = z.object({

@@ -36,7 +36,12 @@ export type ListedContract = {
   last: { block: number; timestamp: number } | undefined
 }
 
-export type ContractPage = { contracts: ListedContract[]; after: string | undefined }
+export type ContractPage = {
+  contracts: ListedContract[]
+  after: string | undefined
+  /** Where a chain has none yet: some that are marked as verified there, to begin with. */
+  suggested: { address: Address; label: string | undefined }[]
+}
 
 type Found = { addresses: Address[]; after: string | undefined }
 
@@ -46,6 +51,8 @@ const lookedAtMax = 2_000
 const rankedPerStep = 500
 const placesPerStep = 128
 const unrankedPerStep = 200
+const marksLookedAt = 50
+const suggestedMax = 3
 
 export class ContractList {
   readonly #store: Store
@@ -60,7 +67,18 @@ export class ContractList {
     const { addresses, after } = await this.#find(question)
     const listed = await Promise.all(addresses.map(address => this.#listed(question.chain, address)))
     // Facts outlive rows that were taken back.
-    return { contracts: listed.filter(({ transfers }) => transfers > 0), after }
+    const contracts = listed.filter(({ transfers }) => transfers > 0)
+    const isFirst = question.after === undefined && question.search === undefined
+    const isEmpty = isFirst && after === undefined && contracts.length === 0
+    return { contracts, after, suggested: isEmpty ? await this.#suggested(question.chain) : [] }
+  }
+
+  async #suggested(chain: ChainId): Promise<ContractPage['suggested']> {
+    const marks = await this.#store.marks({ chain }, undefined, marksLookedAt)
+    const verified = new Set(marks.filter(mark => mark.verified).map(({ contract }) => contract))
+    const addresses = [...verified].slice(0, suggestedMax)
+    const labels = await this.#store.labelsOf(chain, addresses)
+    return addresses.map(address => ({ address, label: labels.get(address) }))
   }
 
   #find(question: ContractQuestion): Promise<Found> {
