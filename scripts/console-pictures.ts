@@ -27,6 +27,7 @@ function placesOf(world: ConsoleWorld): Record<string, Partial<Record<State, str
     chain: { data: '#/chain/sim', empty: '#/chain/nowhere' },
     'chain-on-demand': { data: '#/chain/picked' },
     'chain-stalled': { data: '#/chain/gone' },
+    'contract-live': { data: `#/contract/sim/${world.contract}`, empty: `#/contract/bsc/${seeded.silent}` },
     contract: { data: `#/contract/eth/${seeded.collection}`, empty: `#/contract/eth/${seeded.silent}` },
     holders: { data: `#/contract/eth/${seeded.collection}/holders`, empty: `#/contract/eth/${seeded.silent}/holders` },
     token: { data: `#/token/eth/${seeded.collection}/12`, empty: `#/token/eth/${seeded.collection}/999999` },
@@ -34,6 +35,10 @@ function placesOf(world: ConsoleWorld): Record<string, Partial<Record<State, str
     'wallet-nfts': { data: `#/wallet/${seeded.alice}/nfts`, empty: `#/wallet/${nobody}/nfts` },
     account: { data: `#/account/mainnet/${seeded.solanaOwner}` },
     block: { data: `#/block/sim/${world.node.chain.head - 2}`, empty: '#/block/sim/99999999' },
+    transaction: {
+      data: `#/transaction/sim/${world.node.chain.block(world.node.chain.head - 2).transactions[0]!.hash}`,
+      empty: `#/transaction/sim/0x${'ab'.repeat(32)}`,
+    },
     explorer: {
       data: `#/explore/transfers?address=${seeded.collection}&limit=25`,
       empty: '#/explore/transfers',

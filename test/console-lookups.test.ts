@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import type { z } from 'zod'
 import { blockFacts, chainCoverage, contractList, labels, transaction } from '../src/api/console/schemas.ts'
 import type { Address } from '../src/model.ts'
+import type { ContractFacts } from '../src/store/annotation-store.ts'
 import type { Store } from '../src/store/store.ts'
 import { CommandPlace } from './command-run.ts'
 import { truthByContract } from './evm-harness.ts'
@@ -48,20 +49,23 @@ async function judge(store: Store, contract: Address, transfers: number): Promis
   ])
 }
 
+/** Facts of a contract whose rows nobody looks at. */
+function made(at: number): ContractFacts {
+  return {
+    ...{ chain: eth, contract: `0x${(at + 1).toString(16).padStart(40, '0')}` as Address, symbol: undefined },
+    ...{ name: at % 10 === 0 ? `Ape ${at}` : `Cat ${at}`, possibleSpam: false },
+    verdict: { rulesVersion: 1, score: 0, reasons: [], basis: '', transfers: at, judgedAtMs: 1 },
+  }
+}
+
 describe('the contracts of a chain', () => {
   const count = (address: Address) => seededTransfers(address).length
 
-  test.each([1, 2, 20])('the busiest come first, new ones last, %i to a page', async limit => {
-    await serve({
-      fill: async store => {
-        await seed(store)
-        await judge(store, editions, count(editions))
-        await judge(store, collection, count(collection))
-      },
-    })
+  test.each([1, 2, 20])('the busiest come first, as they are counted now, %i to a page', async limit => {
+    await serve({ fill: async store => await seed(store).then(() => judge(store, editions, 1_000)) })
     const { found, addresses } = await listed(`limit=${limit}`)
-    expect(addresses).toEqual([collection, editions, range])
-    expect(found.map(({ transfers }) => transfers)).toEqual([collection, editions, range].map(count))
+    expect(addresses).toEqual([collection, range, editions])
+    expect(found.map(({ transfers }) => transfers)).toEqual([collection, range, editions].map(count))
     expect(found[0]).toMatchObject({
       ...{
         name: 'Collection',
@@ -72,8 +76,32 @@ describe('the contracts of a chain', () => {
       },
       ...{ last_block: 20_000, last_block_timestamp: '2020-09-16T07:06:40.000Z' },
     })
-    expect(found[1]).toMatchObject({ contract_type: 'ERC1155', possible_spam: true, last_block: 7_009 })
+    expect(found[2]).toMatchObject({ contract_type: 'ERC1155', possible_spam: true, last_block: 7_009 })
   })
+
+  test.each([7, 100])(
+    'of many the order is that of their last verdicts, and new ones come last, %i to a page',
+    async limit => {
+      await serve({
+        fill: async store => {
+          await seed(store)
+          await judge(store, collection, 50)
+          await judge(store, editions, 150)
+          await store.putContractFacts(Array.from({ length: 205 }, (_, at) => made(at)))
+        },
+        wrap: store => ({
+          ...store,
+          transferCount: async ({ contract }) => (contract.startsWith('0x00') ? 1 : count(contract)),
+        }),
+      })
+      const { addresses } = await listed(`limit=${limit}`)
+      expect(addresses).toHaveLength(208)
+      expect(addresses.indexOf(editions)).toBe(204 - 150)
+      expect(addresses.indexOf(collection)).toBe(204 - 50 + 1)
+      expect(addresses.at(-1)).toBe(range)
+      expect(new Set(addresses).size).toBe(208)
+    },
+  )
 
   test.each([1, 2, 20])('by activity, the latest transfer first, %i to a page', async limit => {
     await serve()
@@ -99,12 +127,7 @@ describe('the contracts of a chain', () => {
   })
 
   test('search goes on where a page ended, among many', async () => {
-    const made = (at: number) => `0x${at.toString(16).padStart(40, '0')}` as Address
-    const rows = Array.from({ length: 1_300 }, (_, at) => ({
-      ...{ chain: eth, contract: made(at + 1), name: at % 10 === 0 ? `Ape ${at}` : `Cat ${at}`, symbol: undefined },
-      ...{ possibleSpam: false },
-      verdict: { rulesVersion: 1, score: 0, reasons: [], basis: '', transfers: at, judgedAtMs: 1 },
-    }))
+    const rows = Array.from({ length: 1_300 }, (_, at) => made(at))
     // Only the counts are asked for: no row has to be stored.
     const wrap = (store: Store): Store => ({ ...store, transferCount: async () => 1 })
     await serve({ fill: async store => await seed(store).then(() => store.putContractFacts(rows)), wrap })

@@ -3,7 +3,10 @@ import {
   ageText,
   amountText,
   bytesText,
+  countOf,
+  etherText,
   exactText,
+  groupedText,
   parseMoment,
   percentText,
   rateText,
@@ -63,4 +66,21 @@ test('long texts are cut in the middle', () => {
   expect(shortText('0xfa7496e4ae840306df41bd658800392e24db8ac4')).toBe('0xfa74…8ac4')
   expect(shortText('B8qdgQDsaTYR8QBmCB252oNrtyMKYhg6wMqRLaMcUr7i')).toBe('B8qd…Ur7i')
   expect(shortText('123456')).toBe('123456')
+})
+
+test('wei as the main unit, and decimals of any length', () => {
+  expect(['0', '1', '340000000000000000', '2888560950000000000000', '1234567890123456789'].map(etherText)).toEqual([
+    ...['0', '< 0.000001', '0.34', '2,888.56095', '1.234567…'],
+  ])
+  expect(['2888.56095', '5', '12345678901234567890.5', '1e9', ''].map(groupedText)).toEqual([
+    ...['2,888.56095', '5', '12,345,678,901,234,567,890.5', '1e9', ''],
+  ])
+})
+
+test('one is not many', () => {
+  expect([0, 1, 2_000].map(count => countOf(count, 'contract'))).toEqual([
+    '0 contracts',
+    '1 contract',
+    '2,000 contracts',
+  ])
 })

@@ -86,3 +86,29 @@ export function shortText(text: string, keep = 4): string {
   const lead = text.startsWith('0x') ? keep + 2 : keep
   return text.length <= lead + keep + 1 ? text : `${text.slice(0, lead)}…${text.slice(-keep)}`
 }
+
+/** Wei as the main unit, exact, at most six digits behind the point. */
+export function etherText(wei: string): string {
+  const value = BigInt(wei)
+  if (value === 0n) return '0'
+  const unit = 10n ** 18n
+  const digits = (value % unit).toString().padStart(18, '0').replace(/0+$/, '')
+  const whole = (value / unit).toLocaleString('en-US')
+  if (digits === '') return whole
+  const cut = digits.slice(0, 6)
+  if (value < unit && /^0+$/.test(cut)) return '< 0.000001'
+  return `${whole}.${cut}${digits.length > 6 ? '…' : ''}`
+}
+
+const decimalText = /^(\d+)(\.\d+)?$/
+
+/** A decimal of any length, its whole part grouped. */
+export function groupedText(amount: string): string {
+  const [, whole, fraction = ''] = decimalText.exec(amount) ?? []
+  return whole === undefined ? amount : `${BigInt(whole).toLocaleString('en-US')}${fraction}`
+}
+
+/** Such as `1 contract` or `2,000 contracts`. */
+export function countOf(count: number, one: string, many = `${one}s`): string {
+  return `${countText(count)} ${count === 1 ? one : many}`
+}

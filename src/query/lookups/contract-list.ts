@@ -1,7 +1,8 @@
 // The contracts of a chain that transfers are stored for: the busiest first, the latest first, or by address, and those
 // that a name or an address begins to name. Each page costs little on a store of any size. No HTTP.
 //
-// The order by transfers is that of the last verdicts, which follow the rows; the counts beside it are those of now.
+// Where there are many, the order by transfers is that of the last verdicts, which follow the rows; the counts beside it
+// are those of now.
 import { AlmanacError } from '../../errors.ts'
 import { type Address, type ChainId, type Position, type TokenStandard, zeroAddress } from '../../model.ts'
 import type { ContractInterface, RankedContract } from '../../store/annotation-store.ts'
@@ -51,6 +52,7 @@ const lookedAtMax = 2_000
 const rankedPerStep = 500
 const placesPerStep = 128
 const unrankedPerStep = 200
+const exactMax = 200
 const marksLookedAt = 50
 const suggestedMax = 3
 
@@ -98,8 +100,30 @@ export class ContractList {
     return { addresses: matching.slice(0, limit), after: matching.length > limit ? matching[limit - 1] : undefined }
   }
 
-  /** Contracts without facts, which are new, come last. */
   async #byTransfers(question: ContractQuestion): Promise<Found> {
+    const { chain, after } = question
+    const isMany = after?.startsWith('unranked-') || (await this.#isRanked(chain, exactMax))
+    const all = isMany ? [] : await this.#store.contractsOf(chain, undefined, exactMax + 1)
+    return all.length > exactMax || isMany ? await this.#byRank(question) : await this.#byCount(question, all)
+  }
+
+  async #isRanked(chain: ChainId, count: number): Promise<boolean> {
+    return (await this.#store.rankedContracts(chain, undefined, count + 1)).length > count
+  }
+
+  /** Few are counted, so that their order is that of now. */
+  async #byCount({ chain, after, limit }: ContractQuestion, all: readonly Address[]): Promise<Found> {
+    const from = readRank(after)
+    const counted = await Promise.all(
+      all.map(async contract => ({ contract, transfers: await this.#store.transferCount({ chain, contract }) })),
+    )
+    const sorted = counted.sort(busiestFirst).filter(each => from === undefined || busiestFirst(each, from) > 0)
+    const addresses = sorted.slice(0, limit).map(({ contract }) => contract)
+    return { addresses, after: sorted.length > limit ? rankText(sorted[limit - 1]!) : undefined }
+  }
+
+  /** Contracts without facts, which are new, come last. */
+  async #byRank(question: ContractQuestion): Promise<Found> {
     const { chain, after, limit } = question
     const unrankedAfter = /^unranked-(.*)$/.exec(after ?? '')?.[1]
     const ranked =
@@ -186,6 +210,13 @@ export class ContractList {
   }
 }
 
+type Ranked = Pick<RankedContract, 'transfers' | 'contract'>
+
+/** As the store ranks them. */
+function busiestFirst(a: Ranked, b: Ranked): number {
+  return b.transfers - a.transfers || (a.contract < b.contract ? 1 : a.contract > b.contract ? -1 : 0)
+}
+
 function standardOf(interfaces: readonly ContractInterface[]): TokenStandard | undefined {
   return interfaces.includes('erc1155') ? 'ERC1155' : interfaces.includes('erc721') ? 'ERC721' : undefined
 }
@@ -200,11 +231,11 @@ function beforePrefix(prefix: string): Address | undefined {
   return first === 0n ? undefined : (`0x${(first - 1n).toString(16).padStart(40, '0')}` as Address)
 }
 
-function rankText({ transfers, contract }: Pick<RankedContract, 'transfers' | 'contract'>): string {
+function rankText({ transfers, contract }: Ranked): string {
   return `${transfers}-${contract}`
 }
 
-function readRank(text: string | undefined): Pick<RankedContract, 'transfers' | 'contract'> | undefined {
+function readRank(text: string | undefined): Ranked | undefined {
   if (text === undefined) return undefined
   const [, transfers, contract] = /^(\d{1,15})-(0x[0-9a-f]{40})$/.exec(text) ?? []
   if (contract === undefined) throw badAfter()

@@ -64,6 +64,13 @@ export function askFirstTransfer({ chain, contract: address }: Contract, signal:
   })
 }
 
+export function askLastTransfer({ chain, contract: address }: Contract, signal: AbortSignal) {
+  return service.GET('/api/v2.2/nft/{address}/transfers', {
+    params: { path: { address }, query: { chain, limit: 1 } },
+    signal,
+  })
+}
+
 export function askHead(chain: string, signal: AbortSignal) {
   return service.GET('/api/v2.2/dateToBlock', { params: { query: { chain, date: `${Date.now()}` } }, signal })
 }
@@ -95,6 +102,21 @@ export function askTokenTransfers(
 ) {
   return service.GET('/api/v2.2/nft/{address}/{token_id}/transfers', {
     params: { path: { address, token_id }, query: pageQuery(page) },
+    signal,
+  })
+}
+
+export function askBlockTransfers({ block, ...page }: Page & { block: string }, signal: AbortSignal) {
+  return service.GET('/api/v2.2/block/{block_number_or_hash}/nft/transfers', {
+    params: { path: { block_number_or_hash: block }, query: pageQuery(page) },
+    signal,
+  })
+}
+
+/** All that a life needs: the oldest transfers of a token. */
+export function askTokenLife({ chain, contract: address, tokenId: token_id }: Token, signal: AbortSignal) {
+  return service.GET('/api/v2.2/nft/{address}/{token_id}/transfers', {
+    params: { path: { address, token_id }, query: { chain, limit: 100, order: 'ASC' } },
     signal,
   })
 }

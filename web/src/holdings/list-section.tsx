@@ -1,9 +1,12 @@
-// A list of who owns what: on its way, refused, empty, or a page of rows with the way to the next.
+// A list of who owns what in a panel: on its way, refused, empty, or a page of rows with the way to the next.
 import type { ComponentChildren } from 'preact'
-import { ListHeading, type WholeList } from '../downloads/list-heading.tsx'
+import { useDownloads, type WholeList } from '../downloads/use-downloads.tsx'
+import { isConfigured } from '../parts/chain-link.tsx'
+import { EmptyState } from '../parts/empty-state.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { Paging } from '../parts/paging.tsx'
-import { Waiting } from '../parts/waiting.tsx'
+import { Panel } from '../parts/panel.tsx'
+import { Skeleton } from '../parts/skeleton.tsx'
 import { status } from '../state/live.ts'
 import type { AnswerState } from '../state/use-answer.ts'
 import { isComplete } from './use-holdings.ts'
@@ -16,6 +19,8 @@ type Props<Row> = {
   state: AnswerState<ListPage<Row>>
   /** What the service counts the first page as. */
   firstPage: 0 | 1
+  /** Of this page. */
+  cursor: string | undefined
   /** Said of a list without rows whose index is complete. */
   nothing: string
   /** What has to be indexed for the list to be complete. */
@@ -26,18 +31,19 @@ type Props<Row> = {
   children: (rows: readonly Row[]) => ComponentChildren
 }
 
-export function ListSection<Row>({ id, title, state, firstPage, nothing, rests, whole, hrefTo, children }: Props<Row>) {
-  const { loading, answered, problem } = state
+export function ListSection<Row>({ id, title, state, firstPage, nothing, rests, whole, hrefTo, ...props }: Props<Row>) {
+  const { loading, answered, problem, again } = state
+  const { actions, note } = useDownloads(title, whole)
   const page = answered && Number(answered.data.page) - firstPage + 1
   return (
-    <section aria-labelledby={id} aria-busy={loading}>
-      <ListHeading id={id} title={title} list={whole} />
-      {loading && answered === undefined && <Waiting />}
+    <Panel id={id} title={title} actions={actions} flush busy={loading}>
+      {note}
+      {answered === undefined && problem === undefined && <Skeleton rows={8} />}
       {problem !== undefined && (
         <>
-          <FailureNote problem={problem} />
+          <FailureNote problem={problem} onRetry={again} />
           {problem.parameter === 'cursor' && (
-            <p>
+            <p class="panel-foot">
               <a href={hrefTo(undefined)}>Back to the first page</a>
             </p>
           )}
@@ -45,31 +51,51 @@ export function ListSection<Row>({ id, title, state, firstPage, nothing, rests, 
       )}
       {answered !== undefined && page !== undefined && (
         <>
-          {!isComplete(answered) && <Syncing rests={rests} />}
+          {!isComplete(answered) && answered.data.result.length > 0 && <Syncing rests={rests} />}
           {answered.data.result.length > 0 ? (
-            children(answered.data.result)
+            props.children(answered.data.result)
           ) : (
-            <p class="note">{isComplete(answered) ? nothing : 'Nothing was found yet.'}</p>
+            <NothingFound rests={rests} nothing={isComplete(answered) ? nothing : undefined} />
           )}
           {(page > 1 || answered.data.cursor) && (
-            <Paging what={title} page={page} cursor={answered.data.cursor} hrefTo={hrefTo} />
+            <Paging what={title} page={page} here={props.cursor} cursor={answered.data.cursor} hrefTo={hrefTo} />
           )}
         </>
       )}
-    </section>
+    </Panel>
   )
 }
 
-function Syncing({ rests: { on, chain } }: Pick<Props<unknown>, 'rests'>) {
-  const isOnDemand = status.value?.chains[chain]?.index === 'on-demand'
+type NothingProps = Pick<Props<unknown>, 'rests'> & {
+  /** Undefined where more may be found later. */
+  nothing: string | undefined
+}
+
+/** Why there are no rows: there are none, not yet, or never, because the chain is not indexed. */
+export function NothingFound({ rests, nothing }: NothingProps) {
+  if (nothing !== undefined) return <EmptyState title={nothing}>Every block that counts is indexed.</EmptyState>
+  if (isConfigured(rests.chain) === false)
+    return (
+      <EmptyState title={`${rests.chain} is not configured here`}>
+        Nothing of it will be found until it is: add <code>chains.{rests.chain}</code> to the configuration.
+      </EmptyState>
+    )
+  return <EmptyState title="Nothing was found yet">{syncingText(rests)}</EmptyState>
+}
+
+function Syncing({ rests }: Pick<Props<unknown>, 'rests'>) {
   return (
     <p class="note note-warn">
-      <strong>SYNCING.</strong>{' '}
-      {on === 'contract'
-        ? 'The history of this contract is not complete yet: rows may be missing.'
-        : isOnDemand
-          ? `${chain} is indexed on demand: only contracts that were asked for are known, so rows may be missing.`
-          : `Not every block of ${chain} is indexed yet: rows may be missing.`}
+      <strong>SYNCING.</strong> {syncingText(rests)}
     </p>
   )
+}
+
+function syncingText({ on, chain }: Props<unknown>['rests']): string {
+  if (isConfigured(chain) === false)
+    return `${chain} is not configured here: what is stored of it is shown, and rows may be missing.`
+  if (on === 'contract') return 'The history of this contract is not complete yet: rows may be missing.'
+  return status.value?.chains[chain]?.index === 'on-demand'
+    ? `${chain} is indexed on demand: only contracts that were asked for are known, so rows may be missing.`
+    : `Not every block of ${chain} is indexed yet: rows may be missing.`
 }

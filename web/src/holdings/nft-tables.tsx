@@ -1,8 +1,10 @@
 // NFTs with their holders, and the collections of a wallet, to be read.
-import { CollectionLink, FlagMarks, PartyLink, TokenLink } from '../parts/nft-links.tsx'
+import { AddressText } from '../parts/address-text.tsx'
 import { TableHead } from '../parts/table-head.tsx'
 import { amountText, countText } from '../quantities.ts'
+import { hrefOf } from '../state/route.ts'
 import type { Schemas } from '../state/service.ts'
+import { CollectionLink, FlagMarks, TokenLink } from './nft-links.tsx'
 
 type Nft = Schemas['NftOwner']
 type Collection = Omit<Schemas['WalletCollections']['result'][number], 'collection_logo' | 'collection_banner_image'>
@@ -11,10 +13,8 @@ type Collection = Omit<Schemas['WalletCollections']['result'][number], 'collecti
 export function NftTable({ rows, chain }: { rows: readonly Nft[]; chain: string }) {
   return (
     <div class="table-scroll">
-      <table class="stacked">
-        <TableHead
-          columns={['Collection', 'Standard', 'Token', { figures: 'Amount' }, { figures: 'Changed in block' }]}
-        />
+      <table class="two-lines">
+        <TableHead columns={['Collection', 'Type', 'Token', { figures: 'Amount' }, { figures: 'Changed in block' }]} />
         <tbody>
           {rows.map(row => (
             <tr key={`${row.token_address} ${row.token_id}`}>
@@ -32,13 +32,13 @@ export function NftTable({ rows, chain }: { rows: readonly Nft[]; chain: string 
 export function OwnersTable({ rows, chain }: { rows: readonly Nft[]; chain: string }) {
   return (
     <div class="table-scroll">
-      <table class="stacked">
+      <table class="two-lines">
         <TableHead columns={['Holder', 'Token', { figures: 'Amount' }, { figures: 'Changed in block' }]} />
         <tbody>
           {rows.map(row => (
             <tr key={`${row.owner_of} ${row.token_id}`}>
               <td data-title="Holder">
-                <PartyLink address={row.owner_of} chain={chain} />
+                <AddressText address={row.owner_of} chain={chain} />
               </td>
               <Held row={row} chain={chain} />
             </tr>
@@ -52,14 +52,16 @@ export function OwnersTable({ rows, chain }: { rows: readonly Nft[]; chain: stri
 export function CollectionsTable({ rows, chain }: { rows: readonly Collection[]; chain: string }) {
   return (
     <div class="table-scroll">
-      <table class="stacked">
-        <TableHead columns={['Collection', 'Standard', 'Symbol', { figures: 'Tokens held' }]} />
+      <table class="two-lines">
+        <TableHead columns={['Collection', 'Type', 'Symbol', { figures: 'Tokens held' }]} />
         <tbody>
           {rows.map(row => (
             <tr key={row.token_address}>
               <Collected row={row} chain={chain} />
-              <td data-title="Symbol">{row.symbol ?? <span class="soft">–</span>}</td>
-              <td data-title="Tokens held" class="number">
+              <td data-title="Symbol" class="second">
+                {row.symbol ?? <span class="soft">–</span>}
+              </td>
+              <td data-title="Tokens held" class="number aside">
                 {countText(Number(row.count))}
               </td>
             </tr>
@@ -76,7 +78,9 @@ function Collected({ row, chain }: { row: Nft | Collection; chain: string }) {
       <td data-title="Collection">
         <CollectionLink chain={chain} address={row.token_address} name={row.name} /> <FlagMarks of={row} />
       </td>
-      <td data-title="Standard">{row.contract_type}</td>
+      <td data-title="Type" class="second">
+        {row.contract_type}
+      </td>
     </>
   )
 }
@@ -87,11 +91,11 @@ function Held({ row, chain }: { row: Nft; chain: string }) {
       <td data-title="Token">
         <TokenLink chain={chain} contract={row.token_address} id={row.token_id} />
       </td>
-      <td data-title="Amount" class="number" title={row.amount}>
+      <td data-title="Amount" class="number aside" title={row.amount}>
         {amountText(row.amount)}
       </td>
-      <td data-title="Changed in block" class="number">
-        {countText(Number(row.block_number))}
+      <td data-title="Changed in block" class="number second">
+        <a href={hrefOf(['block', chain, row.block_number])}>{countText(Number(row.block_number))}</a>
       </td>
     </>
   )

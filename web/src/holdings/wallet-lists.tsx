@@ -26,8 +26,9 @@ export function WalletNfts({ wallet, chain, cursor }: Props) {
         id="nfts"
         title="NFTs"
         state={state.value}
+        cursor={cursor}
         firstPage={1}
-        nothing={`This wallet holds no NFT on ${chain}.`}
+        nothing={`This wallet holds no NFT on ${chain}`}
         rests={{ on: 'chain', chain }}
         whole={{ path: [wallet, 'nft'], query: { chain }, name: `nfts-${chain}-${wallet}` }}
         hrefTo={next => hrefOf(['wallet', wallet, 'nfts'], { chain, cursor: next })}
@@ -45,8 +46,9 @@ export function WalletCollections({ wallet, chain, cursor }: Props) {
       id="collections"
       title="Collections"
       state={state.value}
+      cursor={cursor}
       firstPage={1}
-      nothing={`This wallet holds no NFT on ${chain}.`}
+      nothing={`This wallet holds no NFT on ${chain}`}
       rests={{ on: 'chain', chain }}
       hrefTo={next => hrefOf(['wallet', wallet, 'collections'], { chain, cursor: next })}
     >
@@ -62,8 +64,9 @@ export function WalletTransfers({ wallet, chain, cursor }: Props) {
       id="transfers"
       title="NFT transfers"
       state={state.value}
+      cursor={cursor}
       firstPage={0}
-      nothing={`This wallet never gave or received an NFT on ${chain}.`}
+      nothing={`This wallet never gave or received an NFT on ${chain}`}
       rests={{ on: 'chain', chain }}
       whole={{ path: [wallet, 'nft', 'transfers'], query: { chain }, name: `transfers-${chain}-${wallet}` }}
       hrefTo={next => hrefOf(['wallet', wallet, 'transfers'], { chain, cursor: next })}

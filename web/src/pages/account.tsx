@@ -1,29 +1,35 @@
 // One Solana account: what it holds.
-
 import { askPortfolio } from '../explorer/operations.ts'
+import { ChainLink } from '../parts/chain-link.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { PortfolioTables } from '../parts/portfolio-tables.tsx'
-import { Waiting } from '../parts/waiting.tsx'
+import { Skeleton } from '../parts/skeleton.tsx'
+import { shortText } from '../quantities.ts'
 import { hrefOf } from '../state/route.ts'
 import { useAnswer } from '../state/use-answer.ts'
 
 export function AccountPage({ network, address }: { network: string; address: string }) {
   const state = useAnswer(JSON.stringify([network, address]), signal => askPortfolio({ network, address }, signal))
-  const { answered, problem, loading } = state.value
+  const { answered, problem, again } = state.value
   return (
     <>
       <div class="heading">
-        <h1>Account</h1>
-        <span class="soft">Solana {network}</span>
+        <h1>Account {shortText(address)}</h1>
       </div>
       <p class="subject">
+        <ChainLink name={`solana ${network}`} />
         <span class="mono whole">{address}</span>
         <CopyButton text={address} what="address" />
-        <a href={hrefOf(['explore', 'portfolio'], { network, address })}>Ask in the explorer</a>
+        <a href={hrefOf(['explore', 'portfolio'], { network, address })}>Open in explorer</a>
       </p>
-      {loading && <Waiting />}
-      {problem !== undefined && <FailureNote problem={problem} />}
+      {answered === undefined && problem === undefined && (
+        <>
+          <Skeleton blocks={3} />
+          <Skeleton rows={6} />
+        </>
+      )}
+      {problem !== undefined && <FailureNote problem={problem} what="The account could not be read." onRetry={again} />}
       {answered !== undefined && <PortfolioTables portfolio={answered.data} />}
     </>
   )

@@ -1,9 +1,146 @@
-// One block of a chain.
+// One block of a chain: what it is, what its rows rest on, its transfers, and the ways to its neighbours.
 
-export function BlockPage({ chain, number }: { chain: string; number: string }) {
+import { askBlockTransfers } from '../holdings/ask.ts'
+import { ListSection } from '../holdings/list-section.tsx'
+import { useHoldings } from '../holdings/use-holdings.ts'
+import { Age } from '../parts/age.tsx'
+import { Badge } from '../parts/badge.tsx'
+import { ChainLink, UnconfiguredNote } from '../parts/chain-link.tsx'
+import { CopyButton } from '../parts/copy-button.tsx'
+import { EmptyState } from '../parts/empty-state.tsx'
+import { evidences } from '../parts/evidence.ts'
+import { Fact } from '../parts/fact.tsx'
+import { FailureNote } from '../parts/failure-note.tsx'
+import { ReferenceText } from '../parts/reference-text.tsx'
+import { Skeleton } from '../parts/skeleton.tsx'
+import { TransfersTable } from '../parts/transfers-table.tsx'
+import { countText, exactText } from '../quantities.ts'
+import { status } from '../state/live.ts'
+import { hrefOf, route } from '../state/route.ts'
+import { type Schemas, service } from '../state/service.ts'
+import { useAnswer } from '../state/use-answer.ts'
+
+type Facts = Schemas['BlockFacts']
+type Props = { chain: string; number: string }
+
+export function BlockPage({ chain, number }: Props) {
+  const cursor = route.value.query.get('cursor') ?? undefined
+  const { finalized = -1, head } = status.value?.chains[chain] ?? {}
+  const isFinal = Number(number) <= finalized
+  const isThere = head !== undefined && Number(number) <= head
+  // A block that is not final may be replaced, and one that is not there yet may come.
+  const state = useAnswer(JSON.stringify([chain, number, isFinal, isThere, isFinal ? 0 : head]), signal =>
+    service.GET('/chains/{chain}/blocks/{number}', {
+      params: { path: { chain, number: number as unknown as number } },
+      signal,
+    }),
+  )
+  const { answered, problem, again } = state.value
+  const facts = answered?.data
   return (
-    <h1>
-      {chain} block {number}
-    </h1>
+    <>
+      <div class="heading">
+        <h1>Block {/^\d+$/.test(number) ? countText(Number(number)) : number}</h1>
+        {facts !== undefined && (
+          <Badge word={facts.final ? 'final' : 'not final'} tone={facts.final ? 'good' : 'warn'} />
+        )}
+        <Neighbours chain={chain} number={Number(number)} head={facts?.head ?? head} />
+      </div>
+      <p class="subject">
+        <ChainLink name={chain} />
+        {facts?.hash != null && (
+          <>
+            <span class="mono whole">{facts.hash}</span>
+            <CopyButton text={facts.hash} what="hash" />
+          </>
+        )}
+      </p>
+      <UnconfiguredNote chain={chain} />
+      {problem?.status === 404 ? (
+        <section class="panel" aria-label="What is known">
+          <EmptyState title={problem.message} action={<a href={hrefOf(['chain', chain])}>Go to {chain}</a>} />
+        </section>
+      ) : (
+        problem !== undefined && <FailureNote problem={problem} what="The block could not be loaded." onRetry={again} />
+      )}
+      {facts === undefined && problem === undefined && <Skeleton blocks={4} />}
+      {facts !== undefined && (
+        <>
+          <BlockFacts facts={facts} chain={chain} />
+          <BlockTransfers chain={chain} number={number} cursor={cursor} />
+        </>
+      )}
+    </>
+  )
+}
+
+function Neighbours({ chain, number, head }: { chain: string; number: number; head: number | undefined }) {
+  if (Number.isNaN(number)) return null
+  return (
+    <nav class="actions" aria-label="Neighbouring blocks">
+      {number > 0 && (
+        <a class="button" href={hrefOf(['block', chain, `${number - 1}`])}>
+          ← Previous
+        </a>
+      )}
+      {head !== undefined && number < head && (
+        <a class="button" href={hrefOf(['block', chain, `${number + 1}`])}>
+          Next →
+        </a>
+      )}
+    </nav>
+  )
+}
+
+function BlockFacts({ facts, chain }: { facts: Facts; chain: string }) {
+  const { timestamp, evidence, parent_hash, transactions, number, head } = facts
+  const meant = evidences.find(({ name }) => name === evidence)
+  return (
+    <dl class="facts wide">
+      <Fact title="Time">
+        {timestamp === null ? (
+          <span class="soft">unknown</span>
+        ) : (
+          <>
+            <Age moment={Date.parse(timestamp)} /> <small class="soft">{exactText(Date.parse(timestamp))}</small>
+          </>
+        )}
+      </Fact>
+      <Fact title="Evidence">
+        {meant === undefined ? (
+          <span class="warn">not indexed as a whole</span>
+        ) : (
+          <span title={meant.meaning}>
+            <i class={`swatch evidence-${meant.name}`} /> {meant.title}
+          </span>
+        )}
+      </Fact>
+      {transactions !== null && <Fact title="Transactions">{countText(transactions)}</Fact>}
+      <Fact title="Below the head">{countText(head - number)}</Fact>
+      {parent_hash !== null && (
+        <Fact title="Parent">
+          <ReferenceText text={parent_hash} what="parent hash" href={hrefOf(['block', chain, `${number - 1}`])} />
+        </Fact>
+      )}
+    </dl>
+  )
+}
+
+function BlockTransfers({ chain, number, cursor }: Props & { cursor: string | undefined }) {
+  const state = useHoldings({ chain, block: number, cursor }, askBlockTransfers)
+  return (
+    <ListSection
+      id="transfers"
+      title="NFT transfers"
+      state={state.value}
+      firstPage={0}
+      cursor={cursor}
+      nothing="No NFT moved in this block"
+      rests={{ on: 'chain', chain }}
+      whole={{ path: ['block', number, 'nft', 'transfers'], query: { chain }, name: `transfers-${chain}-${number}` }}
+      hrefTo={next => hrefOf(['block', chain, number], { cursor: next })}
+    >
+      {rows => <TransfersTable rows={rows} chain={chain} withCollections without="block" />}
+    </ListSection>
   )
 }

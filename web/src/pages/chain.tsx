@@ -1,74 +1,149 @@
-// One chain or Solana network in full: its evidence, its endpoints over time, the contracts that it holds.
-
+// One chain or Solana network in full: how it stands, the map of its evidence, its contracts, its endpoints over time.
+import { ContractsPanel } from '../chain/contracts-panel.tsx'
+import { EndpointsPanel } from '../chain/endpoints-panel.tsx'
+import { SourcesSection } from '../chain/sources-section.tsx'
 import { Badge } from '../parts/badge.tsx'
-import { CoverageBar, coveredBlocks, EvidenceLegend } from '../parts/coverage-bar.tsx'
+import { coveredBlocks } from '../parts/coverage-bar.tsx'
+import { EmptyState } from '../parts/empty-state.tsx'
 import { evidences } from '../parts/evidence.ts'
-import { Fact } from '../parts/fact.tsx'
-import { HealthStrip } from '../parts/health-strip.tsx'
 import { HistoryControl } from '../parts/history-control.tsx'
-import { KnownContracts } from '../parts/known-contracts.tsx'
+import { Panel } from '../parts/panel.tsx'
 import { linesOf } from '../parts/past-lines.ts'
 import { Plot } from '../parts/plot.tsx'
-import { ReferenceText } from '../parts/reference-text.tsx'
-import { SourcesSection } from '../parts/sources-section.tsx'
+import { Skeleton } from '../parts/skeleton.tsx'
+import { Stat } from '../parts/stat.tsx'
 import { TableHead } from '../parts/table-head.tsx'
+import { ProofMap } from '../proof-map/proof-map.tsx'
 import { countText, percentText, rateText, spanText } from '../quantities.ts'
-import { type Endpoint, type LiveChain, type LiveNetwork, past, status } from '../state/live.ts'
+import { type LiveChain, type LiveNetwork, past, status } from '../state/live.ts'
 import { hrefOf } from '../state/route.ts'
 
 export function ChainPage({ name }: { name: string }) {
   const told = status.value
-  if (told === undefined) return <p class="soft waiting">Waiting for the first news …</p>
+  if (told === undefined)
+    return (
+      <>
+        <div class="heading">
+          <h1>{name}</h1>
+        </div>
+        <Skeleton blocks={5} />
+        <Skeleton rows={8} />
+      </>
+    )
   const chain = told.chains[name]
   const network = name.startsWith('solana ') ? told.solana[name.slice('solana '.length)] : undefined
   if (chain !== undefined) return <EvmChain name={name} chain={chain} />
   if (network !== undefined) return <SolanaNetwork name={name} network={network} />
   return (
     <>
-      <h1>{name}</h1>
-      <p class="note">This process does not index {name}.</p>
+      <div class="heading">
+        <h1>{name}</h1>
+        <Badge word="not configured" tone="warn" />
+      </div>
+      <section class="panel" aria-label="What to do">
+        <EmptyState
+          title={`${name} is not configured here`}
+          action={
+            <a class="button" href="#/">
+              Back to the overview
+            </a>
+          }
+        >
+          Add <code>chains.{name}</code> with an endpoint to the configuration: almanac init writes it.
+        </EmptyState>
+      </section>
     </>
   )
 }
 
 function EvmChain({ name, chain }: { name: string; chain: LiveChain }) {
-  const { state, reason, head, finalized, lag_seconds, rates, eta_seconds, index = 'full', from = 0 } = chain
-  const { head_age_seconds, head_old, views } = chain
-  const known = (number: number) => (number < 0 ? '–' : countText(number))
+  const { state, index = 'full', from = 0, head } = chain
   return (
     <>
       <div class="heading">
         <h1>{name}</h1>
         <Badge word={state} />
-        <span class="soft">{index === 'full' ? `indexed in full${viewsText(views)}` : 'indexed on demand'}</span>
+        <span class="soft">{index === 'full' ? `indexed in full${viewsText(chain.views)}` : 'indexed on demand'}</span>
       </div>
+      <ChainNotes chain={chain} />
+      <ChainStats name={name} chain={chain} />
+      {index === 'full' && head >= 0 && <CoveragePanel name={name} chain={chain} from={from} />}
+      <ContractsPanel name={name} chain={chain} />
+      <HistoryControl name={name} chain={chain} />
+      {chain.sources !== undefined && <SourcesSection sources={chain.sources} />}
+      {chain.rpc.length > 0 && <EndpointsPanel name={name} rpc={chain.rpc} height="head" />}
+      <PlotsPanel name={name} measures={['lag_seconds', 'blocks_per_second', 'rows_per_second', 'latency_ms']} />
+    </>
+  )
+}
+
+function ChainNotes({ chain: { reason, dispute, head_old, head_age_seconds: age } }: { chain: LiveChain }) {
+  return (
+    <>
       {reason !== undefined && (
         <p class="note note-bad" role="alert">
           {reason}
         </p>
       )}
-      {head_old === true && head_age_seconds != null && (
+      {dispute !== undefined && (
+        <div class="note note-bad">
+          <strong>Endpoints disagree on block {countText(dispute.block)}.</strong>
+          <ul>
+            {dispute.hashes.map(({ hash, endpoints }) => (
+              <li key={hash}>
+                <span class="mono whole">{hash}</span>: {endpoints.join(', ')}
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      {head_old === true && age != null && (
         <p class="note note-bad" role="alert">
-          The newest block is {spanText(head_age_seconds)} old: the node may have stopped importing blocks.
+          The newest block is {spanText(age)} old: the node may have stopped importing blocks.
         </p>
       )}
-      <dl class="facts wide">
-        <Fact title="Head">{known(head)}</Fact>
-        <Fact title="Head age">{head_age_seconds == null ? '–' : spanText(head_age_seconds)}</Fact>
-        <Fact title="Final">{known(finalized)}</Fact>
-        <Fact title="Behind">{spanText(lag_seconds)}</Fact>
-        <Fact title="Blocks/s">{rateText(rates?.blocks_per_second ?? 0)}</Fact>
-        <Fact title="Rows/s">{rateText(rates?.rows_per_second ?? 0)}</Fact>
-        <Fact title="Left">{eta_seconds === null ? '–' : spanText(eta_seconds)}</Fact>
-      </dl>
-      <HistoryControl name={name} chain={chain} />
-      {index === 'full' && <CoverageSection name={name} chain={chain} from={from} />}
-      {chain.contracts.total > 0 && <ContractsSection name={name} chain={chain} from={from} />}
-      {index === 'full' && <KnownContracts chain={name} />}
-      {chain.sources !== undefined && <SourcesSection sources={chain.sources} />}
-      {chain.rpc.length > 0 && <EndpointsSection name={name} rpc={chain.rpc} height="head" />}
-      <PlotsSection name={name} measures={['lag_seconds', 'blocks_per_second', 'rows_per_second', 'latency_ms']} />
     </>
+  )
+}
+
+function ChainStats({ name, chain }: { name: string; chain: LiveChain }) {
+  const { head, finalized, lag_seconds, rates, eta_seconds, index = 'full', from = 0, coverage, complete } = chain
+  const { head_age_seconds: age, head_old, blocks_left } = chain
+  const total = head - from + 1
+  return (
+    <dl class="stats">
+      <Stat
+        label="Head"
+        value={head < 0 ? '–' : <a href={hrefOf(['block', name, `${head}`])}>{countText(head)}</a>}
+        note={age == null ? undefined : `${spanText(age)} old`}
+        tone={head_old ? 'bad' : undefined}
+      />
+      <Stat
+        label="Final"
+        value={finalized < 0 ? '–' : countText(finalized)}
+        note={head < 0 || finalized < 0 ? undefined : `${countText(head - finalized)} below the head`}
+      />
+      <Stat label="Lag" value={spanText(lag_seconds)} note="behind the newest block of its endpoints" />
+      {index === 'full' && (
+        <Stat
+          label="Coverage"
+          value={total > 0 ? percentText(coveredBlocks(coverage), total) : '–'}
+          note={
+            complete
+              ? 'every block since the first'
+              : eta_seconds === null
+                ? `${countText(blocks_left ?? Math.max(0, total - coveredBlocks(coverage)))} blocks left`
+                : `ETA ${spanText(eta_seconds)}`
+          }
+        />
+      )}
+      <Stat
+        label="Speed"
+        value={rateText(rates?.blocks_per_second ?? 0)}
+        unit="blocks/s"
+        note={`${rateText(rates?.rows_per_second ?? 0)} rows/s over the last minute`}
+      />
+    </dl>
   )
 }
 
@@ -88,157 +163,81 @@ function SolanaNetwork({ name, network }: { name: string; network: LiveNetwork }
           {network.reason}
         </p>
       )}
-      <dl class="facts wide">
-        <Fact title="Slot">{network.slot === 0 ? '–' : countText(network.slot)}</Fact>
-        <Fact title="Behind">{spanText(network.lag_seconds)}</Fact>
+      <dl class="stats">
+        <Stat label="Slot" value={network.slot === 0 ? '–' : countText(network.slot)} />
+        <Stat label="Lag" value={spanText(network.lag_seconds)} />
+        <Stat
+          label="Endpoints"
+          value={`${network.rpc.filter(({ healthy }) => healthy).length} of ${network.rpc.length}`}
+          note="healthy"
+        />
       </dl>
-      <EndpointsSection name={name} rpc={network.rpc} height="slot" />
-      <PlotsSection name={name} measures={['lag_seconds', 'latency_ms']} />
+      <EndpointsPanel name={name} rpc={network.rpc} height="slot" />
+      <PlotsPanel name={name} measures={['lag_seconds', 'latency_ms']} />
     </>
   )
 }
 
-function CoverageSection({ name, chain, from }: { name: string; chain: LiveChain; from: number }) {
+function CoveragePanel({ name, chain, from }: { name: string; chain: LiveChain; from: number }) {
   const { coverage, head, transfers_blocks } = chain
   const total = head - from + 1
+  const missing = Math.max(0, total - coveredBlocks(coverage))
+  const found = evidences.filter(({ name: evidence }) => (coverage.blocks[evidence] ?? 0) > 0)
   return (
-    <section aria-labelledby="coverage">
-      <div class="section-heading">
-        <h2 id="coverage">Covered</h2>
-        <EvidenceLegend />
-      </div>
-      <CoverageBar coverage={coverage} from={from} head={head} subject={name} />
-      <p class="card-line">
-        <span class="mono">{countText(from)}</span>
-        <span class="mono">{head < 0 ? '–' : countText(head)}</span>
-      </p>
-      <table>
+    <Panel
+      id="coverage"
+      title="Coverage"
+      note={
+        coverage.intervals_total === 1
+          ? 'one range of blocks'
+          : `${countText(coverage.intervals_total)} ranges of blocks`
+      }
+    >
+      <ProofMap chain={name} coverage={coverage} from={from} head={head} subject={name} canAsk />
+      <table class="evidence-table">
         <TableHead columns={['Evidence', { figures: 'Blocks' }, { figures: 'Share' }, 'Meaning']} />
         <tbody>
-          {evidences.map(({ name: evidence, title, meaning }) => (
+          {found.map(({ name: evidence, title, meaning }) => (
             <tr key={evidence}>
               <th scope="row">{title}</th>
               <td class="number">{countText(coverage.blocks[evidence] ?? 0)}</td>
-              <td class="number">{total > 0 ? percentText(coverage.blocks[evidence] ?? 0, total) : '–'}</td>
+              <td class="number">{percentText(coverage.blocks[evidence] ?? 0, total)}</td>
               <td class="soft">{meaning}</td>
             </tr>
           ))}
-          <tr>
-            <th scope="row">not indexed yet</th>
-            <td class="number">{countText(Math.max(0, total - coveredBlocks(coverage)))}</td>
-            <td class="number">{total > 0 ? percentText(Math.max(0, total - coveredBlocks(coverage)), total) : '–'}</td>
-            <td class="soft">
-              still to be read, for at least one of the kept views
-              {transfers_blocks !== undefined && ` (transfers: ${percentText(transfers_blocks, total)} are there)`}; the
-              blocks above form{' '}
-              {coverage.intervals_total === 1 ? 'one range' : `${countText(coverage.intervals_total)} ranges`}
-            </td>
-          </tr>
+          {missing > 0 && (
+            <tr>
+              <th scope="row">not indexed yet</th>
+              <td class="number">{countText(missing)}</td>
+              <td class="number">{percentText(missing, total)}</td>
+              <td class="soft">
+                still to be read, for at least one of the kept views
+                {transfers_blocks !== undefined && ` (transfers: ${percentText(transfers_blocks, total)} are there)`}
+              </td>
+            </tr>
+          )}
         </tbody>
       </table>
-    </section>
-  )
-}
-
-function ContractsSection({ name, chain, from }: { name: string; chain: LiveChain; from: number }) {
-  const { contracts, head } = chain
-  return (
-    <section aria-labelledby="contracts">
-      <div class="section-heading">
-        <h2 id="contracts">
-          Contracts <small class="soft">{countText(contracts.total)}</small>
-        </h2>
-        <EvidenceLegend />
-      </div>
-      <ul class="rows">
-        {contracts.shown.map(({ contract, ...coverage }) => (
-          <li key={contract}>
-            <ReferenceText text={contract} what="address" href={hrefOf(['contract', name, contract])} />
-            <CoverageBar coverage={coverage} from={from} head={head} subject={contract} />
-          </li>
-        ))}
-      </ul>
-      {contracts.total > contracts.shown.length && (
-        <p class="soft">The {contracts.shown.length} with the newest blocks are shown.</p>
-      )}
-    </section>
-  )
-}
-
-function EndpointsSection({ name, rpc, height }: { name: string; rpc: readonly Endpoint[]; height: 'head' | 'slot' }) {
-  const { lines } = past.value
-  const healthOf = (endpoint: string) =>
-    lines.find(line => line.chain === name && line.measure === 'healthy' && line.endpoint === endpoint)?.values ?? []
-  return (
-    <section aria-labelledby="endpoints">
-      <h2 id="endpoints">Endpoints</h2>
-      <div class="table-scroll">
-        <table class="stacked">
-          <TableHead
-            columns={[
-              'Endpoint',
-              'State',
-              'The last hour',
-              { figures: height === 'head' ? 'Head' : 'Slot' },
-              { figures: 'Answers in' },
-              { figures: 'Requests' },
-              { figures: 'Errors' },
-            ]}
-          />
-          <tbody>
-            {rpc.map(endpoint => (
-              <tr key={endpoint.endpoint}>
-                <th scope="row" data-title="Endpoint" class="mono">
-                  {endpoint.endpoint}
-                </th>
-                <td data-title="State">
-                  <Badge word={endpoint.healthy ? 'healthy' : 'failing'} />
-                  {!endpoint.healthy && <small class="reason">{endpoint.reason ?? endpoint.fault}</small>}
-                  {endpoint.history_from !== undefined && (
-                    <small> has blocks from {countText(endpoint.history_from)}</small>
-                  )}
-                </td>
-                <td data-title="The last hour">
-                  <HealthStrip values={healthOf(endpoint.endpoint)} subject={endpoint.endpoint} />
-                </td>
-                <Cell title={height === 'head' ? 'Head' : 'Slot'} value={endpoint[height]} />
-                <Cell title="Answers in" value={endpoint.latency_ms} unit=" ms" />
-                <Cell title="Requests" value={endpoint.requests} />
-                <Cell title="Errors" value={endpoint.errors} />
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </section>
-  )
-}
-
-function Cell({ title, value, unit = '' }: { title: string; value: number | undefined; unit?: string }) {
-  return (
-    <td data-title={title} class="number">
-      {value === undefined ? '–' : `${countText(Math.round(value))}${unit}`}
-    </td>
+    </Panel>
   )
 }
 
 const plots = {
-  lag_seconds: { title: 'Behind', unit: 'seconds' },
+  lag_seconds: { title: 'Lag', unit: 'seconds' },
   blocks_per_second: { title: 'Blocks', unit: 'a second' },
   rows_per_second: { title: 'Rows', unit: 'a second' },
-  latency_ms: { title: 'Endpoints', unit: 'milliseconds to answer' },
+  latency_ms: { title: 'Latency of endpoints', unit: 'milliseconds' },
 } as const
 
-function PlotsSection({ name, measures }: { name: string; measures: readonly (keyof typeof plots)[] }) {
+function PlotsPanel({ name, measures }: { name: string; measures: readonly (keyof typeof plots)[] }) {
   const { at, lines } = past.value
   return (
-    <section aria-labelledby="past">
-      <h2 id="past">The last hour</h2>
+    <Panel id="past" title="The last hour">
       <div class="plots">
         {measures.map(measure => (
           <Plot key={measure} {...plots[measure]} at={at} lines={linesOf(lines, measure, name)} />
         ))}
       </div>
-    </section>
+    </Panel>
   )
 }

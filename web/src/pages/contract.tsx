@@ -1,178 +1,171 @@
-// One contract on one chain: what is known of it, and its newest transfers, which arrive by themselves while the first page is shown.
+// One contract on one chain: what is known of it, and its transfers, which arrive by themselves while the newest are shown.
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { ListHeading } from '../downloads/list-heading.tsx'
+import { ContractFacts } from '../chain/contract-facts.tsx'
+import { ContractHeading } from '../chain/contract-heading.tsx'
+import { Explanation } from '../chain/explanation.tsx'
+import { ListTools, readListQuery } from '../chain/list-tools.tsx'
+import { useDownloads } from '../downloads/use-downloads.tsx'
 import { askTransfers } from '../explorer/operations.ts'
-import { Choices } from '../parts/choices.tsx'
-import { CopyButton } from '../parts/copy-button.tsx'
-import { CoverageBar, EvidenceLegend } from '../parts/coverage-bar.tsx'
-import { Explanation } from '../parts/explanation.tsx'
-import { Fact } from '../parts/fact.tsx'
+import { NothingFound } from '../holdings/list-section.tsx'
+import { UnconfiguredNote } from '../parts/chain-link.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
-import { Marks, nameText, PartyLink } from '../parts/nft-links.tsx'
+import { Paging } from '../parts/paging.tsx'
+import { Panel } from '../parts/panel.tsx'
+import { Skeleton } from '../parts/skeleton.tsx'
 import { placeOf, type ShownTransfer, TransfersTable } from '../parts/transfers-table.tsx'
-import { countText } from '../quantities.ts'
+import { ProofMap } from '../proof-map/proof-map.tsx'
 import { type Coverage, status } from '../state/live.ts'
-import { hrefOf } from '../state/route.ts'
+import { hrefOf, route } from '../state/route.ts'
 import { type Schemas, service } from '../state/service.ts'
-import { useAnswer } from '../state/use-answer.ts'
+import { type Answered, type AnswerState, useAnswer } from '../state/use-answer.ts'
 
 type Explained = Schemas['Explanation']
+type Transfers = Schemas['NamedTransferCollection'] & { index_complete?: boolean }
 
-const pageSize = 25
+/** What a contract says of itself is read soon after its transfers: it is asked for again until then. */
+const readAgain = { everyMs: 1_500, times: 8 }
 
 export function ContractPage({ chain, address }: { chain: string; address: string }) {
-  // A new head asks again; between two heads nothing can be new.
-  const head = status.value?.chains[chain]?.head
-  const cursor = useSignal<string | undefined>(undefined)
-  const asked = {
-    address,
-    chain,
-    limit: `${pageSize}`,
-    ...(cursor.value === undefined ? {} : { cursor: cursor.value }),
-  }
-  const question = JSON.stringify([asked, cursor.value === undefined ? head : undefined])
-  const state = useAnswer(question, signal => askTransfers(asked, signal))
-  const { answered, problem } = state.value
-  const told = useAnswer(JSON.stringify([chain, address, head]), signal =>
-    service.GET('/explain/{chain}/{contract}', { params: { path: { chain, contract: address } }, signal }),
+  const asked = readListQuery(route.value.query)
+  // A new head asks again for the newest; between two heads nothing can be new, and older pages stand still.
+  const head = asked.isNewest ? status.value?.chains[chain]?.head : undefined
+  const state = useAnswer(JSON.stringify([asked.values, head]), signal =>
+    askTransfers({ address, chain, ...asked.values }, signal),
   )
-  const explained = told.value.answered?.data
-  const row = answered?.data.result[0]
-  const fresh = useFresh(answered?.data.result, cursor.value === undefined)
+  const { answered } = state.value
+  const explained = useExplanation(chain, address, answered ?? state.value.problem)
+  const fresh = useFresh(answered?.data.result, asked.isNewest)
   return (
     <>
-      <div class="heading">
-        <h1>{nameText(explained?.name, explained?.symbol) ?? 'Contract'}</h1>
-        {row !== undefined && <Marks of={row} />}
-        <ContractViews chain={chain} address={address} here="transfers" />
-      </div>
-      <p class="subject">
-        <span class="soft">{chain}</span> <span class="mono whole">{address}</span>
-        <CopyButton text={address} what="address" />
-        <a href={hrefOf(['explore', 'transfers'], { address, chain })}>Ask in the explorer</a>
-        <a href={hrefOf(['wallet', address], { chain })}>As a wallet</a>
-      </p>
-      {problem !== undefined && <FailureNote problem={problem} />}
+      <ContractHeading
+        {...{ chain, address, explained }}
+        row={answered?.data.result[0]}
+        here="transfers"
+        titled="contract"
+      />
+      <UnconfiguredNote chain={chain} />
+      {explained === undefined && state.value.problem === undefined && <Skeleton blocks={5} />}
+      {explained !== undefined && <ContractFacts explained={explained} response={answered?.response} />}
+      <TransfersPanel {...{ chain, address, fresh }} state={state.value as AnswerState<Transfers>} asked={asked} />
       {explained !== undefined && (
         <>
-          <ContractFacts explained={explained} response={answered?.response} />
+          <ContractEvidence explained={explained} />
           <Explanation explained={explained} />
-          <ContractCoverage explained={explained} />
         </>
-      )}
-      {answered !== undefined && (
-        <section aria-labelledby="transfers">
-          <ListHeading
-            id="transfers"
-            title="Transfers"
-            list={{ path: ['nft', address, 'transfers'], query: { chain }, name: `transfers-${chain}-${address}` }}
-          />
-          {answered.data.result.length === 0 ? (
-            <p class="note">
-              {answered.data.index_complete
-                ? 'No NFT was ever transferred with this contract.'
-                : 'Nothing was found yet, and its history is not complete.'}
-            </p>
-          ) : (
-            <TransfersTable rows={answered.data.result} chain={chain} fresh={fresh} />
-          )}
-          <nav class="paging" aria-label="Pages of transfers">
-            {cursor.value !== undefined && (
-              <button
-                type="button"
-                onClick={() => {
-                  cursor.value = undefined
-                }}
-              >
-                Newest
-              </button>
-            )}
-            <span class="soft">page {Number(answered.data.page) + 1}</span>
-            {answered.data.cursor && (
-              <button
-                type="button"
-                class="next"
-                onClick={() => {
-                  cursor.value = answered.data.cursor ?? undefined
-                }}
-              >
-                Older
-              </button>
-            )}
-          </nav>
-        </section>
       )}
     </>
   )
 }
 
-type ViewsProps = { chain: string; address: string; here: 'transfers' | 'holders' }
-
-export function ContractViews({ chain, address, here }: ViewsProps) {
-  const transfers = { title: 'Transfers', href: hrefOf(['contract', chain, address]), isHere: here === 'transfers' }
-  const holders = {
-    title: 'Holders',
-    href: hrefOf(['contract', chain, address, 'holders']),
-    isHere: here === 'holders',
+/** Asked once transfers came, and again whenever they do: on demand it is their request that has the contract indexed. */
+function useExplanation(chain: string, address: string, came: object | undefined): Explained | undefined {
+  const last = useRef<{ came: object | undefined; turn: number }>({ came: undefined, turn: 0 }).current
+  if (came !== undefined && came !== last.came) {
+    last.came = came
+    last.turn++
   }
-  return <Choices label="Views of the contract" choices={[transfers, holders]} />
+  const told = useAnswer(last.turn === 0 ? undefined : JSON.stringify([chain, address, last.turn]), signal =>
+    service.GET('/explain/{chain}/{contract}', { params: { path: { chain, contract: address } }, signal }),
+  )
+  const { answered, again } = told.value
+  const tries = useRef(0)
+  const isUnread = answered?.data.read_at === null && answered.data.index.transfers > 0
+  const isLive = status.value?.chains[chain] !== undefined
+  useEffect(() => {
+    if (!isUnread || !isLive || tries.current >= readAgain.times) return
+    const timer = setTimeout(() => {
+      tries.current++
+      again?.()
+    }, readAgain.everyMs)
+    return () => clearTimeout(timer)
+  }, [answered, isUnread, isLive])
+  return answered?.data
+}
+
+type PanelProps = {
+  chain: string
+  address: string
+  fresh: ReadonlySet<string>
+  state: AnswerState<Transfers>
+  asked: ReturnType<typeof readListQuery>
+}
+
+function TransfersPanel({ chain, address, fresh, state: { answered, problem, loading, again }, asked }: PanelProps) {
+  const hrefTo = (next: Record<string, string | undefined>) =>
+    hrefOf(['contract', chain, address], { ...asked.shown, ...next })
+  const list = { path: ['nft', address, 'transfers'], query: { chain }, name: `transfers-${chain}-${address}` }
+  const { actions, note } = useDownloads('Transfers', list)
+  return (
+    <Panel id="transfers" title="Transfers" actions={actions} flush busy={loading}>
+      {note}
+      <ListTools asked={asked} hrefTo={hrefTo} />
+      {problem !== undefined && (
+        <>
+          <FailureNote problem={problem} what="The transfers could not be loaded." onRetry={again} />
+          {problem.parameter !== undefined && (
+            <p class="panel-foot">
+              <a href={hrefOf(['contract', chain, address])}>Back to the newest</a>
+            </p>
+          )}
+        </>
+      )}
+      {answered === undefined && problem === undefined && <Skeleton rows={8} />}
+      {answered !== undefined && <Rows {...{ chain, fresh, answered }} />}
+      {answered !== undefined && (asked.cursor !== undefined || answered.data.cursor) && (
+        <Paging
+          what="transfers"
+          page={Number(answered.data.page) + 1}
+          here={asked.cursor}
+          cursor={answered.data.cursor}
+          hrefTo={cursor => hrefTo({ cursor })}
+          words={
+            asked.isOldestFirst
+              ? { first: 'Oldest', before: 'Older', after: 'Newer' }
+              : { first: 'Newest', before: 'Newer', after: 'Older' }
+          }
+        />
+      )}
+    </Panel>
+  )
+}
+
+type RowsProps = { chain: string; fresh: ReadonlySet<string>; answered: Answered<Transfers> }
+
+function Rows({ chain, fresh, answered: { data } }: RowsProps) {
+  if (data.result.length > 0) return <TransfersTable rows={data.result} chain={chain} fresh={fresh} />
+  const nothing = data.index_complete ? 'No NFT was ever transferred with this contract' : undefined
+  return <NothingFound rests={{ on: 'contract', chain }} nothing={nothing} />
 }
 
 /** The places of rows that were not there when the page was first seen. */
-function useFresh(rows: readonly ShownTransfer[] | undefined, isFirstPage: boolean): ReadonlySet<string> {
+function useFresh(rows: readonly ShownTransfer[] | undefined, isNewest: boolean): ReadonlySet<string> {
   const seen = useRef<Set<string> | undefined>(undefined)
   const fresh = useSignal<ReadonlySet<string>>(new Set())
   useEffect(() => {
-    if (rows === undefined || !isFirstPage) return
+    if (rows === undefined || !isNewest) return
     const places = rows.map(placeOf)
     const known = seen.current
     if (known !== undefined) fresh.value = new Set(places.filter(place => !known.has(place)))
     seen.current = new Set([...(known ?? []), ...places])
-  }, [rows, isFirstPage, fresh])
+  }, [rows, isNewest, fresh])
   return fresh.value
 }
 
-type FactsProps = { explained: Explained; response: Response | undefined }
-
-function ContractFacts({ explained, response }: FactsProps) {
-  const { index, created_block: created, deployer, chain } = explained
-  const complete = response?.headers.get('x-index-complete')
-  const evidence = response?.headers.get('x-index-evidence')
-  return (
-    <dl class="facts wide">
-      <Fact title="Transfers">{countText(index.transfers)}</Fact>
-      <Fact title="History">
-        {complete == null ? '–' : complete === 'true' ? 'complete' : <span class="warn">not complete yet</span>}
-      </Fact>
-      <Fact title="Evidence">{evidence?.replaceAll('-', ' ') ?? '–'}</Fact>
-      {created !== null && <Fact title="Made in block">{countText(created)}</Fact>}
-      {deployer !== null && (
-        <Fact title="Made by">
-          <PartyLink address={deployer} chain={chain} />
-        </Fact>
-      )}
-    </dl>
-  )
-}
-
-function ContractCoverage({ explained: { index, created_block, contract } }: { explained: Explained }) {
+function ContractEvidence({ explained: { index, created_block, contract, chain } }: { explained: Explained }) {
   const covered = index.covered as Coverage['intervals']
   if (index.head === null) return null
   const blocks: Coverage['blocks'] = {}
   for (const { from, to, evidence } of covered) blocks[evidence] = (blocks[evidence] ?? 0) + to - from + 1
   return (
-    <section aria-labelledby="coverage">
-      <div class="section-heading">
-        <h2 id="coverage">Covered</h2>
-        <EvidenceLegend />
-      </div>
-      <CoverageBar
+    <Panel id="coverage" title="Coverage">
+      <ProofMap
+        chain={chain}
         coverage={{ intervals: covered, intervals_total: covered.length, blocks }}
         from={Math.min(created_block ?? 0, covered[0]?.from ?? 0)}
         head={index.head}
         subject={contract}
       />
-    </section>
+    </Panel>
   )
 }

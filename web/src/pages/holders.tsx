@@ -1,18 +1,17 @@
 // One collection: who holds its tokens now or held them at a moment, and how many of each there are.
 import { useRef } from 'preact/hooks'
+import { ContractHeading } from '../chain/contract-heading.tsx'
 import type { AsOf, Ends } from '../holdings/as-of.ts'
 import { askCollectionStats, askFirstTransfer, askHead, askOwners } from '../holdings/ask.ts'
 import { ListSection } from '../holdings/list-section.tsx'
 import { MomentSlider } from '../holdings/moment-slider.tsx'
 import { OwnersTable } from '../holdings/nft-tables.tsx'
 import { useHoldings } from '../holdings/use-holdings.ts'
-import { CopyButton } from '../parts/copy-button.tsx'
+import { UnconfiguredNote } from '../parts/chain-link.tsx'
 import { Fact } from '../parts/fact.tsx'
-import { Marks, nameText } from '../parts/nft-links.tsx'
 import { countText, parseMoment } from '../quantities.ts'
 import { goTo, hrefOf } from '../state/route.ts'
 import { useAnswer } from '../state/use-answer.ts'
-import { ContractViews } from './contract.tsx'
 
 type Props = { chain: string; address: string; cursor: string | undefined; asOf: AsOf }
 
@@ -29,15 +28,8 @@ export function HoldersPage({ chain, address, cursor, asOf }: Props) {
     hrefOf(['contract', chain, address, 'holders'], { ...moment, cursor: next })
   return (
     <>
-      <div class="heading">
-        <h1>{nameText(row?.name, row?.symbol) ?? 'Contract'}</h1>
-        {row !== undefined && <Marks of={row} />}
-        <ContractViews chain={chain} address={address} here="holders" />
-      </div>
-      <p class="subject">
-        <span class="soft">{chain}</span> <span class="mono whole">{address}</span>
-        <CopyButton text={address} what="address" />
-      </p>
+      <ContractHeading chain={chain} address={address} row={row} here="holders" titled="holders" />
+      <UnconfiguredNote chain={chain} />
       <MomentSlider
         chain={chain}
         asOf={asOf}
@@ -57,7 +49,8 @@ export function HoldersPage({ chain, address, cursor, asOf }: Props) {
         title="Holders"
         state={state.value}
         firstPage={1}
-        nothing="No NFT of this contract has a holder at this moment."
+        cursor={cursor}
+        nothing="No NFT of this contract has a holder at this moment"
         rests={{ on: 'contract', chain }}
         whole={{
           path: ['nft', address, 'owners'],

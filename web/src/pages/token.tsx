@@ -1,20 +1,25 @@
 // One NFT: who holds it, what it says of itself, and every transfer of it.
-import type { WholeList } from '../downloads/list-heading.tsx'
+import { TokenLife } from '../chain/token-life.tsx'
+import type { WholeList } from '../downloads/use-downloads.tsx'
 import { askNft, askTokenOwners, askTokenStats, askTokenTransfers } from '../holdings/ask.ts'
 import { ListSection } from '../holdings/list-section.tsx'
+import { CollectionLink, Marks } from '../holdings/nft-links.tsx'
 import { OwnersTable } from '../holdings/nft-tables.tsx'
 import { isComplete, useHoldings } from '../holdings/use-holdings.ts'
+import { AddressText } from '../parts/address-text.tsx'
 import { Age } from '../parts/age.tsx'
+import { ChainLink, UnconfiguredNote } from '../parts/chain-link.tsx'
 import { CodeView } from '../parts/code-view.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { Fact } from '../parts/fact.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
-import { CollectionLink, Marks, PartyLink } from '../parts/nft-links.tsx'
+import { Panel } from '../parts/panel.tsx'
+import { Skeleton } from '../parts/skeleton.tsx'
 import { TransfersTable } from '../parts/transfers-table.tsx'
-import { Waiting } from '../parts/waiting.tsx'
 import { amountText, countText, shortText } from '../quantities.ts'
 import { hrefOf } from '../state/route.ts'
 import type { Schemas } from '../state/service.ts'
+import { useTitle } from '../state/title.ts'
 
 type Token = { chain: string; contract: string; tokenId: string }
 type Nft = Schemas['Nft']
@@ -26,13 +31,14 @@ export function TokenPage({ cursors, ...token }: Token & { cursors: Cursors }) {
   const { chain, contract, tokenId } = token
   // The node is asked for the URI when the token is first shown.
   const state = useHoldings(token, askNft, answer => isComplete(answer) && answer.data.last_token_uri_sync !== null)
-  const { answered, problem, loading } = state.value
+  const { answered, problem, again } = state.value
   const nft = answered?.data
   const transfers = useHoldings({ ...token, cursor: cursors.cursor }, askTokenTransfers).value
   // A token without a holder is known by its transfers alone.
   const row = transfers.answered?.data.result[0]
   const marked = nft ?? row
   const name = nft?.name ?? row?.token_name ?? null
+  useTitle(name ? `${name} #${shortText(tokenId, 6)}` : undefined, 'token')
   return (
     <>
       <div class="heading">
@@ -42,12 +48,13 @@ export function TokenPage({ cursors, ...token }: Token & { cursors: Cursors }) {
         {marked !== undefined && <Marks of={marked} />}
       </div>
       <p class="subject">
-        <span class="soft">{chain}</span> <CollectionLink chain={chain} address={contract} name={name} />
+        <ChainLink name={chain} /> <CollectionLink chain={chain} address={contract} name={name} />
         <span class="soft">token</span> <span class="mono whole">{tokenId}</span>
         <CopyButton text={tokenId} what="token id" />
         <a href={hrefOf(['contract', chain, contract, 'holders'])}>Holders of the collection</a>
       </p>
-      {loading && answered === undefined && problem === undefined && <Waiting />}
+      <UnconfiguredNote chain={chain} />
+      {answered === undefined && problem === undefined && <Skeleton blocks={4} />}
       {problem?.status === 404 ? (
         <p class="note">
           {problem.mayCome
@@ -55,23 +62,33 @@ export function TokenPage({ cursors, ...token }: Token & { cursors: Cursors }) {
             : 'This token has no holder: it was burned, or it never moved.'}
         </p>
       ) : (
-        problem !== undefined && <FailureNote problem={problem} />
+        problem !== undefined && (
+          <FailureNote problem={problem} what="The holder could not be loaded." onRetry={again} />
+        )
       )}
       {nft !== undefined && <TokenFacts nft={nft} token={token} />}
-      {nft?.contract_type === 'ERC1155' && <TokenHolders token={token} cursors={cursors} />}
-      {nft !== undefined && <TokenWords nft={nft} />}
-      <ListSection
-        id="transfers"
-        title="Transfers"
-        state={transfers}
-        firstPage={0}
-        nothing="This token was never transferred."
-        rests={{ on: 'contract', chain }}
-        whole={wholeOf(token, 'transfers')}
-        hrefTo={cursor => hrefOf(['token', chain, contract, tokenId], { ...cursors, cursor })}
-      >
-        {rows => <TransfersTable rows={rows} chain={chain} />}
-      </ListSection>
+      <div class="columns aside">
+        <div class="stack">
+          <ListSection
+            id="transfers"
+            title="Transfers"
+            state={transfers}
+            firstPage={0}
+            cursor={cursors.cursor}
+            nothing="This token was never transferred"
+            rests={{ on: 'contract', chain }}
+            whole={wholeOf(token, 'transfers')}
+            hrefTo={cursor => hrefOf(['token', chain, contract, tokenId], { ...cursors, cursor })}
+          >
+            {rows => <TransfersTable rows={rows} chain={chain} />}
+          </ListSection>
+          {nft?.contract_type === 'ERC1155' && <TokenHolders token={token} cursors={cursors} />}
+        </div>
+        <div class="stack">
+          <TokenLife {...token} isSingle={(nft ?? row)?.contract_type !== 'ERC1155'} />
+          {nft !== undefined && <TokenWords nft={nft} />}
+        </div>
+      </div>
     </>
   )
 }
@@ -91,21 +108,31 @@ function TokenFacts({ nft, token }: { nft: Nft; token: Token }) {
   return (
     <dl class="facts wide">
       <Fact title={isSingle ? 'Held by' : 'Last received by'}>
-        <PartyLink address={owner_of} chain={token.chain} />
+        <AddressText address={owner_of} chain={token.chain} />
       </Fact>
       {!isSingle && <Fact title="Holds">{amountText(amount)}</Fact>}
-      <Fact title="Changed in block">{countText(Number(nft.block_number))}</Fact>
-      {minted !== null && <Fact title="Minted in block">{countText(Number(minted))}</Fact>}
+      <Fact title="Changed in block">
+        <BlockLink chain={token.chain} block={nft.block_number} />
+      </Fact>
+      {minted !== null && (
+        <Fact title="Minted in block">
+          <BlockLink chain={token.chain} block={minted} />
+        </Fact>
+      )}
       {/* ERC-1155 has a sentence here instead of an address. */}
       {minter?.startsWith('0x') && (
         <Fact title="Minted by">
-          <PartyLink address={minter} chain={token.chain} />
+          <AddressText address={minter} chain={token.chain} />
         </Fact>
       )}
       {stats !== undefined && !isSingle && <Fact title="Holders">{countText(Number(stats.owners.current))}</Fact>}
       {stats !== undefined && <Fact title="Transfers">{countText(Number(stats.transfers.total))}</Fact>}
     </dl>
   )
+}
+
+function BlockLink({ chain, block }: { chain: string; block: string }) {
+  return <a href={hrefOf(['block', chain, block])}>{countText(Number(block))}</a>
 }
 
 function TokenHolders({ token, cursors }: { token: Token; cursors: Cursors }) {
@@ -117,7 +144,8 @@ function TokenHolders({ token, cursors }: { token: Token; cursors: Cursors }) {
       title="Holders"
       state={state.value}
       firstPage={1}
-      nothing="This token has no holder."
+      cursor={cursors.holders}
+      nothing="This token has no holder"
       rests={{ on: 'contract', chain }}
       whole={wholeOf(token, 'owners')}
       hrefTo={holders => hrefOf(['token', chain, contract, tokenId], { ...cursors, holders })}
@@ -132,37 +160,39 @@ const shownCharacters = 300
 /** What the contract says of the token. It is text of strangers: nothing of it is linked to or loaded. */
 function TokenWords({ nft: { token_uri: uri, metadata, last_token_uri_sync: readAt } }: { nft: Nft }) {
   return (
-    <>
-      <section aria-labelledby="uri">
-        <h2 id="uri">Token URI</h2>
-        {uri === null ? (
-          <p class="note">
-            {readAt === null
-              ? 'Not read yet: a node of the chain is asked once the token is shown.'
-              : 'The contract gives none.'}
-          </p>
-        ) : (
-          <p class="subject">
+    <Panel
+      id="metadata"
+      title="Metadata"
+      note={
+        readAt === null ? undefined : (
+          <>
+            read <Age moment={Date.parse(readAt)} />
+          </>
+        )
+      }
+    >
+      {uri === null ? (
+        <p class="soft">
+          {readAt === null
+            ? 'Not read yet: a node of the chain is asked once the token is shown.'
+            : 'The contract gives no token URI.'}
+        </p>
+      ) : (
+        <>
+          <p>
             <code class="whole">{uri.length > shownCharacters ? `${uri.slice(0, shownCharacters)}…` : uri}</code>
             <CopyButton text={uri} what="token URI" />
-            {readAt !== null && (
-              <small class="soft">
-                read <Age moment={Date.parse(readAt)} />
-              </small>
-            )}
           </p>
-        )}
-      </section>
-      {uri !== null && (
-        <section aria-labelledby="metadata">
-          <h2 id="metadata">Metadata</h2>
           {metadata === null ? (
-            <p class="note">The URI itself holds none that can be read, and nothing is fetched from the web.</p>
+            <p class="soft">The URI itself holds none that can be read, and nothing is fetched from the web.</p>
           ) : (
-            <CodeView text={JSON.stringify(JSON.parse(metadata), null, 2)} what="the metadata" />
+            <details open>
+              <summary>What the URI holds</summary>
+              <CodeView text={JSON.stringify(JSON.parse(metadata), null, 2)} what="the metadata" />
+            </details>
           )}
-        </section>
+        </>
       )}
-    </>
+    </Panel>
   )
 }

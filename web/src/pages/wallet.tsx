@@ -1,14 +1,19 @@
-// One wallet: the chains that it is active on, and what it holds on one of them.
-
+// One wallet: what it is called, the chains that it is active on, and what it holds on one of them.
 import { askWallet } from '../explorer/operations.ts'
 import { WalletCollections, WalletNfts, WalletTransfers } from '../holdings/wallet-lists.tsx'
+import { UnconfiguredNote } from '../parts/chain-link.tsx'
 import { Choices } from '../parts/choices.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
+import { EmptyState } from '../parts/empty-state.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
-import { Waiting } from '../parts/waiting.tsx'
+import { Panel } from '../parts/panel.tsx'
+import { Skeleton } from '../parts/skeleton.tsx'
 import { WalletChainsTable } from '../parts/wallet-chains-table.tsx'
+import { shortText } from '../quantities.ts'
+import { useLabel } from '../state/labels.ts'
 import { status } from '../state/live.ts'
 import { hrefOf } from '../state/route.ts'
+import { useTitle } from '../state/title.ts'
 import { useAnswer } from '../state/use-answer.ts'
 
 const lists = {
@@ -21,6 +26,8 @@ type Props = { address: string; chain: string; list: string; cursor: string | un
 
 export function WalletPage({ address, chain, list, cursor }: Props) {
   const shown = Object.hasOwn(lists, list) ? lists[list as keyof typeof lists] : undefined
+  const label = useLabel(chain, address)
+  useTitle(label ?? undefined, shown?.title ?? 'wallet')
   const views = Object.entries(lists).map(([name, { title }]) => ({
     title,
     href: hrefOf(['wallet', address, name], { chain }),
@@ -30,20 +37,25 @@ export function WalletPage({ address, chain, list, cursor }: Props) {
   return (
     <>
       <div class="heading">
-        <h1>Wallet</h1>
+        <h1>{label ?? `Wallet ${shortText(address)}`}</h1>
         <Choices label="Views of the wallet" choices={[chainsView, ...views]} />
       </div>
       <p class="subject">
+        {label != null && <span class="soft">wallet</span>}
         <span class="mono whole">{address}</span>
         <CopyButton text={address} what="address" />
-        <a href={hrefOf(['explore', 'wallet'], { address })}>Ask in the explorer</a>
-        <a href={hrefOf(['contract', chain, address])}>As a contract on {chain}</a>
+        <a href={hrefOf(['contract', chain, address])}>View as contract on {chain}</a>
+        <a href={hrefOf(['explore', 'wallet'], { address })}>Open in explorer</a>
       </p>
       {shown === undefined ? (
         <ActiveChains address={address} />
       ) : (
         <>
-          <Choices label="Chains" choices={chainChoices({ address, chain, list })} />
+          <div class="subject">
+            <Choices label="Chains" choices={chainChoices({ address, chain, list })} />
+            <a href={hrefOf(['chain', chain])}>Go to {chain}</a>
+          </div>
+          <UnconfiguredNote chain={chain} />
           <shown.List key={`${list} ${chain}`} wallet={address} chain={chain} cursor={cursor} />
         </>
       )}
@@ -63,26 +75,30 @@ function chainChoices({ address, chain, list }: Omit<Props, 'cursor'>) {
 
 function ActiveChains({ address }: { address: string }) {
   const state = useAnswer(address, signal => askWallet({ address }, signal))
-  const { answered, problem, loading } = state.value
+  const { answered, problem, loading, again } = state.value
   const missing = answered?.response.headers.get('x-index-incomplete-chains')
+  const chains = answered?.data.active_chains ?? []
   return (
     <>
-      {loading && <Waiting />}
-      {problem !== undefined && <FailureNote problem={problem} />}
+      {problem !== undefined && (
+        <FailureNote problem={problem} what="The chains of this wallet could not be loaded." onRetry={again} />
+      )}
       {missing && (
         <p class="note note-warn">
-          The history of {missing} is not complete: the first transaction there is the earliest known.
+          The history of {missing.split(',').join(', ')} is not complete: the first transaction there is the earliest
+          known.
         </p>
       )}
-      {answered !== undefined && (
-        <section aria-labelledby="active">
-          <h2 id="active">Active on {answered.data.active_chains.length} chains</h2>
-          {answered.data.active_chains.length === 0 ? (
-            <p class="note">Nothing of this wallet is known on the indexed chains.</p>
-          ) : (
-            <WalletChainsTable address={address} chains={answered.data.active_chains} />
+      {problem === undefined && (
+        <Panel id="active" title="Active chains" count={answered && chains.length} flush busy={loading}>
+          {answered === undefined && <Skeleton rows={4} />}
+          {answered !== undefined && chains.length === 0 && (
+            <EmptyState title="No activity of this wallet is known">
+              It sent no transaction on the indexed chains, as far as they are indexed.
+            </EmptyState>
           )}
-        </section>
+          {chains.length > 0 && <WalletChainsTable address={address} chains={chains} />}
+        </Panel>
       )}
     </>
   )

@@ -1,7 +1,7 @@
 // Which blocks of a chain are covered, and with which evidence, as a bar with a text that says the same.
 import { countText, percentText } from '../quantities.ts'
 import type { Coverage } from '../state/live.ts'
-import { evidences } from './evidence.ts'
+import { type Evidence, evidences } from './evidence.ts'
 
 type Props = { coverage: Coverage; from: number; head: number; subject: string }
 
@@ -36,19 +36,27 @@ export function coverageText({ coverage, from, head, subject }: Props): string {
   return `${subject}: ${percentText(done, total)} of the blocks ${countText(from)} to ${countText(head)} are covered${how}.`
 }
 
-export function EvidenceLegend() {
+type LegendProps = {
+  /** The kinds that are in sight, undefined for what is missing; all where it is left out. */
+  only?: readonly (Evidence | undefined)[]
+}
+
+export function EvidenceLegend({ only }: LegendProps) {
+  const shown = evidences.filter(({ name }) => only === undefined || only.includes(name))
   return (
     <ul class="legend" aria-label="Kinds of evidence, the strongest first">
-      {evidences.map(({ name, title, meaning }) => (
+      {shown.map(({ name, title, meaning }) => (
         <li key={name} title={meaning}>
           <i class={`swatch evidence-${name}`} />
           {title}
         </li>
       ))}
-      <li>
-        <i class="swatch evidence-none" />
-        not indexed yet
-      </li>
+      {(only === undefined || only.includes(undefined)) && (
+        <li>
+          <i class="swatch evidence-none" />
+          not indexed yet
+        </li>
+      )}
     </ul>
   )
 }

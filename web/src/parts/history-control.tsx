@@ -7,6 +7,7 @@ import { type Problem, problemOf, type Schemas, service, unreachable } from '../
 import { Age } from './age.tsx'
 import { Badge } from './badge.tsx'
 import { FailureNote } from './failure-note.tsx'
+import { Panel } from './panel.tsx'
 
 type Backfill = NonNullable<LiveChain['backfill']>
 type Order = Schemas['NewBackfillOrder']
@@ -34,24 +35,28 @@ export function HistoryControl({ name, chain }: { name: string; chain: LiveChain
     }
   }
   return (
-    <section aria-labelledby="history">
-      <div class="history-heading">
-        <h2 id="history">History</h2>
-        <Badge word={wordOf(backfill, chain)} tone={isHeld ? 'quiet' : 'good'} />
-        <button type="button" disabled={isWaiting} onClick={() => order({ paused: !isPaused })}>
-          {isPaused ? 'Resume' : 'Pause'}
-        </button>
-        <small class="soft" role="status">
-          {isWaiting && 'Asked for; it takes up to two seconds.'}
-        </small>
-      </div>
+    <Panel
+      id="history"
+      title="History"
+      actions={
+        <>
+          <small class="soft" role="status">
+            {isWaiting && 'Asked for; it takes up to two seconds.'}
+          </small>
+          <Badge word={wordOf(backfill, chain)} tone={isHeld ? 'quiet' : 'good'} />
+          <button type="button" class="small" disabled={isWaiting} onClick={() => order({ paused: !isPaused })}>
+            {isPaused ? 'Resume' : 'Pause'}
+          </button>
+        </>
+      }
+    >
       <p class="soft">
         {isHeld && <State backfill={backfill} />} <Pace backfill={backfill} />
         {isHeld && ' The head is followed, and what requests ask for is indexed.'}
       </p>
       {problem.value !== undefined && <FailureNote problem={problem.value} />}
       <ThrottleForm key={name} backfill={backfill} onOrder={order} />
-    </section>
+    </Panel>
   )
 }
 

@@ -1,26 +1,40 @@
 // The way through the pages of a list. Each page stands in the address, so it can be linked to and gone back from.
 import type { ComponentChildren } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { cursorBefore, noteCursor } from '../state/page-trail.ts'
 
 type Props = {
   /** Ends "Pages of …". */
   what: string
-  /** From 1. */
-  page: number
+  /** From 1; undefined where pages are not counted. */
+  page?: number | undefined
+  /** Of this page; undefined on the first one. */
+  here?: string | undefined
   /** Of the next page; empty on the last one. */
   cursor: string | null
   /** Of a page by its cursor; undefined is the first page. */
   hrefTo: (cursor: string | undefined) => string
+  /** What the pages before and after this one are called. */
+  words?: { first: string; before: string; after: string }
   children?: ComponentChildren
 }
 
-export function Paging({ what, page, cursor, hrefTo, children }: Props) {
+const usualWords = { first: 'First page', before: 'Previous page', after: 'Next page' }
+
+export function Paging({ what, page, here, cursor, hrefTo, words = usualWords, children }: Props) {
+  useEffect(() => {
+    if (cursor) noteCursor(cursor, here ?? '')
+  }, [cursor, here])
+  const isFirst = here === undefined && (page ?? 1) === 1
+  const before = here === undefined ? undefined : cursorBefore(here)
   return (
     <nav class="paging" aria-label={`Pages of ${what}`}>
-      {page > 1 && <a href={hrefTo(undefined)}>First page</a>}
-      <span class="soft">page {page}</span>
+      {!isFirst && <a href={hrefTo(undefined)}>{words.first}</a>}
+      {!isFirst && before !== undefined && <a href={hrefTo(before === '' ? undefined : before)}>{words.before}</a>}
+      {page !== undefined && <span class="soft">page {page}</span>}
       {cursor ? (
         <a class="next" href={hrefTo(cursor)}>
-          Next page
+          {words.after}
         </a>
       ) : (
         <span class="soft">the last one</span>

@@ -1,7 +1,10 @@
 // What a Solana account holds, to be read: its balance, tokens and NFTs.
-
+import { countText, groupedText } from '../quantities.ts'
 import type { Schemas } from '../state/service.ts'
+import { EmptyState } from './empty-state.tsx'
+import { Panel } from './panel.tsx'
 import { ReferenceText } from './reference-text.tsx'
+import { Stat } from './stat.tsx'
 import { TableHead } from './table-head.tsx'
 
 type Holding = Schemas['Holding']
@@ -10,26 +13,32 @@ export function PortfolioTables({ portfolio }: { portfolio: Schemas['Portfolio']
   const { nativeBalance, tokens, nfts } = portfolio
   return (
     <>
-      <p class="figure">
-        <b>{nativeBalance.solana}</b> SOL <small class="soft">{nativeBalance.lamports} lamports</small>
-      </p>
-      <Holdings title="Tokens" holdings={tokens} />
-      <Holdings title="NFTs" holdings={nfts} />
+      <dl class="stats">
+        <Stat
+          label="Balance"
+          value={groupedText(nativeBalance.solana)}
+          unit="SOL"
+          note={`${groupedText(nativeBalance.lamports)} lamports`}
+        />
+        <Stat label="Tokens" value={countText(tokens.length)} />
+        <Stat label="NFTs" value={countText(nfts.length)} />
+      </dl>
+      <Holdings id="tokens" title="Tokens" holdings={tokens} nothing="This account holds no token" />
+      <Holdings id="nfts" title="NFTs" holdings={nfts} nothing="This account holds no NFT" />
     </>
   )
 }
 
-function Holdings({ title, holdings }: { title: string; holdings: readonly Holding[] }) {
+type Props = { id: string; title: string; holdings: readonly Holding[]; nothing: string }
+
+function Holdings({ id, title, holdings, nothing }: Props) {
   return (
-    <section class="sub">
-      <h2>
-        {title} <small class="soft">{holdings.length}</small>
-      </h2>
+    <Panel id={id} title={title} count={holdings.length} flush>
       {holdings.length === 0 ? (
-        <p class="soft">None.</p>
+        <EmptyState title={nothing} />
       ) : (
         <div class="table-scroll">
-          <table class="stacked">
+          <table class="two-lines">
             <TableHead columns={['Name', { figures: 'Amount' }, 'Symbol', 'Mint', 'Token account']} />
             <tbody>
               {holdings.map(holding => (
@@ -39,16 +48,18 @@ function Holdings({ title, holdings }: { title: string; holdings: readonly Holdi
                   </th>
                   <td
                     data-title="Amount"
-                    class="number"
+                    class="number aside"
                     title={`${holding.amountRaw} with ${holding.decimals} decimals`}
                   >
-                    {holding.amount}
+                    {groupedText(holding.amount)}
                   </td>
-                  <td data-title="Symbol">{holding.symbol}</td>
-                  <td data-title="Mint">
+                  <td data-title="Symbol" class="second">
+                    {holding.symbol}
+                  </td>
+                  <td data-title="Mint" class="second">
                     <ReferenceText text={holding.mint} what="mint" />
                   </td>
-                  <td data-title="Token account">
+                  <td data-title="Token account" class="second">
                     <ReferenceText text={holding.associatedTokenAddress} what="token account" />
                   </td>
                 </tr>
@@ -57,6 +68,6 @@ function Holdings({ title, holdings }: { title: string; holdings: readonly Holdi
           </table>
         </div>
       )}
-    </section>
+    </Panel>
   )
 }

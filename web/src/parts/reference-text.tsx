@@ -14,7 +14,7 @@ type Props = {
 export function ReferenceText({ text, what, href, label }: Props) {
   const shown = label ?? shortText(text)
   return (
-    <span class="reference-text">
+    <span class="address-text">
       {href === undefined ? (
         <span class={label ? 'label' : 'mono'} title={text}>
           {shown}

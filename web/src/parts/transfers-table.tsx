@@ -1,11 +1,14 @@
-// NFT transfers to be read: what moved, from whom to whom, when and where.
-
+// NFT transfers to be read: what moved, from whom to whom, when and where. On a phone a transfer is two lines.
+import { NativeAmount } from '../chain/native-amount.tsx'
+import { CollectionLink, TokenLink } from '../holdings/nft-links.tsx'
 import { countText, parseMoment } from '../quantities.ts'
+import { hrefOf } from '../state/route.ts'
 import type { Schemas } from '../state/service.ts'
+import { AddressText } from './address-text.tsx'
 import { Age } from './age.tsx'
-import { CollectionLink, PartyLink, TokenLink } from './nft-links.tsx'
 import { ReferenceText } from './reference-text.tsx'
 import { TableHead } from './table-head.tsx'
+import './transfers-table.css'
 
 export type ShownTransfer = Schemas['Transfer'] | Schemas['NamedTransfer']
 
@@ -21,23 +24,34 @@ type Props = {
   fresh?: ReadonlySet<string>
   /** For rows of several contracts. */
   withCollections?: boolean
+  /** What is the same in all rows, as on the page of a block or a transaction. */
+  without?: 'block' | 'transaction'
 }
 
-export function TransfersTable({ rows, chain, fresh, withCollections = false }: Props) {
-  const place = [{ figures: 'Value' }, { figures: 'Block' }, 'Transaction']
+export function TransfersTable({ rows, chain, fresh, withCollections = false, without }: Props) {
+  const hasBlock = without === undefined
+  const hasTransaction = without !== 'transaction'
+  const columns = [
+    ...(hasBlock ? ['Age'] : []),
+    ...['Type', ...(withCollections ? ['Collection'] : []), 'Token', 'From', 'To', { figures: 'Value' }],
+    ...(hasBlock ? [{ figures: 'Block' }] : []),
+    ...(hasTransaction ? ['Transaction'] : []),
+  ]
   return (
     <div class="table-scroll">
-      <table class="stacked">
-        <TableHead
-          columns={['When', 'What', ...(withCollections ? ['Collection'] : []), 'Token', 'From', 'To', ...place]}
-        />
+      <table class="two-lines transfers">
+        <TableHead columns={columns} />
         <tbody>
           {rows.map(row => (
             <tr key={placeOf(row)} class={fresh?.has(placeOf(row)) ? 'fresh' : undefined}>
-              <td data-title="When">
-                <Age moment={parseMoment(row.block_timestamp)} />
+              {hasBlock && (
+                <td data-title="Age" class="second">
+                  <Age moment={parseMoment(row.block_timestamp)} />
+                </td>
+              )}
+              <td data-title="Type" class="second">
+                {kindOf(row)}
               </td>
-              <td data-title="What">{kindOf(row)}</td>
               {withCollections && (
                 <td data-title="Collection">
                   <CollectionLink
@@ -51,20 +65,28 @@ export function TransfersTable({ rows, chain, fresh, withCollections = false }: 
                 <TokenLink chain={chain} contract={row.token_address} id={row.token_id} amount={row.amount} />
               </td>
               <td data-title="From">
-                <PartyLink address={row.from_address} label={row.from_address_label} chain={chain} />
+                <AddressText address={row.from_address} label={row.from_address_label} chain={chain} />
               </td>
-              <td data-title="To">
-                <PartyLink address={row.to_address} label={row.to_address_label} chain={chain} />
+              <td data-title="To" class="to">
+                <AddressText address={row.to_address} label={row.to_address_label} chain={chain} />
               </td>
-              <td data-title="Value" class="number">
-                {etherText(row.value)}
+              <td data-title="Value" class={row.value === '0' ? 'number not-narrow' : 'number second'}>
+                <NativeAmount wei={row.value} chain={chain} />
               </td>
-              <td data-title="Block" class="number">
-                {countText(Number(row.block_number))}
-              </td>
-              <td data-title="Transaction">
-                <ReferenceText text={row.transaction_hash} what="transaction" />
-              </td>
+              {hasBlock && (
+                <td data-title="Block" class="number second">
+                  <a href={hrefOf(['block', chain, row.block_number])}>{countText(Number(row.block_number))}</a>
+                </td>
+              )}
+              {hasTransaction && (
+                <td data-title="Transaction" class="second">
+                  <ReferenceText
+                    text={row.transaction_hash}
+                    what="transaction"
+                    href={hrefOf(['transaction', chain, row.transaction_hash])}
+                  />
+                </td>
+              )}
             </tr>
           ))}
         </tbody>
@@ -73,20 +95,7 @@ export function TransfersTable({ rows, chain, fresh, withCollections = false }: 
   )
 }
 
-function kindOf(row: ShownTransfer): string {
+export function kindOf(row: ShownTransfer): string {
   const kind = row.from_address === zero ? 'mint' : row.to_address === zero ? 'burn' : 'transfer'
   return row.transaction_type === 'Batch' ? `${kind}, batch` : kind
-}
-
-/** Wei as the main unit, exact, at most six digits behind the point. */
-export function etherText(wei: string): string {
-  const value = BigInt(wei)
-  if (value === 0n) return '0'
-  const unit = 10n ** 18n
-  const digits = (value % unit).toString().padStart(18, '0').replace(/0+$/, '')
-  const whole = (value / unit).toLocaleString('en-US')
-  if (digits === '') return whole
-  const cut = digits.slice(0, 6)
-  if (value < unit && /^0+$/.test(cut)) return '< 0.000001'
-  return `${whole}.${cut}${digits.length > 6 ? '…' : ''}`
 }

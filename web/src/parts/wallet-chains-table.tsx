@@ -1,9 +1,9 @@
 // The chains of a wallet to be read: its first and last transaction on each.
-
 import { countText, parseMoment } from '../quantities.ts'
 import { hrefOf } from '../state/route.ts'
 import type { Schemas } from '../state/service.ts'
 import { Age } from './age.tsx'
+import { ChainLink } from './chain-link.tsx'
 import { ReferenceText } from './reference-text.tsx'
 import { TableHead } from './table-head.tsx'
 
@@ -12,17 +12,28 @@ type Chains = Schemas['WalletChains']['active_chains']
 export function WalletChainsTable({ address, chains }: { address: string; chains: Chains }) {
   return (
     <div class="table-scroll">
-      <table class="stacked">
-        <TableHead columns={['Chain', 'First seen', 'First transaction', 'Last seen', 'Last transaction']} />
+      <table class="two-lines">
+        <TableHead
+          columns={[
+            'Chain',
+            'First seen',
+            'First transaction',
+            'Last seen',
+            'Last transaction',
+            { hidden: 'Holdings' },
+          ]}
+        />
         <tbody>
           {chains.map(({ chain, chain_id, first_transaction, last_transaction }) => (
             <tr key={chain_id}>
               <th scope="row" data-title="Chain">
-                <a href={hrefOf(['wallet', address, 'nfts'], { chain })}>{chain}</a>{' '}
-                <small class="soft mono">{chain_id}</small>
+                <ChainLink name={chain} /> <small class="soft mono">{chain_id}</small>
               </th>
-              <Moment transaction={first_transaction} which="First" />
-              <Moment transaction={last_transaction} which="Last" />
+              <Moment chain={chain} transaction={first_transaction} which="First" />
+              <Moment chain={chain} transaction={last_transaction} which="Last" />
+              <td class="aside">
+                <a href={hrefOf(['wallet', address, 'nfts'], { chain })}>NFTs</a>
+              </td>
             </tr>
           ))}
         </tbody>
@@ -31,22 +42,31 @@ export function WalletChainsTable({ address, chains }: { address: string; chains
   )
 }
 
-function Moment({ transaction, which }: { transaction: Chains[number]['first_transaction']; which: string }) {
+type MomentProps = { chain: string; transaction: Chains[number]['first_transaction']; which: string }
+
+function Moment({ chain, transaction, which }: MomentProps) {
   if (transaction === null) {
     return (
-      <td data-title={`${which} seen`} colSpan={2} class="soft">
+      <td data-title={`${which} seen`} colSpan={2} class="soft second">
         not active
       </td>
     )
   }
+  const { block_number, transaction_hash } = transaction
   return (
     <>
-      <td data-title={`${which} seen`}>
+      <td data-title={`${which} seen`} class="second">
         <Age moment={parseMoment(transaction.block_timestamp)} />{' '}
-        <small class="soft">block {countText(Number(transaction.block_number))}</small>
+        <small class="soft">
+          <a href={hrefOf(['block', chain, block_number])}>block {countText(Number(block_number))}</a>
+        </small>
       </td>
-      <td data-title={`${which} transaction`}>
-        <ReferenceText text={transaction.transaction_hash} what="transaction" />
+      <td data-title={`${which} transaction`} class="second">
+        <ReferenceText
+          text={transaction_hash}
+          what="transaction"
+          href={hrefOf(['transaction', chain, transaction_hash])}
+        />
       </td>
     </>
   )

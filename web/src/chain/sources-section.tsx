@@ -1,17 +1,18 @@
 // The files and portals that give a chain's history: what they have, and what they got wrong.
+
+import { Badge } from '../parts/badge.tsx'
+import { Panel } from '../parts/panel.tsx'
+import { TableHead } from '../parts/table-head.tsx'
 import { countText } from '../quantities.ts'
 import type { LiveChain } from '../state/live.ts'
-import { Badge } from './badge.tsx'
-import { TableHead } from './table-head.tsx'
 
 type Source = NonNullable<LiveChain['sources']>[number]
 
 export function SourcesSection({ sources }: { sources: readonly Source[] }) {
   return (
-    <section aria-labelledby="sources">
-      <h2 id="sources">Sources of history</h2>
+    <Panel id="sources" title="Sources of history" count={sources.length} flush>
       <div class="table-scroll">
-        <table class="stacked">
+        <table class="two-lines">
           <TableHead columns={['Source', 'State', { figures: 'Blocks' }, { figures: 'From' }, { figures: 'To' }]} />
           <tbody>
             {sources.map(({ kind, name, state, reason, blocks, from, to }) => (
@@ -23,13 +24,13 @@ export function SourcesSection({ sources }: { sources: readonly Source[] }) {
                   <Badge word={state} />
                   {reason !== undefined && <small class="reason">{reason}</small>}
                 </td>
-                <td data-title="Blocks" class="number">
+                <td data-title="Blocks" class="number second">
                   {countText(blocks)}
                 </td>
-                <td data-title="From" class="number">
+                <td data-title="From" class="number second">
                   {from === undefined ? '–' : countText(from)}
                 </td>
-                <td data-title="To" class="number">
+                <td data-title="To" class="number second">
                   {to === undefined ? '–' : countText(to)}
                 </td>
               </tr>
@@ -38,7 +39,7 @@ export function SourcesSection({ sources }: { sources: readonly Source[] }) {
         </table>
       </div>
       {sources.map(source => source.refused.length > 0 && <Refused key={source.name} source={source} />)}
-    </section>
+    </Panel>
   )
 }
 

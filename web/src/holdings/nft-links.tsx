@@ -1,18 +1,9 @@
-// Wallets, collections and tokens as links to their pages, and what a collection is marked with.
+// Collections and tokens as links to their pages, and what a collection is marked with.
+
+import { Badge } from '../parts/badge.tsx'
+import { ReferenceText } from '../parts/reference-text.tsx'
 import { amountText, shortText } from '../quantities.ts'
 import { hrefOf } from '../state/route.ts'
-import { Badge } from './badge.tsx'
-import { ReferenceText } from './reference-text.tsx'
-
-const zero = '0x0000000000000000000000000000000000000000'
-
-type PartyProps = { address: string; chain: string; label?: string | null }
-
-export function PartyLink({ address, chain, label }: PartyProps) {
-  if (address === zero) return <span class="soft">nobody</span>
-  const href = hrefOf(['wallet', address, 'nfts'], { chain })
-  return <ReferenceText text={address} what="address" label={label} href={href} />
-}
 
 type CollectionProps = { chain: string; address: string; name: string | null; symbol?: string | null }
 

@@ -1,11 +1,12 @@
-// The heading of a list with the ways to take all of it: as a file, or by a command.
+// The ways to take all of a list: as a file, or by a command. They stand beside its heading, and what became of it below.
 import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { curlText } from '../explorer/request-text.ts'
 import { CodeView } from '../parts/code-view.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
-import { bytesText, countText } from '../quantities.ts'
+import { bytesText, countOf, countText } from '../quantities.ts'
 import { hrefOf } from '../state/route.ts'
 import { type DownloadState, download } from './download.ts'
 import { memoryBytesMax, openSink } from './file-sink.ts'
@@ -22,11 +23,14 @@ export type WholeList = {
 
 const listFormats: readonly ListFormat[] = ['csv', 'ndjson']
 
-export function ListHeading({ id, title, list }: { id: string; title: string; list: WholeList | undefined }) {
+type Downloads = { actions: ComponentChildren; note: ComponentChildren }
+
+/** Undefined: the list is not given whole. */
+export function useDownloads(title: string, list: WholeList | undefined): Downloads {
   const shown = useSignal<DownloadState | undefined>(undefined)
   const stop = useRef<AbortController>(undefined)
   useEffect(() => () => stop.current?.abort(), [])
-  if (list === undefined) return <h2 id={id}>{title}</h2>
+  if (list === undefined) return { actions: undefined, note: undefined }
   const url = `${location.origin}/api/v2.2${hrefOf(list.path, list.query).slice(1)}`
   const { state } = shown.value ?? {}
   const isUnderWay = state === 'asking' || state === 'receiving'
@@ -50,35 +54,33 @@ export function ListHeading({ id, title, list }: { id: string; title: string; li
     shown.value = undefined
   }
   const command = curlText(url, { accept: formats.csv.type, file: `${list.name}.csv` })
-  return (
-    <>
-      <div class="section-heading">
-        <h2 id={id}>{title}</h2>
-        {/* biome-ignore lint/a11y/useSemanticElements: a fieldset would stand among the headings as a form */}
-        <div class="downloads" role="group" aria-label={`Download ${title}`}>
-          <span class="soft">Download</span>
-          {listFormats.map(format => (
-            <button
-              key={format}
-              type="button"
-              disabled={isUnderWay}
-              aria-label={`Download ${title} as ${formats[format].title}`}
-              onClick={() => take(format)}
-            >
-              {formats[format].title}
-            </button>
-          ))}
-          <span class="soft curl">curl</span>
-          <CopyButton text={command} what="as curl" />
-        </div>
+  return {
+    actions: (
+      // biome-ignore lint/a11y/useSemanticElements: a fieldset would stand among the headings as a form
+      <div class="downloads" role="group" aria-label={`Download ${title}`}>
+        <span class="soft">Download</span>
+        {listFormats.map(format => (
+          <button
+            key={format}
+            type="button"
+            class="small"
+            disabled={isUnderWay}
+            aria-label={`Download ${title} as ${formats[format].title}`}
+            onClick={() => take(format)}
+          >
+            {formats[format].title}
+          </button>
+        ))}
+        <span class="soft curl">curl</span>
+        <CopyButton text={command} what="as curl" />
       </div>
-      {shown.value !== undefined && <DownloadNote shown={shown.value} command={command} onCancel={cancel} />}
-    </>
-  )
+    ),
+    note: shown.value !== undefined && <DownloadNote shown={shown.value} command={command} onCancel={cancel} />,
+  }
 }
 
 function rowsText(rows: number): string {
-  return `${countText(rows)} ${rows === 1 ? 'row' : 'rows'}`
+  return countOf(rows, 'row')
 }
 
 type NoteProps = { shown: DownloadState; command: string; onCancel: () => void }
@@ -87,7 +89,7 @@ function DownloadNote({ shown, command, onCancel }: NoteProps) {
   if (shown.state === 'asking' || shown.state === 'receiving')
     return (
       <p class="note download">
-        <span role="status">{shown.state === 'asking' ? 'Asking …' : `${rowsText(shown.rows)} …`}</span>
+        <span role="status">{shown.state === 'asking' ? 'Asking…' : `${rowsText(shown.rows)}…`}</span>
         <button type="button" onClick={onCancel}>
           Cancel
         </button>

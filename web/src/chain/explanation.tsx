@@ -1,9 +1,9 @@
 // Why a contract carries its flags and names: who said so, what the rules counted, and which labels there are.
 
+import { Badge } from '../parts/badge.tsx'
+import { TableHead } from '../parts/table-head.tsx'
 import { exactText } from '../quantities.ts'
 import type { Schemas } from '../state/service.ts'
-import { Badge } from './badge.tsx'
-import { TableHead } from './table-head.tsx'
 
 type Explained = Schemas['Explanation']
 type Flag = Explained['verified_collection']
@@ -12,15 +12,15 @@ const reasons: Record<Flag['because'], string> = {
   pin: 'the operator said so',
   list: 'an imported list says so',
   pack: 'the built-in pack says so',
-  rules: 'the rules counted it together',
+  rules: 'the rules of the service',
   verified: 'the collection is verified',
-  nobody: 'nobody said otherwise',
+  nobody: 'nothing says otherwise',
 }
 
 export function Explanation({ explained }: { explained: Explained }) {
   const { possible_spam: spam, verified_collection: verified, labels } = explained
   return (
-    <details class="explanation">
+    <details class="explanation panel">
       <summary>Why it is marked as it is</summary>
       <dl class="reasons">
         <Reason title="Verified" flag={verified} />

@@ -1,0 +1,68 @@
+// The facts of a contract: how much moved and when, how complete that is, and who made it.
+import { askFirstTransfer, askLastTransfer } from '../holdings/ask.ts'
+import { AddressText } from '../parts/address-text.tsx'
+import { Age } from '../parts/age.tsx'
+import { evidences } from '../parts/evidence.ts'
+import { Fact } from '../parts/fact.tsx'
+import { countText, parseMoment } from '../quantities.ts'
+import { hrefOf } from '../state/route.ts'
+import type { Schemas } from '../state/service.ts'
+import { useAnswer } from '../state/use-answer.ts'
+
+type Explained = Schemas['Explanation']
+type Moved = { block_number: string; block_timestamp: string }
+
+export function ContractFacts({ explained, response }: { explained: Explained; response: Response | undefined }) {
+  const { index, created_block: created, deployer, deployer_label: label, chain, contract } = explained
+  const complete = response?.headers.get('x-index-complete')
+  const evidence = evidences.find(({ name }) => name === response?.headers.get('x-index-evidence'))
+  // Both ends are other ones only where the count is.
+  const question = index.transfers === 0 ? undefined : JSON.stringify([chain, contract, index.transfers])
+  const first = useAnswer(question, signal => askFirstTransfer({ chain, contract }, signal)).value.answered
+  const last = useAnswer(question, signal => askLastTransfer({ chain, contract }, signal)).value.answered
+  return (
+    <dl class="facts wide">
+      <Fact title="Transfers">{countText(index.transfers)}</Fact>
+      <Activity title="First activity" moved={first?.data.result[0]} chain={chain} />
+      <Activity title="Last activity" moved={last?.data.result[0]} chain={chain} />
+      <Fact title="History">
+        {complete == null ? (
+          '–'
+        ) : complete === 'true' ? (
+          <span class="good">complete</span>
+        ) : (
+          <span class="warn">not complete yet</span>
+        )}
+      </Fact>
+      {evidence !== undefined && (
+        <Fact title="Evidence">
+          <span title={evidence.meaning}>{evidence.title}</span>
+        </Fact>
+      )}
+      {created !== null && (
+        <Fact title="Created in block">
+          <a href={hrefOf(['block', chain, `${created}`])}>{countText(created)}</a>
+        </Fact>
+      )}
+      {deployer !== null && (
+        <Fact title="Created by">
+          <AddressText address={deployer} chain={chain} label={label} />
+        </Fact>
+      )}
+    </dl>
+  )
+}
+
+function Activity({ title, moved, chain }: { title: string; moved: Moved | undefined; chain: string }) {
+  return (
+    <Fact title={title}>
+      {moved === undefined ? (
+        '–'
+      ) : (
+        <a href={hrefOf(['block', chain, moved.block_number])} title={`block ${countText(Number(moved.block_number))}`}>
+          <Age moment={parseMoment(moved.block_timestamp)} />
+        </a>
+      )}
+    </Fact>
+  )
+}

@@ -1,0 +1,76 @@
+// The endpoints of a chain or a Solana network: whether they answer, how fast, and how they did over the last hour.
+import { Badge } from '../parts/badge.tsx'
+import { HealthStrip } from '../parts/health-strip.tsx'
+import { Panel } from '../parts/panel.tsx'
+import { TableHead } from '../parts/table-head.tsx'
+import { countText } from '../quantities.ts'
+import { type Endpoint, past } from '../state/live.ts'
+
+type Props = { name: string; rpc: readonly Endpoint[]; height: 'head' | 'slot' }
+
+export function EndpointsPanel({ name, rpc, height }: Props) {
+  const { lines } = past.value
+  const healthOf = (endpoint: string) =>
+    lines.find(line => line.chain === name && line.measure === 'healthy' && line.endpoint === endpoint)?.values ?? []
+  return (
+    <Panel id="endpoints" title="Endpoints" count={rpc.length} flush>
+      <div class="table-scroll">
+        <table class="two-lines">
+          <TableHead
+            columns={[
+              'Endpoint',
+              'State',
+              'The last hour',
+              { figures: height === 'head' ? 'Head' : 'Slot' },
+              { figures: 'Latency' },
+              { figures: 'Requests' },
+              { figures: 'Errors' },
+            ]}
+          />
+          <tbody>
+            {rpc.map(endpoint => (
+              <tr key={endpoint.endpoint}>
+                <th scope="row" data-title="Endpoint" class="mono">
+                  {endpoint.endpoint}
+                </th>
+                <td data-title="State">
+                  <Badge word={endpoint.healthy ? 'healthy' : 'failing'} />
+                  {!endpoint.healthy && <small class="reason">{endpoint.reason ?? endpoint.fault}</small>}
+                  {endpoint.history_from !== undefined && (
+                    <small> has blocks from {countText(endpoint.history_from)}</small>
+                  )}
+                </td>
+                <td data-title="The last hour" class="not-narrow">
+                  <HealthStrip values={healthOf(endpoint.endpoint)} subject={endpoint.endpoint} />
+                </td>
+                <Cell title={height === 'head' ? 'Head' : 'Slot'} value={endpoint[height]} />
+                <Cell title="Latency" value={endpoint.latency_ms} unit="ms" />
+                <Cell title="Requests" value={endpoint.requests} unit="requests" isNarrowOnly />
+                <Cell title="Errors" value={endpoint.errors} unit="errors" isNarrowOnly />
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Panel>
+  )
+}
+
+type CellProps = {
+  title: string
+  value: number | undefined
+  unit?: string
+  /** The column says it where there are columns. */
+  isNarrowOnly?: boolean
+}
+
+function Cell({ title, value, unit, isNarrowOnly = false }: CellProps) {
+  return (
+    <td data-title={title} class="number second">
+      {value === undefined ? '–' : countText(Math.round(value))}
+      {unit !== undefined && value !== undefined && (
+        <span class={isNarrowOnly ? 'narrow-only' : undefined}> {unit}</span>
+      )}
+    </td>
+  )
+}

@@ -1,0 +1,74 @@
+// How a list of transfers is asked for, as it stands in the address, and the fields that change it: from which moment on,
+// in which order, how many to a page.
+import { asOfText } from '../holdings/as-of.ts'
+import { Choices } from '../parts/choices.tsx'
+import { goTo } from '../state/route.ts'
+import './list-tools.css'
+
+const sizes = ['25', '100']
+
+export function readListQuery(query: URLSearchParams) {
+  const [cursor, until] = [query.get('cursor') ?? undefined, query.get('until') ?? undefined]
+  const isOldestFirst = query.get('order') === 'asc'
+  const limit = sizes.find(size => size === query.get('limit')) ?? sizes[0]!
+  const { at_block: to_block, at_date: to_date } = asOfText(until ?? '')
+  return {
+    ...{ cursor, isOldestFirst, until, limit },
+    /** Of the first page, to which new rows come. */
+    isNewest: cursor === undefined && until === undefined && !isOldestFirst,
+    /** As the address has it, without the page. */
+    shown: { until, order: isOldestFirst ? 'asc' : undefined, limit: limit === sizes[0] ? undefined : limit },
+    /** As the service is asked. */
+    values: Object.fromEntries(
+      Object.entries({ cursor, limit, to_block, to_date, order: isOldestFirst ? 'ASC' : undefined }).flatMap(
+        ([name, value]) => (value === undefined ? [] : [[name, value]]),
+      ),
+    ) as Record<string, string>,
+  }
+}
+
+type Props = {
+  asked: ReturnType<typeof readListQuery>
+  hrefTo: (next: Record<string, string | undefined>) => string
+}
+
+export function ListTools({ asked: { until, isOldestFirst, limit }, hrefTo }: Props) {
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault()
+    const text = String(new FormData(event.currentTarget as HTMLFormElement).get('until') ?? '').trim()
+    goTo(hrefTo({ until: text || undefined, cursor: undefined }))
+  }
+  return (
+    <div class="list-tools">
+      <form onSubmit={submit} key={until ?? ''}>
+        <input
+          name="until"
+          type="text"
+          aria-label="Up to a date (UTC) or block"
+          placeholder="up to date or block"
+          autocomplete="off"
+          defaultValue={until ?? ''}
+        />
+        <button type="submit" class="small">
+          Show
+        </button>
+        {until !== undefined && <a href={hrefTo({ until: undefined, cursor: undefined })}>up to now</a>}
+      </form>
+      <Choices
+        label="Order of transfers"
+        choices={[
+          { title: 'Newest first', href: hrefTo({ order: undefined, cursor: undefined }), isHere: !isOldestFirst },
+          { title: 'Oldest first', href: hrefTo({ order: 'asc', cursor: undefined }), isHere: isOldestFirst },
+        ]}
+      />
+      <Choices
+        label="Rows to a page"
+        choices={sizes.map(size => ({
+          title: size,
+          href: hrefTo({ limit: size === sizes[0] ? undefined : size, cursor: undefined }),
+          isHere: size === limit,
+        }))}
+      />
+    </div>
+  )
+}

@@ -1,0 +1,45 @@
+// What the map shows, in words: a table of its stretches.
+import { evidences } from '../parts/evidence.ts'
+import { TableHead } from '../parts/table-head.tsx'
+import { countText } from '../quantities.ts'
+import { hrefOf } from '../state/route.ts'
+import { blocksOf, type Piece, type View } from './view.ts'
+
+const shownMax = 200
+
+export function pieceText(piece: Piece | undefined): string {
+  if (piece?.evidence === undefined) return 'not indexed yet'
+  return evidences.find(({ name }) => name === piece.evidence)?.title ?? piece.evidence
+}
+
+type Props = { pieces: readonly Piece[]; chain: string; view: View }
+
+export function ProofText({ pieces, chain, view }: Props) {
+  return (
+    <details class="proof-text">
+      <summary>
+        {pieces.length === 1 ? '1 stretch' : `${countText(pieces.length)} stretches`} from block {countText(view.from)}{' '}
+        to {countText(view.to)}, in words
+      </summary>
+      <table>
+        <TableHead columns={[{ figures: 'From' }, { figures: 'To' }, { figures: 'Blocks' }, 'Evidence']} />
+        <tbody>
+          {pieces.slice(0, shownMax).map(piece => (
+            <tr key={piece.from}>
+              {[piece.from, piece.to].map((block, at) => (
+                <td key={at} class="number">
+                  <a href={hrefOf(['block', chain, `${block}`])}>{countText(block)}</a>
+                </td>
+              ))}
+              <td class="number">{countText(blocksOf(piece))}</td>
+              <td class={piece.evidence === undefined ? 'bad' : undefined}>{pieceText(piece)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {pieces.length > shownMax && (
+        <p class="soft">The first {countText(shownMax)} are listed: zoom in for the others.</p>
+      )}
+    </details>
+  )
+}
