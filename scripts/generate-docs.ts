@@ -8,7 +8,7 @@ import { hostedOperations, isServed, whyNotServed } from '../src/api/hosted/oper
 import { openApiText } from '../src/api/openapi.ts'
 import { statusOf } from '../src/api/problem.ts'
 import { routes } from '../src/api/routes.ts'
-import { ChainTable } from '../src/chains.ts'
+import { ChainTable, offeredChains } from '../src/chains.ts'
 import { packageVersion } from '../src/cli/current-process.ts'
 import { filesMarkdown, modelMarkdown, sizingMarkdown } from '../src/cli/plan/model.ts'
 import { createProgram } from '../src/cli/program.ts'
@@ -188,7 +188,7 @@ store: file:./almanac.db
 chains:
   eth:     { rpc: [http://127.0.0.1:8545], index: full, from: 0 }
   polygon: { rpc: [https://rpc.example/a, https://rpc.example/b], index: on-demand, from: 0 }
-  base:    { id: 0x2105, rpc: https://rpc.example/c }
+  base:    { rpc: https://rpc.example/c }
 solana:
   mainnet: { rpc: [http://127.0.0.1:8899], ws: ws://127.0.0.1:8900 }
 \`\`\`
@@ -203,7 +203,9 @@ const sections: { title: string; text: string; has: (path: readonly string[]) =>
   { title: 'The service', text: '', has: path => path.length === 1 },
   {
     title: 'Chains',
-    text: 'One entry under `chains` for each EVM chain, by name or id. In the environment, `<NAME>` is the name in capitals, with `_` for a space.',
+    text:
+      `One entry under \`chains\` for each EVM chain, by name or by id (\`8453\`, \`0x2105\`). Known by name: ${offeredChains.map(({ name }) => `\`${name}\``).join(', ')}. Any other ` +
+      'chain by its id alone, or by a name of yours and `id`. In the environment, `<NAME>` is the name in capitals, with `_` for a space.',
     has: path => path[0] === 'chains',
   },
   {

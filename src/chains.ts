@@ -95,7 +95,7 @@ const rows: ChainRow[] = [
   ['arbitrum', 0xa4b1, true, 4_096, 64, 250, { headers: arbitrumHeaders }],
 ]
 
-/** The chains that need no settings but an endpoint. */
+/** The chains that requests always accept. */
 export const builtInChains: readonly Chain[] = rows.map(
   ([name, id, finalizedTag, finalityDepth, finalDepthMin, blockTimeMs, quirks, retired]) => ({
     ...defineChain({ name, id }),
@@ -107,6 +107,70 @@ export const builtInChains: readonly Chain[] = rows.map(
     quirks: quirks ?? {},
   }),
 )
+
+type MoreRow = [name: string, id: number, finalityDepth: number, blockTimeMs: number, retired?: true]
+
+// Depths stand in for nodes that refuse the `finalized` tag: on a rollup about what its batches take to be final on
+// Ethereum, elsewhere what exchanges wait for. Header forms are learnt from the nodes, as for any configured chain.
+const moreRows: MoreRow[] = [
+  ['base', 8_453, 1_024, 2_000],
+  ['optimism', 10, 1_024, 2_000],
+  ['linea', 59_144, 4_096, 2_000],
+  ['zora', 7_777_777, 1_024, 2_000],
+  ['zksync', 324, 8_192, 1_000],
+  ['blast', 81_457, 1_024, 2_000],
+  ['gnosis', 100, 64, 5_000],
+  ['scroll', 534_352, 4_096, 3_000],
+  ['mantle', 5_000, 1_024, 2_000],
+  ['celo', 42_220, 2_048, 1_000],
+  ['moonbeam', 1_284, 32, 6_000],
+  ['moonriver', 1_285, 32, 6_000],
+  ['sonic', 146, 32, 1_000],
+  ['ronin', 2_020, 64, 3_000],
+  ['polygon zkevm', 1_101, 4_096, 3_000],
+  ['arbitrum nova', 42_170, 4_096, 250],
+  ['opbnb', 204, 4_096, 500],
+  ['metis', 1_088, 1_024, 4_000],
+  ['aurora', 1_313_161_554, 64, 1_000],
+  ['kava', 2_222, 32, 6_000],
+  ['mode', 34_443, 1_024, 2_000],
+  ['sei', 1_329, 64, 400],
+  ['unichain', 130, 2_048, 1_000],
+  ['ink', 57_073, 2_048, 1_000],
+  ['world chain', 480, 1_024, 2_000],
+  ['berachain', 80_094, 32, 2_000],
+  ['abstract', 2_741, 8_192, 1_000],
+  ['soneium', 1_868, 1_024, 2_000],
+  ['lisk', 1_135, 1_024, 2_000],
+  ['chiliz', 88_888, 64, 3_000],
+  ['apechain', 33_139, 4_096, 250],
+  ['pulse', 369, 96, 10_000],
+  ['monad', 143, 64, 400],
+  ['hyperevm', 999, 64, 1_000],
+  ['base sepolia', 84_532, 1_024, 2_000],
+  ['optimism sepolia', 11_155_420, 1_024, 2_000],
+  ['arbitrum sepolia', 421_614, 4_096, 250],
+  ['linea sepolia', 59_141, 4_096, 2_000],
+  ['polygon amoy', 80_002, 512, 2_000],
+  ['avalanche fuji', 43_113, 16, 2_000],
+  ['gnosis chiado', 10_200, 64, 5_000],
+  ['hoodi', 560_048, 96, 12_000],
+  ['holesky', 17_000, 96, 12_000, true],
+]
+
+/** Chains that the configuration may call by name or id alone. Requests accept those that are configured. */
+const moreChains: readonly Chain[] = moreRows.map(([name, id, finalityDepth, blockTimeMs, retired = false]) => ({
+  ...defineChain({ name, id }),
+  finalityDepth,
+  blockTimeMs,
+  retired,
+}))
+
+/** The chains that need no settings but an endpoint. */
+export const namedChains: readonly Chain[] = [...builtInChains, ...moreChains]
+
+/** Those that still run. */
+export const offeredChains: readonly Chain[] = namedChains.filter(({ retired }) => !retired)
 
 /** A chain that the operator configures by name and id, with safe defaults for the rest. */
 export function defineChain({ name, id }: { name: string; id: number }): Chain {
@@ -125,7 +189,7 @@ export function defineChain({ name, id }: { name: string; id: number }): Chain {
 
 /** What an endpoint serves instead of its configured chain, and what to do about it. */
 export function otherChain(id: number, expected: number): { serves: string; hint: string } {
-  const actual = builtInChains.find(chain => chain.id === id)
+  const actual = namedChains.find(chain => chain.id === id)
   return {
     serves: `serves chain ${id}${actual === undefined ? '' : ` (${actual.name})`}, not ${expected}`,
     hint: actual === undefined ? 'check the URL.' : `check the URL, or name the chain ${actual.name}.`,
@@ -152,6 +216,31 @@ const commonNames: Readonly<Record<string, string>> = {
   cro: 'cronos',
   arb: 'arbitrum',
   'arbitrum one': 'arbitrum',
+  'base mainnet': 'base',
+  op: 'optimism',
+  'op mainnet': 'optimism',
+  'op sepolia': 'optimism sepolia',
+  'zora network': 'zora',
+  'zksync era': 'zksync',
+  era: 'zksync',
+  xdai: 'gnosis',
+  'gnosis chain': 'gnosis',
+  chiado: 'gnosis chiado',
+  'polygon zk evm': 'polygon zkevm',
+  zkevm: 'polygon zkevm',
+  nova: 'arbitrum nova',
+  worldchain: 'world chain',
+  bera: 'berachain',
+  pulsechain: 'pulse',
+  'chiliz chain': 'chiliz',
+  amoy: 'polygon amoy',
+  fuji: 'avalanche fuji',
+}
+
+/** A chain of the table by its name or id. */
+export function namedChain(text: string): Chain | undefined {
+  const meant = parseChainText(text)
+  return namedChains.find(chain => ('id' in meant ? chain.id === meant.id : chain.name === meant.name))
 }
 
 /** The name here of a chain by a common name, in any case, with spaces, dashes or underscores. */
@@ -163,10 +252,16 @@ export function chainCommonlyCalled(name: string): string | undefined {
       .replace(/[\s_-]+/g, ' ')
   const common = Object.keys(commonNames).find(known => plain(known) === plain(name))
   if (common !== undefined) return commonNames[common]
-  return builtInChains.find(chain => plain(chain.name) === plain(name))?.name
+  return namedChains.find(chain => plain(chain.name) === plain(name))?.name
 }
 
-/** Every chain that this instance knows: the built-in chains, then the operator's own. */
+/** A name in any case, a hex id in any case and padding, or a decimal id. */
+export function parseChainText(text: string): { name: string } | { id: number } {
+  const name = text.trim().toLowerCase()
+  return /^(0x[0-9a-f]{1,32}|[0-9]{1,32})$/.test(name) ? { id: Number(name) } : { name }
+}
+
+/** Every chain that requests of this instance may name: the built-in chains, then the operator's own. */
 export class ChainTable {
   readonly all: readonly Chain[]
   /** The operator's own. */
@@ -185,12 +280,8 @@ export class ChainTable {
     return this.#byId.get(id)
   }
 
-  /** Accepts a name in any case, a hex id in any case and padding, or a decimal id. */
   parse(text: string): Chain | undefined {
-    const lower = text.trim().toLowerCase()
-    const named = this.#byName.get(lower)
-    if (named !== undefined) return named
-    if (!/^(0x[0-9a-f]{1,32}|[0-9]{1,32})$/.test(lower)) return undefined
-    return this.#byId.get(Number(lower))
+    const meant = parseChainText(text)
+    return 'id' in meant ? this.#byId.get(meant.id) : this.#byName.get(meant.name)
   }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { redactorOf, redactStore, redactText, redactUrl } from './redact.ts'
+import { redactMistyped, redactorOf, redactStore, redactText, redactUrl } from './redact.ts'
 
 test.each([
   ['https://rpc.example', 'https://rpc.example'],
@@ -12,6 +12,21 @@ test.each([
   ['http://', '(hidden)'],
 ])('%s is shown as %s', (url, shown) => {
   expect(redactUrl(url)).toBe(shown)
+})
+
+test.each([
+  ['rpc.example/v2/S3CRET', 'rpc.example/…'],
+  ['htp//rpc.example/v2/S3CRET', 'htp//rpc.example/…'],
+  ['https:rpc.example?key=S3CRET', 'https://rpc.example/…'],
+  ['ftp://rpc.example/S3CRET', 'ftp://rpc.example/…'],
+  ['me:S3CRET@rpc.example', '…@rpc.example'],
+  ['localhost:8545', 'localhost:8545'],
+  ['127.0.0.1:8545/S3CRET', '127.0.0.1:8545/…'],
+  ['S3CRET', '(hidden)'],
+  ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.S3CRET', '(hidden)'],
+  ['http://', '(hidden)'],
+])('what was mistyped as %s is shown as %s', (text, shown) => {
+  expect(redactMistyped(text)).toBe(shown)
 })
 
 test('a store shows where it is, without the password', () => {

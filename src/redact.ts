@@ -1,6 +1,6 @@
 // Hides the secrets of addresses before they reach a log, an error or a page. Providers put keys into user names, paths
 // and queries, so only the scheme and the host remain, and repeat them in what they say.
-import { builtInChains, chainCommonlyCalled } from './chains.ts'
+import { chainCommonlyCalled, namedChains } from './chains.ts'
 import { plainText } from './plain-text.ts'
 
 export function redactUrl(text: string): string {
@@ -9,6 +9,17 @@ export function redactUrl(text: string): string {
   const rest = url.pathname.length > 1 || url.search !== '' || url.hash !== '' ? '/…' : ''
   const credentials = url.username !== '' || url.password !== '' ? '…@' : ''
   return `${url.protocol}//${credentials}${url.host}${rest}`
+}
+
+/** Of what was meant as an address and is none, what looks like a host; a key alone looks like none. */
+export function redactMistyped(text: string): string {
+  if ((URL.parse(text)?.host ?? '') !== '') return redactUrl(text)
+  const [, scheme = '', rest = ''] = /^\s*([a-z]{1,10}:?\/+)?(.*)$/is.exec(text) ?? []
+  const [authority = '', ...path] = rest.split(/[/?#]/)
+  const host = authority.slice(authority.lastIndexOf('@') + 1)
+  if (!/^(localhost|[a-z\d-]{1,40}(\.[a-z\d-]{1,40}){1,6}|\[[\da-f:]+\])(:\d{1,5})?$/.test(host)) return '(hidden)'
+  const shown = `${scheme}${host === authority ? '' : '…@'}${host}`
+  return path.some(part => part !== '') ? `${shown}/…` : shown
 }
 
 /** A store that is a file keeps its path; a server keeps its host and database, whatever its scheme was mistyped as. */
@@ -90,7 +101,7 @@ function isPathWord(segment: string): boolean {
 }
 
 const pathWords = new Set([
-  ...builtInChains.map(({ name }) => name),
+  ...namedChains.map(({ name }) => name),
   ...['api', 'apikey', 'archive', 'auth', 'bc', 'chain', 'devnet', 'evm', 'ext', 'full', 'gateway', 'http', 'json'],
   ...['jsonrpc', 'key', 'mainnet', 'network', 'node', 'project', 'public', 'rpc', 'solana', 'testnet', 'token', 'ws'],
 ])

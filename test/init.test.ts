@@ -155,9 +155,47 @@ describe('init', () => {
     expect(existsSync(file())).toBe(false)
   })
 
+  test('a node of base does not become optimism, nor a chain of another name', async () => {
+    const node = await simulate([{ kind: 'wrong-chain-id', chainId: 8453 }])
+    const optimism = await place.runHere(['init', '--yes', '--chain', `optimism=${node.url}`])
+    expect(optimism.code).toBe(1)
+    expect(optimism.stderr).toContain('of optimism serves chain 8453 (base), not 10.')
+    const other = await place.runHere(['init', '--yes', '--chain', `mychain=${node.url}`])
+    expect(other.stderr).toContain('serves base.\nTry:   call the chain base.')
+    expect(existsSync(file())).toBe(false)
+  })
+
+  test.each(['8453', '0x2105', 'Base'])('a chain may be given by its id: %s', async name => {
+    const { code } = await place.runHere(['init', '--yes', '--no-check', '--chain', `${name}=http://127.0.0.1:8545`])
+    expect(code).toBe(0)
+    expect(Object.keys(loadConfig({ file: file() }).config.chains)).toEqual(['base'])
+  })
+
+  test('an id that no known chain has is checked against the node, and its name', async () => {
+    const node = await simulate()
+    const wrong = await place.runHere(['init', '--yes', '--chain', `777=${node.url}`])
+    expect(wrong.stderr).toContain(`of 777 serves chain ${chainId}, not 777.`)
+    const { code, stderr } = await place.run(['init', '--yes', '--chain', `0x${chainId.toString(16)}=${node.url}`])
+    expect([code, stderr]).toEqual([0, expect.stringContaining('Wrote almanac.yaml')])
+    const { config, chains } = loadConfig({ file: file() })
+    expect(Object.keys(config.chains)).toEqual([`${chainId}`])
+    expect(chains.parse(`${chainId}`)?.id).toBe(chainId)
+  })
+
+  test('an error names no file that the user never saw', async () => {
+    const { stderr } = await place.runHere(['init', '--yes', '--no-check', '--chain', 'nowhere=http://127.0.0.1:1'])
+    expect(stderr).toMatch(/^Error: Nothing was written: nowhere is not a known chain\./)
+    expect(stderr).not.toContain('almanac.yaml.new')
+  })
+
+  test('a mistyped endpoint is shown without its secret', async () => {
+    const { stderr } = await place.runHere(['init', '--chain', `eth=rpc.example/v3/${secret}`])
+    expect(stderr).toContain('--chain has an endpoint that is not a URL: rpc.example/….')
+  })
+
   test('a name that looks mistyped is doubted before its node is asked', async () => {
     const { stderr } = await place.run(['init', '--yes', '--chain', 'etth=http://127.0.0.1:1'])
-    expect(stderr).toMatch(/^\s*Checking etth … It is not a built-in chain\. Did you mean eth\?\n/)
+    expect(stderr).toMatch(/^\s*Checking etth … It is not a known chain\. Did you mean eth\?\n/)
   })
 
   test('an endpoint that is not there is worth another try later: 75', async () => {
@@ -230,6 +268,9 @@ describe('init', () => {
       await run.until(() => run.stdout.includes(question), question)
       run.child.stdin.write(`${text}\n`)
     }
+    await run.until(() => run.stdout.includes('EVM chains'), 'the first question')
+    expect(run.stdout).toContain('base, optimism, linea')
+    expect(run.stdout).not.toMatch(/goerli|mumbai|holesky/)
     await answer('EVM chains', 'sim')
     await answer('JSON-RPC endpoints', 'nonsense')
     await run.until(() => run.stdout.includes('is not a URL'), 'the slip is told')

@@ -1,7 +1,7 @@
 // Writes a configuration: takes answers from flags or questions, checks the endpoints, and estimates the cost.
 import { existsSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { Command, Option } from 'commander'
-import { builtInChains } from '../chains.ts'
+import { namedChain, offeredChains, parseChainText } from '../chains.ts'
 import { type LoadedConfig, loadConfig } from '../config/load.ts'
 import { nearestWord } from '../config/problems.ts'
 import { AlmanacError, describeError } from '../errors.ts'
@@ -109,9 +109,12 @@ async function checkAll({ chains, solana }: Answers, questions: Questions | unde
 
 /** A chain may have any name, but one that looks mistyped is worth a word before its node is waited for. */
 function doubtOf(name: string): string {
-  const names = builtInChains.map(chain => chain.name)
-  const nearest = names.includes(name) ? undefined : nearestWord(name, names)
-  return nearest === undefined ? '' : ` It is not a built-in chain. Did you mean ${nearest}?`
+  if (namedChain(name) !== undefined || 'id' in parseChainText(name)) return ''
+  const nearest = nearestWord(
+    name,
+    offeredChains.map(chain => chain.name),
+  )
+  return nearest === undefined ? '' : ` It is not a known chain. Did you mean ${nearest}?`
 }
 
 /** Whether a file exists that is to be replaced. */
@@ -139,12 +142,18 @@ function writeBeside(output: string, text: string): LoadedConfig {
     return loadConfig({ file: beside })
   } catch (error) {
     rmSync(beside, { force: true })
-    if (error instanceof AlmanacError) throw error
+    if (error instanceof AlmanacError) throw withoutPlaces(error, beside)
     throw new AlmanacError('config_invalid', `Cannot write ${output}.`, {
       cause: error,
       hint: 'pass another file with --output, in a directory with free space that this user may write to.',
     })
   }
+}
+
+/** The user has not seen the file that the errors are in, and its lines say nothing. */
+function withoutPlaces({ code, message, hint }: AlmanacError, file: string): AlmanacError {
+  const plain = message.replaceAll(new RegExp(`${RegExp.escape(file)}:\\d+:\\d+: `, 'g'), '')
+  return new AlmanacError(code, `Nothing was written: ${plain}`, hint === undefined ? {} : { hint })
 }
 
 function keepFormer(output: string): void {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
-import { builtInChains } from '../chains.ts'
+import { builtInChains, offeredChains } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
 import { type LoadOptions, loadConfig } from './load.ts'
 import { shownConfig } from './problems.ts'
@@ -53,6 +53,31 @@ solana:
     expect(chains.all).toHaveLength(builtInChains.length + 1)
     expect(config.solana.mainnet).toMatchObject({ rpc: ['http://127.0.0.1:8899'], ws: 'ws://127.0.0.1:8900' })
     expect(config.solana.devnet).toBeUndefined()
+  })
+
+  test.each(['base', 'Base', '8453', '0x2105', '0x002105'])('%s is the chain base, and needs no id', key => {
+    const { config, chains } = load(`chains: { ${key}: { rpc: http://a } }`)
+    expect(Object.keys(config.chains)).toEqual(['base'])
+    expect(chains.parse('8453')).toMatchObject({ name: 'base', id: 8453, hexId: '0x2105', blockTimeMs: 2_000 })
+    expect(chains.added.map(({ name }) => name)).toEqual(['base'])
+  })
+
+  test('an id that no chain of the table has is the name of its chain, and one of the table may be called otherwise', () => {
+    const { config, chains } = load('chains: { 777: { rpc: http://a }, ours: { rpc: http://b, id: 10 } }')
+    expect(Object.keys(config.chains)).toEqual(['777', 'ours'])
+    expect(chains.parse('0x309')).toMatchObject({ name: '777', id: 777 })
+    expect(chains.parse('0xa')).toMatchObject({ name: 'ours', id: 10 })
+    expect(refusal('chains: { base: { rpc: http://a }, 0x2105: { rpc: http://b } }')).toContain(
+      'chains.0x2105 is base, which is configured already.',
+    )
+  })
+
+  test('requests accept the chains of the reference and the configured ones alone', () => {
+    const { chains } = load('chains: { base: { rpc: http://a } }')
+    expect(chains.parse('base')).toBeDefined()
+    expect(chains.parse('optimism')).toBeUndefined()
+    expect(chains.parse('10')).toBeUndefined()
+    expect(chains.all).toHaveLength(13)
   })
 
   test('a chain keeps every view, or those that are named, and transfers always', () => {
@@ -157,7 +182,7 @@ describe('what is refused, and in which words', () => {
       'chains:\n  ethereum: { rpc: http://a }',
       'almanac.yaml:2:3: ethereum is not a known chain. Did you mean eth? To add a chain, set chains.ethereum.id.',
     ],
-    ['chains:\n  base: { rpc: http://a, id: 0x1 }', 'almanac.yaml:2:3: chains.base.id is 1, which is the id of eth.'],
+    ['chains:\n  ours: { rpc: http://a, id: 0x1 }', 'almanac.yaml:2:3: chains.ours.id is 1, which is the id of eth.'],
     ['chains:\n  eth: { rpc: http://a, id: 5 }', 'almanac.yaml:2:3: chains.eth.id is 5, but eth has the id 1.'],
     [
       'chains:\n  eth: { rpc: http://a }\n  0x1: { rpc: http://a }',
@@ -185,7 +210,7 @@ describe('what is refused, and in which words', () => {
     ],
     [
       'chains:\n  zircon: { rpc: http://a }',
-      `almanac.yaml:2:3: zircon is not a known chain. Known chains: ${builtInChains.map(({ name }) => name).join(', ')}. To add a chain, set chains.zircon.id.`,
+      `almanac.yaml:2:3: zircon is not a known chain. Known chains: ${offeredChains.map(({ name }) => name).join(', ')}. To add a chain, set chains.zircon.id.`,
     ],
     [
       'chains:\n  eth: { index: full }',
@@ -227,11 +252,33 @@ describe('what is refused, and in which words', () => {
     const message = refusal('lisen: 1', { environment, flags: new Map([['dialect', 'old']]) })
     expect(message.split('\n').map(line => line.trim())).toEqual([
       'The configuration has 4 errors.',
+      'almanac.yaml:1:1: unknown key lisen. Did you mean listen?',
       'ALMANAC_LISTEN: listen is "abc"; accepted: host:port, :port or [IPv6]:port.',
       '--dialect: dialect is "old"; accepted: `reference` or `live`.',
       'ALMANAC_LIMITS_PAGE_SIZE_MAX: limits.page_size_max is "many"; accepted: a whole number from 1 to 1000.',
-      'almanac.yaml:1:1: unknown key lisen. Did you mean listen?',
     ])
+  })
+
+  test('errors are told in the order of the lines, a chain without an id among them', () => {
+    const message = refusal(
+      `dialect: old
+chains:
+  zircon: { rpc: http://a }
+  polygon: { rcp: http://a }
+  10: { rpc: http://a, id: 11 }
+  eth: { rpc: rpc.example/v3/S3cr3t }
+limits: { page_size_max: 0 }
+listn: :1
+`,
+    )
+    const places = message.split('\n').map(line => line.trim().split(/: (?!,)/)[0])
+    expect(places).toEqual([
+      'The configuration has 8 errors.',
+      ...['1:10', '3:3', '4:12', '4:14', '5:3', '6:15', '7:26', '8:1'].map(place => `almanac.yaml:${place}`),
+    ])
+    expect(message).toContain('chains.10.id is 11, but optimism has the id 10.')
+    expect(message).toContain('chains.eth.rpc is rpc.example/…; accepted: an http:// or https:// URL')
+    expect(message).not.toContain('S3cr3t')
   })
 
   test('a file that cannot be read', () => {
@@ -297,7 +344,7 @@ describe('the old spelling', () => {
       'almanac.yaml:2:3: limits.queueMax is the old spelling of limits.queue_max, which is given too. Remove limits.queueMax.',
     )
     expect(refusal('lisen: 1\nchains: { eth: { rpc: http://a, daily_budget: 5, dailyBudget: 6 } }')).toMatch(
-      /2 errors\.\n.*chains\.eth\.dailyBudget is the old spelling of chains\.eth\.daily_budget.*\n.*unknown key lisen/,
+      /2 errors\.\n.*unknown key lisen.*\n.*chains\.eth\.dailyBudget is the old spelling of chains\.eth\.daily_budget/,
     )
   })
 

@@ -1,12 +1,21 @@
 // Combines file, environment and flags into one checked configuration: flags win over environment, over file, over
 // default. It opens nothing but the file.
 import { existsSync } from 'node:fs'
-import { builtInChains, type Chain, ChainTable, chainCommonlyCalled, defineChain } from '../chains.ts'
+import {
+  builtInChains,
+  type Chain,
+  ChainTable,
+  chainCommonlyCalled,
+  defineChain,
+  namedChain,
+  offeredChains,
+  parseChainText,
+} from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
 import { allLeaves, type Override, readEnvironment, readFlags, reservedVariables, variableOf } from './overrides.ts'
 import { describeIssue, nearestWord, type PlaceOf } from './problems.ts'
 import { aboutOf, camelCase, keysOf, schemaAt } from './setting.ts'
-import { type ChainSettings, type Config, settingsSchema } from './settings.ts'
+import { type Config, chainId, settingsSchema } from './settings.ts'
 import { readYamlFile, type YamlFile } from './yaml-file.ts'
 
 export type LoadOptions = {
@@ -41,15 +50,20 @@ export function loadConfig({ file, environment = {}, flags = new Map() }: LoadOp
   const given = merge(withNewNames(yaml?.value ?? {}, [], oldNames), overrides)
   const placeOf = placeFinder(yaml, overrides)
   const parsed = settingsSchema.safeParse(given)
-  const problems = oldNames
-    .filter(({ isDouble }) => isDouble)
-    .map(
-      ({ path, old, now }) =>
-        `${placeOf(path, 'key')}: ${old} is the old spelling of ${now}, which is given too. Remove ${old}.`,
-    )
+  const { names, table, problems } = resolveChains(parsed.success ? parsed.data.chains : chainsIn(given), placeOf)
+  problems.push(
+    ...oldNames
+      .filter(({ isDouble }) => isDouble)
+      .map(
+        ({ path, old, now }) =>
+          `${placeOf(path, 'key')}: ${old} is the old spelling of ${now}, which is given too. Remove ${old}.`,
+      ),
+  )
   if (!parsed.success) problems.push(...parsed.error.issues.flatMap(issue => describeIssue(issue, given, placeOf)))
   if (!parsed.success || problems.length > 0) throw invalid(problems)
-  const { chains, table } = resolveChains(parsed.data.chains, placeOf)
+  const chains = Object.fromEntries(
+    Object.entries(parsed.data.chains).map(([key, settings]) => [names.get(key)!, settings]),
+  )
   return {
     config: { ...parsed.data, chains },
     chains: table,
@@ -122,58 +136,79 @@ function isIn(value: unknown, [part, ...rest]: readonly PropertyKey[]): boolean 
   return name !== undefined && isIn(value[name], rest)
 }
 
+type GivenChain = { id?: number | undefined; index?: unknown; history?: unknown; portal?: unknown }
+
+/** As far as they can be read of a configuration that has other errors. */
+function chainsIn(given: unknown): Record<string, GivenChain> {
+  const chains = isMap(given) && isMap(given.chains) ? given.chains : {}
+  const read = ([key, settings]: [string, unknown]): [string, GivenChain] => {
+    const { id, index = 'on-demand', history, portal } = isMap(settings) ? settings : {}
+    return [key, { id: chainId.safeParse(id).data, index, history, portal }]
+  }
+  return Object.fromEntries(Object.entries(chains).map(read))
+}
+
 /** The file may name a chain in any way that requests may; inside, each has one name. */
-function resolveChains(given: Readonly<Record<string, ChainSettings>>, placeOf: PlaceOf) {
-  const builtIn = new ChainTable()
-  const chains: Record<string, ChainSettings> = {}
+function resolveChains(given: Readonly<Record<string, GivenChain>>, placeOf: PlaceOf) {
+  /** By the key in the file. */
+  const names = new Map<string, string>()
   const added: Chain[] = []
   const problems: string[] = []
-  for (const [key, settings] of Object.entries(given)) {
+  for (const [key, { id, index, history, portal }] of Object.entries(given)) {
     const place = placeOf(['chains', key], 'key')
-    const known = builtIn.parse(key)
-    const name = known?.name ?? key
-    if (Object.hasOwn(chains, name)) problems.push(`${place}: chains.${key} is ${name}, which is configured already.`)
-    else if (known !== undefined && settings.id !== undefined && settings.id !== known.id) {
-      problems.push(`${place}: chains.${key}.id is ${settings.id}, but ${name} has the id ${known.id}.`)
-    } else if (known === undefined) problems.push(...addChain(added, { builtIn, place, key, id: settings.id }))
-    if (settings.index === 'on-demand' && (settings.history ?? settings.portal) !== undefined)
+    const found = findChain(key, id, added)
+    if (typeof found === 'string') problems.push(`${place}: ${found}`)
+    else if ([...names.values()].includes(found.name))
+      problems.push(`${place}: chains.${key} is ${found.name}, which is configured already.`)
+    else {
+      names.set(key, found.name)
+      if (!builtInChains.includes(found)) added.push(found)
+    }
+    if (index === 'on-demand' && (history ?? portal) !== undefined)
       problems.push(
         `${place}: chains.${key} has files or a portal, which give whole blocks, and index: on-demand asks nodes for contracts. Set chains.${key}.index to full, or remove history and portal.`,
       )
-    chains[name] = settings
   }
-  if (problems.length > 0) throw invalid(problems)
-  return { chains, table: new ChainTable(added) }
+  return { names, table: new ChainTable(added), problems }
 }
 
-function addChain(
-  added: Chain[],
-  { builtIn, place, key, id }: { builtIn: ChainTable; place: string; key: string; id: number | undefined },
-): string[] {
+/** The chain that a key of the file means, or what is wrong with it. */
+function findChain(key: string, id: number | undefined, added: readonly Chain[]): Chain | string {
+  const meant = parseChainText(key)
+  const known = namedChain(key)
+  const expected = known?.id ?? ('id' in meant ? meant.id : undefined)
+  if (expected !== undefined && id !== undefined && id !== expected)
+    return `chains.${key}.id is ${id}, but ${known?.name ?? key} has the id ${expected}.`
+  if (known !== undefined) return known
+  if ('id' in meant) return defineChain({ name: String(meant.id), id: meant.id })
   if (id === undefined) {
-    const names = builtInChains.map(chain => chain.name)
+    const names = offeredChains.map(chain => chain.name)
     const nearest = chainCommonlyCalled(key) ?? nearestWord(key, names)
     const advice = nearest === undefined ? ` Known chains: ${names.join(', ')}.` : ` Did you mean ${nearest}?`
-    return [`${place}: ${key} is not a known chain.${advice} To add a chain, set chains.${key}.id.`]
+    return `${key} is not a known chain.${advice} To add a chain, set chains.${key}.id.`
   }
-  const same = builtIn.byId(id) ?? added.find(chain => chain.id === id)
-  if (same !== undefined) return [`${place}: chains.${key}.id is ${id}, which is the id of ${same.name}.`]
-  if (!/^[a-z][a-z0-9 _-]{0,31}$/.test(key)) {
-    return [
-      `${place}: ${JSON.stringify(key)} is not a valid chain name; accepted: a letter, then a-z, 0-9, space, _ and -.`,
-    ]
-  }
-  added.push(defineChain({ name: key, id }))
-  return []
+  const same = [...builtInChains, ...added].find(chain => chain.id === id)
+  if (same !== undefined) return `chains.${key}.id is ${id}, which is the id of ${same.name}.`
+  if (!/^[a-z][a-z0-9 _-]{0,31}$/.test(key))
+    return `${JSON.stringify(key)} is not a valid chain name; accepted: a letter, then a-z, 0-9, space, _ and -.`
+  // An operator may call a chain of the table by another name.
+  return { ...(namedChain(String(id)) ?? defineChain({ name: key, id })), name: key }
 }
 
 function invalid(found: readonly string[]): AlmanacError {
   // Several rules may refuse one value in the same words.
-  const problems = [...new Set(found)]
+  const problems = [...new Set(found)].sort(byLine)
   const [only] = problems
   const message =
     problems.length === 1 ? only! : [`The configuration has ${problems.length} errors.`, ...problems].join('\n       ')
   return new AlmanacError('config_invalid', message, { hint: 'see docs/settings.md for every setting.' })
+}
+
+/** In the order of the file; what does not stand in it comes after. */
+function byLine(a: string, b: string): number {
+  const [first, second] = [a, b].map(text => /^\S.*?:(\d+):(\d+): /.exec(text))
+  if (first == null || second == null) return Number(first == null) - Number(second == null)
+  return Number(first[1]) - Number(second[1]) || Number(first[2]) - Number(second[2])
 }
 
 function renamedSetting(facts: { place: string; old: string; new: string }): ConfigWarning {

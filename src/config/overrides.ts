@@ -1,6 +1,6 @@
 // Settings from the environment and from flags. Their names come from the table of settings, so every setting has an
 // environment variable; text becomes a number, boolean or list where the setting is one.
-import { builtInChains } from '../chains.ts'
+import { namedChains } from '../chains.ts'
 import { type SettingLeaf, settingLeaves } from './setting.ts'
 import { settingsSchema } from './settings.ts'
 
@@ -54,7 +54,7 @@ function findLeaf(name: string): { leaf: SettingLeaf; path: readonly string[] } 
     const [, spelled = ''] = match
     // No chain is called so, and `__proto__` is not a key like others.
     if (spelled.startsWith('_')) continue
-    const chain = builtInChains.find(known => variablePart(known.name) === spelled)?.name ?? spelled.toLowerCase()
+    const chain = namedChains.find(known => variablePart(known.name) === spelled)?.name ?? spelled.toLowerCase()
     return { leaf, path: leaf.path.map(part => (part === '<name>' ? chain : part)) }
   }
   return undefined

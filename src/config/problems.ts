@@ -1,7 +1,7 @@
 // Turns what the schema refuses into sentences: position, key, value and what is accepted. It never quotes a value that
 // may hold a secret.
 import type { z } from 'zod'
-import { redactStore, redactUrl } from '../redact.ts'
+import { redactMistyped, redactStore, redactUrl } from '../redact.ts'
 import { type About, aboutOf, camelCase, keysOf, schemaAt } from './setting.ts'
 import { type Config, noSource, settingsSchema } from './settings.ts'
 
@@ -57,7 +57,7 @@ function shown(value: unknown, secret?: About['secret']): string {
   if (typeof value === 'object') return 'a map'
   if (typeof value !== 'string') return `${String(value)} (a ${typeof value})`
   if (secret === 'store') return JSON.stringify(redactStore(value))
-  if (secret === 'endpoint') return redactUrl(value)
+  if (secret === 'endpoint') return redactMistyped(value)
   // Somebody put an endpoint where it does not belong: its path may be a key.
   if (value.includes('://')) return redactUrl(value)
   return JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value)

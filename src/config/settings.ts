@@ -26,7 +26,7 @@ const hash = z.string().transform((text, context) => {
 })
 /** A path, or an address on the web. */
 const place = z.string().refine(text => text !== '' && (!text.includes('://') || httpUrl.safeParse(text).success))
-const chainId = z.union([
+export const chainId = z.union([
   count,
   z
     .string()
@@ -135,7 +135,7 @@ const chainSettings = section({
     accepts: 'a block number: a whole number, at least 0',
   }),
   id: setting(chainId.optional(), {
-    about: 'Chain id (EIP-155). Required for a chain that is not built in.',
+    about: 'Chain id (EIP-155). Required for a chain with a name of yours.',
     accepts: 'a whole number, at least 1, or its hex form such as 0x2105',
   }),
   finality: setting(z.union([z.literal('tag'), countOrNone]).optional(), {

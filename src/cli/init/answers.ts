@@ -1,9 +1,9 @@
 // What a new configuration will hold, from flags or from questions on a terminal. It asks no endpoint.
 import { createInterface, type Interface } from 'node:readline/promises'
-import { builtInChains, chainCommonlyCalled } from '../../chains.ts'
+import { chainCommonlyCalled, namedChain, offeredChains, parseChainText } from '../../chains.ts'
 import { AlmanacError, describeError } from '../../errors.ts'
 import { type Address, type SolanaNetwork, solanaNetworks } from '../../model.ts'
-import { redactUrl } from '../../redact.ts'
+import { redactMistyped } from '../../redact.ts'
 import { parseContracts } from '../options.ts'
 import { printNote } from '../terminal.ts'
 
@@ -70,9 +70,12 @@ function chainPairOf(flag: string, text: string): [name: string, value: string] 
   return [chainNamed(name), value]
 }
 
-/** The name of a built-in chain, or else the given name. */
-export function chainNamed(name: string): string {
-  return chainCommonlyCalled(name) ?? name.trim().toLowerCase()
+/** The name of a known chain, or else the given name; of an id that no known chain has, the id in decimal. */
+export function chainNamed(text: string): string {
+  const known = chainCommonlyCalled(text) ?? namedChain(text)?.name
+  if (known !== undefined) return known
+  const meant = parseChainText(text)
+  return 'id' in meant ? String(meant.id) : meant.name
 }
 
 function pairOf(flag: string, text: string): [name: string, value: string] {
@@ -88,7 +91,7 @@ export function parseUrls(what: string, text: string): string[] {
   const urls = text.split(/,\s*(?=https?:\/\/)/).map(part => part.trim())
   for (const url of urls) {
     if (/^https?:$/.test(URL.parse(url)?.protocol ?? '')) continue
-    throw new AlmanacError('bad_request', `${what} has an endpoint that is not a URL: ${redactUrl(url)}.`, {
+    throw new AlmanacError('bad_request', `${what} has an endpoint that is not a URL: ${redactMistyped(url)}.`, {
       hint: 'pass http:// or https:// URLs, separated by commas.',
     })
   }
@@ -97,7 +100,7 @@ export function parseUrls(what: string, text: string): string[] {
 
 export function parseSocket(what: string, text: string): string {
   if (/^wss?:$/.test(URL.parse(text)?.protocol ?? '')) return text
-  throw new AlmanacError('bad_request', `${what} has ${redactUrl(text)}, which is not a WebSocket URL.`, {
+  throw new AlmanacError('bad_request', `${what} has ${redactMistyped(text)}, which is not a WebSocket URL.`, {
     hint: 'pass a ws:// or wss:// URL.',
   })
 }
@@ -165,12 +168,7 @@ export async function confirmRemoval(question: string): Promise<void> {
 
 export async function askForAnswers(questions: Questions, flags: InitFlags): Promise<Answers> {
   printNote('This writes a configuration for your own nodes. An empty answer takes the value in brackets.')
-  printNote(
-    `Built-in chains: ${builtInChains
-      .filter(chain => !chain.retired)
-      .map(({ name }) => name)
-      .join(', ')}.`,
-  )
+  printNote(`Known by name: ${offeredChains.map(({ name }) => name).join(', ')}. Others by their id, such as 33139.`)
   const names = await questions.ask('EVM chains, separated by commas; - for none', 'eth', namesIn)
   const chains: ChainAnswers[] = []
   for (const name of names) chains.push(await askChain(questions, name, flags))

@@ -1,5 +1,5 @@
 // Checks the endpoints of a new configuration and reports what they can do. It sets the id of a chain that has none.
-import { ChainTable, defineChain, otherChain } from '../../chains.ts'
+import { defineChain, namedChain, otherChain, parseChainText } from '../../chains.ts'
 import { AlmanacError, messageOf } from '../../errors.ts'
 import { chainIdAt, checkEndpoint, type EndpointFindings } from '../../evm/audit/check-endpoint.ts'
 import { HeadsFeed } from '../../evm/rpc/heads.ts'
@@ -14,21 +14,21 @@ const socketTimeoutMs = 10_000
 /** What the endpoints of a chain can do, line by line. Fails if one of them cannot serve it. */
 export async function checkChain(answers: ChainAnswers, signal: AbortSignal): Promise<string[]> {
   const { name, rpc, ws } = answers
-  const table = new ChainTable()
-  const known = table.parse(name)
-  if (known === undefined) answers.id ??= await chainIdAt(rpc[0]!, signal)
+  const known = namedChain(name)
+  const meant = parseChainText(name)
+  if (known === undefined && !('id' in meant)) answers.id ??= await chainIdAt(rpc[0]!, signal)
   const lines: string[] = []
-  const expected = known?.id ?? answers.id!
+  const expected = known?.id ?? ('id' in meant ? meant.id : answers.id!)
   for (const url of rpc) {
     const id = await chainIdAt(url, signal)
     if (id !== expected) {
       const { serves, hint } = otherChain(id, expected)
       throw new AlmanacError('config_invalid', `The endpoint ${redactUrl(url)} of ${name} ${serves}.`, { hint })
     }
-    const builtIn = table.byId(id)
-    if (known === undefined && builtIn !== undefined)
-      throw new AlmanacError('config_invalid', `The endpoint of ${JSON.stringify(name)} serves ${builtIn.name}.`, {
-        hint: `call the chain ${builtIn.name}.`,
+    const called = namedChain(String(id))
+    if (known === undefined && called !== undefined)
+      throw new AlmanacError('config_invalid', `The endpoint of ${JSON.stringify(name)} serves ${called.name}.`, {
+        hint: `call the chain ${called.name}.`,
       })
     const findings = await checkEndpoint(known ?? defineChain({ name, id }), url, signal)
     lines.push(...endpointLines(findings, Math.floor(Date.now() / 1_000)))
