@@ -6,7 +6,7 @@ import { createRequire } from 'node:module'
 import { delimiter, dirname, join } from 'node:path'
 import type { Hex } from 'ox/Hex'
 import { developmentAccount, fundedAccounts, mnemonic } from './evm-accounts.ts'
-import { loads } from './installed.ts'
+import { loads, type NodePackages } from './installed.ts'
 import { endProcess, printedBy, spawnTethered } from './tethered-process.ts'
 
 export type EvmNodeKind = 'anvil' | 'edr'
@@ -41,6 +41,11 @@ export const edrPackage = [
   `@nomicfoundation/edr-${process.platform}-${process.arch}`,
   `@nomicfoundation/edr-${process.platform}-${process.arch}-gnu`,
 ].find(loads)
+/** What is installed with this package. */
+export const evmPackages: NodePackages =
+  process.arch === 'x64'
+    ? { called: 'Anvil', names: ['@foundry-rs/anvil-linux-amd64/package.json'], platforms: ['linux x64'] }
+    : { called: "Hardhat's EVM", names: ['@nomicfoundation/edr-linux-arm64-gnu'], platforms: ['linux arm64'] }
 
 /** Undefined where no node runs on this machine. */
 export const evmNodeKind: EvmNodeKind | undefined =

@@ -4,11 +4,12 @@ import { type CompiledCollections, collectionsAreReady, loadCollections } from '
 import { Draws } from './draws.ts'
 import type { Kind } from './evm-collections.ts'
 import { EvmNetwork } from './evm-network.ts'
-import { evmNodeKind } from './evm-node.ts'
+import { evmNodeKind, evmPackages } from './evm-node.ts'
 import { EvmWorld } from './evm-world.ts'
+import { whyNoneLoads } from './installed.ts'
 import type { NodeNews } from './node-news.ts'
 import { SolanaNetwork } from './solana-network.ts'
-import { solanaNodeKind } from './solana-node.ts'
+import { solanaNodeKind, solanaPackages } from './solana-node.ts'
 
 export type SandboxChain = {
   name: string
@@ -46,9 +47,11 @@ export type SandboxOptions = {
   seed: string
   /** Takes a sentence for the person who waits. */
   say(text: string): void
+  /** Called with each chain when it begins and when it is ready. */
+  step?: (chain: string, state: 'starting' | 'ready') => void
 }
 
-export async function startSandbox({ seed, say }: SandboxOptions): Promise<Sandbox> {
+export async function startSandbox({ seed, say, step = () => {} }: SandboxOptions): Promise<Sandbox> {
   if (!collectionsAreReady()) say('The first start compiles the contracts, which takes a few seconds.')
   const opened = new AsyncDisposableStack()
   const missing: string[] = []
@@ -61,8 +64,8 @@ export async function startSandbox({ seed, say }: SandboxOptions): Promise<Sandb
     }
   }
   const [evm, solana] = await Promise.all([
-    attempt('No EVM chains', () => startEvmHalf(seed, opened)),
-    attempt('No Solana network', () => startSolanaHalf(seed, opened)),
+    attempt('No EVM chains', () => startEvmHalf({ seed, step, opened })),
+    attempt('No Solana network', () => startSolanaHalf({ seed, step, opened })),
   ])
   const ended = new AbortController()
   return {
@@ -91,18 +94,22 @@ export async function startSandbox({ seed, say }: SandboxOptions): Promise<Sandb
   }
 }
 
-async function startEvmHalf(seed: string, opened: AsyncDisposableStack) {
-  if (evmNodeKind === undefined)
-    throw new Error(`neither Anvil nor Hardhat's EVM runs on ${platform}; put anvil on the PATH`)
+type HalfParts = Required<Pick<SandboxOptions, 'seed' | 'step'>> & { opened: AsyncDisposableStack }
+
+async function startEvmHalf({ seed, step, opened }: HalfParts) {
+  if (evmNodeKind === undefined) throw new Error(`${whyNoneLoads(evmPackages)}; or put anvil on the PATH`)
+  for (const { name } of chainTable) step(name, 'starting')
   // The nodes start while the contracts compile, which takes seconds the first time.
   const genesisTimestamp = Math.floor(Date.now() / 1_000) - historySeconds
   const starting = chainTable.map(({ id: chainId }) => EvmNetwork.start({ chainId, genesisTimestamp }))
   for (const node of starting) opened.defer(async () => (await node.catch(() => undefined))?.stop())
   const [compiled, ...nodes] = await Promise.all([loadCollections(), ...starting])
   return await Promise.all(
-    chainTable.map(({ kinds, ...chain }, at) =>
-      createChain({ ...chain, kinds, node: nodes[at]!, compiled, seed, genesisTimestamp }),
-    ),
+    chainTable.map(async ({ kinds, ...chain }, at) => {
+      const created = await createChain({ ...chain, kinds, node: nodes[at]!, compiled, seed, genesisTimestamp })
+      step(chain.name, 'ready')
+      return created
+    }),
   )
 }
 
@@ -129,14 +136,14 @@ async function createChain({
   return { chain: { name, id, index, url: node.url, collections }, world, node }
 }
 
-async function startSolanaHalf(seed: string, opened: AsyncDisposableStack) {
-  if (solanaNodeKind === undefined) throw new Error(`neither Surfpool nor litesvm runs on ${platform}`)
+async function startSolanaHalf({ seed, step, opened }: HalfParts) {
+  if (solanaNodeKind === undefined) throw new Error(whyNoneLoads(solanaPackages))
+  step('solana', 'starting')
   const network = await SolanaNetwork.start({ seed })
   opened.defer(() => network.stop())
+  step('solana', 'ready')
   return network
 }
-
-const platform = `${process.platform} ${process.arch}`
 
 type Life = { turn: (draws: Draws) => Promise<void>; signal: AbortSignal }
 

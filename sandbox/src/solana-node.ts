@@ -2,7 +2,7 @@
 // otherwise the token programs in a small node of our own, where litesvm loads.
 import { join } from 'node:path'
 import { type DrivenProcess, startDriven } from './driven-process.ts'
-import { loads } from './installed.ts'
+import { loads, type NodePackages } from './installed.ts'
 
 export type SolanaNode = {
   rpcUrl: string
@@ -23,6 +23,12 @@ export type SolanaNode = {
 const surfpoolModule =
   process.env.SURFPOOL_MODULE ??
   ['@solana/surfpool-linux-x64-gnu', '@solana/surfpool-darwin-arm64'].find(name => loads(name))
+
+export const solanaPackages: NodePackages = {
+  called: 'litesvm',
+  names: ['litesvm'],
+  platforms: ['linux x64', 'linux arm64', 'darwin x64', 'darwin arm64'],
+}
 
 export type SolanaNodeKind = 'surfpool' | 'litesvm'
 
