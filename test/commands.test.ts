@@ -233,7 +233,7 @@ describe('plan', () => {
     expect(stdout).toMatch(/\ntotal +[\d,]+ +[\d.]+ [kM]B /)
     expect(stdout).toContain('sim: the time is set by chains.sim.daily_budget.')
     expect(stdout).toContain('\nAssumed: merging: rows are moved some at a time and need no disk of their own')
-    expect(stdout).toMatch(/Sampling took [\d,]+ calls, [\d.]+ [kM]B and \d+s\.\nAssumed: disk: 100 bytes /)
+    expect(stdout).toMatch(/Sampling took [\d,]+ calls, [\d.]+ [kM]B and \d+ s\.\nAssumed: disk: 100 bytes /)
     // One block a second, in two of 24 hours.
     const backfill = { blocks_per_second: 1, hours: '22:00-00:00' }
     place.configure({ sim: { id: chainId, rpc: node.url, index: 'full', backfill } })
@@ -354,9 +354,9 @@ describe('start and status', () => {
       return live?.state === 'live' && live.complete && gone?.state === 'stalled'
     }, 'a live and a stalled chain')
     const { stdout: shown } = await place.run(['status', '--url', url])
-    expect(shown).toMatch(/CHAIN +STATE +HEAD +AGE +BEHIND +COVERED +RATE +LEFT +ENDPOINTS/)
+    expect(shown).toMatch(/CHAIN +STATE +HEAD +AGE +LAG +COVERED +RATE +ETA +ENDPOINTS/)
     // Simulated blocks are years old, as those of a node that stopped.
-    expect(shown).toMatch(/sim +live +364 +\d{4}d( \d+h)? +0s +\[={12}\] 100% .*1 of 1 healthy/)
+    expect(shown).toMatch(/sim +live +364 +\d+ y( \d+ d)? +0 s +\[={12}\] 100% .*1 of 1 healthy/)
     expect(shown).toMatch(/gone +stalled +- .*0 of 1 healthy/)
     expect(shown).toMatch(/gone is stalled: gone endpoint 127\.0\.0\.1:\d+ failed/)
     expect(shown.match(/gone endpoint/g)).toHaveLength(1)

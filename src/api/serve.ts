@@ -236,6 +236,13 @@ function urlOf(server: Server): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
 }
 
+/** Fails as `serveApp` would where the address cannot be listened on; port 0 always can. */
+export async function requireFreePort(place: { host: string; port: number }): Promise<void> {
+  const server = createServer()
+  await listen(server, place)
+  await new Promise(resolve => server.close(resolve))
+}
+
 async function drain(server: Server, timeoutMs: number): Promise<void> {
   const closed = new Promise<void>(resolve => server.close(() => resolve()))
   server.closeIdleConnections()

@@ -32,7 +32,7 @@ export function backfillCommand(): Command {
     .option('--blocks-per-second <number>', 'Maximum blocks of history per second.', positiveNumber)
     .option('--hours <hours>', 'Hours of the day in UTC, such as 22:00-06:00.', requireHours)
     .option('--off', 'Return to what the settings of the chain say.')
-  const status = sub('status', 'Show whether the history of chains is paused or throttled, and what is left of it.')
+  const status = sub('status', 'Show whether history is paused or throttled, and what is left of it.')
   return new Command('backfill')
     .description('Pause, resume and throttle history.')
     .addCommand(

@@ -33,9 +33,9 @@ test('every chain has a line, with its figures in the same places', () => {
     }),
   ).toEqual([
     'eth            [========================]    100%  live  head 999  0 s behind',
-    'polygon        [===========>            ]   50.0%  500 of 1,000 blocks  10 blocks/s  50s left',
-    'gnosis         [=>                      ]   10.0%  100 of 1,000 blocks  transfers 25.0%  10 blocks/s  50s left',
-    'base           on demand                           live  head 999  1m 15s behind  0 contracts',
+    'polygon        [===========>            ]   50.0%  500 of 1,000 blocks  10 blocks/s  50 s left',
+    'gnosis         [=>                      ]   10.0%  100 of 1,000 blocks  transfers 25.0%  10 blocks/s  50 s left',
+    'base           on demand                           live  head 999  1 min 15 s behind  0 contracts',
     'bsc            stalled: it is down.',
     '               Try: start it.�[2J',
     'solana devnet                                      live  slot 1,234  0 s behind',
@@ -72,7 +72,7 @@ test('states are coloured once a line is cut', () => {
 test('a line of progress has a bar on a terminal, and leaves out what is not known', () => {
   const facts = { label: 'eth', done: 50, total: 200, blocksPerSecond: 25, secondsLeft: 6 }
   expect(progressText(facts, { bar: true })).toBe(
-    'eth  [=====>                  ]   25.0%  50 of 200 blocks  25 blocks/s  6s left',
+    'eth  [=====>                  ]   25.0%  50 of 200 blocks  25 blocks/s  6 s left',
   )
   expect(progressText({ ...facts, blocksPerSecond: undefined, secondsLeft: undefined }, { bar: false })).toBe(
     'eth   25.0%  50 of 200 blocks',

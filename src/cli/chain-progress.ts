@@ -5,7 +5,7 @@ import type { Log } from '../log.ts'
 import type { ChainStatus, Interval, SolanaStatus, StatusReport } from '../model.ts'
 import { type WholeScope, wholeScopeOf } from '../views.ts'
 import {
-  contractsText,
+  countOf,
   countText,
   durationText,
   ProgressLine,
@@ -112,7 +112,7 @@ function chainLine(label: string, status: ChainStatus): string {
   if (isHeldUp(state)) return `${label}  ${state}: ${printable(reason ?? 'unknown reason')}`
   const blocks = coveredBlocks(status)
   const held = heldText(status)
-  const contracts = contractsText(status.contracts ?? 0)
+  const contracts = countOf(status.contracts ?? 0, 'contract')
   if (state === 'live') {
     const live = `live  head ${countText(head)}${ageText(status)}  ${behindText(lag_seconds)}`
     if (blocks === undefined) return `${label}  ${emptyBar('on demand')}${live}  ${contracts}`

@@ -12,6 +12,7 @@ type UnfinalizeFlags = { to: number; yes?: true; json?: true }
 
 export function chainCommand(): Command {
   const unfinalizeCommand = new Command('unfinalize')
+    .summary('Forget everything above a block, and follow the chain from there.')
     .description(
       'Forget every row, block and claim above a block, so that the chain is followed again from there: for a block that was stored as final and is not on the chain. Stop the service first.',
     )

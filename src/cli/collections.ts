@@ -75,7 +75,7 @@ async function importMarks(store: Store, { chains }: LoadedConfig, file: string,
   const said: Said = flags.spam ? { verified: undefined, spam: true } : { verified: true, spam: undefined }
   const mark = { source, rank: 'imported', ...said, updatedAt: Date.now() } as const
   await runImport({
-    ...{ file, flags, chains, source, what: 'contracts', needs: 'chain', ownSources: false },
+    ...{ file, flags, chains, source, what: 'contract', needs: 'chain', ownSources: false },
     write: entries =>
       store.putMarks(
         entries.flatMap(({ chain, address }) => (chain === undefined ? [] : { ...mark, chain, contract: address })),
@@ -91,6 +91,8 @@ async function listMarks(store: Store, { chains }: LoadedConfig, { source, json 
   for await (const page of pagesOf<Mark>(after => store.marks({ source }, after, rowsPerPage))) marks.push(...page)
   const shown = marks.map(mark => shownMark(mark, chains))
   if (json) return printJson(shown)
+  if (shown.length === 0)
+    return printData(source === operatorSource ? 'No pins.' : `No marks of ${JSON.stringify(source)}.`)
   const flag = (value: boolean | null) => (value === null ? '-' : value ? 'yes' : 'no')
   const rows = shown.map(mark => {
     const flags = [flag(mark.verified), flag(mark.spam)]

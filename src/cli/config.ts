@@ -17,9 +17,11 @@ import { printData, printJson, printNote } from './terminal.ts'
 
 export function configCommand(): Command {
   const command = new Command('check')
+    .summary('Check the configuration and print the settings in force.')
     .description('Check file, environment and flags, and print the settings in force with secrets hidden.')
     .option('--json', 'Print the settings as JSON.')
   const reload = new Command('reload')
+    .summary('Have running services read their configuration again.')
     .description(
       'Have every process that indexes into the store read its configuration again, as SIGHUP does for one: endpoints, their limits and the pace of history change without a restart. What needs one is named. A configuration that is not valid changes nothing.',
     )

@@ -58,3 +58,5 @@ export function packageVersion(): string {
 /** How the user runs a command. A shell finds `almanac` only where it is installed globally. */
 const isLocal = process.env.npm_lifecycle_event !== undefined || process.argv[1]?.includes('/node_modules/.bin/')
 export const commandLine = isLocal ? 'npx almanac' : 'almanac'
+/** How the user started the service. */
+export const startLine = process.env.npm_lifecycle_event === 'start' ? 'npm start --' : `${commandLine} start`

@@ -17,7 +17,7 @@ import type { Store } from '../store/store.ts'
 import { interruption } from './current-process.ts'
 import { withStore } from './open-store.ts'
 import { parseChain, requireAddress } from './options.ts'
-import { countText, printable, printData, printJson } from './terminal.ts'
+import { countOf, countText, printable, printData, printJson } from './terminal.ts'
 
 type Shown = ReturnType<typeof shownExplanation> & { transfer?: ReturnType<typeof shownTransfer> }
 
@@ -76,9 +76,9 @@ function described({ transfer, ...shown }: Shown): string {
   const declares = shown.interfaces === null ? '' : `; declares ${shown.interfaces.join(', ') || 'no interface'}`
   return [
     `${shown.contract} on ${shown.chain}: ${name}, ${read}${origin}${deployer}${declares}`,
-    `possible_spam        ${spam.value}: ${reasonText(spam)}`,
+    `possible_spam        ${spam.value}: ${spam.because === 'rules' && spam.score === null ? 'the rules have not judged it yet' : reasonText(spam)}`,
     ...(spam.score === null
-      ? ['  never judged by the rules']
+      ? []
       : [
           `  score ${spam.score} of ${spam.score_needed} needed, rules version ${spam.rules_version}, judged ${spam.judged_at}`,
         ]),
@@ -92,13 +92,15 @@ function described({ transfer, ...shown }: Shown): string {
       ({ label, rank, source, chain, updated_at, shown: wins }) =>
         `label                ${printable(label)}: ${rank}, from ${printable(source)}, ${chain ?? 'every chain'}, ${updated_at.slice(0, 10)}${wins ? ' (shown)' : ''}`,
     ),
-    `index                ${countText(index.transfers)} transfers; head ${index.head ?? 'unknown'}, final ${index.finalized ?? 'unknown'}`,
+    `index                ${countOf(index.transfers, 'transfer')}; head ${index.head ?? 'unknown'}, final ${index.finalized ?? 'unknown'}`,
     ...((index.impossible_sums ?? 0) === 0
       ? []
       : [
           `  ${countText(index.impossible_sums!)} sums of what a wallet received and gave of a token are below zero: it is not shown as a holder`,
         ]),
-    ...index.covered.map(({ from, to, evidence }) => `  blocks ${from} to ${to} are covered: ${evidence}`),
+    ...index.covered.map(({ from, to, evidence }) =>
+      from === to ? `  block ${from} is covered: ${evidence}` : `  blocks ${from} to ${to} are covered: ${evidence}`,
+    ),
     ...(transfer === undefined ? [] : [`transfer             ${transfer.verdict}: ${transfer.because}`]),
     ...(transfer?.node == null ? [] : [`  asked ${transfer.node.endpoint}: block ${transfer.node.block}`]),
   ].join('\n')

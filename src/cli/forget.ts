@@ -14,7 +14,7 @@ import { takeChainAsItIs } from './open-chain.ts'
 import { parseChain, requireAddress, withConfig } from './options.ts'
 import { engineCosts } from './plan/measured-costs.ts'
 import { compactedText, compactNow } from './store.ts'
-import { bytesText, countText, ProgressLine, printData, printJson } from './terminal.ts'
+import { bytesText, countOf, countText, ProgressLine, printData, printJson } from './terminal.ts'
 
 type ForgottenView = Exclude<View, 'transfers'>
 type ForgetFlags = { contract?: string; view?: ForgottenView; compact?: true; yes?: true; json?: true }
@@ -123,7 +123,7 @@ async function sizeText(store: Store, { transfers, wallets }: ForgottenSize): Pr
   const { transfer, address } = engineCosts[store.engine === 'sqlite' ? 'file' : 'postgres']
   // Millions of transfers may be one row: a range of ids that was minted at once.
   const bytes = Math.min(transfers * transfer + wallets * address, (await store.info()).usedBytes)
-  return `about ${countText(transfers)} transfers and ${countText(wallets)} wallets, ${bytesText(bytes)}`
+  return `about ${countOf(transfers, 'transfer')} and ${countOf(wallets, 'wallet')}, ${bytesText(bytes)}`
 }
 
 async function roomText(url: string): Promise<string> {

@@ -1,4 +1,4 @@
-// Creates, lists and revokes keys. It opens the store beside a running server.
+// Creates, lists, rotates and revokes keys. It opens the store beside a running server.
 import { Command, Option } from 'commander'
 import type { LoadedConfig } from '../config/load.ts'
 import { AlmanacError } from '../errors.ts'
@@ -18,6 +18,7 @@ import {
   usualLimits,
   type WantedLimits,
 } from '../keys/keys.ts'
+import { parseGrace, rotateKey, usualGrace } from '../keys/rotate-key.ts'
 import type { Store } from '../store/store.ts'
 import { withStore } from './open-store.ts'
 import { wholeNumber } from './options.ts'
@@ -49,11 +50,23 @@ export function keysCommand(): Command {
     .description('Revoke a key. Every process refuses it within a second.')
     .argument('<id-or-name>', 'Id of the key, or its name if no other active key has that name.')
     .option('--json', 'Print the key as JSON.')
+  const rotateCommand = new Command('rotate')
+    .description(
+      'Replace a key by a new one with the same name, scopes and limits. Its secret is printed once, alone on stdout; the old key works on for the grace period.',
+    )
+    .argument('<id-or-name>', 'Id of the key, or its name if no other active key has that name.')
+    .addOption(
+      new Option('--grace <span>', 'How long the old key works on, such as 30m or 7d; 0 revokes it at once.')
+        .argParser(parseGrace)
+        .default(parseGrace(usualGrace), usualGrace),
+    )
+    .option('--json', 'Print both keys as JSON, with the secret of the new one.')
   return new Command('keys')
-    .description('Create, limit, list and revoke keys, which clients send as X-API-Key.')
+    .description('Create, limit, list, rotate and revoke keys, which clients send as X-API-Key.')
     .addCommand(withStore(withLimits(createCommand, usualLimits), create))
     .addCommand(withStore(withLimits(limitCommand), limit))
     .addCommand(withStore(listCommand, list))
+    .addCommand(withStore(rotateCommand, rotate))
     .addCommand(withStore(revokeCommand, revoke))
 }
 
@@ -123,6 +136,7 @@ async function limit(store: Store, _: LoadedConfig, idOrName: string, flags: Lim
 async function list(store: Store, _: LoadedConfig, { json }: { json?: true }): Promise<void> {
   const shown = await listKeys(store)
   if (json) return printJson(shown)
+  if (shown.length === 0) return printData('No keys.')
   const limits = ['LIMITS', 'RATE/S', 'QUOTA/DAY', 'INDEX/DAY', 'WAITING']
   const heading = ['ID', 'NAME', 'STATE', 'SCOPES', ...limits, 'TODAY', 'CREATED', 'EXPIRES']
   const rows = shown.map(key => {
@@ -132,6 +146,20 @@ async function list(store: Store, _: LoadedConfig, { json }: { json?: true }): P
     return [key.id, printable(key.name), key.state, key.scopes.join(), key.unlimited ? 'NONE' : 'some', ...facts]
   })
   printData(table(heading, rows))
+}
+
+type RotateFlags = { grace: number; json?: true }
+
+async function rotate(store: Store, _: LoadedConfig, idOrName: string, flags: RotateFlags): Promise<void> {
+  const old = await findKey(store, idOrName)
+  const { key, secret, retired } = await rotateKey(store, old, { graceMs: flags.grace })
+  if (flags.json) return printJson({ key: { ...showKey(key, 0), secret }, replaced: showKey(retired, 0) })
+  const end =
+    retired.revokedAt === undefined
+      ? `works until ${new Date(retired.expiresAt!).toISOString().replace(/\.\d+Z$/, 'Z')}`
+      : 'is revoked'
+  printNote(`Key ${key.id} (${printable(key.name)}) replaces ${old.id}, which ${end}. The secret is not shown again:`)
+  printData(secret)
 }
 
 async function revoke(store: Store, _: LoadedConfig, idOrName: string, { json }: { json?: true }): Promise<void> {

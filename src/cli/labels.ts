@@ -12,7 +12,7 @@ import type { Store } from '../store/store.ts'
 import { type ListFlags, listCommand, rowsPerPage, runImport, sourceOf } from './list-import.ts'
 import { withStore } from './open-store.ts'
 import { parseChain, parseChainIf, requireAddress, requireName } from './options.ts'
-import { printable, printData, printJson, printNote, table } from './terminal.ts'
+import { countOf, printable, printData, printJson, printNote, table } from './terminal.ts'
 
 export function labelsCommand(): Command {
   const importCommand = listCommand(
@@ -66,7 +66,7 @@ async function importLabels(store: Store, { chains }: LoadedConfig, file: string
   const rank: AnnotationRank = flags.own ? 'operator' : 'imported'
   const updatedAt = Date.now()
   await runImport({
-    ...{ file, flags, chains, source, what: 'labels', needs: 'name' },
+    ...{ file, flags, chains, source, what: 'label', needs: 'name' },
     ownSources: !flags.own && !flags.replace && flags.source === undefined,
     write: entries => store.putLabels(entries.map(entry => ({ ...entry, rank, updatedAt }))),
     finish: async () => (flags.replace ? await forgetLabels(store, source, updatedAt) : 0),
@@ -134,6 +134,7 @@ async function showLabels(store: Store, { chains }: LoadedConfig, address: Addre
   const rank = (label: Label) => annotationRanks.indexOf(label.rank)
   const labels = [...found.values()].sort((a, b) => rank(a) - rank(b))
   if (flags.json) return printJson(labels.map(label => shownLabel(label, chains)))
+  if (labels.length === 0) return printData('No labels.')
   const rows = labels.map(label => {
     const day = new Date(label.updatedAt).toISOString().slice(0, 10)
     const chain = chainField(label.chain, chains) || 'every'
@@ -148,7 +149,8 @@ async function forget(store: Store, _: LoadedConfig, source: string): Promise<vo
       hint: 'set your own labels or pins: they win over it.',
     })
   const [labels, marks] = [await forgetLabels(store, source), await forgetMarks(store, source)]
-  if (labels + marks > 0) return printNote(`Removed ${labels} labels and ${marks} marks of ${JSON.stringify(source)}.`)
+  if (labels + marks > 0)
+    return printNote(`Removed ${countOf(labels, 'label')} and ${countOf(marks, 'mark')} of ${JSON.stringify(source)}.`)
   throw new AlmanacError('not_found', `The store has nothing from the source ${JSON.stringify(source)}.`, {
     hint: 'list the sources with: almanac labels export',
   })

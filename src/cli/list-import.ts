@@ -15,7 +15,7 @@ import type { ChainTable } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
 import { interruption } from './current-process.ts'
 import { parseChainIf, requireSource } from './options.ts'
-import { countText, ProgressLine, percentText, printable, printJson, printNote } from './terminal.ts'
+import { countOf, countText, ProgressLine, percentText, printable, printJson, printNote } from './terminal.ts'
 
 export type ListFlags = { chain?: string; source?: string; strict?: true; json?: true }
 
@@ -77,13 +77,15 @@ export async function runImport(run: ImportRun): Promise<void> {
     })
   if (flags.json) return
   const others = [
-    result.repeated > 0 ? `${countText(result.repeated)} were repeated further down` : '',
+    result.repeated > 0
+      ? `${countText(result.repeated)} ${result.repeated === 1 ? 'was' : 'were'} repeated further down`
+      : '',
     result.refused > 0 ? refusedText(result) : '',
-    removed > 0 ? `${countText(removed)} that the list no longer has were removed` : '',
+    removed > 0 ? `${countText(removed)} that the list no longer has ${removed === 1 ? 'was' : 'were'} removed` : '',
   ].filter(text => text !== '')
   const rate = seconds > 0 ? `, ${countText(result.written / seconds)}/s` : ''
   printNote(
-    `Imported ${countText(result.written)} ${what} as ${JSON.stringify(source)} in ${seconds.toFixed(1)} s${rate}${others.length > 0 ? `; ${others.join('; ')}` : ''}.`,
+    `Imported ${countOf(result.written, what)} as ${JSON.stringify(source)} in ${seconds.toFixed(1)} s${rate}${others.length > 0 ? `; ${others.join('; ')}` : ''}.`,
   )
 }
 
@@ -123,8 +125,8 @@ function requireText(path: string, start: Buffer): void {
 
 function progressText({ phase, entries, of = 0 }: ListProgress, what: string, elapsedMs: number): string {
   return phase === 'read'
-    ? `Reading: ${countText(entries)} ${what}, ${countText((entries * 1_000) / elapsedMs)}/s`
-    : `Writing: ${countText(entries)} of ${countText(of)} ${what}, ${percentText(entries, of)}`
+    ? `Reading: ${countOf(entries, what)}, ${countText((entries * 1_000) / elapsedMs)}/s`
+    : `Writing: ${countText(entries)} of ${countOf(of, what)}, ${percentText(entries, of)}`
 }
 
 function listProblems(what: string, count: number, problems: readonly ListProblem[]): void {

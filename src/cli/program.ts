@@ -30,7 +30,7 @@ const commands: Readonly<Record<string, Entry>> = {
   backfill: ['Pause, resume and throttle history.', async () => (await import('./backfill.ts')).backfillCommand()],
   history: ['Check files of history.', async () => (await import('./history/history.ts')).historyCommand()],
   solana: ['Import a Solana snapshot.', async () => (await import('./solana.ts')).solanaCommand()],
-  keys: ['Create, limit, list and revoke keys.', async () => (await import('./keys.ts')).keysCommand()],
+  keys: ['Create, limit, list, rotate and revoke keys.', async () => (await import('./keys.ts')).keysCommand()],
   labels: ['Name addresses.', async () => (await import('./labels.ts')).labelsCommand()],
   collections: [
     'Mark contracts as verified or spam.',
@@ -43,6 +43,10 @@ const commands: Readonly<Record<string, Entry>> = {
   ],
   config: ['Check or reload the configuration.', async () => (await import('./config.ts')).configCommand()],
   store: ['Copy, back up, restore or compact the store.', async () => (await import('./store.ts')).storeCommand()],
+  completion: [
+    'Print the completion script of a shell.',
+    async () => (await import('./completion.ts')).completionCommand(() => createProgram()),
+  ],
 }
 
 // Examples stay short: if `almanac` is not on the path, one line says how to call it.
@@ -53,6 +57,7 @@ Examples${commandLine === 'almanac' ? '' : ` (almanac is: ${commandLine})`}:
   almanac start --config almanac.yaml          run the service
   almanac start --listen :8080 --only api      serve requests, index nothing
   almanac keys create --name ci --expires 90d  create a key and print its secret
+  almanac keys rotate ci                       replace it; the old one works for another day
   almanac keys revoke ci                       revoke it
   almanac status --json                        ask the running server
   almanac plan                                 estimate calls, bytes, time and disk before you spend them
@@ -68,6 +73,7 @@ Examples${commandLine === 'almanac' ? '' : ` (almanac is: ${commandLine})`}:
   almanac config reload                        have the service take other endpoints without a restart
   almanac store backup FILE                    copy the store while the service runs
   almanac store restore FILE                   put such a copy back, with the service stopped
+  almanac completion bash                      print the script that completes commands in bash
 
 Exit codes: 0 done, 1 something must be changed, 70 a defect of Almanac, 75 try again later, 130 interrupted.`
 
@@ -85,12 +91,28 @@ export async function runCommand(): Promise<void> {
     process.exit(exitCodes.defect)
   })
   try {
-    const [first = '', second = ''] = process.argv.slice(2)
-    await (await createProgram(first === 'help' ? second : first)).parseAsync()
+    const [first = '', ...rest] = process.argv.slice(2)
+    if (first === 'help') await printHelp(rest)
+    else await (await createProgram(first)).parseAsync()
   } catch (error) {
     printNote(shownError(error))
     process.exitCode = exitCodeOf(error)
   }
+}
+
+/** Of a command at any depth: `help keys create`. A word that is no command is refused with the nearest one. */
+async function printHelp(words: readonly string[]): Promise<void> {
+  const program = await createProgram(words[0] ?? '')
+  let command: Command | undefined = program
+  for (const word of words) {
+    if (command.commands.length === 0) break
+    command = command.commands.find(each => each.name() === word)
+    if (command === undefined) {
+      await program.parseAsync(words, { from: 'user' })
+      return
+    }
+  }
+  command.outputHelp()
 }
 
 /** Our own errors show what may be shown of an address; what a library says may hold all of it. */
@@ -113,12 +135,18 @@ export async function createProgram(called?: string): Promise<Command> {
   return program
 }
 
+/** The first clause, for the lists of commands. */
+function summaryOf(description: string): string {
+  return `${/^.*?(?=[.:;]( |$)|$)/.exec(description)![0]}.`
+}
+
 /** A command that is added whole inherits nothing from its parent. */
 function configureHelp(command: Command, name: string): void {
   command
     .helpOption('-h, --help', 'Print help.')
     .showHelpAfterError(`Try:   ${name} --help`)
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'Error: ')) })
+    .summary(command.summary() || summaryOf(command.description()))
   if (command.commands.length > 0) command.helpCommand('help [command]', 'Print help for a command.')
   for (const part of command.commands) configureHelp(part, `${name} ${part.name()}`)
 }

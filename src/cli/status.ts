@@ -1,19 +1,27 @@
-// Shows the progress of a running server. It reads /status over HTTP and nothing else.
+// Shows the progress of a running server: it reads /status over HTTP, or, where that needs a key and none is given, what
+// processes last reported in the store. It writes nothing.
 import { Command } from 'commander'
 import { z } from 'zod'
+import { shownStore } from '../api/live-feed.ts'
+import type { LoadedConfig } from '../config/load.ts'
 import { blockCount, missingIntervals } from '../coverage.ts'
 import { AlmanacError } from '../errors.ts'
+import { Reports } from '../processes/heartbeat.ts'
 import { barText, coveredBlocks, heldText, transfersText } from './chain-progress.ts'
+import { commandLine, packageVersion } from './current-process.ts'
+import { openTool } from './open-store.ts'
 import { addConfigOptions, loadConfigFor, printWarnings } from './options.ts'
 import { serverMeant } from './running-demo.ts'
 import {
-  contractsText,
+  countOf,
   countText,
   durationText,
   paint,
   percentText,
   printable,
   printData,
+  printJson,
+  printNote,
   rateText,
   table,
 } from './terminal.ts'
@@ -93,21 +101,39 @@ export function statusCommand(): Command {
     .option('--url <url>', 'URL of the server. Default: the setting listen. (ALMANAC_URL)')
     .option('--key <secret>', 'A key with the scope ops. (ALMANAC_KEY)')
     .option('--json', 'Print the answer as JSON.')
-  addConfigOptions(command, ['listen']).action(async (options: StatusOptions) => {
+  addConfigOptions(command, ['listen', 'store']).action(async (options: StatusOptions) => {
     // An empty variable counts as unset.
     const url = options.url ?? (process.env.ALMANAC_URL || undefined)
     const key = options.key ?? (process.env.ALMANAC_KEY || undefined)
-    const { url: base, key: meant } = url === undefined ? configuredServer(command) : { url }
-    const text = await askStatus(base, key ?? meant)
-    printData(options.json ? text : describeStatus(readStatus(base, text)))
+    if (url !== undefined) return print(options, url, await askStatus(url, key))
+    const loaded = loadConfigFor(command)
+    printWarnings(loaded)
+    const { url: base, key: meant } = serverMeant(loaded)
+    const text = await askStatus(base, key ?? meant).catch((error: unknown) => {
+      const lacksKey = error instanceof AlmanacError && error.code === 'unauthorized' && key === undefined
+      if (lacksKey) return statusInStore(loaded, error)
+      throw error
+    })
+    print(options, base, text)
   })
   return command
 }
 
-function configuredServer(command: Command): ReturnType<typeof serverMeant> {
-  const loaded = loadConfigFor(command)
-  printWarnings(loaded)
-  return serverMeant(loaded)
+function print({ json }: StatusOptions, base: string, text: string): void {
+  const status = readStatus(base, text)
+  if (json) printJson(JSON.parse(text))
+  else printData(describeStatus(status))
+}
+
+/** Whoever can open the store could make a key for it, so this shows nothing that needs one. */
+async function statusInStore({ config }: LoadedConfig, refused: AlmanacError): Promise<string> {
+  await using opened = new AsyncDisposableStack()
+  const store = await openTool(config.store, opened).catch(() => {
+    throw refused
+  })
+  printNote('No key is given, which the server asks for: showing what its indexers last reported in the store.')
+  const [info, report] = await Promise.all([store.info(), new Reports(store).status()])
+  return JSON.stringify({ version: packageVersion(), store: shownStore(info), ...report })
 }
 
 async function askStatus(base: string, key: string | undefined): Promise<string> {
@@ -138,7 +164,9 @@ async function askStatus(base: string, key: string | undefined): Promise<string>
     {
       cause: printable(messageIn(text).slice(0, 200)),
       retryable: answer.status >= 500 || answer.status === 429,
-      hint: keyProblem ? 'pass a key with the scope ops: --key or ALMANAC_KEY.' : 'read the log of the server.',
+      hint: keyProblem
+        ? `pass a key with the scope ops with --key or ALMANAC_KEY; where the store is, make one: ${commandLine} keys create --name status --scopes ops`
+        : 'read the log of the server.',
     },
   )
 }
@@ -170,7 +198,7 @@ function describeStatus(status: z.output<typeof statusAnswer>): string {
     ...Object.entries(status.solana).map(([name, network]) => rowOf(`solana ${name}`, network, network.slot, [])),
   ]
   if (rows.length === 0) return `${heading}\nNothing is indexed.`
-  const titles = ['CHAIN', 'STATE', 'HEAD', 'AGE', 'BEHIND', 'COVERED', 'RATE', 'LEFT', 'ENDPOINTS']
+  const titles = ['CHAIN', 'STATE', 'HEAD', 'AGE', 'LAG', 'COVERED', 'RATE', 'ETA', 'ENDPOINTS']
   return [paint.bold(heading), table(titles, rows), ...remarks(status)].join('\n')
 }
 
@@ -199,7 +227,7 @@ function rowOf(name: string, shown: Shown, height: number | null | undefined, fi
 function coverageText(chain: ShownChain): string {
   const { from, index, views, covered } = chain
   const facts = { head: chain.head ?? -1, from, index, views, covered }
-  if (index === 'on-demand') return contractsText(chain.contracts ?? 0)
+  if (index === 'on-demand') return countOf(chain.contracts ?? 0, 'contract')
   const blocks = coveredBlocks(facts)
   // Wallets are then looked up when they are asked for.
   const only = views?.includes('activity') === false ? ' transfers' : ''
@@ -237,14 +265,14 @@ function lacksOf(chain: string, { rpc, sources, covered, state, from = 0, head }
     lowest === undefined
       ? []
       : [
-          `${chain}: no source has ${countText(blockCount(missing))} blocks, the lowest ${countText(lowest.from)} to ${countText(lowest.to)}: add files for them`,
+          `${chain}: no source has ${countOf(blockCount(missing), 'block')}, the lowest ${countText(lowest.from)} to ${countText(lowest.to)}: add files for them`,
         ]
   const loose = covered.filter(({ scope, evidence }) => evidence === 'one-endpoint' && scope === 'transfers')
   const blocks = blockCount(loose)
   if (blocks === 0) return lacks.map(printable)
   return [
     ...lacks,
-    `${chain}: nothing connects ${countText(blocks)} blocks up to ${countText(loose.at(-1)!.to)} to the chain (one-endpoint): set chains.${chain}.anchor to the hash of one at their top, or check it`,
+    `${chain}: nothing connects ${countOf(blocks, 'block')} up to ${countText(loose.at(-1)!.to)} to the chain (one-endpoint): set chains.${chain}.anchor to the hash of one at their top, or check it`,
   ].map(printable)
 }
 
@@ -272,7 +300,7 @@ function remarks({ chains, solana }: z.output<typeof statusAnswer>): string[] {
   const filling = Object.entries(chains).flatMap(([name, { views_filling }]) =>
     views_filling.map(
       ({ view, contracts, of }) =>
-        `${printable(name)} fills ${printable(view)}: ${countText(contracts)} of ${contractsText(of)}`,
+        `${printable(name)} fills ${printable(view)}: ${countText(contracts)} of ${countOf(of, 'contract')}`,
     ),
   )
   const ofSources = Object.entries(chains).flatMap(([name, chain]) =>

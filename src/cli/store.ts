@@ -26,6 +26,7 @@ import {
 
 export function storeCommand(): Command {
   const copyCommand = new Command('copy')
+    .summary('Copy a store into an empty one, and compare both.')
     .description(
       'Copy a store into an empty one of either kind, then compare both row by row. Stop what writes to them first. If interrupted, the same command continues where it stopped.',
     )
@@ -34,12 +35,14 @@ export function storeCommand(): Command {
     .option('--json', 'Print counts and checksums as JSON.')
     .action(copy)
   const backupCommand = new Command('backup')
+    .summary('Copy a store file while the service runs.')
     .description(
       'Copy a store file to another file while the service runs, and check the copy. `store restore` puts it back.',
     )
     .argument('<file>', 'File to create; it must not exist yet.')
     .option('--json', 'Print file and size as JSON.')
   const restoreCommand = new Command('restore')
+    .summary('Put a backup in the place of the store file.')
     .description(
       'Put a backup in the place of the store file, and keep the replaced store beside it. The backup is checked first, and keys that were revoked since stay revoked. Stop the service first. If interrupted, the store is as it was.',
     )
@@ -51,6 +54,7 @@ export function storeCommand(): Command {
     .option('--discard', 'Remove the replaced store instead of keeping it.')
     .option('--json', 'Print what was restored, and which keys changed, as JSON.')
   const compactCommand = new Command('compact')
+    .summary('Return to the disk what is free within the store.')
     .description(
       'Return to the disk what is free within the store, as after almanac forget. A file is written anew beside itself: stop every process on it first, and have as much disk as its rows take. A PostgreSQL server vacuums its tables while it is in use.',
     )

@@ -10,7 +10,7 @@ import { CommandProgress } from './chain-progress.ts'
 import { interruption } from './current-process.ts'
 import { connectNodes, guardRoom, shareBudget, takeChain } from './open-chain.ts'
 import { type ChosenChain, chooseChain, chosenContracts, parseBlocks, wholeNumber, withConfig } from './options.ts'
-import { bytesText, contractsText, countText, durationText, printData, printJson } from './terminal.ts'
+import { bytesText, countOf, countText, durationText, printData, printJson } from './terminal.ts'
 
 type SyncFlags = { chain: string; from: number; to: number; contract?: string; json?: true }
 
@@ -87,10 +87,10 @@ async function sync(loaded: LoadedConfig, flags: SyncFlags): Promise<void> {
     return
   }
   const { from, to } = interval
-  const what = typeof scope === 'string' ? '' : ` for ${contractsText(scope.length)}`
+  const what = typeof scope === 'string' ? '' : ` for ${countOf(scope.length, 'contract')}`
   printData(
-    `${chosen.name} blocks ${from} to ${to} are complete${what}: ${countText(done.blocks)} blocks read, ${countText(done.wanted - done.missing)} already stored; ` +
-      `${countText(done.transfers)} transfers from ${countText(done.logs)} logs; ${countText(counted.requests)} requests, ${bytesText(counted.bytes)}, ${durationText(seconds)}.`,
+    `${chosen.name} blocks ${from} to ${to} are complete${what}: ${countOf(done.blocks, 'block')} read, ${countText(done.wanted - done.missing)} already stored; ` +
+      `${countOf(done.transfers, 'transfer')} from ${countOf(done.logs, 'log')}; ${countOf(counted.requests, 'request')}, ${bytesText(counted.bytes)}, ${durationText(seconds)}.`,
   )
 }
 

@@ -1,8 +1,12 @@
 import { expect, test } from 'vitest'
-import { bytesText, contractsText, countText, durationText, percentText, rateText, Screen } from './terminal.ts'
+import { bytesText, countOf, countText, durationText, percentText, rateText, Screen } from './terminal.ts'
 
 test('quantities read as people write them', () => {
-  expect([0, 1, 1_200].map(contractsText)).toEqual(['0 contracts', '1 contract', '1,200 contracts'])
+  expect([0, 1, 1_200].map(count => countOf(count, 'contract'))).toEqual([
+    '0 contracts',
+    '1 contract',
+    '1,200 contracts',
+  ])
   expect([0, 999, 1_500, 123_456, 2.5e9, 6e11].map(bytesText)).toEqual([
     '0 B',
     '999 B',
@@ -12,14 +16,14 @@ test('quantities read as people write them', () => {
     '600 GB',
   ])
   expect([0, 0.2, 59, 60, 3_599.5, 3_661, 90_000, 30 * 86_400].map(durationText)).toEqual([
-    '0s',
-    '1s',
-    '59s',
-    '1m',
-    '1h',
-    '1h 1m',
-    '1d 1h',
-    '30d',
+    '0 s',
+    '0 s',
+    '59 s',
+    '1 min',
+    '1 h',
+    '1 h 1 min',
+    '1 d 1 h',
+    '30 d',
   ])
   expect(countText(1_234_567.6)).toBe('1,234,568')
   expect([0.25, 12.3, 5_210].map(rateText)).toEqual(['0.3 blocks/s', '12 blocks/s', '5,210 blocks/s'])

@@ -107,8 +107,9 @@ export class Screen {
   }
 }
 
-export function contractsText(count: number): string {
-  return `${countText(count)} ${count === 1 ? 'contract' : 'contracts'}`
+/** Such as `1 block` or `1,200 blocks`. */
+export function countOf(count: number, noun: string): string {
+  return `${countText(count)} ${noun}${Math.round(count) === 1 ? '' : 's'}`
 }
 
 export function countText(count: number): string {
@@ -123,22 +124,23 @@ export function bytesText(bytes: number): string {
   return `${step === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[step]}`
 }
 
-/** The two largest units: `3d 4h`, `12m 5s`. */
+const spans: readonly (readonly [unit: string, seconds: number])[] = [
+  ['y', 31_557_600],
+  ['d', 86_400],
+  ['h', 3_600],
+  ['min', 60],
+  ['s', 1],
+]
+
+/** The two largest units, as the console writes them: `3 d 4 h`, `12 min 5 s`. */
 export function durationText(seconds: number): string {
-  const whole = Math.ceil(seconds)
-  const parts = [
-    [Math.floor(whole / 86_400), 'd'],
-    [Math.floor(whole / 3_600) % 24, 'h'],
-    [Math.floor(whole / 60) % 60, 'm'],
-    [whole % 60, 's'],
-  ] as const
-  const first = parts.findIndex(([value]) => value > 0)
-  if (first === -1) return '0s'
-  return parts
-    .slice(first, first + 2)
-    .filter(([value]) => value > 0)
-    .map(([value, unit]) => `${value}${unit}`)
-    .join(' ')
+  const whole = Math.max(0, Math.round(seconds))
+  const at = spans.findIndex(([, size]) => whole >= size)
+  if (at === -1) return '0 s'
+  const [unit, size] = spans[at]!
+  const [nextUnit, nextSize] = spans[at + 1] ?? ['', 0]
+  const rest = nextSize === 0 ? 0 : Math.floor((whole % size) / nextSize)
+  return `${countText(Math.floor(whole / size))} ${unit}${rest === 0 ? '' : ` ${rest} ${nextUnit}`}`
 }
 
 /** Rounded down: 100% means done. */

@@ -1,7 +1,7 @@
 // Compares the store with the node: chooses what to compare, shows progress, and prints the differences.
 import { Command } from 'commander'
 import type { LoadedConfig } from '../config/load.ts'
-import { blockCount } from '../coverage.ts'
+import { blockCount, missingIntervals } from '../coverage.ts'
 import { AlmanacError } from '../errors.ts'
 import { type AuditResult, type AuditTarget, auditRange, repairRange } from '../evm/audit/audit.ts'
 import { type Difference, DifferenceList } from '../evm/audit/compare.ts'
@@ -17,7 +17,7 @@ import { exitCodes, interruption } from './current-process.ts'
 import { connectNodes, guardRoom, shareBudget, takeChain } from './open-chain.ts'
 import { openTool } from './open-store.ts'
 import { chooseChain, chosenContracts, parseBlocks, wholeNumber, withConfig } from './options.ts'
-import { countText, paint, printData, printJson } from './terminal.ts'
+import { countOf, countText, paint, printData, printJson } from './terminal.ts'
 
 type Ranges = { from?: number; to?: number; samples: number; blocks: number }
 type VerifyFlags = Ranges & { chain: string; contract?: string; repair?: true; json?: true }
@@ -107,7 +107,7 @@ async function verify(loaded: LoadedConfig, flags: VerifyFlags): Promise<void> {
   if (flags.json) return printJson({ ...shown(chosen.name, last), ...before })
   if (repaired !== undefined) {
     printData(described(chosen.name, repaired))
-    printData(`Dropped and indexed again: ${rangesText(repairable.length)}. Compared once more:`)
+    printData(`Dropped and indexed again: ${countOf(repairable.length, 'range')}. Compared once more:`)
   }
   printData(described(chosen.name, last))
 }
@@ -124,10 +124,6 @@ type Comparison = {
   witnesses: readonly Witness[]
 }
 
-function rangesText(count: number): string {
-  return `${countText(count)} range${count === 1 ? '' : 's'}`
-}
-
 function wantedOf({ from, to, samples, blocks }: Ranges) {
   if (from !== undefined && to !== undefined) return parseBlocks({ from, to })
   if (from === undefined && to === undefined) return { samples, blocks }
@@ -140,11 +136,18 @@ function blocksOf(ranges: readonly (AuditTarget | AuditResult)[]): number {
   return ranges.reduce((sum, { interval }) => sum + blockCount([interval]), 0)
 }
 
+/** Ranges may overlap, and contracts share blocks. */
+export function differentBlocks(results: readonly AuditResult[]): number {
+  const intervals = results.map(({ interval }) => interval)
+  const [from, to] = [Math.min(...intervals.map(each => each.from)), Math.max(...intervals.map(each => each.to))]
+  return intervals.length === 0 ? 0 : to - from + 1 - blockCount(missingIntervals(intervals, { from, to }))
+}
+
 function shown(chain: string, { results, differences, witnesses }: Comparison) {
   return {
     chain,
     same: differences.total === 0,
-    blocks: blocksOf(results),
+    blocks: differentBlocks(results),
     transfers: transfersOf(results),
     ranges: results.map(({ interval, contract, evidence, transfers, unheard }) => ({
       ...interval,
@@ -169,10 +172,10 @@ function shown(chain: string, { results, differences, witnesses }: Comparison) {
 }
 
 function described(chain: string, { results, differences, witnesses }: Comparison): string {
-  const compared = `${countText(blocksOf(results))} blocks in ${rangesText(results.length)}, ${countText(transfersOf(results))} transfers`
+  const compared = `${countOf(differentBlocks(results), 'block')} in ${countOf(results.length, 'range')}, ${countOf(transfersOf(results), 'transfer')}`
   const ranges = results.map(({ interval: { from, to }, contract, evidence, transfers }) => {
     const whose = contract === undefined ? '' : ` of ${contract}`
-    return `blocks ${from} to ${to}${whose}: ${countText(transfers)} transfers, ${evidence}`
+    return `blocks ${from} to ${to}${whose}: ${countOf(transfers, 'transfer')}, ${evidence}`
   })
   for (const { endpoint, silent } of witnesses)
     if (silent !== undefined) ranges.push(`not compared with ${endpoint}: ${silent}`)
@@ -183,7 +186,7 @@ function described(chain: string, { results, differences, witnesses }: Compariso
       )
   const disputed = results.filter(result => result.disputed).length
   const kept =
-    disputed === 0 ? [] : [`The endpoints disagree on ${rangesText(disputed)}: neither compared nor repaired.`]
+    disputed === 0 ? [] : [`The endpoints disagree on ${countOf(disputed, 'range')}: neither compared nor repaired.`]
   if (differences.total === 0)
     return [...ranges, `${chain} is the same in the store as on the chain: ${compared}.`].join('\n')
   const kinds = [...differences.counts].map(([kind, count]) => `${countText(count)} ${kind}`).join(', ')

@@ -6,7 +6,7 @@ import { HeadsFeed } from '../../evm/rpc/heads.ts'
 import type { SolanaNetwork } from '../../model.ts'
 import { redactUrl } from '../../redact.ts'
 import { checkSolanaEndpoint, type SolanaFindings } from '../../solana/network.ts'
-import { countText, durationText } from '../terminal.ts'
+import { countOf, countText, durationText } from '../terminal.ts'
 import type { ChainAnswers, SolanaAnswers } from './answers.ts'
 
 const socketTimeoutMs = 10_000
@@ -95,13 +95,15 @@ function historyText(blocksFrom: number | undefined, head: number): string {
 
 function stateText(stateFrom: number | undefined, head: number): string {
   if (stateFrom === 0) return 'an archive: every block, so wallets can be looked up on demand'
-  const kept = stateFrom === undefined ? 'none' : `only the last ${countText(head - stateFrom + 1)} blocks`
+  const kept = stateFrom === undefined ? 'none' : `only the last ${countOf(head - stateFrom + 1, 'block')}`
   return `${kept}; wallets on demand and the first block of a contract need an archive endpoint`
 }
 
 function logsText({ blocks, isLimit }: EndpointFindings['logRange']): string {
   if (blocks === 0) return 'refused for every range'
-  return isLimit ? `at most ${countText(blocks)} blocks at once` : `${countText(blocks)} blocks at once were answered`
+  return isLimit
+    ? `at most ${countOf(blocks, 'block')} at once`
+    : `${countOf(blocks, 'block')} at once ${blocks === 1 ? 'was' : 'were'} answered`
 }
 
 export function solanaLines(asked: SolanaNetwork, { endpoint, slot, network }: SolanaFindings): string[] {

@@ -44,8 +44,7 @@ export async function planChain(task: ChainTask, signal: AbortSignal): Promise<C
       for (const source of sources) opened.defer(() => source.close())
       return await planWhole(task, { nodes, sources }, signal)
     }
-    const works = await planContracts(task, nodes, signal)
-    return { name, works, missing: [], sources: [], isArchive: false }
+    return { name, missing: [], sources: [], isArchive: false, ...(await planContracts(task, nodes, signal)) }
   } finally {
     spent.calls += nodes.rpc.calls
   }
@@ -69,19 +68,20 @@ function openNodes({ name, settings, loaded, spent }: ChainTask, opened: AsyncDi
   return { chain, rpc: new MeteredRpc(rpc) }
 }
 
-/** The final block; -1 where there is none. */
-async function finalOf({ chain, rpc }: Nodes, signal: AbortSignal): Promise<number> {
+/** The final block, -1 where there is none, and how many blocks are above it. */
+async function finalOf({ chain, rpc }: Nodes, signal: AbortSignal): Promise<{ final: number; notFinal: number }> {
   const head = await new FullSource(chain, rpc).head(signal)
-  return (await finalHeaderOf(head, { chain, rpc }, signal))?.number ?? -1
+  const final = (await finalHeaderOf(head, { chain, rpc }, signal))?.number ?? -1
+  return { final, notFinal: Math.max(0, head.latest.number - final) }
 }
 
 async function planContracts(
   { name, settings, samples, costs, onStep }: ChainTask,
   nodes: Nodes,
   signal: AbortSignal,
-): Promise<Work[]> {
+): Promise<Pick<ChainPlan, 'works' | 'notFinal'>> {
   const { chain, rpc } = nodes
-  const final = await finalOf(nodes, signal)
+  const { final, notFinal } = await finalOf(nodes, signal)
   const works: Work[] = []
   const { views = viewNames } = settings
   const scope = wholeScopeOf(views)
@@ -96,7 +96,7 @@ async function planContracts(
     const estimate = { ...sampled, calls: sampled.calls + callsBefore }
     works.push(nodesWork({ chain: name, contract, intervals, views }, estimate, { settings, costs }))
   }
-  return works
+  return { works, notFinal: works.length === 0 ? 0 : notFinal }
 }
 
 type Sources = { nodes: Nodes; sources: readonly BulkSource[] }
@@ -125,7 +125,7 @@ async function planParts(task: ChainTask, { nodes, sources }: Sources, signal: A
   await Promise.all(sources.map(source => source.look(signal)))
   const isArchive = settings.rpc.length === 0
   const highest = Math.max(-1, ...sources.map(({ holds }) => holds.at(-1)?.to ?? -1))
-  const to = isArchive ? highest : await finalOf(nodes, signal)
+  const { final: to, notFinal } = isArchive ? { final: highest, notFinal: 0 } : await finalOf(nodes, signal)
   const history = { from: settings.from, to }
   const wanted = history.from <= to ? [history] : []
   const ofNodes = isArchive
@@ -154,7 +154,7 @@ async function planParts(task: ChainTask, { nodes, sources }: Sources, signal: A
   }
   const missing = wanted.flatMap(interval => missingIntervals(parts, interval))
   const statuses = sources.map(source => source.status())
-  return { name, works, missing, sources: statuses, isArchive }
+  return { name, works, missing, sources: statuses, isArchive, notFinal }
 }
 
 function samplesOf(what: string, onStep: ChainTask['onStep']) {

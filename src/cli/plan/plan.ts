@@ -35,6 +35,8 @@ export function planCommand(): Command {
 
 function assumptionsOf(costs: EngineCosts, plans: readonly ChainPlan[]): string[] {
   const works = plans.flatMap(plan => plan.works)
+  // Where nothing was estimated, nothing was assumed.
+  if (works.every(({ estimate }) => estimate.blocks === 0)) return []
   return [
     `disk: ${costs.transfer} bytes a transfer (measured: ${costs.measured}) and ${indexesText(costs)}, ${costs.address} an address (full chains only), ${costs.block} a block with transfers`,
     ...(costs === engineCosts.file

@@ -1,7 +1,7 @@
 // Shows a plan: as JSON, and as a table with what to know of it. It works nothing out but sums.
 import { blockCount } from '../../coverage.ts'
 import type { Interval, SourceStatus } from '../../model.ts'
-import { bytesText, countText, durationText, printable, table } from '../terminal.ts'
+import { bytesText, countOf, countText, durationText, printable, table } from '../terminal.ts'
 import type { Work } from './work.ts'
 
 export type ChainPlan = {
@@ -13,6 +13,8 @@ export type ChainPlan = {
   sources: readonly SourceStatus[]
   /** Whether the head comes from files or a portal. */
   isArchive: boolean
+  /** Blocks above the final one, which are left out. */
+  notFinal: number
 }
 export type Spent = { calls: number; bytes: number; seconds: number }
 
@@ -50,9 +52,15 @@ export function totalOf(plans: readonly ChainPlan[]): Figures {
 export function shown(plans: readonly ChainPlan[], spent: Spent) {
   const chains = plans
     .filter(({ works, missing, sources }) => works.length + missing.length + sources.length > 0)
-    .map(({ name, works, missing, sources }) => [
+    .map(({ name, works, missing, sources, notFinal }) => [
       name,
-      { ...sumOf(works), parts: works.map(shownPart), missing, ...(sources.length === 0 ? {} : { sources }) },
+      {
+        ...sumOf(works),
+        not_final: notFinal,
+        parts: works.map(shownPart),
+        missing,
+        ...(sources.length === 0 ? {} : { sources }),
+      },
     ])
   const sampling = { ...spent, seconds: tenths(spent.seconds) }
   return { chains: Object.fromEntries(chains), total: totalOf(plans), sampling }
@@ -95,10 +103,11 @@ export function described(plans: readonly ChainPlan[], room: readonly string[], 
     '',
     ...plans.flatMap(sourceLines),
     ...plans.flatMap(viewsLines),
+    ...plans.flatMap(notFinalLine),
     ...works.filter(({ source, limitedBy }) => source === 'nodes' && limitedBy === 'machine').map(machineLine),
     ...limits.map(({ chain, limitedBy }) => `${chain}: the time is set by chains.${chain}.${limitedBy}.`),
     ...room,
-    `Sampling took ${countText(spent.calls)} calls, ${bytesText(spent.bytes)} and ${durationText(spent.seconds)}.`,
+    `Sampling took ${countOf(spent.calls, 'call')}, ${bytesText(spent.bytes)} and ${durationText(spent.seconds)}.`,
   ].join('\n')
 }
 
@@ -148,6 +157,17 @@ function sendersLine(chain: string, { transactions, seconds }: NonNullable<Work[
 
 function machineLine({ chain }: Work): string {
   return `${chain}: the endpoints are faster than two cores index; more cores take less time.`
+}
+
+/** Some are never final yet; that much of a history is worth a word. */
+const notFinalShare = 0.02
+
+function notFinalLine({ name, works, notFinal }: ChainPlan): string[] {
+  const planned = works.reduce((sum, { estimate }) => sum + estimate.blocks, 0)
+  if (notFinal <= planned * notFinalShare) return []
+  return [
+    `${name}: ${countOf(notFinal, 'block')} ${notFinal === 1 ? 'is not final and is' : 'are not final and are'} left out.`,
+  ]
 }
 
 /** What the activity of wallets costs, or that it is left out. */

@@ -1,0 +1,197 @@
+// What people meet on the command line: help, completion, empty lists, plurals, and what a command says where it has no
+// key, no store or no node that is of use. Commands run within this process, but for shells.
+import { spawnSync } from 'node:child_process'
+import { chmodSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { completionScript } from '../src/cli/completion.ts'
+import { createProgram } from '../src/cli/program.ts'
+import { differentBlocks } from '../src/cli/verify.ts'
+import { issueKey } from '../src/keys/keys.ts'
+import { openStore } from '../src/store/open.ts'
+import { CommandPlace, makeStore } from './command-run.ts'
+import { startSimNode } from './sim/node.ts'
+
+const address = `0x${'ab'.repeat(20)}`
+
+let place: CommandPlace
+beforeEach(() => {
+  place = new CommandPlace()
+})
+afterEach(() => place.dispose())
+
+describe('help', () => {
+  test('lists every command in one line', async () => {
+    const summaries: [name: string, summary: string][] = []
+    const walk = (command: Awaited<ReturnType<typeof createProgram>>): void => {
+      for (const each of command.commands) {
+        summaries.push([each.name(), each.summary()])
+        walk(each)
+      }
+    }
+    walk(await createProgram())
+    expect(summaries.length).toBeGreaterThan(50)
+    for (const [name, summary] of summaries) expect(summary, name).toMatch(/^[A-Z][^\n]{4,75}\.$/)
+  })
+
+  test('of a command within another is that of the command', async () => {
+    const { code, stdout } = await place.run(['help', 'keys', 'create'])
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^Usage: almanac keys create \[options\]/)])
+    expect(stdout).toContain('--expires')
+    const wrong = await place.run(['help', 'keys', 'creat'])
+    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('(Did you mean create?)')])
+  })
+})
+
+describe('completion', () => {
+  /** What bash offers after a line. */
+  const offered = (script: string, ...words: string[]): string[] => {
+    const line = words.map(word => `'${word}'`).join(' ')
+    const asked = `${script}\nCOMP_WORDS=(${line}); COMP_CWORD=$((\${#COMP_WORDS[@]}-1)); _almanac; printf '%s\\n' "\${COMPREPLY[@]}"`
+    const { stdout, stderr } = spawnSync('bash', ['--norc', '-c', asked], { encoding: 'utf8' })
+    expect(stderr).toBe('')
+    return stdout.trim().split('\n')
+  }
+
+  test('in bash offers commands, options and what they accept', async () => {
+    const { code, stdout: script } = await place.run(['completion', 'bash'])
+    expect(code).toBe(0)
+    expect(offered(script, 'almanac', 'ke')).toEqual(['keys'])
+    expect(offered(script, 'almanac', 'keys', '')).toEqual(expect.arrayContaining(['create', 'rotate', 'revoke']))
+    expect(offered(script, 'almanac', 'keys', 'create', '--sc')).toEqual(['--scopes'])
+    expect(offered(script, 'almanac', 'start', '--only', '')).toEqual(['api', 'index'])
+    expect(offered(script, 'almanac', 'plan', '--json', '--chain', 'op')).toEqual(['optimism', 'opbnb'])
+    expect(offered(script, 'almanac', 'completion', 'f')).toEqual(['fish'])
+    expect(offered(script, 'almanac', 'start', '-c', '/etc/host')).toContain('/etc/hosts')
+  })
+
+  test.each(['zsh', 'fish'] as const)('in %s knows every command and option, and is whole', async shell => {
+    const program = await createProgram()
+    const script = completionScript(shell, program)
+    for (const path of ['keys rotate', 'store backup', 'backfill throttle']) expect(script).toContain(`'${path}`)
+    for (const { options } of program.commands.flatMap(command => [command, ...command.commands]))
+      for (const { long } of options) expect(script).toContain(shell === 'fish' ? `-l ${long!.slice(2)} ` : `${long}:`)
+    const quotes = script.replaceAll("\\'", '').replace(/^#.*$/gm, '').match(/'/g)!
+    expect(quotes.length % 2).toBe(0)
+    if (spawnSync(shell, ['--version']).status !== 0) return
+    const { status, stderr } = spawnSync(shell, ['-n', '-c', script], { encoding: 'utf8' })
+    expect([status, stderr]).toEqual([0, ''])
+  })
+})
+
+describe('where nothing is there', () => {
+  test('a list says so instead of a bare heading', async () => {
+    await makeStore(place.storeUrl)
+    const said = async (...parameters: string[]) => (await place.runHere(parameters)).stdout
+    expect(await said('keys', 'list')).toBe('No keys.\n')
+    expect(await said('labels', 'show', address)).toBe('No labels.\n')
+    expect(await said('collections', 'list')).toBe('No pins.\n')
+    expect(await said('collections', 'list', '--source', 'mine')).toBe('No marks of "mine".\n')
+    expect(await said('keys', 'list', '--json')).toBe('[]\n')
+  })
+
+  test('one of a kind is not called many', async () => {
+    await makeStore(place.storeUrl)
+    const list = join(place.directory, 'names.csv')
+    writeFileSync(list, `address,label\n${address},One\n`)
+    expect((await place.runHere(['labels', 'import', list, '--source', 'mine'])).stderr).toContain(
+      'Imported 1 label as',
+    )
+    expect((await place.runHere(['labels', 'forget', 'mine'])).stderr).toBe('Removed 1 label and 0 marks of "mine".\n')
+  })
+
+  test('a contract that was never judged is not said to be by the rules', async () => {
+    await makeStore(place.storeUrl)
+    const { stdout } = await place.runHere(['explain', 'bsc', address])
+    expect(stdout).toContain('possible_spam        false: the rules have not judged it yet\n')
+    expect(stdout).not.toMatch(/say so|never judged/)
+  })
+
+  test('a configuration that may not be read is a matter of its owner, not of another file', () => {
+    const file = join(place.directory, 'almanac.yaml')
+    writeFileSync(file, '{}')
+    chmodSync(file, 0o000)
+    chmodSync(place.directory, 0o755)
+    // Root may read everything.
+    const other = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
+    const load = `import { loadConfig } from ${JSON.stringify(new URL('../src/config/load.ts', import.meta.url).href)}
+      try { loadConfig({ file: 'almanac.yaml' }) } catch (error) { console.log(error.hint) }`
+    const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', load], {
+      ...{ cwd: place.directory, encoding: 'utf8', env: {}, ...other },
+    })
+    expect(stdout).toMatch(/^let user \d+ read it, or run as its owner;/)
+  })
+})
+
+test('a key is rotated: the successor may do the same, and the old one ends after the grace period', async () => {
+  await makeStore(place.storeUrl)
+  const store = await openStore(place.storeUrl, { role: 'tool' })
+  const { key: old } = await issueKey(store, { name: 'ci', scopes: ['portfolio'], ratePerSecond: 7 })
+  await store.close()
+  const rotated = await place.runHere(['keys', 'rotate', 'ci', '--grace', '2h'])
+  expect(rotated.stdout).toMatch(/^alm_[A-Za-z0-9_-]{43}\n$/)
+  expect(rotated.stderr).toMatch(new RegExp(`^Key [0-9a-f]{12} \\(ci\\) replaces ${old.id}, which works until 2.*Z\\.`))
+  const [first, second] = JSON.parse((await place.runHere(['keys', 'list', '--json'])).stdout)
+  expect(second).toMatchObject({ name: 'ci', scopes: ['portfolio'], rate_per_second: 7, expires_at: null })
+  expect(Date.parse(first.expires_at) - Date.now()).toBeLessThan(2 * 3_600_000)
+  const again = await place.runHere(['keys', 'rotate', second.id, '--grace', '0', '--json'])
+  const { key, replaced } = JSON.parse(again.stdout)
+  expect(key).toMatchObject({ name: 'ci', secret: expect.stringMatching(/^alm_/) })
+  expect(replaced).toMatchObject({ id: second.id, state: 'revoked' })
+  const wrong = await place.runHere(['keys', 'rotate', key.id, '--grace', 'soon'])
+  expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('The grace period "soon" is not a span')])
+})
+
+test('verify counts a block once, whatever ranges it is in', () => {
+  const result = { evidence: 'bloom', transfers: 0, unheard: [] }
+  const results = [
+    { interval: { from: 1, to: 10 }, ...result },
+    { interval: { from: 5, to: 12 }, ...result },
+    { interval: { from: 20, to: 21 }, ...result },
+  ] as unknown as Parameters<typeof differentBlocks>[0]
+  expect(differentBlocks(results)).toBe(14)
+  expect(differentBlocks([])).toBe(0)
+})
+
+test('a plan of a node without final blocks says what it leaves out, and assumes nothing of nothing', async () => {
+  const node = await startSimNode({ chain: { chainId: 31_337, height: 41, finalityDepth: 41 } })
+  try {
+    place.configure({ sim: { id: 31_337, rpc: node.url, index: 'full' } })
+    const { stdout } = await place.runHere(['plan'])
+    expect(stdout).toMatch(/^sim: 41 blocks are not final and are left out\.$/m)
+    place.configure({ sim: { id: 31_337, rpc: node.url } })
+    const nothing = (await place.runHere(['plan'])).stdout
+    expect(nothing).toContain('No contract is configured')
+    expect(nothing).not.toContain('Assumed:')
+  } finally {
+    await node.close()
+  }
+})
+
+describe('status', () => {
+  test('needs no key where the store is, and says what it shows', async () => {
+    const node = await startSimNode({ chain: { chainId: 31_337, height: 100, hashes: 'cheap' } })
+    place.configure({ sim: { id: 31_337, rpc: node.url, index: 'full' } })
+    const service = place.begin(['start', '--listen', '127.0.0.1:0'], { ALMANAC_KEY: 'the-operator-key' })
+    const { host } = new URL(await service.listening())
+    const shown = async (...more: string[]) => place.runHere(['status', '--listen', host, ...more])
+    await service.until(async () => /^sim +\w+ +100 /m.test((await shown()).stdout), 'a report in the store')
+    const { code, stdout, stderr } = await shown()
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/^No key is given, .* in the store\.\n$/)])
+    expect(stdout).toMatch(/^CHAIN +STATE +HEAD +AGE +LAG +COVERED +RATE +ETA +ENDPOINTS$/m)
+    expect(stdout).toMatch(/^sim +\w+ +100 /m)
+    const json = (await shown('--json')).stdout
+    expect(json).toMatch(/^\{\n {2}"version": /)
+    expect(JSON.parse(json).chains.sim).toMatchObject({ head: 100 })
+    // Over HTTP the same form.
+    expect((await shown('--json', '--key', 'the-operator-key')).stdout).toMatch(/^\{\n {2}"/)
+    // Another server's store is not at hand.
+    const elsewhere = await place.runHere(['status', '--url', `http://${host}`])
+    expect([elsewhere.code, elsewhere.stderr]).toEqual([
+      1,
+      expect.stringMatching(/Try: {3}pass a key with the scope ops .* keys create --name status --scopes ops\n$/),
+    ])
+    await service.kill()
+    await node.close()
+  })
+})
