@@ -117,7 +117,12 @@ const emptyRoot = keccak256(Uint8Array.of(0x80))
 const nothing = new Uint8Array()
 
 /** A chain of blocks without transactions. `difficulty` of each; 0: after the merge. */
-export function madeChain(from: number, count: number, difficulty = 1): (WrittenBlock & { hash: Buffer })[] {
+export function madeChain(
+  from: number,
+  count: number,
+  difficulty = 1,
+  timeOf = (number: number) => 1_600_000_000 + number,
+): (WrittenBlock & { hash: Buffer })[] {
   const blocks: (WrittenBlock & { hash: Buffer })[] = []
   let parent: Uint8Array = new Uint8Array(32)
   for (let number = from; number < from + count; number++) {
@@ -127,7 +132,7 @@ export function madeChain(from: number, count: number, difficulty = 1): (Written
     }
     const header = encodeRlp([
       ...[parent, new Uint8Array(32), new Uint8Array(20), new Uint8Array(32), emptyRoot, emptyRoot],
-      ...[new Uint8Array(256), word(difficulty), word(number), word(30_000_000), nothing, word(1_600_000_000 + number)],
+      ...[new Uint8Array(256), word(difficulty), word(number), word(30_000_000), nothing, word(timeOf(number))],
       ...[nothing, new Uint8Array(32), new Uint8Array(8)],
     ])
     const total = Buffer.alloc(32)

@@ -1,6 +1,7 @@
 // Reads the headers of a file: whether each is the parent of the next, and whether the frozen accumulator has them.
 // Bodies and receipts are not looked at.
 import { blockNumberMax, type Interval } from '../../model.ts'
+import { timeFault } from '../source/block-time.ts'
 import { UnreadableFile } from './e2store.ts'
 import { type FileHeader, readHeader } from './file-block.ts'
 import type { ProofKind } from './header-proof.ts'
@@ -48,6 +49,7 @@ function headerAt(file: HistoryFile, number: number): FileHeader {
   const header = readHeader(file.header(number))
   if (header.number !== number) throw new UnreadableFile(`is block ${header.number} by its header`)
   if (number > blockNumberMax) throw new UnreadableFile(`has a number above ${blockNumberMax}, which no chain has`)
+  requireTime(header)
   return header
 }
 
@@ -56,6 +58,12 @@ function requireLink(parent: FileHeader, header: FileHeader): void {
     throw new UnreadableFile(`names ${header.parentHash} as its parent, block ${parent.number} is ${parent.hash}`)
   if (!parent.isBeforeMerge && header.isBeforeMerge)
     throw new UnreadableFile('has a difficulty, and the block before it has none')
+  requireTime(header, parent)
+}
+
+function requireTime(header: FileHeader, parent?: FileHeader): void {
+  const fault = timeFault(header, parent)
+  if (fault !== undefined) throw new UnreadableFile(fault)
 }
 
 export function requireGenesis({ number, hash }: FileHeader, network: Network | undefined): void {

@@ -119,6 +119,34 @@ test('single files are read like folders, and a path that is missing is told', a
   })
 })
 
+test('files whose times go back or have not come are refused by name, with the block', async () => {
+  const nowSeconds = Math.floor(Date.now() / 1_000)
+  const back = madeChain(0, 8, 1, number => (number === 5 ? 1_500_000_000 : 1_600_000_000 + number))
+  const ahead = madeChain(8, 8, 1, number => (number < 14 ? 1_600_000_000 : nowSeconds + 2 * 86_400))
+  // Chains whose blocks have the same time are there, and clocks differ.
+  const odd = madeChain(16, 8, 1, number => (number < 20 ? 1_600_000_000 : nowSeconds + 3_600))
+  const source = await looked(
+    folder({
+      ...{
+        'local-0-a.ere': writeEre(0, back),
+        'local-1-b.ere': writeEre(8, ahead),
+        'local-2-c.ere': writeEre(16, odd),
+      },
+    }),
+  )
+  for (const { from, to } of [...source.holds]) await source.range({ from, to }, transfers, signal).catch(() => {})
+  for (const to of [15, 7]) await source.range({ from: to - 7, to }, transfers, signal).catch(() => {})
+  expect(source.holds).toEqual([{ from: 16, to: 23 }])
+  expect(source.status().refused).toEqual([
+    {
+      name: 'local-0-a.ere',
+      block: 5,
+      reason: 'has the time 1500000000, and the block before it the later 1600000004',
+    },
+    { name: 'local-1-b.ere', block: 15, reason: expect.stringMatching(/^has the time \d+, which has not come/) },
+  ])
+})
+
 test('files of another network, without receipts and of another kind are refused by name', async () => {
   const [block] = mainnetBlocks()
   const number = readHeader(block!.header).number

@@ -13,6 +13,7 @@ import { addToBloom, emptyBloom } from '../proof/bloom.ts'
 import { type FailedCheck, type Failure, failure, shown } from '../proof/failure.ts'
 import { readReplay, transactionForms } from '../proof/transaction-types.ts'
 import type { RpcBlock, RpcLog, RpcReceipt, RpcTransaction } from '../rpc/port.ts'
+import { timeFault } from '../source/block-time.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 import { decodeRange } from '../source/decode-range.ts'
 import { blockColumns, type PortalColumn } from './portal-query.ts'
@@ -56,8 +57,8 @@ export function decodePortalBodies(task: PortalTask): PortalResult {
     const bytes = bodies.reduce((sum, body) => sum + body.length, 0)
     const result = decodeRange({ chain, scope, interval, answers, grain: 'range', bytes, recoverSenders: true })
     if (!result.ok) return result
-    const hidden = hiddenIn(result.range, translated, task)
-    if (hidden !== undefined) return { ok: false, failure: hidden }
+    const wrong = hiddenIn(result.range, translated, task) ?? mistimedIn(result.range)
+    if (wrong !== undefined) return { ok: false, failure: wrong }
     return { ...result, completed: translated.filter(({ isCompleted }) => isCompleted).length }
   } catch (error) {
     // Whatever an answer makes this code throw is the fault of who gave it.
@@ -80,6 +81,14 @@ function hiddenIn(
   const isServed = !lacking.some(column => column.startsWith('transaction.')) && !translated.some(({ lack }) => lack)
   const isKnown = chain.quirks.stateSyncTransactions !== true && translated.every(({ block }) => areKnown(block))
   return isServed && isKnown ? failure('transactions', interval.from, doubt.reason) : undefined
+}
+
+function mistimedIn({ headers }: DecodedRange): Failure | undefined {
+  for (const [at, header] of headers.entries()) {
+    const fault = timeFault(header, headers[at - 1])
+    if (fault !== undefined) return failure('header-unreadable', header.number, `block ${header.number} ${fault}`)
+  }
+  return undefined
 }
 
 /** Whether everything was served that the hash of a header is of, and its form is known. */
