@@ -173,3 +173,54 @@ test('archives that do not join are stored apart, and why they do not is told', 
   const { transfers, blocks, counts } = await fileDump()
   expect(await dumpOf(url, id)).toMatchObject({ transfers, blocks, counts, pending: 0 })
 })
+
+describe('the state', () => {
+  test('says that no source can be read, while what is stored is served', async () => {
+    const [history, aside] = [folder(), folder()]
+    exportChain(chain, whole, { folder: history, format: 'ere' })
+    const url = await sqlite.newStore()
+    const index = await opened(url, { history: [history] })
+    await index.complete(head)
+    renameSync(history, join(aside, 'away'))
+    await index.configure({ history: [history] })
+    const stalled = await index.until(({ state }) => state === 'stalled')
+    expect(stalled).toMatchObject({
+      ...{ head, complete: true },
+      reason: expect.stringMatching(/^sim has no node, and no source of it can be read: .*ENOENT.* Try: put files/),
+    })
+    renameSync(join(aside, 'away'), history)
+    await index.configure({ history: [history] })
+    await index.complete(head)
+  })
+
+  test('says that no block is the one that the operator names', async () => {
+    const history = folder()
+    const [file] = exportChain(chain, whole, { folder: history, format: 'ere' })
+    const wrong = `0x${'ab'.repeat(32)}` as Hash
+    const stalledBy = (sources: SourceNames) =>
+      opened(url, sources).then(async index => {
+        const stalled = await index.until(({ state }) => state === 'stalled')
+        expect(stalled).toMatchObject({
+          ...{ complete: true, blocks_left: 0 },
+          reason: expect.stringMatching(
+            /^sim has no block 0xabab\w+, which chains\.sim\.anchor names\. Try: check the hash/,
+          ),
+        })
+        return index
+      })
+    const url = await sqlite.newStore()
+    const index = await stalledBy({ history: [history], anchor: wrong })
+    await index.configure({ history: [history], anchor: hashOf(40) })
+    await index.until(
+      ({ state, covered }) => state === 'live' && covered.some(each => each.evidence === 'receipts-root'),
+    )
+    await index.close()
+    // It is stored: the file is not needed to know it.
+    rmSync(file!.path)
+    const later = await opened(url, { history: [history], anchor: hashOf(40) })
+    await later.complete(head)
+    await later.close()
+    const byPortal = await stalledBy({ portal: await portalOf(), anchor: wrong })
+    await byPortal.close()
+  })
+})

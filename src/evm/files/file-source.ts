@@ -82,6 +82,13 @@ class FileSource implements BulkSource {
     return this.#catalogue.refusals
   }
 
+  get named(): BulkSource['named'] {
+    const { hasLooked, files } = this.#catalogue
+    if (this.#named === undefined) return undefined
+    const mayBeFound = !hasLooked || this.#named.progress !== undefined || this.#named.isIn(files)
+    return { hash: this.#named.hash, isFound: this.#named.at !== undefined ? true : mayBeFound ? undefined : false }
+  }
+
   get proofs(): number {
     return this.#trusted.changes + (this.#named?.at === undefined ? 0 : 1)
   }
@@ -187,12 +194,11 @@ class FileSource implements BulkSource {
 
   /** What it still looks for, or looked for in vain. */
   get #underWay(): string | undefined {
-    const { looking, hasLooked, files } = this.#catalogue
+    const { looking, hasLooked } = this.#catalogue
     if (looking !== undefined && !hasLooked) return `it looks at its files: ${looking.done} of ${looking.of}`
     const search = this.#named?.progress
     if (search !== undefined) return `it looks for the block of \`anchor\`: ${search.done} of ${search.of} files`
-    if (this.#named === undefined || !hasLooked || this.#named.isIn(files)) return undefined
-    return 'no block of its files has the hash that `anchor` names'
+    return this.named?.isFound === false ? 'no block of its files has the hash that `anchor` names' : undefined
   }
 
   /** A task that gives less than it was asked for leaves a hole above those that are under way. */

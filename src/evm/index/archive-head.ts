@@ -44,6 +44,7 @@ export class ArchiveHead implements FollowedHead {
     const stored = await store.chainState(chain)
     if (stored === undefined) throw nothingThere(chainName, bulk)
     this.#take(stored)
+    if (bulk.haveFailed) throw unreadable(chainName, bulk)
     return { kind: 'idle' }
   }
 
@@ -104,12 +105,19 @@ export class ArchiveHead implements FollowedHead {
 }
 
 function nothingThere(chain: string, bulk: BulkSources): AlmanacError {
-  const reasons = bulk.status().map(({ name, to, reason, refused }) => {
-    const lack = to === undefined ? (refused[0]?.reason ?? 'it has no blocks') : `it does not give block ${to}`
-    return `${name}: ${reason ?? lack}`
+  return sourceFailure(chain, 'no source gives it a head', bulk)
+}
+
+function unreadable(chain: string, bulk: BulkSources): AlmanacError {
+  return sourceFailure(chain, 'no source of it can be read', bulk)
+}
+
+function sourceFailure(chain: string, what: string, bulk: BulkSources): AlmanacError {
+  const reasons = bulk.status().map(({ name, to, reason, refused: [first] }) => {
+    const lack = to === undefined ? 'it has no blocks' : `it does not give block ${to}`
+    return `${name}: ${reason ?? lack}${first === undefined ? '' : ` (${first.name} ${first.reason})`}`
   })
-  const message = `${chain} has no node, and no source gives it a head: ${reasons.join('; ')}.`
-  return new AlmanacError('upstream_failed', message, {
+  return new AlmanacError('upstream_failed', `${chain} has no node, and ${what}: ${reasons.join('; ')}.`, {
     retryable: true,
     hint: `put files with blocks where chains.${chain}.history says, check chains.${chain}.portal, or set chains.${chain}.rpc.`,
   })

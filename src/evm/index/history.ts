@@ -5,7 +5,7 @@ import { followSignals, pause } from '../../abort.ts'
 import { blockCount, intervalsFrom, isCovered, joinIntervals, missingIntervals } from '../../coverage.ts'
 import { AlmanacError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
-import type { Address, Interval } from '../../model.ts'
+import type { Address, Hash, Interval } from '../../model.ts'
 import { rpcFailureOf } from '../../rpc/failures.ts'
 import { chainCoverage } from '../../store/chain-coverage.ts'
 import type { Store } from '../../store/store.ts'
@@ -15,6 +15,7 @@ import { lowestFloor, outOfReach } from '../rpc/history-floors.ts'
 import type { RpcPort } from '../rpc/port.ts'
 import { type BulkSource, SourceLost } from '../source/bulk-source.ts'
 import type { BulkSources } from '../source/bulk-sources.ts'
+import { findStored } from '../source/find-stored.ts'
 import { FullSource } from '../source/full-source.ts'
 import type { WatchedSource } from '../source/watched-source.ts'
 import { dropLostRanges, linkedClaims } from './anchors.ts'
@@ -63,6 +64,9 @@ export class History {
   #isResting = false
   /** Blocks that could not be connected to what is stored of them or beside them, in this round, and why. */
   #unconnected: (Interval & { error: unknown })[] = []
+  /** The block that the operator names, found among those that are stored; and for which it was looked in vain. */
+  #stored: Hash | undefined
+  #missing: string | undefined
   /** What there was when claims were last looked at for what can rise. */
   #raised: { claims: string; sources: readonly BulkSource[] } | undefined
 
@@ -87,6 +91,24 @@ export class History {
     this.isDone = isDone && !isLacking && !bulk.replaced.aborted
     if (isDone || control.isHeld) this.#rest()
     if (isLacking) throw outOfReach(setup.chain.name, rpc.status())
+    if (isDone && rpc.endpoints.length === 0) await this.#requireNamed(signal)
+  }
+
+  /** What the operator names must be there: nothing else of an archive says which chain it is. */
+  async #requireNamed(signal: AbortSignal): Promise<void> {
+    const { setup, store, bulk, follower } = this.#options
+    const { chain, from } = setup
+    const hash = bulk.misnamed
+    if (hash === undefined || hash === this.#stored) return
+    const within = { from, to: follower.finalized }
+    const searched = `${hash} ${within.to}`
+    // What was read before it was named, or by a source that is gone.
+    const number = searched === this.#missing ? undefined : await findStored({ store, chain, hash }, within, signal)
+    if (number === undefined) {
+      this.#missing = searched
+      throw misnamed(chain.name, hash)
+    }
+    this.#stored = hash
   }
 
   /** Contracts are read and judged while history rests. */
@@ -280,5 +302,12 @@ function doNotJoin(chain: string, { block, message }: Unfounded): AlmanacError {
   return new AlmanacError('upstream_invalid', `${chain} has blocks of two chains: ${message}.`, {
     retryable: true,
     hint: `set chains.${chain}.anchor to the hash of a block that you know to be of ${chain}, or give it a node. To take back what is stored from block ${block} on, stop the service and run almanac chain unfinalize ${chain} --to ${block - 1}.`,
+  })
+}
+
+function misnamed(chain: string, hash: Hash): AlmanacError {
+  return new AlmanacError('upstream_invalid', `${chain} has no block ${hash}, which chains.${chain}.anchor names.`, {
+    retryable: true,
+    hint: `check the hash. Among what a portal gave only blocks with NFT transfers and the highest 10,000 are found.`,
   })
 }

@@ -187,3 +187,11 @@ describe('simulated blocks', () => {
       expect(decodePortalBodies({ ...task([]), bodies: [body] })).toMatchObject({ ok: false })
   })
 })
+
+test('blocks of a time that has not come are wrong, though they hash to their hash', () => {
+  const ahead = new SimChain({ ...trialChain.options, genesisTime: 2 ** 33 })
+  const task = { chain: simulated, scope: 'transfers', interval: { from: 5, to: 5 }, lacking: [] } as const
+  const result = decodePortalBodies({ ...task, bodies: [bodyOf([portalBlock(ahead, 5)])] })
+  const message = expect.stringMatching(/^block 5 has the time \d+, which has not come/)
+  expect(result).toMatchObject({ ok: false, failure: { check: 'header-unreadable', block: 5, message } })
+})

@@ -69,6 +69,8 @@ class PortalSource implements BulkSource {
   /** The ranges of late lacked fields of their headers. */
   #needsHeaders = false
   #anchorNumber: number | undefined
+  /** For the anchor, in vain. */
+  #hasSearched = false
   refusals = 0
 
   constructor(options: PortalSourceOptions) {
@@ -83,6 +85,12 @@ class PortalSource implements BulkSource {
     if (from === undefined || to === undefined || from > to || this.#failure !== undefined) return []
     const refused = this.#refusedNow()
     return refused.length >= refusedMax ? [] : missingIntervals(refused, { from, to })
+  }
+
+  get named(): BulkSource['named'] {
+    const { anchor: hash } = this.#options
+    if (hash === undefined) return undefined
+    return { hash, isFound: this.#anchorNumber !== undefined ? true : this.#hasSearched ? false : undefined }
   }
 
   get proofs(): number {
@@ -156,6 +164,7 @@ class PortalSource implements BulkSource {
     if (hash === undefined) return undefined
     this.#anchorNumber ??=
       (await storedNumber?.(hash, { from, to }, signal)) ?? (await this.#topNamed(hash, { from, to }, signal))
+    this.#hasSearched = true
     const number = this.#anchorNumber
     if (number === undefined || number < from || number > to) return undefined
     return { number, hash, evidence: 'receipts-root' }

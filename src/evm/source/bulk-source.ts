@@ -27,6 +27,8 @@ export interface BulkSource {
   header(number: number, signal: AbortSignal): Promise<BulkHeader | undefined>
   /** The highest block of the interval that is proven or that the operator names. */
   anchorIn(interval: Interval, signal: AbortSignal): Promise<Anchor | undefined>
+  /** The block that the operator names, and whether it has it, once it has looked; absent where none is named. */
+  readonly named?: { hash: Hash; isFound: boolean | undefined } | undefined
   /** Grows when it may know an anchor that it did not know before: roots to check proofs against, the named block. */
   readonly proofs: number
   /** How often it got something wrong. */

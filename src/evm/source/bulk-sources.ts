@@ -1,6 +1,6 @@
 // The bulk sources of one chain, in the order in which they are asked: files before a portal. They may be replaced
 // while history is filled: a signal then tells readers to begin again.
-import type { Block, Interval, SourceStatus } from '../../model.ts'
+import type { Block, Hash, Interval, SourceStatus } from '../../model.ts'
 import { type Anchor, type BulkHeader, type BulkSource, SourceLost } from './bulk-source.ts'
 
 /** How often they look what they have, unless the configuration was read again. */
@@ -70,6 +70,18 @@ export class BulkSources {
     return this.status().some(
       ({ state, refused }) => state === 'waiting' || (state === 'failed' && refused.length === 0),
     )
+  }
+
+  /** Whether one of them failed, and none has anything. */
+  get haveFailed(): boolean {
+    const states = this.status().map(({ state }) => state)
+    return states.includes('failed') && !states.includes('ready') && !states.includes('waiting')
+  }
+
+  /** The hash that the operator names, where each of them has looked for it in vain. */
+  get misnamed(): Hash | undefined {
+    const named = this.#all.flatMap(source => source.named ?? [])
+    return named.every(({ isFound }) => isFound === false) ? named[0]?.hash : undefined
   }
 
   /** The highest block above another that one of them gives whole. What cannot be read is held no longer. */
