@@ -996,6 +996,13 @@ export interface components {
             opens_at?: string;
             blocks_per_second?: number;
           };
+          /** @description The newest stored blocks that are not final, lowest first. A number with another hash was replaced. */
+          recent?: {
+              number: number;
+              /** @description Its first bytes. */
+              hash: string;
+              timestamp: number;
+            }[];
           /** @description Contracts that are being indexed on demand, and those that wait for it. */
           queue?: {
             running: number;

@@ -2,6 +2,7 @@
 import { blockCount, wholeCoverage } from '../coverage.ts'
 import { AlmanacError } from '../errors.ts'
 import {
+  type Block,
   type ChainStatus,
   type CoveredInterval,
   isContractScope,
@@ -33,6 +34,8 @@ export type LiveFeedOptions = {
   store: Pick<Store, 'info'>
   /** Coverage of some contracts of a chain. Absent: none is shown. */
   contractsOf?: (chain: string, intervalsMax: number) => Promise<ChainStatus['covered']>
+  /** The stored blocks of a chain that are not final. Absent: none is shown. */
+  hotBlocksOf?: (chain: string) => Promise<readonly Block[]>
   /** What `/ready` names as wrong. Absent: nothing is. */
   problemsOf?: (report: StatusReport) => Promise<Problem[]>
   /** Absent: nothing is told of the API. */
@@ -125,12 +128,14 @@ export class LiveFeed {
       const [report, info] = await Promise.all([status(), store.info()])
       const atMs = Date.now()
       const isHeard = this.#listeners.size > 0
-      const [chains, problems, figures] = await Promise.all([
+      const [chains, recent, problems, figures] = await Promise.all([
         isHeard ? this.#withContracts(report.chains) : report.chains,
+        isHeard ? this.#recentBlocks(report.chains) : undefined,
         isHeard ? problemsOf?.(report) : undefined,
         isHeard ? api?.look() : undefined,
       ])
-      const next = liveStatus({ report: { ...report, chains }, store: info, version, atMs, problems, api: figures })
+      const told = { store: info, version, atMs, recent, problems, api: figures }
+      const next = liveStatus({ report: { ...report, chains }, ...told })
       this.#publishBlocks(next)
       this.#publish({ name: 'status', data: next })
       this.#published = next
@@ -153,6 +158,13 @@ export class LiveFeed {
       const covered = chain.contracts ? await contractsOf(name, contractsMax) : chain.covered
       return [name, { ...chain, covered }] as const
     })
+    return Object.fromEntries(await Promise.all(entries))
+  }
+
+  async #recentBlocks(chains: StatusReport['chains']): Promise<LiveFacts['recent']> {
+    const { hotBlocksOf } = this.#options
+    if (hotBlocksOf === undefined) return undefined
+    const entries = Object.keys(chains).map(async name => [name, await hotBlocksOf(name)] as const)
     return Object.fromEntries(await Promise.all(entries))
   }
 
@@ -196,6 +208,8 @@ export type LiveChain = Omit<ChainStatus, 'covered' | 'contracts'> & {
   coverage: LiveCoverage
   /** Blocks whose transfers are covered, where wallets are not as far. */
   transfers_blocks?: number
+  /** The newest stored blocks, lowest first; absent where none of them can be replaced any more. */
+  recent?: { number: number; hash: string; timestamp: number }[]
   /** Contracts that are covered on their own, newest blocks first. */
   contracts: { total: number; shown: (LiveCoverage & { contract: string })[] }
 }
@@ -216,19 +230,39 @@ export type LiveFacts = {
   store: StoreInfo
   version: string
   atMs: number
+  /** Blocks that are not final, lowest first, by the name of the chain. */
+  recent?: Readonly<Record<string, readonly Block[]>> | undefined
   problems?: readonly Problem[] | undefined
   api?: LiveApi | undefined
 }
 
-export function liveStatus({ report, store, version, atMs, problems = [], api }: LiveFacts): LiveStatus {
+export function liveStatus({ report, store, version, atMs, recent, problems = [], api }: LiveFacts): LiveStatus {
   return {
     at: atMs,
     version,
     store: shownStore(store),
     problems,
     ...(api === undefined ? {} : { api }),
-    chains: Object.fromEntries(Object.entries(report.chains).map(([name, chain]) => [name, liveChain(chain)])),
+    chains: Object.fromEntries(
+      Object.entries(report.chains).map(([name, chain]) => [
+        name,
+        { ...liveChain(chain), ...recentOf(recent?.[name]) },
+      ]),
+    ),
     solana: { ...report.solana },
+  }
+}
+
+/** Enough of the newest blocks to see which were replaced, and enough of a hash to tell two blocks apart. */
+const recentMax = 24
+const hashLength = 18
+
+function recentOf(blocks: readonly Block[] = []): Pick<LiveChain, 'recent'> {
+  if (blocks.length === 0) return {}
+  return {
+    recent: blocks
+      .slice(-recentMax)
+      .map(({ number, hash, timestamp }) => ({ number, hash: hash.slice(0, hashLength), timestamp })),
   }
 }
 

@@ -211,6 +211,10 @@ const chain = z.object({
   backfill: backfill
     .optional()
     .describe('Whether history may be filled, and how fast. Absent where another process has the chain.'),
+  recent: z
+    .array(z.object({ number: z.int(), hash: z.string().describe('Its first bytes.'), timestamp: z.int() }))
+    .optional()
+    .describe('The newest stored blocks that are not final, lowest first. A number with another hash was replaced.'),
   queue: z
     .object({ running: z.int(), running_max: z.int(), waiting: z.int(), waiting_max: z.int() })
     .optional()

@@ -171,11 +171,15 @@ async function serve({ loaded, store, indexers, log, metrics, opened, ...parts }
   const { status } = indexers
   const version = packageVersion()
   const contractsOf = (name: string, intervalsMax: number) => coverageOfChain({ store, chains }, name, intervalsMax)
+  const hotBlocksOf = async (name: string) => {
+    const chain = chains.parse(name)
+    return chain === undefined ? [] : await store.hotBlocks(chain.id)
+  }
   const meter = new RequestMeter()
   const problemsOf = (report: StatusReport) =>
     findProblems({ store, chains, status: async () => report, lagMaxSeconds: limits.lagMaxSeconds })
   const live = new LiveFeed({
-    ...{ status, store, contractsOf, problemsOf, version },
+    ...{ status, store, contractsOf, hotBlocksOf, problemsOf, version },
     api: new ApiWatch(meter, store),
   })
   const replica =
