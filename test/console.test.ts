@@ -120,7 +120,7 @@ walkConsole(walk => {
     await expect
       .poll(async () => Number.parseFloat((await stat('Requests').textContent())!.slice(8)), patience)
       .toBeGreaterThan(0)
-    await expect.poll(() => stat('Latency p99').textContent(), patience).toMatch(/^Latency p99[\d.]+msp50 [\d.]+ ms$/)
+    await expect.poll(() => stat('Latency p99').textContent(), patience).toMatch(/^Latency p99[\d.,]+msp50 [\d.,]+ ms$/)
     expect(await stat('Error rate').textContent()).toContain('0%')
     const row = page.getByRole('row', { name: /^ALMANAC_KEY/ })
     await row.waitFor(patience)
@@ -155,6 +155,7 @@ walkConsole(walk => {
     await plot.getByRole('img', { name: 'Endpoint latency, ms. sim a: now –, at most 12.' }).waitFor(patience)
     const times = new Set(((await page.evaluate('drawn')) as string[]).filter(text => /^12:0\d$/.test(text)))
     expect([...times].length).toBeGreaterThanOrEqual(3)
+    await plot.scrollIntoViewIfNeeded()
     const box = (await plot.locator('canvas').boundingBox())!
     await page.mouse.move(box.x + box.width / 4, box.y + box.height / 2)
     await expect.poll(() => plot.locator('.plot-tooltip').textContent(), patience).toMatch(/^12:0[01]:\d\dsim a 12ms$/)
@@ -797,6 +798,22 @@ walkConsole(walk => {
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'sim', level: 1 }).waitFor(patience)
     expect(await page.evaluate('document.getAnimations().length')).toBe(0)
+  })
+
+  test('blocks that a reorganisation takes back are seen to go', async () => {
+    const page = await open()
+    const ribbon = page.getByRole('img', { name: /^sim: newest block/ })
+    await ribbon.waitFor(patience)
+    const { head } = walk.world.node.chain
+    expect(await ribbon.locator('.taken-back').count()).toBe(0)
+    walk.world.node.reorg({ depth: 2, length: 3 })
+    await expect
+      .poll(() => ribbon.locator('.taken-back').allTextContents(), patience)
+      .toEqual([`${head - 1}`, `${head}`])
+    expect(await ribbon.getAttribute('aria-label')).toBe(
+      `sim: newest block ${head + 1}; 2 blocks were taken back by a reorganisation.`,
+    )
+    await accept(page, 'reorganised')
   })
 
   test('is there within a second', async () => {

@@ -4,6 +4,7 @@ import { ChainsPanel } from '../overview/chains-panel.tsx'
 import { Figures } from '../overview/figures.tsx'
 import { KeysPanel } from '../overview/keys-panel.tsx'
 import { PlotsPanel } from '../overview/plots-panel.tsx'
+import { RibbonPanel } from '../overview/ribbon-panel.tsx'
 import { VerdictBanner } from '../overview/verdict-banner.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { AlertIcon } from '../parts/icons.tsx'
@@ -25,6 +26,7 @@ export function Overview() {
       <VerdictBanner />
       <Figures />
       {isIndexing ? <ChainsPanel told={told} /> : <NothingIndexed />}
+      <RibbonPanel told={told} />
       {told.api !== undefined && <KeysPanel api={told.api} />}
       <PlotsPanel />
     </>

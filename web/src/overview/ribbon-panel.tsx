@@ -1,0 +1,41 @@
+// The newest blocks of every chain as they arrive. Those that a reorganisation takes back are struck through beside the
+// ones that took their place, and leave after a while.
+import { useRef } from 'preact/hooks'
+import { Panel } from '../parts/panel.tsx'
+import type { LiveStatus } from '../state/live.ts'
+import { hrefOf } from '../state/route.ts'
+import { nextBlocks, ribbonText, type ShownBlock } from './ribbon.ts'
+
+export function RibbonPanel({ told: { chains, at } }: { told: LiveStatus }) {
+  const shown = useRef<{ at: number; blocks: ReadonlyMap<string, ShownBlock[]> }>({ at: 0, blocks: new Map() })
+  if (shown.current.at !== at) {
+    const entries = Object.entries(chains).flatMap(([name, { recent }]) =>
+      recent === undefined ? [] : [[name, nextBlocks(shown.current.blocks.get(name) ?? [], recent, at)] as const],
+    )
+    shown.current = { at, blocks: new Map(entries) }
+  }
+  const { blocks } = shown.current
+  if (blocks.size === 0) return null
+  return (
+    <Panel id="ribbon" title="Newest blocks" note="not final yet; struck through: taken back by a reorganisation">
+      <ul class="ribbons">
+        {[...blocks].map(([name, row]) => (
+          <li key={name}>
+            <a href={hrefOf(['chain', name])}>{name}</a>
+            <div class="ribbon" role="img" aria-label={ribbonText(name, row)}>
+              {row.map(({ number, hash, takenBackAt }) => (
+                <span
+                  key={hash}
+                  class={takenBackAt === undefined ? 'block' : 'block taken-back'}
+                  title={`block ${number} ${hash}…`}
+                >
+                  {takenBackAt === undefined ? String(number).slice(-3) : <s>{String(number).slice(-3)}</s>}
+                </span>
+              ))}
+            </div>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  )
+}
