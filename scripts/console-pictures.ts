@@ -1,5 +1,6 @@
-// Takes pictures of every page of the console: `npm run pictures [folder] [-- --only overview,keys]`. Light and dark, wide and
-// narrow, with data, empty, loading and broken, from one service over a seeded store. For people to look at; it judges nothing.
+// Takes pictures of every page of the console: `npm run pictures [folder] [-- --only overview,keys --states data]`.
+// Light and dark, wide and narrow, with data, empty, loading and broken, from one service over a seeded store. For
+// people to look at; it judges nothing.
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'

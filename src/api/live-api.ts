@@ -1,5 +1,5 @@
-// How the API does, for the live feed: the figures of this process, and the use of keys today, which all processes count
-// in the store. It counts nothing itself.
+// How the API does, for the live feed: the figures of this process, and the use of keys today, which all processes
+// count in the store. It counts nothing itself.
 import type { KeyStore } from '../store/key-store.ts'
 import type { LiveSample } from './live-history.ts'
 import type { RequestMeter } from './request-figures.ts'

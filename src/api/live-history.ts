@@ -1,5 +1,5 @@
-// A bounded history of the API's figures, each chain's lag and rates and each endpoint's health, as columns for plots. In
-// memory only.
+// A bounded history of the API's figures, each chain's lag and rates and each endpoint's health, as columns for plots.
+// In memory only.
 import type { EndpointStatus, StatusReport } from '../model.ts'
 
 export const measures = [

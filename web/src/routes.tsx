@@ -1,9 +1,9 @@
 // Which page an address names, how its tab is titled, and how the page is loaded: all but the overview when first needed.
 import type { ComponentChild } from 'preact'
 import { readAsOf } from './holdings/as-of.ts'
+import { Lazy, lazily } from './lazy.tsx'
 import { NotFound } from './pages/not-found.tsx'
 import { Overview } from './pages/overview.tsx'
-import { Lazy, lazily } from './parts/lazy.tsx'
 import { shortText } from './quantities.ts'
 import { firstChain } from './state/live.ts'
 import type { Route } from './state/route.ts'

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals'
 import type { ComponentType } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { Skeleton } from './skeleton.tsx'
+import { Skeleton } from './parts/skeleton.tsx'
 
 export type LazyPage<Props> = {
   id: number
