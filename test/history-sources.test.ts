@@ -191,7 +191,10 @@ describe('evidence', () => {
     await indexAll(chainOf(560_048), head, url, sources)
     const claims = () => claimsOf(url, hoodi.options.chainId as ChainId)
     expect(evidenceOf(await claims())).toEqual([{ ...interval, evidence: 'unanchored' }])
-    // What is stored rises with the roots, and is not read again.
+    const named = await HistoryIndex.open(chainOf(560_048), url, { ...sources, anchor: hoodi.hashOf(90) as Hash })
+    await named.until(({ covered }) => covered.some(({ evidence }) => evidence === 'receipts-root'))
+    await named.close()
+    // What is stored rises with the roots, and is not read again, also what rests on the word of the operator.
     const index = await HistoryIndex.open(chainOf(560_048), url, { ...sources, historySummaries: [summaries] })
     onTestFinished(() => index.close())
     await index.until(({ covered }) => covered.every(({ evidence }) => evidence === 'canonical'))

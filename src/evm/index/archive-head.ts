@@ -53,7 +53,7 @@ export class ArchiveHead implements FollowedHead {
     this.#finalized = finalized
   }
 
-  /** To the highest block that is given whole: a source that names more than it has holds up no other. */
+  /** To the highest block that is given: a source that names more than it has holds up no other. */
   async #rise(signal: AbortSignal): Promise<void> {
     const { chain, store, bulk } = this.#options
     const head = await bulk.topAbove(this.#latest?.number ?? -1, signal)
@@ -114,7 +114,7 @@ function unreadable(chain: string, bulk: BulkSources): AlmanacError {
 
 function sourceFailure(chain: string, what: string, bulk: BulkSources): AlmanacError {
   const reasons = bulk.status().map(({ name, to, reason, refused: [first] }) => {
-    const lack = to === undefined ? 'it has no blocks' : `it does not give block ${to}`
+    const lack = to === undefined ? 'it has no blocks' : `it gives no header of block ${to}`
     return `${name}: ${reason ?? lack}${first === undefined ? '' : ` (${first.name} ${first.reason})`}`
   })
   return new AlmanacError('upstream_failed', `${chain} has no node, and ${what}: ${reasons.join('; ')}.`, {

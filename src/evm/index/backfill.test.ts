@@ -368,3 +368,24 @@ test('activity is added to stored transfers, which stay claimed and as they are,
       expect(await store.pendingRanges(writerChain)).toEqual([])
     })
 })
+
+test('activity that one endpoint gave is its word, though two agreed on the transfers', async () => {
+  for (const [given, claimed] of [
+    ['receipts-root', 'one-endpoint'],
+    ['two-endpoints', 'two-endpoints'],
+    ['one-endpoint', 'one-endpoint'],
+  ] as const)
+    await inStore(async store => {
+      const { headers, transfers } = rangeOf(wanted)
+      const stored = [{ ...wanted, evidence: 'two-endpoints' } as const]
+      const covered = stored.map(each => ({ ...each, scope: 'transfers' as const }))
+      await store.commitCold({ chain: writerChain, covered, blocks: headers, transfers, activity: noActivity })
+      const job: BackfillOptions = {
+        ...{ ...historyPace, chain: writerChain, store, scope: 'full', parallel: 1, stored },
+        rangeSize: new RangeSize({ targetBytes: 1_000_000, blocksInitial: 100, blocksMax: 100 }),
+        fetchRange: async interval => ({ ...rangeOf(interval), evidence: given }),
+      }
+      await fill([wanted], job, new AbortController().signal)
+      expect(await store.coverage(writerChain, 'full')).toEqual([{ ...wanted, evidence: claimed }])
+    })
+})

@@ -4,7 +4,7 @@
 import { pause } from '../../abort.ts'
 import { missingIntervals, weakestEvidence, weakestOf } from '../../coverage.ts'
 import { AlmanacError, messageOf } from '../../errors.ts'
-import type { Hash, Interval } from '../../model.ts'
+import type { Evidence, Hash, Interval } from '../../model.ts'
 import { rpcFailureOf } from '../../rpc/failures.ts'
 import { activityOfBlock, joinActivity } from '../../store/packed-activity.ts'
 import type { HotBlock } from '../../store/store.ts'
@@ -143,7 +143,13 @@ function blocksNext(work: WorkList, { blocksAt, rangeSize, rate }: BackfillOptio
 /** What is not stored of a range. Its claim rests on rows that were read before, so on the weaker proof of both. */
 function missingOf(range: DecodedRange, stored: BackfillOptions['stored']): DecodedRange {
   const evidence = stored && weakestEvidence(stored, range.interval)
-  return evidence === undefined ? range : { ...range, transfers: [], evidence: weakestOf(range.evidence, evidence) }
+  return evidence === undefined ? range : { ...range, transfers: [], evidence: ofBoth(range.evidence, evidence) }
+}
+
+/** Two endpoints that agreed on the one said nothing of the other, whose senders are the word of who gave it. */
+function ofBoth(a: Evidence, b: Evidence): Evidence {
+  const weaker = weakestOf(a, b)
+  return weaker === 'two-endpoints' && a !== b ? 'one-endpoint' : weaker
 }
 
 /** Ranges that wait to be connected, for each that may be under way: bounds memory while one above them is missing. */

@@ -26,7 +26,7 @@ import type { StatusOptions } from './chain-status.ts'
 import type { FollowedHead } from './follow.ts'
 import type { ContractJobs } from './on-demand.ts'
 import { partsOf } from './parts.ts'
-import { raiseUnanchored } from './raise.ts'
+import { mayRise, raiseClaims } from './raise.ts'
 import type { Recheck } from './recheck.ts'
 import { type WholeBlocks, wholeBlocks } from './whole-blocks.ts'
 
@@ -275,16 +275,19 @@ export class History {
   async #raise(source: FullSource, signal: AbortSignal): Promise<void> {
     const { setup, store, rpc, bulk, log } = this.#options
     const claims = await chainCoverage(store, setup.chain.id)
-    if (claims.every(({ evidence }) => evidence !== 'unanchored')) return
+    // What hangs on something rises by proofs alone, which nodes do not give.
+    if (!claims.some(each => mayRise(each) && (each.evidence === 'unanchored' || bulk.all.length > 0))) return
+    // It grows with the head all the time, and by that nothing is proven of it.
+    const apart = claims.map(({ evidence, to, ...each }) => [each, evidence, evidence === 'receipts-root' ? 0 : to])
     const now = {
-      claims: JSON.stringify([claims, bulk.all.map(({ holds, proofs }) => [holds, proofs])]),
+      claims: JSON.stringify([apart, bulk.all.map(({ holds, proofs }) => [holds, proofs])]),
       sources: bulk.all,
     }
     if (now.claims === this.#raised?.claims && now.sources === this.#raised.sources) return
     const onDropped = (dropped: Interval & { reason: string }): void =>
       log.warn({ chain: setup.chain.name, ...dropped }, 'Blocks of another chain dropped; they are read again')
     try {
-      await raiseUnanchored({ chain: setup.chain, store, rpc, source, bulk, onDropped }, signal)
+      await raiseClaims({ chain: setup.chain, store, rpc, source, bulk, onDropped }, signal)
       this.#raised = now
     } catch (error) {
       // Nodes that fail do not keep other sources from filling; it is tried again before the next part.

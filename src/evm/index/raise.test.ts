@@ -10,7 +10,7 @@ import type { Store } from '../../store/store.ts'
 import { ChainRpc } from '../rpc/chain-rpc.ts'
 import { BulkSources } from '../source/bulk-sources.ts'
 import { FullSource } from '../source/full-source.ts'
-import { raiseUnanchored } from './raise.ts'
+import { raiseClaims } from './raise.ts'
 
 const { signal } = new AbortController()
 const shape = { height: 100, hashes: 'real', finalityDepth: 10, transactionsPerBlock: 1 } as const
@@ -32,7 +32,7 @@ async function world(node: SimNode, held: readonly Held[], endpoints = node.endp
     await bulk.look(signal)
     const dropped: Interval[] = []
     const onDropped = ({ from, to }: Interval) => dropped.push({ from, to })
-    await raiseUnanchored({ chain, store, rpc, source: new FullSource(chain, rpc), bulk, onDropped }, signal)
+    await raiseClaims({ chain, store, rpc, source: new FullSource(chain, rpc), bulk, onDropped }, signal)
     return dropped
   }
   return { chain, store, raise }
@@ -101,4 +101,27 @@ test('a header that is the word of its source raises nothing', async () => {
   expect(await coverage(store, chain.id)).toEqual(held.map(({ of: _, ...each }) => each))
   await raise(new BulkSources([sourceOf(true), sourceOf(false)]))
   expect(await coverage(store, chain.id)).toEqual([{ from: 0, to: 60, evidence: 'canonical' }])
+})
+
+test('a proof raises what hangs on the word of a node or an operator, and drops nothing of it', async () => {
+  const node = await startSimNode({ chain: shape })
+  cleanups.push(() => node.close())
+  for (const of of [node.chain, new SimChain({ ...shape, seed: 2 })]) {
+    const { chain, store, raise } = await world(node, [{ of, from: 0, to: 40, evidence: 'receipts-root' }], [])
+    for (const anchor of [
+      [35, 'receipts-root'],
+      [30, 'canonical'],
+    ] as const) {
+      const source = new SimSource({ chain, sim: node.chain, holds: [{ from: 0, to: 40 }], anchors: new Map([anchor]) })
+      expect(await raise(new BulkSources([source]))).toEqual([])
+    }
+    expect(await coverage(store, chain.id)).toEqual(
+      of === node.chain
+        ? [
+            { from: 0, to: 30, evidence: 'canonical' },
+            { from: 31, to: 40, evidence: 'receipts-root' },
+          ]
+        : [{ from: 0, to: 40, evidence: 'receipts-root' }],
+    )
+  }
 })

@@ -1,5 +1,6 @@
-// Connects blocks that were stored before anything they hang on was known: their evidence rises without their being
-// read again. What turns out to be of another chain is dropped, so that another source gives it.
+// Connects blocks that were stored before anything they hang on was known, or before a proof of it: their evidence
+// rises without their being read again. What hung on nothing and turns out to be of another chain is dropped, so that
+// another source gives it.
 import { wholeCoverage } from '../../coverage.ts'
 import type { Address, Block, CoveredInterval, Evidence, Hash, Interval } from '../../model.ts'
 import { setActivityGap } from '../../store/activity-gaps.ts'
@@ -16,21 +17,28 @@ export type RaiseOptions = Pick<LinkOptions, 'chain' | 'store' | 'rpc' | 'source
   onDropped: (dropped: Interval & { reason: string }) => void
 }
 
-type Unanchored = Interval & { scope: WholeScope }
+/** `isLinked`: they hang on a block that is taken for the chain's, so that only a proof is more. */
+type Rising = Interval & { scope: WholeScope; isLinked: boolean }
 
 /** Looks at every interval once; those that cannot rise stay as they are. */
-export async function raiseUnanchored(options: RaiseOptions, signal: AbortSignal): Promise<void> {
+export async function raiseClaims(options: RaiseOptions, signal: AbortSignal): Promise<void> {
   const { chain, store } = options
   // Activity was read from blocks that were held against those of the transfers: it rises with them.
   for (const scope of ['transfers', 'full'] as const) {
     const claims = await chainCoverage(store, chain.id)
-    const known = wholeCoverage(claims, 'transfers').filter(({ evidence }) => isGround(evidence))
+    const whole = wholeCoverage(claims, 'transfers')
     for (const { from, to, evidence } of claims.filter(each => each.scope === scope)) {
-      if (evidence !== 'unanchored') continue
+      if (!mayRise({ evidence })) continue
+      const isLinked = evidence !== 'unanchored'
+      const known = whole.filter(each => (isLinked ? each.evidence === 'canonical' : isGround(each.evidence)))
       signal.throwIfAborted()
-      await raise({ from, to, scope }, known, options, signal)
+      await raise({ from, to, scope, isLinked }, known, options, signal)
     }
   }
+}
+
+export function mayRise({ evidence }: { evidence: Evidence }): boolean {
+  return evidence === 'unanchored' || evidence === 'receipts-root'
 }
 
 /** One source's word is no more than what the blocks have. */
@@ -39,7 +47,7 @@ function isGround(evidence: Evidence): boolean {
 }
 
 async function raise(
-  interval: Unanchored,
+  interval: Rising,
   known: readonly CoveredInterval[],
   options: RaiseOptions,
   signal: AbortSignal,
@@ -60,7 +68,7 @@ async function raise(
 
 /** True if the block above decides. */
 async function raiseFromAbove(
-  { from, to, scope }: Unanchored,
+  { from, to, scope, isLinked }: Rising,
   above: CoveredInterval,
   options: RaiseOptions,
   signal: AbortSignal,
@@ -74,6 +82,7 @@ async function raiseFromAbove(
     await store.addCoverage(chain.id, scope, { from, to, evidence: linkEvidence(above.evidence) })
     return true
   }
+  if (isLinked) return false
   await drop({ from, to }, options)
   const reason = `block ${to} is stored as ${top.hash}, but block ${to + 1} grows from ${header.parentHash}`
   onDropped({ from, to, reason })
@@ -82,13 +91,13 @@ async function raiseFromAbove(
 
 /** A proof, or the operator's word, of a block inside: it reaches from there down. */
 async function raiseFromWithin(
-  { from, to, scope }: Unanchored,
+  { from, to, scope, isLinked }: Rising,
   options: RaiseOptions,
   signal: AbortSignal,
 ): Promise<void> {
   const { chain, store, bulk, onDropped } = options
   const anchor = await bulk.anchorIn({ from, to }, signal)
-  if (anchor === undefined) return
+  if (anchor === undefined || (isLinked && anchor.evidence !== 'canonical')) return
   // Blocks of the interval hang together, so any that is known leads to all below it.
   let at: Pick<Block, 'number' | 'hash'> | undefined = await store.lowestBlock(chain.id, { from: anchor.number, to })
   let child: Header | undefined
@@ -98,6 +107,7 @@ async function raiseFromWithin(
   }
   if (at === undefined) return
   if (at.hash !== anchor.hash) {
+    if (isLinked) return
     await drop({ from, to: anchor.number }, options)
     const reason = `block ${anchor.number} is stored as ${at.hash}, but ${anchor.hash} is the chain's`
     return onDropped({ from, to: anchor.number, reason })
@@ -109,7 +119,7 @@ async function raiseFromWithin(
 
 /** With the blocks on both sides of the new border, as of every covered interval. */
 async function claim(
-  covered: Unanchored & { evidence: Evidence },
+  covered: Interval & { scope: WholeScope; evidence: Evidence },
   child: Header | undefined,
   { number, hash, timestamp }: Header,
   { chain, store }: RaiseOptions,

@@ -84,7 +84,7 @@ export class BulkSources {
     return named.every(({ isFound }) => isFound === false) ? named[0]?.hash : undefined
   }
 
-  /** The highest block above another that one of them gives whole. What cannot be read is held no longer. */
+  /** The highest block above another that one of them gives. A file that cannot be read is held no longer. */
   async topAbove(number: number, signal: AbortSignal): Promise<Block | undefined> {
     const tried = new Set<string>()
     for (;;) {
@@ -96,13 +96,11 @@ export class BulkSources {
       if (highest === undefined) return undefined
       const { source, top, name } = highest
       tried.add(name)
-      try {
-        const { headers } = await source.range({ from: top, to: top }, { scope: 'transfers' }, signal)
-        const block = headers.at(-1)
-        if (block !== undefined) return { number: block.number, hash: block.hash, timestamp: block.timestamp }
-      } catch (error) {
-        if (!(error instanceof SourceLost)) throw error
-      }
+      const header = await source.header(top, signal)
+      if (header === undefined) continue
+      // A portal has what it gives the header of. That of a file says nothing of what follows it.
+      if (source.kind === 'files' && !(await isReadable(source, top, signal))) continue
+      return { number: header.number, hash: header.hash, timestamp: header.timestamp }
     }
   }
 
@@ -140,4 +138,14 @@ export class BulkSources {
 
 function isHeld(number: number, { holds }: Pick<BulkSource, 'holds'>): boolean {
   return holds.some(({ from, to }) => from <= number && number <= to)
+}
+
+async function isReadable(source: BulkSource, number: number, signal: AbortSignal): Promise<boolean> {
+  try {
+    await source.range({ from: number, to: number }, { scope: 'transfers' }, signal)
+    return true
+  } catch (error) {
+    if (!(error instanceof SourceLost)) throw error
+    return false
+  }
 }
