@@ -1,12 +1,12 @@
 // Stands where a followed head would: of a chain that has files or a portal and no node. Its head is the highest block
 // that one of them gave, and all below it is final. It anchors nothing: what it names is the word of its source.
-import { AlmanacError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { Block, ChainId } from '../../model.ts'
 import { markCutWallets } from '../../store/activity-gaps.ts'
 import { chainCoverage } from '../../store/chain-coverage.ts'
 import type { ChainState, Store } from '../../store/store.ts'
 import type { BulkSources } from '../source/bulk-sources.ts'
+import { nothingThere, unreadable } from './archive-failures.ts'
 import type { FollowedHead, FollowStep } from './follow.ts'
 
 export type ArchiveOptions = { chain: ChainId; chainName: string; store: Store; bulk: BulkSources; log: Log }
@@ -102,23 +102,4 @@ export class ArchiveHead implements FollowedHead {
     if (whole >= head) return whole
     return highest((await store.coverageByScope(chain)).flatMap(({ intervals }) => intervals))
   }
-}
-
-function nothingThere(chain: string, bulk: BulkSources): AlmanacError {
-  return sourceFailure(chain, 'no source gives it a head', bulk)
-}
-
-function unreadable(chain: string, bulk: BulkSources): AlmanacError {
-  return sourceFailure(chain, 'no source of it can be read', bulk)
-}
-
-function sourceFailure(chain: string, what: string, bulk: BulkSources): AlmanacError {
-  const reasons = bulk.status().map(({ name, to, reason, refused: [first] }) => {
-    const lack = to === undefined ? 'it has no blocks' : `it gives no header of block ${to}`
-    return `${name}: ${reason ?? lack}${first === undefined ? '' : ` (${first.name} ${first.reason})`}`
-  })
-  return new AlmanacError('upstream_failed', `${chain} has no node, and ${what}: ${reasons.join('; ')}.`, {
-    retryable: true,
-    hint: `put files with blocks where chains.${chain}.history says, check chains.${chain}.portal, or set chains.${chain}.rpc.`,
-  })
 }

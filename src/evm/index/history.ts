@@ -3,7 +3,6 @@
 // left.
 import { followSignals, pause } from '../../abort.ts'
 import { blockCount, intervalsFrom, isCovered, joinIntervals, missingIntervals } from '../../coverage.ts'
-import { AlmanacError } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { Address, Hash, Interval } from '../../model.ts'
 import { rpcFailureOf } from '../../rpc/failures.ts'
@@ -19,6 +18,7 @@ import { findStored } from '../source/find-stored.ts'
 import { FullSource } from '../source/full-source.ts'
 import type { WatchedSource } from '../source/watched-source.ts'
 import { dropLostRanges, linkedClaims } from './anchors.ts'
+import { doNotJoin, misnamed } from './archive-failures.ts'
 import { type BackfillOptions, fill, Unfounded } from './backfill.ts'
 import type { BackfillControl } from './backfill-control.ts'
 import type { ChainStats } from './chain-stats.ts'
@@ -299,18 +299,4 @@ export class History {
     const { setup, store, control, backfill } = this.#options
     return { ...backfill(), chain: setup.chain.id, store, rate: control.rate, ...job }
   }
-}
-
-function doNotJoin(chain: string, { block, message }: Unfounded): AlmanacError {
-  return new AlmanacError('upstream_invalid', `${chain} has blocks of two chains: ${message}.`, {
-    retryable: true,
-    hint: `set chains.${chain}.anchor to the hash of a block that you know to be of ${chain}, or give it a node. To take back what is stored from block ${block} on, stop the service and run almanac chain unfinalize ${chain} --to ${block - 1}.`,
-  })
-}
-
-function misnamed(chain: string, hash: Hash): AlmanacError {
-  return new AlmanacError('upstream_invalid', `${chain} has no block ${hash}, which chains.${chain}.anchor names.`, {
-    retryable: true,
-    hint: `check the hash. Among what a portal gave only blocks with NFT transfers and the highest 10,000 are found.`,
-  })
 }

@@ -1,0 +1,38 @@
+// Why a chain without a node cannot go on, in words for the status, with what to do about it.
+import { AlmanacError } from '../../errors.ts'
+import type { Hash } from '../../model.ts'
+import type { BulkSources } from '../source/bulk-sources.ts'
+import type { Unfounded } from './backfill.ts'
+
+export function nothingThere(chain: string, bulk: BulkSources): AlmanacError {
+  return sourceFailure(chain, 'no source gives it a head', bulk)
+}
+
+export function unreadable(chain: string, bulk: BulkSources): AlmanacError {
+  return sourceFailure(chain, 'no source of it can be read', bulk)
+}
+
+function sourceFailure(chain: string, what: string, bulk: BulkSources): AlmanacError {
+  const reasons = bulk.status().map(({ name, to, reason, refused: [first] }) => {
+    const lack = to === undefined ? 'it has no blocks' : `it gives no header of block ${to}`
+    return `${name}: ${reason ?? lack}${first === undefined ? '' : ` (${first.name} ${first.reason})`}`
+  })
+  return new AlmanacError('upstream_failed', `${chain} has no node, and ${what}: ${reasons.join('; ')}.`, {
+    retryable: true,
+    hint: `put files with blocks where chains.${chain}.history says, check chains.${chain}.portal, or set chains.${chain}.rpc.`,
+  })
+}
+
+export function doNotJoin(chain: string, { block, message }: Unfounded): AlmanacError {
+  return new AlmanacError('upstream_invalid', `${chain} has blocks of two chains: ${message}.`, {
+    retryable: true,
+    hint: `set chains.${chain}.anchor to the hash of a block that you know to be of ${chain}, or give it a node. To take back what is stored from block ${block} on, stop the service and run almanac chain unfinalize ${chain} --to ${block - 1}.`,
+  })
+}
+
+export function misnamed(chain: string, hash: Hash): AlmanacError {
+  return new AlmanacError('upstream_invalid', `${chain} has no block ${hash}, which chains.${chain}.anchor names.`, {
+    retryable: true,
+    hint: `check the hash. Among what a portal gave only blocks with NFT transfers and the highest 10,000 are found.`,
+  })
+}
