@@ -158,7 +158,7 @@ class PortalSource implements BulkSource {
     return this.#headers.get(number)
   }
 
-  /** A portal cannot be asked for a hash: the block was read, is stored, or is near the top, where anchors mostly are. */
+  /** No portal can be asked for a hash: the block was read, is stored, or is near the top, where anchors mostly are. */
   async anchorIn({ from, to }: Interval, signal: AbortSignal): Promise<Anchor | undefined> {
     const { anchor: hash, storedNumber } = this.#options
     if (hash === undefined) return undefined
