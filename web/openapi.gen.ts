@@ -844,6 +844,8 @@ export interface components {
     };
     KeyList: {
       keys: components["schemas"]["Key"][];
+      /** @description Id of the key that was sent with this request. */
+      asked_by: string;
     };
     Labels: {
       chain: string;

@@ -35,8 +35,8 @@ async function admit({ gatekeeper }: Context, request: ApiRequest): Promise<KeyR
 
 export const keyList: RouteParts = {
   answer: context => async request => {
-    await admit(context, request)
-    return jsonAnswer({ keys: await listKeys(context.store) })
+    const { id } = await admit(context, request)
+    return jsonAnswer({ keys: await listKeys(context.store), asked_by: id })
   },
   document: {
     id: 'listKeys',

@@ -56,7 +56,10 @@ export const key = z.object({
   revoked_at: moment.nullable(),
 })
 
-export const keyList = z.object({ keys: z.array(key) })
+export const keyList = z.object({
+  keys: z.array(key),
+  asked_by: z.string().describe('Id of the key that was sent with this request.'),
+})
 
 export const issuedKey = z.object({
   ...key.shape,

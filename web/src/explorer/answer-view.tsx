@@ -1,12 +1,14 @@
-// An answer as its maker sees it: how long it took, what the headers say, the raw JSON, and the same request elsewhere.
+// An answer as its maker sees it: how long it took, what the headers say, the JSON, and the same request elsewhere.
 import type { ComponentChildren } from 'preact'
-import { CodeView } from '../parts/code-view.tsx'
+import { Badge, type Tone } from '../parts/badge.tsx'
+import { JsonView } from '../parts/json-view.tsx'
+import { codeTab, snippetKey, snippetTabs } from '../parts/snippets.tsx'
 import { Tabs } from '../parts/tabs.tsx'
 import { chainPairs, parametersOf } from '../state/document.ts'
 import type { Answered } from '../state/use-answer.ts'
 import { operations } from './operations.ts'
 import type { OperationName, Values } from './question.ts'
-import { curlText, sdkText } from './request-text.ts'
+import { sdkText } from './request-text.ts'
 
 type Props = {
   operation: OperationName
@@ -17,26 +19,17 @@ type Props = {
 
 export function AnswerView({ operation, values, answered, children }: Props) {
   const { response, data } = answered
+  const sdk = sdkText({ operation, values, origin: location.origin, hexIdOf, key: snippetKey.value })
   return (
-    <section aria-label="Answer" class="answer">
+    <section aria-label="Answer" class="panel flush answer">
       <AnswerFacts answered={answered} />
       <Tabs
         label="Views of the answer"
         tabs={[
           { name: 'table', title: 'Table', content: () => children },
-          {
-            name: 'json',
-            title: 'JSON',
-            content: () => <CodeView text={JSON.stringify(data, null, 2)} what="the answer" />,
-          },
-          { name: 'curl', title: 'curl', content: () => <CodeView text={curlText(response.url)} what="the command" /> },
-          {
-            name: 'sdk',
-            title: 'SDK',
-            content: () => (
-              <CodeView text={sdkText({ operation, values, origin: location.origin, hexIdOf })} what="the code" />
-            ),
-          },
+          { name: 'json', title: 'JSON', content: () => <JsonView value={data} what="the answer" /> },
+          ...snippetTabs({ method: 'GET', url: response.url }),
+          codeTab('sdk', 'SDK', { text: sdk, language: 'typescript' }),
         ]}
       />
     </section>
@@ -54,19 +47,21 @@ function AnswerFacts({ answered: { response, seconds } }: { answered: Answered<u
   const evidence = header('x-index-evidence')
   const missing = header('x-index-incomplete-chains')
   const slot = header('x-solana-slot')
+  const facts: [word: string, tone: Tone][] = [
+    [`${response.status} OK`, 'good'],
+    [`${Math.max(1, Math.round(seconds * 1_000))} ms`, 'quiet'],
+    ...(complete === null
+      ? []
+      : [complete === 'true' ? (['index complete', 'good'] as const) : (['index not complete yet', 'warn'] as const)]),
+    ...(evidence === null ? [] : [[`evidence: ${evidence.replaceAll('-', ' ')}`, 'quiet'] as const]),
+    ...(missing === null ? [] : [[`history missing: ${missing}`, 'warn'] as const]),
+    ...(slot === null ? [] : [[`slot ${Number(slot).toLocaleString('en-US')}`, 'quiet'] as const]),
+  ].map(([word, tone]) => [word as string, tone as Tone])
   return (
-    <p class="answer-facts">
-      <span>
-        {response.status} in {Math.max(1, Math.round(seconds * 1_000))} ms
-      </span>
-      {complete !== null && (
-        <span class={complete === 'true' ? 'good' : 'warn'}>
-          {complete === 'true' ? 'index complete' : 'index not complete yet'}
-        </span>
-      )}
-      {evidence !== null && <span>evidence: {evidence.replaceAll('-', ' ')}</span>}
-      {missing !== null && <span class="warn">history missing: {missing}</span>}
-      {slot !== null && <span>slot {Number(slot).toLocaleString('en-US')}</span>}
+    <p class="answer-badges">
+      {facts.map(([word, tone]) => (
+        <Badge key={word} word={word} tone={tone} />
+      ))}
     </p>
   )
 }

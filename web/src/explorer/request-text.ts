@@ -1,6 +1,10 @@
-// The same request for a terminal and for the public SDK. Pure. A key is never written into them.
+// The same request as a command, as programs and for the public SDK, to be pasted as they are. Pure. A key is written into
+// them where one is given; where none is, they take it from the environment.
 import type { Parameter } from '../state/document.ts'
 import type { OperationName, Values } from './question.ts'
+
+/** The variable that holds the key where it is not written out. */
+const variable = 'ALMANAC_KEY'
 
 type CurlOptions = {
   method?: string
@@ -8,17 +12,67 @@ type CurlOptions = {
   /** The form of the answer, and the file that it goes to. */
   accept?: string
   file?: string
+  key?: string | undefined
 }
 
-export function curlText(url: string, { method = 'GET', body, accept, file }: CurlOptions = {}) {
+export function curlText(url: string, { method = 'GET', body, accept, file, key }: CurlOptions = {}) {
+  const header = key === undefined ? `"X-API-Key: $${variable}"` : shellText(`X-API-Key: ${key}`)
   const parts = [
-    `curl ${method === 'GET' ? '' : `-X ${method} `}-H "X-API-Key: $ALMANAC_KEY"`,
+    `curl ${method === 'GET' ? '' : `-X ${method} `}-H ${header}`,
     ...(accept === undefined ? [] : [`-H 'Accept: ${accept}'`]),
     ...(file === undefined ? [] : [`--fail --output '${file.replaceAll("'", '')}'`]),
-    ...(body === undefined ? [] : [`-H 'Content-Type: application/json' -d '${body.replaceAll("'", "'\\''")}'`]),
+    ...(body === undefined ? [] : [`-H 'Content-Type: application/json' -d ${shellText(body)}`]),
     `'${url.replaceAll("'", '%27')}'`,
   ]
   return parts.join(' \\\n  ')
+}
+
+function shellText(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}
+
+export type RequestFacts = {
+  method: string
+  url: string
+  body?: string | undefined
+  /** What is answered is not JSON. */
+  isText?: boolean
+  key: string | undefined
+}
+
+export function typescriptText({ method, url, body, isText = false, key }: RequestFacts): string {
+  const secret = key === undefined ? `process.env.${variable}` : JSON.stringify(key)
+  const type = body === undefined ? '' : `, 'Content-Type': 'application/json'`
+  return `const response = await fetch(${JSON.stringify(url)}, {
+${method === 'GET' ? '' : `  method: '${method}',\n`}  headers: { 'X-API-Key': ${secret}${type} },
+${body === undefined ? '' : `  body: ${bodyLiteral(body)},\n`}})
+if (!response.ok) throw new Error(\`\${response.status} \${await response.text()}\`)
+console.log(${isText ? 'await response.text()' : 'JSON.stringify(await response.json(), null, 2)'})
+`
+}
+
+/** JSON is JavaScript too; a text that is not JSON is sent as it stands. */
+function bodyLiteral(body: string): string {
+  try {
+    return `JSON.stringify(${JSON.stringify(JSON.parse(body), null, 2).replaceAll('\n', '\n  ')})`
+  } catch {
+    return JSON.stringify(body)
+  }
+}
+
+export function pythonText({ method, url, body, isText = false, key }: RequestFacts): string {
+  const secret = key === undefined ? `os.environ["${variable}"]` : JSON.stringify(key)
+  const type = body === undefined ? '' : `, "Content-Type": "application/json"`
+  const read = isText ? 'response.read().decode()' : 'json.dumps(json.load(response), indent=2)'
+  return `${isText ? '' : 'import json\n'}${key === undefined ? 'import os\n' : ''}import urllib.request
+
+request = urllib.request.Request(
+    ${JSON.stringify(url)},
+${method === 'GET' ? '' : `    method="${method}",\n`}    headers={"X-API-Key": ${secret}${type}},
+${body === undefined ? '' : `    data=${JSON.stringify(body)}.encode(),\n`})
+with urllib.request.urlopen(request) as response:
+    print(${read})
+`
 }
 
 /** Path and query of a request with these values. */
@@ -39,6 +93,7 @@ type SdkOptions = {
   origin: string
   /** The SDK knows chains by their ids. */
   hexIdOf: (chain: string) => string
+  key?: string | undefined
 }
 
 const calls = {
@@ -47,14 +102,15 @@ const calls = {
   portfolio: 'Moralis.SolApi.account.getPortfolio',
 }
 
-export function sdkText({ operation, values, origin, hexIdOf }: SdkOptions): string {
+export function sdkText({ operation, values, origin, hexIdOf, key }: SdkOptions): string {
   const base = operation === 'portfolio' ? `solApiBaseUrl: '${origin}'` : `evmApiBaseUrl: '${origin}/api/v2.2'`
+  const secret = key === undefined ? `process.env.${variable}` : quoted(key)
   const given = Object.entries(values).map(
     ([name, value]) => `  ${camelCase(name)}: ${literal(name, value, hexIdOf)},\n`,
   )
   return `import Moralis from 'moralis'
 
-await Moralis.start({ apiKey: process.env.ALMANAC_KEY, ${base} })
+await Moralis.start({ apiKey: ${secret}, ${base} })
 
 const answer = await ${calls[operation]}({
 ${given.join('')}})
@@ -66,8 +122,11 @@ function camelCase(name: string): string {
   return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
+function quoted(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+}
+
 function literal(name: string, value: string, hexIdOf: SdkOptions['hexIdOf']): string {
-  const quoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
   if (name === 'chain') return quoted(hexIdOf(value))
   if (name === 'chains')
     return `[${value

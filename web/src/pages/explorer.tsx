@@ -1,29 +1,35 @@
-// The explorer: a form for each operation, and its answer. What is asked stands in the address, so it can be linked to.
-
+// The explorer: a form for each operation beside its answer. What is asked stands in the address, so it can be linked to.
+import type { Signal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { AnswerView } from '../explorer/answer-view.tsx'
+import { isConfigured } from '../explorer/configured.ts'
 import { OperationForm } from '../explorer/operation-form.tsx'
 import { askPortfolio, askTransfers, askWallet, operations } from '../explorer/operations.ts'
 import { type OperationName, operationNames, type Values } from '../explorer/question.ts'
 import { Choices } from '../parts/choices.tsx'
+import { EmptyState } from '../parts/empty-state.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
+import { SearchIcon } from '../parts/icons.tsx'
 import { KnownContracts } from '../parts/known-contracts.tsx'
 import { Paging } from '../parts/paging.tsx'
 import { PortfolioTables } from '../parts/portfolio-tables.tsx'
+import { Skeleton } from '../parts/skeleton.tsx'
 import { TransfersTable } from '../parts/transfers-table.tsx'
-import { Waiting } from '../parts/waiting.tsx'
 import { WalletChainsTable } from '../parts/wallet-chains-table.tsx'
 import { loadDocument, parametersOf } from '../state/document.ts'
 import { firstChain } from '../state/live.ts'
 import { goTo, hrefOf, route } from '../state/route.ts'
 import type { Problem } from '../state/service.ts'
-import { useAnswer } from '../state/use-answer.ts'
+import { type AnswerState, useAnswer } from '../state/use-answer.ts'
+import '../explorer/explorer.css'
 
 export function Explorer() {
   useEffect(loadDocument, [])
   const { parts, query } = route.value
   const operation = operationNames.find(name => name === parts[1]) ?? 'transfers'
-  const values: Values = Object.fromEntries(query)
+  const values = askedValues(operation, query)
+  const { about, path } = operations[operation]
   return (
     <>
       <div class="heading">
@@ -38,7 +44,7 @@ export function Explorer() {
         />
       </div>
       <p class="soft lead">
-        {operations[operation].about} <code>{operations[operation].path}</code>
+        {about} <code>GET {path}</code>
       </p>
       {operation === 'transfers' && <Transfers key="transfers" values={values} />}
       {operation === 'wallet' && <Wallet key="wallet" values={values} />}
@@ -47,22 +53,65 @@ export function Explorer() {
   )
 }
 
-type FormProps = { operation: OperationName; values: Values; problem: Problem | undefined }
+/** A link that names no chain asks for the API's own default. */
+function askedValues(operation: OperationName, query: URLSearchParams): Values {
+  const values: Values = Object.fromEntries(query)
+  const isAsked = operation === 'transfers' && values.address !== undefined
+  return isAsked && values.chain === undefined ? { ...values, chain: 'eth' } : values
+}
 
-function Form({ operation, values, problem }: FormProps) {
-  const parameters = parametersOf(operations[operation].path)
-  if (parameters === undefined) return <p class="soft waiting">Reading what the service takes …</p>
-  const beside = parameters.some(({ name }) => name === problem?.parameter)
+type WorkbenchProps<Data> = {
+  operation: OperationName
+  values: Values
+  state: Signal<AnswerState<Data>>
+  /** Stands in the place of the answer while nothing is asked. */
+  before: ComponentChildren
+  children: (data: Data) => ComponentChildren
+}
+
+/** The form on one side, the answer on the other. */
+function Workbench<Data>({ operation, values, state, before, children }: WorkbenchProps<Data>) {
+  const { answered, problem, loading, again } = state.value
+  const isBeside = parametersOf(operations[operation].path)?.some(({ name }) => name === problem?.parameter)
   return (
-    <>
-      <OperationForm
-        parameters={parameters}
-        values={values}
-        problem={problem}
-        onAsk={given => goTo(hrefOf(['explore', operation], given))}
-      />
-      {problem !== undefined && !beside && <FailureNote problem={problem} />}
-    </>
+    <div class="workbench">
+      <section class="panel" aria-label="Request">
+        <div class="panel-body">
+          <Form operation={operation} values={values} problem={problem} />
+        </div>
+      </section>
+      <div class="workbench-answer" aria-busy={loading}>
+        {problem !== undefined && !isBeside && <FailureNote problem={problem} onRetry={again} />}
+        {answered === undefined && loading && <Skeleton rows={8} />}
+        {answered !== undefined && (
+          <AnswerView operation={operation} values={values} answered={answered}>
+            {children(answered.data)}
+          </AnswerView>
+        )}
+        {answered === undefined && !loading && (problem === undefined || isBeside) && before}
+      </div>
+    </div>
+  )
+}
+
+function Form({
+  operation,
+  values,
+  problem,
+}: {
+  operation: OperationName
+  values: Values
+  problem?: Problem | undefined
+}) {
+  const parameters = parametersOf(operations[operation].path)
+  if (parameters === undefined) return <Skeleton rows={6} />
+  return (
+    <OperationForm
+      parameters={parameters}
+      values={values}
+      problem={problem}
+      onAsk={given => goTo(hrefOf(['explore', operation], given))}
+    />
   )
 }
 
@@ -72,87 +121,105 @@ function questionOf(values: Values): string | undefined {
 
 function Transfers({ values }: { values: Values }) {
   const state = useAnswer(questionOf(values), signal => askTransfers(values, signal))
-  const { answered, problem, loading } = state.value
+  const chain = values.chain ?? firstChain()
   return (
-    <>
-      <Form operation="transfers" values={values} problem={problem} />
-      {loading && <Waiting />}
-      {values.address === undefined && <KnownContracts chain={values.chain ?? firstChain()} />}
-      {answered !== undefined && (
-        <AnswerView operation="transfers" values={values} answered={answered}>
-          {answered.data.result.length === 0 ? (
-            <NothingFound complete={answered.data.index_complete} />
+    <Workbench operation="transfers" values={values} state={state} before={<KnownContracts chain={chain} />}>
+      {({ result, index_complete, page, cursor }) => (
+        <>
+          {result.length === 0 ? (
+            <NoTransfers chain={chain} complete={index_complete} />
           ) : (
-            <TransfersTable rows={answered.data.result} chain={values.chain ?? 'eth'} />
+            <TransfersTable rows={result} chain={chain} />
           )}
           <Paging
             what="the answer"
-            page={Number(answered.data.page) + 1}
-            cursor={answered.data.cursor}
-            hrefTo={cursor => hrefOf(['explore', 'transfers'], { ...values, cursor })}
+            page={Number(page) + 1}
+            cursor={cursor}
+            hrefTo={next => hrefOf(['explore', 'transfers'], { ...values, cursor: next })}
           >
-            <a class="aside" href={hrefOf(['contract', values.chain ?? 'eth', values.address!])}>
-              Page of this contract
+            <a class="aside" href={hrefOf(['contract', chain, values.address!])}>
+              Open contract
             </a>
           </Paging>
-        </AnswerView>
+        </>
       )}
-    </>
+    </Workbench>
   )
 }
 
-function NothingFound({ complete }: { complete: boolean }) {
+function NoTransfers({ chain, complete }: { chain: string; complete: boolean }) {
+  if (!isConfigured(chain) && !complete) {
+    return (
+      <EmptyState title={`${chain} is not configured here`}>
+        Nothing of this chain is indexed. Add it under <code>chains</code> in the configuration to have it indexed.
+      </EmptyState>
+    )
+  }
   return (
-    <p class="note">
+    <EmptyState title={complete ? 'No transfers' : 'Nothing found yet'}>
       {complete
         ? 'There is no such transfer: every block of the range is indexed.'
         : 'Nothing was found yet, and not every block of the range is indexed.'}
-    </p>
+    </EmptyState>
   )
 }
 
 function Wallet({ values }: { values: Values }) {
   const state = useAnswer(questionOf(values), signal => askWallet(values, signal))
-  const { answered, problem, loading } = state.value
   return (
-    <>
-      <Form operation="wallet" values={values} problem={problem} />
-      {loading && <Waiting />}
-      {answered !== undefined && (
-        <AnswerView operation="wallet" values={values} answered={answered}>
-          {answered.data.active_chains.length === 0 ? (
-            <p class="note">Nothing of this wallet is known on these chains.</p>
+    <Workbench
+      operation="wallet"
+      values={values}
+      state={state}
+      before={<NothingAsked>Enter the address of a wallet to see the chains on which it is active.</NothingAsked>}
+    >
+      {({ address, active_chains: chains }) => (
+        <>
+          {chains.length === 0 ? (
+            <EmptyState title="No activity">Nothing of this wallet is known on these chains.</EmptyState>
           ) : (
-            <WalletChainsTable address={answered.data.address} chains={answered.data.active_chains} />
+            <WalletChainsTable address={address} chains={chains} />
           )}
           <nav class="paging" aria-label="More">
-            <a class="aside" href={hrefOf(['wallet', answered.data.address])}>
-              Page of this wallet
+            <a class="aside" href={hrefOf(['wallet', address])}>
+              Open wallet
             </a>
           </nav>
-        </AnswerView>
+        </>
       )}
-    </>
+    </Workbench>
   )
 }
 
 function Portfolio({ values }: { values: Values }) {
   const state = useAnswer(questionOf(values), signal => askPortfolio(values, signal))
-  const { answered, problem, loading } = state.value
   return (
-    <>
-      <Form operation="portfolio" values={values} problem={problem} />
-      {loading && <Waiting />}
-      {answered !== undefined && (
-        <AnswerView operation="portfolio" values={values} answered={answered}>
-          <PortfolioTables portfolio={answered.data} />
+    <Workbench
+      operation="portfolio"
+      values={values}
+      state={state}
+      before={<NothingAsked>Enter the address of a Solana account to see what it holds.</NothingAsked>}
+    >
+      {portfolio => (
+        <>
+          <PortfolioTables portfolio={portfolio} />
           <nav class="paging" aria-label="More">
             <a class="aside" href={hrefOf(['account', values.network ?? 'mainnet', values.address!])}>
-              Page of this account
+              Open account
             </a>
           </nav>
-        </AnswerView>
+        </>
       )}
-    </>
+    </Workbench>
+  )
+}
+
+function NothingAsked({ children }: { children: ComponentChildren }) {
+  return (
+    <section class="panel" aria-label="Answer">
+      <EmptyState title="The answer appears here" icon={<SearchIcon />}>
+        {children}
+      </EmptyState>
+    </section>
   )
 }

@@ -1,5 +1,178 @@
-// One key and its use.
+// One key: what it may do, what it used today of what it may use, its replacement and its end.
+import { useSignal } from '@preact/signals'
+import { Age } from '../parts/age.tsx'
+import { Badge } from '../parts/badge.tsx'
+import { CopyButton } from '../parts/copy-button.tsx'
+import { EmptyState } from '../parts/empty-state.tsx'
+import { Fact } from '../parts/fact.tsx'
+import { FailureNote } from '../parts/failure-note.tsx'
+import { type Key, type KeysKnown, RevokeDialog, RotateDialog, Secret } from '../parts/key-actions.tsx'
+import { scopeTexts } from '../parts/new-key-form.tsx'
+import { Panel } from '../parts/panel.tsx'
+import { Skeleton } from '../parts/skeleton.tsx'
+import { Stat } from '../parts/stat.tsx'
+import { countText, exactText } from '../quantities.ts'
+import { hrefOf } from '../state/route.ts'
+import { type Schemas, service } from '../state/service.ts'
+import { useTitle } from '../state/title.ts'
+import { useAnswer } from '../state/use-answer.ts'
+import './keys.css'
 
 export function KeyPage({ id }: { id: string }) {
-  return <h1>Key {id}</h1>
+  const turn = useSignal(0)
+  const issued = useSignal<Schemas['RotatedKey'] | undefined>(undefined)
+  const revoking = useSignal<Key | undefined>(undefined)
+  const rotating = useSignal<Key | undefined>(undefined)
+  const state = useAnswer(`${turn.value}`, signal => service.GET('/keys', { signal }))
+  const { answered, problem, again } = state.value
+  const key = answered?.data.keys.find(each => each.id === id)
+  const known: KeysKnown = { keys: answered?.data.keys ?? [], own: answered?.data.asked_by ?? '' }
+  const reload = () => {
+    turn.value++
+  }
+  useTitle(key?.name, 'key')
+  if (problem !== undefined)
+    return <FailureNote problem={problem} what="The key could not be loaded." onRetry={again} />
+  if (answered === undefined) return <Skeleton rows={8} />
+  if (key === undefined) {
+    return (
+      <EmptyState title="There is no such key" action={<a href={hrefOf(['keys'])}>All keys</a>}>
+        No key has the id <code>{id}</code>.
+      </EmptyState>
+    )
+  }
+  return (
+    <>
+      <div class="heading">
+        <h1>{key.name}</h1>
+        <Badge word={key.state} />
+        {key.id === known.own && <Badge word="yours" tone="quiet" />}
+        {key.state === 'active' && (
+          <div class="actions">
+            <button
+              type="button"
+              onClick={() => {
+                rotating.value = key
+              }}
+            >
+              Rotate
+            </button>
+            <button
+              type="button"
+              class="danger"
+              onClick={() => {
+                revoking.value = key
+              }}
+            >
+              Revoke
+            </button>
+          </div>
+        )}
+      </div>
+      <p class="subject soft">
+        <a href={hrefOf(['keys'])}>Keys</a>
+        <span>
+          <code>{key.id}</code>
+          <CopyButton text={key.id} what="the id" />
+        </span>
+      </p>
+      {issued.value !== undefined && (
+        <Secret issued={issued.value}>
+          <p>
+            <a href={hrefOf(['keys', issued.value.id])}>Open the new key</a>
+          </p>
+        </Secret>
+      )}
+      <Use of={key} />
+      <div class="columns">
+        <Panel id="scopes" title="Scopes" count={key.scopes.length}>
+          <ul class="scope-list">
+            {key.scopes.map(scope => (
+              <li key={scope}>
+                <code>{scope}</code> <span class="soft">{scopeTexts[scope as keyof typeof scopeTexts]}</span>
+              </li>
+            ))}
+          </ul>
+        </Panel>
+        <Panel id="life" title="Life">
+          <dl class="facts wide">
+            <Moment title="Created" moment={key.created_at} absent="–" />
+            <Moment title="Expires" moment={key.expires_at} absent="never" />
+            {key.revoked_at !== null && <Moment title="Revoked" moment={key.revoked_at} absent="–" />}
+          </dl>
+        </Panel>
+      </div>
+      {revoking.value !== undefined && <RevokeDialog of={revoking} known={known} onDone={reload} />}
+      {rotating.value !== undefined && (
+        <RotateDialog
+          of={rotating}
+          known={known}
+          onDone={rotated => {
+            issued.value = rotated
+            reload()
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+function Use({ of: key }: { of: Key }) {
+  const { used_today: used, quota_per_day: quota } = key
+  const share = quota === null ? undefined : Math.min(1, used / quota)
+  const tone = share === undefined || share < 0.8 ? undefined : share < 1 ? 'warn' : 'bad'
+  const limit = (value: number | null) => (value === null ? 'no limit' : countText(value))
+  return (
+    <>
+      <dl class="stats">
+        <Stat label="Requests today" value={countText(used)} tone={tone} note="since midnight UTC" />
+        <Stat label="Quota" value={limit(quota)} {...(quota === null ? {} : { unit: 'a day' })} note={leftText(key)} />
+        <Stat
+          label="Rate"
+          value={limit(key.rate_per_second)}
+          {...(key.rate_per_second === null ? {} : { unit: '/s' })}
+          note="requests at most"
+        />
+        <Stat
+          label="Indexed on demand"
+          value={limit(key.index_per_day)}
+          {...(key.index_per_day === null ? {} : { unit: 'a day' })}
+          note={key.index_waiting === null ? 'any number waiting' : `${countText(key.index_waiting)} waiting at once`}
+        />
+      </dl>
+      {share !== undefined && (
+        <Panel id="quota" title="Quota of today" note={`${Math.round(share * 100)} % used`}>
+          <div class="quota-large">
+            <meter class={tone} min={0} max={1} value={share} aria-labelledby="quota" />
+            <span class="soft">
+              {countText(used)} of {countText(quota!)} requests. It starts anew at midnight UTC.
+            </span>
+          </div>
+        </Panel>
+      )}
+    </>
+  )
+}
+
+function leftText({ used_today: used, quota_per_day: quota }: Key): string {
+  return quota === null ? 'any number a day' : `${countText(Math.max(0, quota - used))} left today`
+}
+
+function Moment({ title, moment, absent }: { title: string; moment: string | null; absent: string }) {
+  return (
+    <Fact title={title}>
+      {moment === null ? (
+        absent
+      ) : (
+        <>
+          {exactText(Date.parse(moment)).slice(0, 16)} <small class="soft">UTC</small>{' '}
+          {Date.parse(moment) < Date.now() && (
+            <small class="soft">
+              (<Age moment={Date.parse(moment)} />)
+            </small>
+          )}
+        </>
+      )}
+    </Fact>
+  )
 }

@@ -1,120 +1,113 @@
 // The keys: which there are, what each may do and used, a new one, and the end of one.
-
 import { type Signal, useSignal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
 import { Age } from '../parts/age.tsx'
 import { Badge } from '../parts/badge.tsx'
-import { CopyButton } from '../parts/copy-button.tsx'
+import { EmptyState } from '../parts/empty-state.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
+import { type Key, type KeysKnown, RevokeDialog, RotateDialog, Secret } from '../parts/key-actions.tsx'
 import { NewKeyForm } from '../parts/new-key-form.tsx'
+import { Panel } from '../parts/panel.tsx'
+import { QuotaBar } from '../parts/quota-bar.tsx'
+import { Skeleton } from '../parts/skeleton.tsx'
 import { TableHead } from '../parts/table-head.tsx'
 import { countText, exactText } from '../quantities.ts'
-import { type Problem, problemOf, type Schemas, service, unreachable } from '../state/service.ts'
+import { hrefOf } from '../state/route.ts'
+import { type Schemas, service } from '../state/service.ts'
 import { useAnswer } from '../state/use-answer.ts'
-
-type Key = Schemas['Key']
+import './keys.css'
 
 export function KeysPage() {
   const turn = useSignal(0)
   const issued = useSignal<Schemas['IssuedKey'] | undefined>(undefined)
   const revoking = useSignal<Key | undefined>(undefined)
+  const rotating = useSignal<Key | undefined>(undefined)
+  const showsPast = useSignal(false)
   const state = useAnswer(`${turn.value}`, signal => service.GET('/keys', { signal }))
-  const { answered, problem } = state.value
+  const { answered, problem, again } = state.value
   const reload = () => {
     turn.value++
   }
+  const take = (key: Schemas['IssuedKey']) => {
+    issued.value = key
+    reload()
+  }
+  const keys = answered?.data.keys ?? []
+  const known: KeysKnown = { keys, own: answered?.data.asked_by ?? '' }
+  const active = keys.filter(key => key.state === 'active')
   return (
     <>
       <div class="heading">
         <h1>Keys</h1>
       </div>
       {issued.value !== undefined && <Secret issued={issued.value} />}
-      {problem !== undefined && <FailureNote problem={problem} />}
-      {answered !== undefined && <KeyTable keys={answered.data.keys} revoking={revoking} />}
-      {problem?.status !== 403 && (
-        <section aria-labelledby="new-key">
-          <h2 id="new-key">New key</h2>
-          <NewKeyForm
-            onIssued={key => {
-              issued.value = key
-              reload()
-            }}
-          />
-        </section>
+      {problem !== undefined && <FailureNote problem={problem} what="The keys could not be loaded." onRetry={again} />}
+      {problem === undefined && (
+        <Panel
+          id="keys"
+          title="Active keys"
+          count={answered && active.length}
+          flush
+          actions={
+            keys.length > active.length && (
+              <label class="check">
+                <input
+                  type="checkbox"
+                  checked={showsPast.value}
+                  onChange={event => {
+                    showsPast.value = event.currentTarget.checked
+                  }}
+                />
+                Show {countText(keys.length - active.length)} revoked or expired
+              </label>
+            )
+          }
+        >
+          {answered === undefined ? (
+            <Skeleton rows={4} />
+          ) : (
+            <KeyTable {...{ known, revoking, rotating }} shown={showsPast.value ? keys : active} />
+          )}
+        </Panel>
       )}
-      {revoking.value !== undefined && <RevokeDialog revoking={revoking} onDone={reload} />}
+      {problem?.status !== 403 && (
+        <Panel id="new-key" title="New key">
+          <NewKeyForm onIssued={take} />
+        </Panel>
+      )}
+      {revoking.value !== undefined && <RevokeDialog of={revoking} known={known} onDone={reload} />}
+      {rotating.value !== undefined && <RotateDialog of={rotating} known={known} onDone={take} />}
     </>
   )
 }
 
-function Secret({ issued }: { issued: Schemas['IssuedKey'] }) {
-  return (
-    <div class="note note-good" role="status">
-      <strong>The key {issued.name} is made. Its secret is shown only now:</strong>
-      <p class="secret">
-        <code>{issued.secret}</code>
-        <CopyButton text={issued.secret} what="secret" />
-      </p>
-    </div>
-  )
+type TableProps = {
+  shown: readonly Key[]
+  known: KeysKnown
+  revoking: Signal<Key | undefined>
+  rotating: Signal<Key | undefined>
 }
 
-function KeyTable({ keys, revoking }: { keys: readonly Key[]; revoking: Signal<Key | undefined> }) {
-  const limit = (value: number | null) => (value === null ? '–' : countText(value))
+function KeyTable({ shown, known, revoking, rotating }: TableProps) {
+  if (shown.length === 0)
+    return <EmptyState title="No active keys">Create one below; its secret is shown once.</EmptyState>
   return (
     <div class="table-scroll">
-      <table class="stacked">
+      <table class="two-lines keys">
         <TableHead
           columns={[
             'Name',
             'State',
-            'May',
+            'Scopes',
             { figures: 'Today' },
             { figures: 'Rate/s' },
-            { figures: 'Quota/day' },
-            'Made',
-            'Ends',
+            'Created',
+            'Expires',
             { hidden: 'Actions' },
           ]}
         />
         <tbody>
-          {keys.map(key => (
-            <tr key={key.id} class={key.state === 'active' ? undefined : 'past'}>
-              <th scope="row" data-title="Name">
-                {key.name} <small class="soft mono">{key.id}</small>
-              </th>
-              <td data-title="State">
-                <Badge word={key.state} />
-              </td>
-              <td data-title="May">{key.scopes.join(', ')}</td>
-              <td data-title="Today" class="number">
-                {countText(key.used_today)}
-              </td>
-              <td data-title="Rate/s" class="number">
-                {limit(key.rate_per_second)}
-              </td>
-              <td data-title="Quota/day" class="number">
-                {limit(key.quota_per_day)}
-              </td>
-              <td data-title="Made">{key.created_at !== null && <Age moment={Date.parse(key.created_at)} />}</td>
-              <td data-title="Ends">
-                {key.expires_at === null ? 'never' : exactText(Date.parse(key.expires_at)).slice(0, 10)}
-              </td>
-              <td>
-                {key.state === 'active' && (
-                  <button
-                    type="button"
-                    class="danger"
-                    aria-label={`Revoke ${key.name}`}
-                    onClick={() => {
-                      revoking.value = key
-                    }}
-                  >
-                    Revoke
-                  </button>
-                )}
-              </td>
-            </tr>
+          {shown.map(key => (
+            <KeyRow key={key.id} of={key} isOwn={key.id === known.own} revoking={revoking} rotating={rotating} />
           ))}
         </tbody>
       </table>
@@ -122,40 +115,53 @@ function KeyTable({ keys, revoking }: { keys: readonly Key[]; revoking: Signal<K
   )
 }
 
-function RevokeDialog({ revoking, onDone }: { revoking: Signal<Key | undefined>; onDone: () => void }) {
-  const dialog = useRef<HTMLDialogElement>(null)
-  const problem = useSignal<Problem | undefined>(undefined)
-  const key = revoking.value!
-  useEffect(() => dialog.current?.showModal(), [])
-  const close = () => {
-    revoking.value = undefined
-  }
-  const revoke = async () => {
-    try {
-      const { error, response } = await service.DELETE('/keys/{id}', { params: { path: { id: key.id } } })
-      if (!response.ok) {
-        problem.value = problemOf(error, response)
-        return
-      }
-      close()
-      onDone()
-    } catch {
-      problem.value = unreachable
-    }
-  }
+type RowProps = { of: Key; isOwn: boolean } & Pick<TableProps, 'revoking' | 'rotating'>
+
+function KeyRow({ of: key, isOwn, revoking, rotating }: RowProps) {
+  const isActive = key.state === 'active'
   return (
-    <dialog ref={dialog} aria-labelledby="revoke" onClose={close}>
-      <h2 id="revoke">Revoke {key.name}?</h2>
-      <p>It stops working within a second, for everybody who uses it, and cannot be brought back.</p>
-      {problem.value !== undefined && <FailureNote problem={problem.value} />}
-      <div class="form-end">
-        <button type="button" onClick={close}>
-          Keep it
-        </button>
-        <button type="button" class="danger" onClick={revoke}>
-          Revoke it
-        </button>
-      </div>
-    </dialog>
+    <tr class={isActive ? undefined : 'past'}>
+      <th scope="row">
+        <a href={hrefOf(['keys', key.id])}>{key.name}</a>
+        {isOwn && <span class="you"> yours</span>}
+      </th>
+      <td>
+        <Badge word={key.state} />
+      </td>
+      <td class="second scopes">{key.scopes.join(', ')}</td>
+      <td class="number aside">
+        <QuotaBar used={key.used_today} quota={key.quota_per_day} />
+      </td>
+      <td class="number not-narrow">{key.rate_per_second === null ? '–' : countText(key.rate_per_second)}</td>
+      <td class="not-narrow">{key.created_at !== null && <Age moment={Date.parse(key.created_at)} />}</td>
+      <td class="not-narrow">
+        {key.expires_at === null ? 'never' : exactText(Date.parse(key.expires_at)).slice(0, 10)}
+      </td>
+      <td class="row-actions not-narrow">
+        {isActive && (
+          <>
+            <button
+              type="button"
+              aria-label={`Rotate ${key.name}`}
+              onClick={() => {
+                rotating.value = key
+              }}
+            >
+              Rotate
+            </button>
+            <button
+              type="button"
+              class="danger"
+              aria-label={`Revoke ${key.name}`}
+              onClick={() => {
+                revoking.value = key
+              }}
+            >
+              Revoke
+            </button>
+          </>
+        )}
+      </td>
+    </tr>
   )
 }

@@ -1,5 +1,104 @@
-// What a search found.
+// All that a search found, on a page that can be linked to.
+
+import { Badge } from '../parts/badge.tsx'
+import { EmptyState } from '../parts/empty-state.tsx'
+import { FailureNote } from '../parts/failure-note.tsx'
+import { SearchIcon } from '../parts/icons.tsx'
+import { Panel } from '../parts/panel.tsx'
+import { Skeleton } from '../parts/skeleton.tsx'
+import { askSearch, type Group, groupsOfResults, keepOffer, type Offer, offersHere } from '../search/found.ts'
+import { openSearch } from '../search/search-box.tsx'
+import { status } from '../state/live.ts'
+import { goTo, hrefOf } from '../state/route.ts'
+import { useAnswer } from '../state/use-answer.ts'
+import '../search/search.css'
 
 export function SearchPage({ text }: { text: string }) {
-  return <h1>Search: {text}</h1>
+  const state = useAnswer(text.trim() === '' ? undefined : text, signal => askSearch(text, signal))
+  const { answered, problem, again } = state.value
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault()
+    const typed = String(new FormData(event.currentTarget as HTMLFormElement).get('q') ?? '').trim()
+    goTo(hrefOf(['search'], { q: typed }))
+  }
+  return (
+    <div class="search-page">
+      <div class="heading">
+        <h1>Search</h1>
+      </div>
+      <search>
+        <form class="search-page-form" onSubmit={submit}>
+          <input
+            key={text}
+            name="q"
+            type="search"
+            aria-label="Address, hash, block, name or label"
+            defaultValue={text}
+            autocomplete="off"
+            spellcheck={false}
+            maxLength={100}
+          />
+          <button type="submit" class="primary">
+            Search
+          </button>
+        </form>
+      </search>
+      {problem !== undefined && (
+        <FailureNote problem={problem} what="The store could not be searched." onRetry={again} />
+      )}
+      {text.trim() !== '' && answered === undefined && problem === undefined && <Skeleton rows={6} />}
+      {answered !== undefined && (
+        <Found
+          text={text}
+          groups={[...chainsNamed(text), ...groupsOfResults(answered.data.results)]}
+          names={answered.data.names}
+        />
+      )}
+    </div>
+  )
+}
+
+function chainsNamed(text: string): Group[] {
+  const chains = Object.keys(status.value?.chains ?? {})
+  return offersHere(text, { chains, networks: [], keys: [] }).filter(({ title }) => title === 'Chains')
+}
+
+function Found({ text, groups, names }: { text: string; groups: readonly Group[]; names: string | null }) {
+  if (groups.length === 0) {
+    return (
+      <section class="panel" aria-label="Found">
+        <EmptyState
+          title={`Nothing here has “${text}”`}
+          icon={<SearchIcon />}
+          action={
+            <button type="button" onClick={openSearch}>
+              Search again
+            </button>
+          }
+        >
+          {names === 'beginnings'
+            ? 'This store has many names, so they are found by their beginning. Try that, or the whole address or hash.'
+            : 'Try a whole address or hash, the number of a block, or a part of a name or label.'}
+        </EmptyState>
+      </section>
+    )
+  }
+  return groups.map(({ title, offers }) => (
+    <Panel key={title} id={`found-${title}`} title={title} count={offers.length} flush>
+      {offers.map(offer => (
+        <OfferLink key={offer.href} offer={offer} />
+      ))}
+    </Panel>
+  ))
+}
+
+function OfferLink({ offer }: { offer: Offer }) {
+  return (
+    <a class="offer" href={offer.href} onClick={() => keepOffer(offer)}>
+      <span class="offer-type">{offer.type}</span>
+      <span class={offer.isMono ? 'offer-title mono' : 'offer-title'}>{offer.title}</span>
+      {offer.mark !== undefined && <Badge word={offer.mark.word} tone={offer.mark.tone} />}
+      {offer.note !== undefined && <span class="offer-note soft">{offer.note}</span>}
+    </a>
+  )
 }

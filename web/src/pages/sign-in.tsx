@@ -1,57 +1,103 @@
-// Asks for a key, and says why where one was in use before.
+// The first screen: asks for a key, tries it before it opens the console, and says why where one is not accepted.
 import { useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
 import { Mark } from '../parts/icons.tsx'
-import { refusal, signIn } from '../state/session.ts'
+import { problemOf } from '../state/service.ts'
+import { refusal, refusalOfKey, signIn } from '../state/session.ts'
+import './sign-in.css'
 
 export function SignIn() {
   const secret = useSignal('')
   const remember = useSignal(false)
-  const submit = (event: Event) => {
+  const isTrying = useSignal(false)
+  const field = useRef<HTMLInputElement>(null)
+  useEffect(() => field.current?.focus(), [])
+  const submit = async (event: Event) => {
     event.preventDefault()
-    if (secret.value.trim() !== '') signIn(secret.value.trim(), { remember: remember.value })
+    const given = secret.value.trim()
+    if (given === '' || isTrying.value) return
+    isTrying.value = true
+    const problem = await problemWith(given)
+    isTrying.value = false
+    refusal.value = problem
+    if (problem === undefined) signIn(given, { remember: remember.value })
+    else field.current?.select()
   }
   return (
     <main class="sign-in">
-      <Mark />
-      <h1>Almanac</h1>
-      {refusal.value !== undefined && (
-        <p class="note note-bad" role="alert">
-          {refusal.value}
-        </p>
-      )}
-      <form onSubmit={submit}>
-        <label for="key">Key</label>
-        <input
-          id="key"
-          name="key"
-          type="password"
-          autocomplete="off"
-          spellcheck={false}
-          required
-          aria-describedby="key-help"
-          value={secret.value}
-          onInput={event => {
-            secret.value = event.currentTarget.value
-          }}
-        />
-        <small id="key-help">
-          With the scope <code>ops</code>, and <code>keys</code> to administer keys. One is printed at the first start;
-          more come from <code>almanac keys create --scopes all</code>.
-        </small>
-        <label class="check">
+      <div class="sign-in-box">
+        <header>
+          <Mark />
+          <h1>Almanac</h1>
+          <p class="soft">The console of this service</p>
+        </header>
+        {refusal.value !== undefined && (
+          <p class="note note-bad" role="alert">
+            {refusal.value}
+          </p>
+        )}
+        <form onSubmit={submit}>
+          <label for="key">Key</label>
           <input
-            type="checkbox"
-            checked={remember.value}
-            onChange={event => {
-              remember.value = event.currentTarget.checked
+            ref={field}
+            id="key"
+            name="key"
+            type="password"
+            class="mono"
+            placeholder="alm_…"
+            autocomplete="current-password"
+            spellcheck={false}
+            required
+            aria-describedby="key-help"
+            aria-invalid={refusal.value !== undefined}
+            value={secret.value}
+            onInput={event => {
+              secret.value = event.currentTarget.value
             }}
           />
-          Remember it in this browser
-        </label>
-        <button type="submit" class="primary">
-          Open the console
-        </button>
-      </form>
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={remember.value}
+              onChange={event => {
+                remember.value = event.currentTarget.checked
+              }}
+            />
+            Remember it in this browser
+          </label>
+          <button type="submit" class="primary" disabled={isTrying.value}>
+            {isTrying.value ? 'Checking the key…' : 'Open the console'}
+          </button>
+        </form>
+        <div id="key-help" class="sign-in-help soft">
+          <p>
+            The key needs the scope <code>ops</code>, and <code>keys</code> to administer keys. The first start prints
+            one; make another one with
+          </p>
+          <pre>
+            <code>almanac keys create --scopes all</code>
+          </pre>
+          <p>It stays in this browser and is sent to this service alone.</p>
+        </div>
+      </div>
+      <footer class="sign-in-foot soft">
+        <a href="/reference">API reference</a>
+        <a href="/openapi.json">OpenAPI document</a>
+        <a href="/health">Health</a>
+      </footer>
     </main>
   )
+}
+
+/** Undefined where the key opens the console. */
+async function problemWith(secret: string): Promise<string | undefined> {
+  try {
+    const response = await fetch('/status', { headers: { 'x-api-key': secret }, cache: 'no-store' })
+    if (response.ok) return undefined
+    if (response.status === 401) return refusalOfKey()
+    const { message } = problemOf(await response.json().catch(() => undefined), response)
+    return response.status === 403 ? `${message}. The console needs a key with the scope ops.` : message
+  } catch {
+    return 'The service does not answer. Check that it runs, and try again.'
+  }
 }

@@ -1,13 +1,32 @@
 // Text to be read by machines, to be copied whole.
 import { CopyButton } from './copy-button.tsx'
+import { type Language, tokensOf } from './highlight.ts'
 
-export function CodeView({ text, what }: { text: string; what: string }) {
+type Props = {
+  text: string
+  what: string
+  language?: Language
+}
+
+export function CodeView({ text, what, language }: Props) {
   return (
     <div class="code-view">
       <CopyButton text={text} what={what} />
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
       <pre tabIndex={0}>
-        <code>{text}</code>
+        <code>
+          {language === undefined
+            ? text
+            : tokensOf(text, language).map(({ kind, text: part }, at) =>
+                kind === undefined ? (
+                  part
+                ) : (
+                  <span key={at} class={`token-${kind}`}>
+                    {part}
+                  </span>
+                ),
+              )}
+        </code>
       </pre>
     </div>
   )

@@ -4,10 +4,11 @@ import { CheckIcon, CopyIcon } from './icons.tsx'
 
 const saidMs = 1_500
 
-export function CopyButton({ text, what }: { text: string; what: string }) {
+/** A text that takes time to make is made when it is wanted. */
+export function CopyButton({ text, what }: { text: string | (() => string); what: string }) {
   const said = useSignal<'copied' | 'failed' | undefined>(undefined)
   const copy = async () => {
-    said.value = await navigator.clipboard.writeText(text).then(
+    said.value = await navigator.clipboard.writeText(typeof text === 'string' ? text : text()).then(
       () => 'copied' as const,
       () => 'failed' as const,
     )

@@ -1,12 +1,13 @@
-// Asks the service for a key. What it refuses stands beside the field.
+// Asks the service for a key. Everything that it refuses stands beside its field at once, by the name that the field has.
 import { useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
 import { type Problem, problemOf, type Schemas, service, unreachable } from '../state/service.ts'
 import { FailureNote } from './failure-note.tsx'
 
 type NewKey = Schemas['NewKey']
 type Scope = NewKey['scopes'][number]
 
-const scopes: Readonly<Record<Scope, string>> = {
+export const scopeTexts: Readonly<Record<Scope, string>> = {
   'nft-transfers': 'NFT transfers',
   'nft-holdings': 'who owns which NFTs',
   'wallet-chains': 'wallet chains',
@@ -20,40 +21,63 @@ const scopes: Readonly<Record<Scope, string>> = {
 const forOperators: ReadonlySet<string> = new Set<Scope>(['ops', 'control', 'keys'])
 
 const limits = [
-  { name: 'expires', title: 'Ends', hint: '90d, or 2027-01-31', numeric: false },
-  { name: 'rate_per_second', title: 'Requests a second', hint: '50, or none', numeric: true },
-  { name: 'quota_per_day', title: 'Requests a day', hint: 'no limit', numeric: true },
-  { name: 'index_per_day', title: 'Indexed on demand a day', hint: '500, or none', numeric: true },
-  { name: 'index_waiting', title: 'Waiting to be indexed', hint: '20, or none', numeric: true },
+  { name: 'expires', title: 'Expires', hint: 'never', help: 'Such as 90d or 2027-01-31.', numeric: false },
+  { name: 'rate_per_second', title: 'Requests a second', hint: '50', help: 'Or none.', numeric: true },
+  { name: 'quota_per_day', title: 'Requests a day', hint: 'no limit', help: 'Of a day in UTC.', numeric: true },
+  { name: 'index_per_day', title: 'Indexed on demand a day', hint: '500', help: 'Or none.', numeric: true },
+  { name: 'index_waiting', title: 'Waiting to be indexed', hint: '20', help: 'Or none.', numeric: true },
 ] as const
+
+const titles: Readonly<Record<string, string>> = {
+  name: 'Name',
+  scopes: 'Scopes',
+  ...Object.fromEntries(limits.map(({ name, title }) => [name, title])),
+}
 
 export function NewKeyForm({ onIssued }: { onIssued: (key: Schemas['IssuedKey']) => void }) {
   const problem = useSignal<Problem | undefined>(undefined)
-  const refusalOf = (name: string) => (problem.value?.parameter === name ? problem.value.message : undefined)
+  const form = useRef<HTMLFormElement>(null)
+  const errors = problem.value?.errors ?? []
+  const refusalOf = (name: string) => {
+    const found = errors.find(({ parameter }) => parameter === name)
+    return found && `${titles[name]} must be ${found.accepted}`
+  }
+  useEffect(() => {
+    const [first] = errors
+    if (first !== undefined) form.current?.querySelector<HTMLElement>(`[name="${first.parameter}"]`)?.focus()
+  }, [problem.value])
   const submit = async (event: SubmitEvent) => {
     event.preventDefault()
-    const form = event.currentTarget as HTMLFormElement
+    const filled = event.currentTarget as HTMLFormElement
     try {
-      const { data, error, response } = await service.POST('/keys', { body: readOrder(new FormData(form)) })
+      const { data, error, response } = await service.POST('/keys', { body: readOrder(new FormData(filled)) })
       problem.value = data === undefined ? problemOf(error, response) : undefined
       if (data === undefined) return
-      form.reset()
+      filled.reset()
       onIssued(data)
     } catch {
       problem.value = unreachable
     }
   }
   return (
-    <form class="operation" onSubmit={submit}>
+    <form ref={form} class="operation" onSubmit={submit} noValidate>
       <div class="field wide">
         <label for="key-name">Name</label>
-        <input id="key-name" name="name" type="text" required autocomplete="off" aria-describedby="name-refusal" />
+        <input
+          id="key-name"
+          name="name"
+          type="text"
+          placeholder="shop, staging, Ada’s laptop …"
+          autocomplete="off"
+          aria-invalid={refusalOf('name') !== undefined}
+          aria-describedby="name-refusal"
+        />
         <Refusal name="name" text={refusalOf('name')} />
       </div>
       <div class="field wide">
-        <fieldset class="pills">
-          <legend>May ask for</legend>
-          {Object.entries(scopes).map(([name, about]) => (
+        <fieldset class="pills" aria-describedby="scopes-refusal">
+          <legend>Scopes</legend>
+          {Object.entries(scopeTexts).map(([name, about]) => (
             <label key={name} class="pill">
               <input type="checkbox" name="scopes" value={name} defaultChecked={!forOperators.has(name)} />
               {about}
@@ -62,7 +86,7 @@ export function NewKeyForm({ onIssued }: { onIssued: (key: Schemas['IssuedKey'])
         </fieldset>
         <Refusal name="scopes" text={refusalOf('scopes')} />
       </div>
-      {limits.map(({ name, title, hint, numeric }) => (
+      {limits.map(({ name, title, hint, help, numeric }) => (
         <div class="field" key={name}>
           <label for={`key-${name}`}>{title}</label>
           <input
@@ -73,17 +97,18 @@ export function NewKeyForm({ onIssued }: { onIssued: (key: Schemas['IssuedKey'])
             placeholder={hint}
             autocomplete="off"
             aria-invalid={refusalOf(name) !== undefined}
-            aria-describedby={`${name}-refusal`}
+            aria-describedby={`${name}-refusal ${name}-help`}
           />
           <Refusal name={name} text={refusalOf(name)} />
+          <small id={`${name}-help`}>{help}</small>
         </div>
       ))}
+      {problem.value !== undefined && errors.length === 0 && <FailureNote problem={problem.value} />}
       <div class="form-end">
         <button type="submit" class="primary">
-          Make the key
+          Create key
         </button>
       </div>
-      {problem.value !== undefined && problem.value.parameter === undefined && <FailureNote problem={problem.value} />}
     </form>
   )
 }

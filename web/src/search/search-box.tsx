@@ -1,13 +1,18 @@
-// The search that any page opens: one field for an address, a hash, a name, a label or a block.
-
+// The search that any page opens, by its button, by ⌘K or Ctrl-K, or by "/". The dialog itself is loaded when it is first wanted.
 import { signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { goTo, hrefOf } from '../state/route.ts'
+import { Lazy, lazily } from '../parts/lazy.tsx'
+import { route } from '../state/route.ts'
 
 const isOpen = signal(false)
+const dialogContent = lazily(async () => (await import('./search-dialog.tsx')).SearchDialog)
 
 export function openSearch(): void {
   isOpen.value = true
+}
+
+function closeSearch(): void {
+  isOpen.value = false
 }
 
 export function SearchBox() {
@@ -16,34 +21,36 @@ export function SearchBox() {
     if (isOpen.value) dialog.current?.showModal()
     else dialog.current?.close()
   }, [isOpen.value])
+  // Whatever was chosen, another page is shown now.
+  useEffect(closeSearch, [route.value])
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
-      if (event.key !== 'k' || !(event.metaKey || event.ctrlKey)) return
+      const isCommand = event.key.toLowerCase() === 'k' && (event.metaKey || event.ctrlKey)
+      const isSlash = event.key === '/' && !isTyping(event.target)
+      if (!(isCommand || isSlash)) return
       event.preventDefault()
-      openSearch()
+      if (document.querySelector('dialog[open]') === null) openSearch()
     }
     addEventListener('keydown', listen)
     return () => removeEventListener('keydown', listen)
   }, [])
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault()
-    const text = String(new FormData(event.currentTarget as HTMLFormElement).get('text') ?? '').trim()
-    isOpen.value = false
-    if (text !== '') goTo(hrefOf(['search'], { q: text }))
-  }
   return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes every dialog
     <dialog
       ref={dialog}
+      class="search-dialog"
       aria-label="Search"
-      onClose={() => {
-        isOpen.value = false
+      onClose={closeSearch}
+      onClick={event => {
+        // Beside the box is the backdrop, which is the dialog too.
+        if (event.target === dialog.current) closeSearch()
       }}
     >
-      {isOpen.value && (
-        <form onSubmit={submit}>
-          <input name="text" type="search" aria-label="Address, hash, name, label or block" autocomplete="off" />
-        </form>
-      )}
+      {isOpen.value && <Lazy page={dialogContent} props={{ onClose: closeSearch }} />}
     </dialog>
   )
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && (target.isContentEditable || target.matches('input, textarea, select'))
 }

@@ -21,14 +21,27 @@ export type Parameter = {
 
 type Reference = { $ref?: string }
 
+export type Schema = Reference & {
+  type?: string | string[]
+  description?: string
+  properties?: Record<string, Schema>
+  required?: string[]
+  items?: Schema
+  anyOf?: Schema[]
+  oneOf?: Schema[]
+  enum?: unknown[]
+  const?: unknown
+}
+
 export type DocumentedAnswer = Reference & {
   description: string
-  headers?: Record<string, { description: string }>
-  content?: Record<string, { schema: Reference; examples?: Record<string, { value: unknown }> }>
+  headers?: Record<string, Reference & { description: string }>
+  content?: Record<string, { schema: Schema; examples?: Record<string, { value: unknown }> }>
 }
 
 type OperationFacts = {
   operationId: string
+  tags: string[]
   summary: string
   description?: string
   parameters?: Parameter[]

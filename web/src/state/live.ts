@@ -3,7 +3,7 @@ import { effect, signal } from '@preact/signals'
 import { readEvents } from './event-stream.ts'
 import { type Past, withSample } from './past.ts'
 import { problemOf, type Schemas } from './service.ts'
-import { key, signOut } from './session.ts'
+import { key, keyWorked, refusalOfKey, signOut } from './session.ts'
 
 export type LiveStatus = Schemas['LiveStatus']
 export type LiveChain = LiveStatus['chains'][string]
@@ -56,6 +56,7 @@ async function listen(secret: string, signal: AbortSignal): Promise<void> {
         if (response.status === 401 || response.status === 403) return signOut(refusalText(problem.message))
         lose(problem.message)
       } else {
+        keyWorked()
         for await (const event of readEvents(response, silenceMs)) {
           if (signal.aborted) return
           if (event.name === 'unauthorized') return signOut(refusalText('Invalid key'))
@@ -73,9 +74,7 @@ async function listen(secret: string, signal: AbortSignal): Promise<void> {
 }
 
 function refusalText(message: string): string {
-  return message === 'Invalid key'
-    ? 'This key does not work: it was revoked, has expired or is unknown here.'
-    : `${message}. The console needs a key with the scope ops.`
+  return message === 'Invalid key' ? refusalOfKey() : `${message}. The console needs a key with the scope ops.`
 }
 
 function lose(why: string): void {

@@ -1,7 +1,7 @@
 // The service's own operations, typed by its OpenAPI document. Every request carries the key; one that is refused ends the session.
 import createClient from 'openapi-fetch'
 import type { components, paths } from '../../openapi.gen.ts'
-import { key, signOut } from './session.ts'
+import { key, keyWorked, refusalOfKey, signOut } from './session.ts'
 
 export type Schemas = components['schemas']
 
@@ -12,8 +12,8 @@ service.use({
     if (key.value !== undefined) request.headers.set('x-api-key', key.value)
   },
   onResponse({ response }) {
-    if (response.status === 401)
-      signOut('This key does not work any more: it was revoked, has expired or is unknown here.')
+    if (response.status === 401) signOut(refusalOfKey())
+    else if (response.ok) keyWorked()
   },
 })
 
@@ -22,6 +22,8 @@ export type Problem = {
   message: string
   /** The parameter that was not accepted. */
   parameter: string | undefined
+  /** What each parameter must be, where several were not accepted. */
+  errors: readonly { parameter: string; accepted: string }[]
   /** The scope that the key lacks. */
   scope: string | undefined
   /** It was not found, and may be once more is indexed. */
@@ -32,10 +34,19 @@ export type Problem = {
 
 export function problemOf(error: unknown, response: Response | undefined): Problem {
   const body = (typeof error === 'object' && error !== null ? error : {}) as Partial<Schemas['Failure']>
-  const details = (body.details ?? {}) as { parameter?: unknown; scope?: unknown; index_complete?: unknown }
+  const details = (body.details ?? {}) as {
+    parameter?: unknown
+    accepted?: unknown
+    errors?: Problem['errors']
+    scope?: unknown
+    index_complete?: unknown
+  }
+  const { parameter, accepted } = details
+  const only = typeof parameter === 'string' && typeof accepted === 'string' ? [{ parameter, accepted }] : ([] as const)
   return {
     message: body.message ?? `The service answered ${response?.status} without a reason.`,
-    parameter: typeof details.parameter === 'string' ? details.parameter : undefined,
+    parameter: typeof parameter === 'string' ? parameter : undefined,
+    errors: details.errors ?? only,
     scope: typeof details.scope === 'string' ? details.scope : undefined,
     mayCome: details.index_complete === false,
     status: response?.status,
@@ -46,6 +57,7 @@ export function problemOf(error: unknown, response: Response | undefined): Probl
 export const unreachable: Problem = {
   message: 'The service does not answer. Is it still running?',
   parameter: undefined,
+  errors: [],
   scope: undefined,
   mayCome: false,
   status: undefined,

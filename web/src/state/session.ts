@@ -9,6 +9,23 @@ const session = signal<Session>(undefined)
 
 export const key = computed(() => session.value?.key)
 
+/** For those who look at the reference without signing in. Kept nowhere. */
+export const typedKey = signal('')
+
+/** Whether the service has accepted the key since the page was loaded: one that did not was never one of its own. */
+let hasWorked = false
+
+export function keyWorked(): void {
+  hasWorked = true
+}
+
+/** What to say of a key that the service does not accept. */
+export function refusalOfKey(): string {
+  return hasWorked
+    ? 'This key does not work any more: it was revoked or has expired. Sign in with another one.'
+    : 'This service does not accept this key. Check that it was copied whole and belongs to this service; it may also have been revoked.'
+}
+
 /** Why the last key is not in use any more; shown above the sign-in form. */
 export const refusal = signal<string | undefined>(undefined)
 
@@ -17,6 +34,7 @@ export function signIn(secret: string, { remember }: { remember: boolean }): voi
   ;(remember ? localStorage : sessionStorage).setItem(place, secret)
   session.value = { key: secret, remembered: remember }
   refusal.value = undefined
+  hasWorked = false
 }
 
 export function signOut(why?: string): void {

@@ -1,0 +1,372 @@
+// The console's tools in a real browser: search, forms, JSON, code that is pasted as it stands, the reference, keys and signing in.
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { patience, walkConsole } from './console-walk.ts'
+import { seeded } from './seed.ts'
+
+const run = promisify(execFile)
+/** Nothing that would help a paste: neither a key nor settings. */
+const bare = { env: { PATH: process.env.PATH, HOME: '/nonexistent' } }
+
+async function hasPython(): Promise<boolean> {
+  return await run('python3', ['--version']).then(
+    () => true,
+    () => false,
+  )
+}
+
+walkConsole(walk => {
+  const { open, newPage, accept } = walk
+
+  async function issue(order: object): Promise<{ id: string; secret: string }> {
+    const headers = { 'x-api-key': walk.world.key }
+    const answer = await fetch(`${walk.world.url}/keys`, { method: 'POST', headers, body: JSON.stringify(order) })
+    return (await answer.json()) as { id: string; secret: string }
+  }
+
+  const search = (page: Page) => page.getByRole('combobox', { name: /^Search for an address/ })
+
+  async function find(page: Page, text: string): Promise<string[]> {
+    await page.keyboard.press('Control+k')
+    await search(page).fill(text, patience)
+    await page.getByText(/^\d+ found$|^Nothing here has/).waitFor(patience)
+    const found = await page.getByRole('option').allTextContents()
+    await page.keyboard.press('Escape')
+    await search(page).waitFor({ ...patience, state: 'detached' })
+    return found
+  }
+
+  test('search takes any name, address, hash, number, chain, key or page', async () => {
+    const { id } = await issue({ name: 'searched for', scopes: ['portfolio'] })
+    const page = await open('/keys')
+    await page.locator('.news-live').waitFor(patience)
+    expect((await find(page, 'COLL'))[0]).toMatch(/^contractCollection.*COLL · eth/)
+    expect(await find(page, seeded.collection)).toEqual([
+      expect.stringMatching(/^contractCollection/),
+      expect.stringMatching(/^wallet0x/),
+    ])
+    expect(await find(page, 'alice')).toEqual([expect.stringContaining(seeded.aliceLabel)])
+    expect((await find(page, seeded.solanaOwner))[0]).toMatch(/^account|^$/)
+    expect(await find(page, '300')).toEqual(
+      expect.arrayContaining(['blockBlock 300sim', 'blockBlock 300picked'].map(text => expect.stringContaining(text))),
+    )
+    expect(await find(page, `0x${'cd'.repeat(32)}`)).toContain('transaction0xcdcdcdcdcd…cdcdcdcdcdlook it up on sim')
+    expect(await find(page, 'picked')).toContain('chainpicked')
+    expect(await find(page, 'searched f')).toEqual([`keysearched for${id} · active`])
+    expect(await find(page, 'rotate')).toEqual(['pageKeys'])
+    expect(await find(page, 'no such thing at all')).toEqual([])
+  })
+
+  test('search works by keyboard alone, goes to the right page and remembers it in this browser', async () => {
+    const page = await open('/')
+    await page.locator('.news-live').waitFor(patience)
+    await page.keyboard.press('/')
+    await search(page).waitFor(patience)
+    await accept(page, 'search-empty')
+    await page.keyboard.type('coll')
+    await page
+      .getByRole('option', { name: /Collection/ })
+      .first()
+      .waitFor(patience)
+    expect(await search(page).getAttribute('aria-activedescendant')).toBe('offer-0')
+    await page.keyboard.press('ArrowDown')
+    expect(await page.getByRole('option', { selected: true }).getAttribute('id')).toBe('offer-1')
+    await accept(page, 'search-found')
+    await page.keyboard.press('ArrowUp')
+    await page.keyboard.press('Enter')
+    await expect.poll(() => page.url()).toContain(`#/contract/eth/${seeded.collection}`)
+    expect(await search(page).count()).toBe(0)
+    // In a field a slash is a slash.
+    await page.goto(`${walk.world.url}/#/explore/wallet`)
+    await page.getByRole('textbox', { name: 'address' }).press('/')
+    expect(await search(page).count()).toBe(0)
+    await page.reload()
+    await page.getByRole('button', { name: /^Search/ }).click(patience)
+    await page
+      .getByRole('group', { name: 'Recent' })
+      .getByRole('option', { name: /Collection/ })
+      .click(patience)
+    await expect.poll(() => page.url()).toContain(`#/contract/eth/${seeded.collection}`)
+    await page.keyboard.press('Control+k')
+    await page.getByRole('button', { name: 'Clear recent' }).click(patience)
+    expect(await page.getByRole('group', { name: 'Recent' }).count()).toBe(0)
+  })
+
+  test('what a search found is a page that can be linked to', async () => {
+    const page = await open('/search?q=coll')
+    await page.getByRole('link', { name: /contract Collection/ }).waitFor(patience)
+    expect(await page.title()).toBe('coll · search · Almanac')
+    await accept(page, 'search-page')
+    await page.getByRole('searchbox').fill('nothing is called this')
+    await page.getByRole('button', { name: 'Search', exact: true }).click()
+    await page.getByText('Nothing here has “nothing is called this”').waitFor(patience)
+  })
+
+  test('JSON has colours and folds, and a large answer begins folded', async () => {
+    const page = await open(`/explore/transfers?address=${seeded.collection}&chain=eth&limit=100`)
+    await page.getByRole('tab', { name: 'JSON' }).click(patience)
+    const json = page.locator('pre.json')
+    const rows = json.getByRole('button', { name: 'Unfold this entry' })
+    expect(await rows.count()).toBeGreaterThan(50)
+    expect(await json.locator('.token-key').count()).toBeLessThan(600)
+    await rows.first().click()
+    await json.getByRole('button', { name: 'Fold result' }).click()
+    expect(await json.textContent()).toContain('"result": [ 100 … ]')
+    await accept(page, 'json-folded')
+    const [kept] = await Promise.all([
+      page.waitForFunction('window.copied'),
+      page
+        .evaluate('navigator.clipboard.writeText = async text => { window.copied = text }')
+        .then(() => page.getByRole('button', { name: 'Copy the answer' }).click()),
+    ])
+    expect((JSON.parse(String(await kept.jsonValue())) as { result: unknown[] }).result).toHaveLength(100)
+  })
+
+  test('what stands there to be pasted answers as it is: curl, TypeScript and Python', async () => {
+    const page = await open(`/explore/transfers?address=${seeded.deeds}&chain=polygon&limit=2`)
+    const code = async (name: string) => {
+      await page.getByRole('tab', { name }).click(patience)
+      return (await page.locator('[role=tabpanel] pre').textContent())!
+    }
+    // Without the switch nothing that is copied has the key in it.
+    for (const name of ['curl', 'TypeScript', 'Python', 'SDK']) expect(await code(name)).not.toContain(walk.world.key)
+    await page.getByRole('switch', { name: 'With my key' }).check()
+    const isAnswer = (text: string) => expect((JSON.parse(text) as { result: unknown[] }).result).toHaveLength(2)
+    isAnswer((await run('sh', ['-c', await code('curl')], bare)).stdout)
+    const typescript = ['--input-type=module-typescript', '-e', await code('TypeScript')]
+    isAnswer((await run(process.execPath, typescript, bare)).stdout)
+    if (await hasPython()) isAnswer((await run('python3', ['-c', await code('Python')], bare)).stdout)
+    else console.warn('python3 was not found, so the Python code was not run.')
+    expect(await code('SDK')).toContain(`apiKey: '${walk.world.key}'`)
+    await accept(page, 'code')
+  })
+
+  test('forms offer what is configured: each chain once, the others apart, and say so of an answer', async () => {
+    const page = await open('/explore/transfers')
+    const chain = page.getByLabel('chain', { exact: true })
+    await chain.locator('optgroup[label="Configured"]').waitFor({ ...patience, state: 'attached' })
+    const names = await chain.locator('option').allTextContents()
+    expect(new Set(names).size).toBe(names.length)
+    expect(await chain.locator('optgroup').first().locator('option').allTextContents()).toEqual([
+      'sim',
+      'picked',
+      'gone',
+    ])
+    expect(await chain.locator('optgroup[label="Not configured here"] option').allTextContents()).toContain('eth')
+    expect(await chain.inputValue()).toBe('sim')
+    await chain.selectOption('bsc')
+    await page.getByRole('textbox', { name: 'address' }).fill(seeded.collection)
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page.getByText('bsc is not configured here').waitFor(patience)
+    await accept(page, 'not-configured')
+
+    await page.goto(`${walk.world.url}/#/explore/wallet`)
+    const pills = page.getByRole('group', { name: 'chains' })
+    await pills.getByLabel('sim').waitFor(patience)
+    expect(await pills.getByRole('checkbox').count()).toBe(3)
+    await page.getByText('12 chains that are not configured here').click()
+    await page.getByLabel('avalanche').check()
+
+    await page.goto(`${walk.world.url}/#/explore/portfolio`)
+    expect(await page.getByLabel('network').inputValue()).toBe('mainnet')
+  })
+
+  test('the form stands beside its answer, and both fit a phone', async () => {
+    const address = `/explore/transfers?address=${seeded.collection}&chain=eth&limit=5`
+    const wide = await open(address, { viewport: { width: 1440, height: 900 } })
+    const answer = wide.getByRole('region', { name: 'Answer' })
+    await answer.waitFor(patience)
+    const [left, right] = await Promise.all([
+      wide.getByRole('region', { name: 'Request' }).boundingBox(),
+      answer.boundingBox(),
+    ])
+    expect(right!.x).toBeGreaterThan(left!.x + left!.width)
+    expect(Math.abs(right!.y - left!.y)).toBeLessThan(5)
+    expect(left!.width + right!.width).toBeGreaterThan(1_000)
+    const narrow = await open(address, { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true })
+    await narrow.getByRole('region', { name: 'Answer' }).waitFor(patience)
+    expect(await narrow.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
+  })
+
+  test('all wrong fields of a new key are told at once, by the names that they have', async () => {
+    const page = await open('/keys')
+    await page.getByLabel('Requests a second').fill('0', patience)
+    await page.getByLabel('Requests a day').fill('many')
+    await page.getByLabel('Expires').fill('soon')
+    for (const box of await page.getByRole('group', { name: 'Scopes' }).getByRole('checkbox').all()) await box.uncheck()
+    await page.getByRole('button', { name: 'Create key' }).click()
+    await page.getByText(/^Name must be/).waitFor(patience)
+    const refusals = (await page.locator('.refusal').allTextContents()).filter(Boolean)
+    expect(refusals.map(text => text.split(' must be')[0])).toEqual([
+      'Name',
+      'Scopes',
+      'Expires',
+      'Requests a second',
+      'Requests a day',
+    ])
+    expect(await page.getByLabel('Name').evaluate(element => element.ownerDocument.activeElement === element)).toBe(
+      true,
+    )
+    await accept(page, 'key-refused')
+  })
+
+  test('a key has a page with its use, and is rotated there', async () => {
+    const { id, secret } = await issue({ name: 'to be rotated', scopes: ['nft-transfers'], quota_per_day: 10 })
+    const ask = (key: string) =>
+      fetch(`${walk.world.url}/api/v2.2/nft/${seeded.collection}/transfers?limit=1`, { headers: { 'x-api-key': key } })
+    for (let count = 0; count < 9; count++) expect((await ask(secret)).status).toBe(200)
+    const page = await open('/keys')
+    await page.getByRole('link', { name: 'to be rotated' }).click(patience)
+    await page.getByRole('heading', { name: 'to be rotated', level: 1 }).waitFor(patience)
+    expect(await page.title()).toBe('to be rotated · key · Almanac')
+    await expect
+      .poll(async () => {
+        await page.reload()
+        return await page.getByText('9 of 10 requests').count()
+      }, patience)
+      .toBe(1)
+    await page.getByText('1 left today').waitFor(patience)
+    await accept(page, 'key')
+    await page.getByRole('button', { name: 'Rotate' }).click()
+    await accept(page, 'rotate')
+    await page.getByLabel('How long the old key works on').selectOption('1h')
+    await page.getByRole('button', { name: 'Rotate it' }).click()
+    const successor = (await page.locator('.secret code').textContent(patience))!
+    expect((await ask(successor)).status).toBe(200)
+    expect((await ask(secret)).status).toBe(200)
+    await page.getByRole('link', { name: 'Open the new key' }).click()
+    await expect.poll(() => page.url()).not.toContain(id)
+    await page.goto(`${walk.world.url}/#/keys/nothing`)
+    await page.getByText('There is no such key').waitFor(patience)
+  })
+
+  test('revoking the key that one is signed in with, or the last one with ops, is warned about', async () => {
+    const scopes = ['ops', 'keys']
+    const { secret } = await issue({ name: 'my own', scopes, rate_per_second: null })
+    const page = await open('/keys', {}, secret)
+    await page.getByRole('button', { name: 'Revoke my own' }).click(patience)
+    await page.getByText('You are signed in with this key: you will be signed out.').waitFor(patience)
+    await accept(page, 'revoke-own')
+    expect(await page.getByText(/the last key with the scope ops/).count()).toBe(0)
+    await page.getByRole('button', { name: 'Keep it' }).click()
+    await page.getByRole('button', { name: 'Revoke ALMANAC_KEY' }).click()
+    expect(await page.getByText('You are signed in with this key').count()).toBe(0)
+    await page.getByRole('button', { name: 'Keep it' }).click()
+    await page.getByRole('button', { name: 'Revoke my own' }).click()
+    await page.getByRole('button', { name: 'Revoke it' }).click()
+    await page.getByText('You revoked the key that you were signed in with.').waitFor(patience)
+    expect(await page.getByRole('alert').textContent()).not.toContain('not accept')
+
+    const last = await open('/keys')
+    await last.getByRole('button', { name: 'Revoke ALMANAC_KEY' }).click(patience)
+    await last.getByText(/It is the last key with the scope ops/).waitFor(patience)
+  })
+
+  test('a key that never existed is said to be unknown, and opens nothing', async () => {
+    const page = await newPage()
+    await page.goto(walk.world.url)
+    await page.getByLabel('Key', { exact: true }).fill('alm_nobody-made-this', patience)
+    await accept(page, 'sign-in')
+    await page.getByRole('button', { name: 'Open the console' }).click()
+    await page.getByText('This service does not accept this key.').waitFor(patience)
+    expect(await page.getByText('any more').count()).toBe(0)
+    expect(await page.evaluate('sessionStorage.length + localStorage.length * 0')).toBe(0)
+    await accept(page, 'sign-in-refused')
+    await page.getByLabel('Key', { exact: true }).fill(walk.world.key)
+    await page.getByLabel('Key', { exact: true }).press('Enter')
+    await page.locator('.news-live').waitFor(patience)
+  })
+
+  test('the reference lists each operation once, by title and subject, and finds it by a word', async () => {
+    const page = await newPage()
+    await page.goto(`${walk.world.url}/reference`)
+    const menu = page.getByRole('navigation', { name: 'Operations' })
+    await menu.getByRole('link', { name: 'NFT transfers of a contract' }).waitFor(patience)
+    const document = await (await fetch(`${walk.world.url}/openapi.json`)).text()
+    expect(document).not.toMatch(/moment library|moment reads/)
+    const { paths } = JSON.parse(document) as { paths: Record<string, object> }
+    const places = new Set(
+      Object.entries(paths).flatMap(([path, methods]) =>
+        Object.keys(methods).map(method => `${method} ${path.replace(/^\/api\/v2(\.\d)?\//, '/')}`),
+      ),
+    )
+    expect(await menu.getByRole('link').count()).toBe(places.size + 1)
+    await accept(page, 'reference')
+    await menu.getByRole('searchbox').fill('solana balance')
+    expect(await menu.getByRole('link').allTextContents()).toEqual(['Introduction', 'Balance of a Solana account'])
+    await menu.getByRole('searchbox').fill('')
+    await menu.getByRole('link', { name: 'NFTs of a wallet' }).click()
+    await page.getByRole('heading', { name: 'NFTs of a wallet', level: 1 }).waitFor(patience)
+    expect(await page.title()).toBe('NFTs of a wallet · reference · Almanac')
+    await page.getByText(/Also under \/api\/v2\/\{address\}\/nft/).waitFor(patience)
+    // The shape and an example stand there without a click.
+    const shape = page.getByRole('region', { name: 'Answer' })
+    await shape.getByText('result', { exact: true }).waitFor(patience)
+    await page.getByText('"status": "SYNCED"').waitFor(patience)
+    await accept(page, 'reference-operation')
+    await page.goto(`${walk.world.url}/reference#getWalletNFTs`)
+    await page.getByRole('heading', { name: 'NFTs of a wallet', level: 1 }).waitFor(patience)
+  })
+
+  test('the reference asks with the key of the console, with examples that answer here, and leads back', async () => {
+    const page = await open('/keys')
+    await page.locator('.news-live').waitFor(patience)
+    await page.getByRole('link', { name: 'Reference' }).click()
+    await page.getByText('Requests carry the key that you signed in with.').waitFor(patience)
+    const ask = async (id: string): Promise<string> => {
+      await page.goto(`${walk.world.url}/reference#/${id}`)
+      await page.locator(`#${id}`).getByRole('button', { name: 'Send' }).click(patience)
+      const answer = page.locator('[aria-live] .panel')
+      await answer.waitFor(patience)
+      return (await answer.textContent())!
+    }
+    for (const id of ['getNFTContractTransfersV22', 'getNFTMetadataV22', 'getWalletActiveChainsV22', 'getBlockFacts'])
+      expect(await ask(id), id).toMatch(/^Answer200/)
+    expect(await ask('getNFTContractTransfersV22')).not.toContain('"result": []')
+    expect(await ask('listKeys')).toMatch(/^Answer200/)
+    expect(await ask('getEvents')).toContain('event: history')
+    await page.getByRole('switch', { name: 'With my key' }).check()
+    await page.goto(`${walk.world.url}/reference#/createKey`)
+    const command = (await page.locator('#createKey [role=tabpanel] pre').textContent(patience))!
+    expect((await run('sh', ['-c', command], bare)).stdout).toContain('"secret":"alm_')
+    await page.getByRole('link', { name: 'Overview', exact: true }).click()
+    await page.locator('.news-live').waitFor(patience)
+  })
+
+  test('without signing in the reference takes a key that it keeps nowhere; the sandbox’s is written out', async () => {
+    const page = await newPage()
+    await page.goto(`${walk.world.url}/reference#/listKeys`)
+    await page.getByRole('button', { name: 'Send' }).click(patience)
+    await page.getByText('401', { exact: true }).first().waitFor(patience)
+    const command = page.locator('#listKeys [role=tabpanel] pre')
+    await page.getByLabel('X-API-Key').fill('sandbox')
+    expect(await command.textContent()).toContain("'X-API-Key: sandbox'")
+    await page.getByLabel('X-API-Key').fill(walk.world.key)
+    expect(await command.textContent()).not.toContain(walk.world.key)
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page.locator('[aria-live]').getByText('"asked_by"').waitFor(patience)
+    expect(await page.evaluate('JSON.stringify([sessionStorage, localStorage])')).not.toContain(walk.world.key)
+  })
+
+  test('on a phone the menu of the reference is folded, and nothing is wider than the screen', async () => {
+    const page = await newPage({
+      viewport: { width: 390, height: 844 },
+      isMobile: true,
+      hasTouch: true,
+      colorScheme: 'dark',
+    })
+    await page.goto(`${walk.world.url}/reference#/getNFTContractTransfersV22`)
+    const menu = page.getByRole('navigation', { name: 'Operations' })
+    const toggle = menu.getByRole('button', { name: /NFT transfers of a contract/ })
+    await toggle.waitFor(patience)
+    expect(await menu.getByRole('link').count()).toBe(0)
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
+    await accept(page, 'phone-reference')
+    await toggle.click()
+    await menu.getByRole('link', { name: 'One NFT' }).click()
+    await page.getByRole('heading', { name: 'One NFT', level: 1 }).waitFor(patience)
+    expect(await menu.getByRole('link').count()).toBe(0)
+  })
+})

@@ -1,0 +1,148 @@
+// One field of an operation's form, with its help and its refusal. Chains that this service is not configured for are
+// offered apart from those that it is.
+import { Prose } from '../parts/prose.tsx'
+import { chainPairs, type Parameter } from '../state/document.ts'
+import { type Offered, offeredChains, offeredNetworks } from './configured.ts'
+
+type Props = {
+  id: string
+  parameter: Parameter
+  value: string
+  refusal: string | undefined
+  onChange: (value: string) => void
+}
+
+export function Field({ id, parameter, value, refusal, onChange }: Props) {
+  const { name, description, required } = parameter
+  const described = refusal === undefined ? `${id}-help` : `${id}-refusal ${id}-help`
+  const wide = name === 'address' || parameter.schema.type === 'array'
+  return (
+    <div class={wide ? 'field wide' : 'field'}>
+      {parameter.schema.type === 'array' ? (
+        <ChainsField {...{ parameter, id, value, described, onChange }} />
+      ) : (
+        <>
+          <label for={id}>
+            {name.replaceAll('_', ' ')}
+            {required && <span class="required"> required</span>}
+          </label>
+          <Control {...{ parameter, id, value, described, onChange }} invalid={refusal !== undefined} />
+        </>
+      )}
+      {refusal !== undefined && (
+        <strong class="refusal" id={`${id}-refusal`} role="alert">
+          {refusal}
+        </strong>
+      )}
+      <small id={`${id}-help`}>
+        <Prose text={description} />
+      </small>
+    </div>
+  )
+}
+
+type ControlProps = Omit<Props, 'refusal'> & { described: string }
+
+function Control(props: ControlProps & { invalid: boolean }) {
+  const { parameter, id, value, described, onChange, invalid } = props
+  const { name, schema, required, example } = parameter
+  const shared = { id, name, 'aria-describedby': described, 'aria-invalid': invalid }
+  if (name === 'chain') {
+    const offered = offeredChains(parameter) ?? { here: chainPairs(parameter).map(pair => pair.name), elsewhere: [] }
+    return <ChoiceOfPlaces {...{ shared, offered, value, onChange }} />
+  }
+  if (name === 'network' && schema.enum !== undefined) {
+    const offered = offeredNetworks(parameter) ?? { here: schema.enum, elsewhere: [] }
+    return <ChoiceOfPlaces {...{ shared, offered, value, onChange }} />
+  }
+  if (schema.enum !== undefined) {
+    return (
+      <select {...shared} value={value} onChange={event => onChange(event.currentTarget.value)} required={required}>
+        {(!required || value === '') && (
+          <option value="">{schema.default === undefined ? '' : `default (${schema.default})`}</option>
+        )}
+        {schema.enum.map(choice => (
+          <option key={choice} value={choice}>
+            {choice}
+          </option>
+        ))}
+      </select>
+    )
+  }
+  return (
+    <input
+      {...shared}
+      type="text"
+      value={value}
+      required={required}
+      inputMode={schema.type === 'integer' ? 'numeric' : 'text'}
+      placeholder={required ? '' : String(schema.default ?? example ?? '')}
+      class={name === 'address' ? 'mono' : undefined}
+      autocomplete="off"
+      autocapitalize="off"
+      spellcheck={false}
+      onInput={event => onChange(event.currentTarget.value)}
+    />
+  )
+}
+
+type ChoiceProps = { shared: { id: string; name: string }; offered: Offered } & Pick<Props, 'value' | 'onChange'>
+
+/** Each chain once: those that can answer, then the others, marked. */
+function ChoiceOfPlaces({ shared, offered: { here, elsewhere }, value, onChange }: ChoiceProps) {
+  const options = (names: readonly string[]) =>
+    names.map(name => (
+      <option key={name} value={name}>
+        {name}
+      </option>
+    ))
+  const unknown = value !== '' && !here.includes(value) && !elsewhere.includes(value) ? [value] : []
+  return (
+    <select {...shared} value={value} onChange={event => onChange(event.currentTarget.value)}>
+      {elsewhere.length === 0 ? options(here) : <optgroup label="Configured">{options(here)}</optgroup>}
+      {elsewhere.length > 0 && <optgroup label="Not configured here">{options([...elsewhere, ...unknown])}</optgroup>}
+      {elsewhere.length === 0 && options(unknown)}
+    </select>
+  )
+}
+
+function ChainsField({ parameter, id, value, described, onChange }: ControlProps) {
+  const chosen = new Set(value.split(',').filter(Boolean))
+  const toggle = (name: string, on: boolean) => {
+    if (on) chosen.add(name)
+    else chosen.delete(name)
+    onChange([...chosen].join(','))
+  }
+  const { here, elsewhere } = offeredChains(parameter) ?? {
+    here: chainPairs(parameter).map(({ name }) => name),
+    elsewhere: [],
+  }
+  const pillOf = (name: string) => (
+    <label key={name} class="pill">
+      <input
+        type="checkbox"
+        name={parameter.name}
+        checked={chosen.has(name)}
+        onChange={event => toggle(name, event.currentTarget.checked)}
+      />
+      {name}
+    </label>
+  )
+  return (
+    <>
+      <fieldset id={id} class="pills" aria-describedby={described}>
+        <legend>{parameter.name}</legend>
+        {here.map(pillOf)}
+      </fieldset>
+      {elsewhere.length > 0 && (
+        <details class="more" open={elsewhere.some(name => chosen.has(name))}>
+          <summary>{elsewhere.length} chains that are not configured here</summary>
+          <fieldset class="pills">
+            <legend class="offstage">Not configured here</legend>
+            {elsewhere.map(pillOf)}
+          </fieldset>
+        </details>
+      )}
+    </>
+  )
+}

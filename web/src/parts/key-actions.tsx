@@ -1,0 +1,170 @@
+// Ending and replacing a key: the dialogs, what they warn of, and the secret that is shown once.
+import { type Signal, useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { type Problem, problemOf, type Schemas, service, unreachable } from '../state/service.ts'
+import { signOut } from '../state/session.ts'
+import { CopyButton } from './copy-button.tsx'
+import { FailureNote } from './failure-note.tsx'
+
+export type Key = Schemas['Key']
+
+export type KeysKnown = {
+  keys: readonly Key[]
+  /** Id of the key that this browser uses. */
+  own: string
+}
+
+/** What is lost with this key beside the key itself. */
+export function warningsOf({ id, state, scopes }: Key, { keys, own }: KeysKnown): string[] {
+  const isLast = (scope: string) =>
+    state === 'active' &&
+    scopes.includes(scope) &&
+    keys.filter(key => key.state === 'active' && key.scopes.includes(scope)).length === 1
+  return [
+    ...(id === own ? ['You are signed in with this key: you will be signed out.'] : []),
+    ...(isLast('ops')
+      ? [
+          'It is the last key with the scope ops: the console, status and metrics cannot be reached until a new one is made with almanac keys create --scopes all.',
+        ]
+      : []),
+  ]
+}
+
+export function Secret({ issued, children }: { issued: Schemas['IssuedKey']; children?: ComponentChildren }) {
+  return (
+    <div class="note note-good" role="status">
+      <strong>The key {issued.name} is made. Its secret is shown only now:</strong>
+      <p class="secret">
+        <code>{issued.secret}</code>
+        <CopyButton text={issued.secret} what="secret" />
+      </p>
+      {children}
+    </div>
+  )
+}
+
+type DialogProps = { of: Signal<Key | undefined>; known: KeysKnown }
+
+export function RevokeDialog({ of, known, onDone }: DialogProps & { onDone: () => void }) {
+  const problem = useSignal<Problem | undefined>(undefined)
+  const key = of.value!
+  const isOwn = key.id === known.own
+  const revoke = async () => {
+    try {
+      const { error, response } = await service.DELETE('/keys/{id}', { params: { path: { id: key.id } } })
+      if (!response.ok) {
+        problem.value = problemOf(error, response)
+        return
+      }
+      of.value = undefined
+      if (isOwn) signOut('You revoked the key that you were signed in with. Sign in with another one.')
+      else onDone()
+    } catch {
+      problem.value = unreachable
+    }
+  }
+  return (
+    <Dialog title={`Revoke ${key.name}?`} of={of}>
+      <p>It stops working within a second, for everybody who uses it, and cannot be brought back.</p>
+      <Warnings texts={warningsOf(key, known)} />
+      {problem.value !== undefined && <FailureNote problem={problem.value} />}
+      <div class="form-end">
+        <button type="button" onClick={() => close(of)}>
+          Keep it
+        </button>
+        <button type="button" class="danger" onClick={revoke}>
+          Revoke it
+        </button>
+      </div>
+    </Dialog>
+  )
+}
+
+const graces = [
+  { value: '0', title: 'Not at all: revoke it at once' },
+  { value: '1h', title: 'For an hour' },
+  { value: '24h', title: 'For a day' },
+  { value: '7d', title: 'For a week' },
+]
+
+type Rotated = Schemas['RotatedKey']
+
+export function RotateDialog({ of, known, onDone }: DialogProps & { onDone: (rotated: Rotated) => void }) {
+  const problem = useSignal<Problem | undefined>(undefined)
+  const grace = useSignal('24h')
+  const key = of.value!
+  const rotate = async () => {
+    try {
+      const { data, error, response } = await service.POST('/keys/{id}/rotation', {
+        params: { path: { id: key.id } },
+        body: { grace: grace.value },
+      })
+      if (data === undefined) {
+        problem.value = problemOf(error, response)
+        return
+      }
+      of.value = undefined
+      onDone(data)
+    } catch {
+      problem.value = unreachable
+    }
+  }
+  const own = key.id === known.own ? ['You are signed in with this key: copy the new one, and sign in with it.'] : []
+  return (
+    <Dialog title={`Rotate ${key.name}?`} of={of}>
+      <p>A new key with the same name, scopes and limits takes its place. Its secret is shown once.</p>
+      <Warnings texts={own} />
+      <div class="field">
+        <label for="grace">How long the old key works on</label>
+        <select
+          id="grace"
+          value={grace.value}
+          onChange={event => {
+            grace.value = event.currentTarget.value
+          }}
+        >
+          {graces.map(({ value, title }) => (
+            <option key={value} value={value}>
+              {title}
+            </option>
+          ))}
+        </select>
+      </div>
+      {problem.value !== undefined && <FailureNote problem={problem.value} />}
+      <div class="form-end">
+        <button type="button" onClick={() => close(of)}>
+          Cancel
+        </button>
+        <button type="button" class="primary" onClick={rotate}>
+          Rotate it
+        </button>
+      </div>
+    </Dialog>
+  )
+}
+
+function close(of: Signal<Key | undefined>): void {
+  of.value = undefined
+}
+
+function Warnings({ texts }: { texts: readonly string[] }) {
+  return texts.map(text => (
+    <p key={text} class="note note-warn">
+      <strong>{text}</strong>
+    </p>
+  ))
+}
+
+type ShellProps = { title: string; of: Signal<Key | undefined>; children: ComponentChildren }
+
+function Dialog({ title, of, children }: ShellProps) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  useEffect(() => dialog.current?.showModal(), [])
+  return (
+    <dialog ref={dialog} class="key-dialog" aria-labelledby="key-dialog" onClose={() => close(of)}>
+      <h2 id="key-dialog">{title}</h2>
+      {children}
+    </dialog>
+  )
+}

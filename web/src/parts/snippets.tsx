@@ -1,0 +1,70 @@
+// The same request elsewhere: a command and programs that can be pasted as they are. The key is written into them only
+// where that is wanted.
+import { computed, signal } from '@preact/signals'
+import { curlText, pythonText, typescriptText } from '../explorer/request-text.ts'
+import { key, typedKey } from '../state/session.ts'
+import { CodeView } from './code-view.tsx'
+import type { Language } from './highlight.ts'
+import { type Tab, Tabs } from './tabs.tsx'
+
+type Request = { method: string; url: string; body?: string | undefined; isText?: boolean }
+
+/** The sandbox's key is public, so it is written out from the start. */
+const sandboxKey = 'sandbox'
+const chosen = signal<boolean | undefined>(undefined)
+const known = computed(() => key.value ?? (typedKey.value.trim() || undefined))
+const isWithKey = computed(() => chosen.value ?? known.value === sandboxKey)
+/** What a snippet has in the place of the key; undefined: the variable of the environment. */
+export const snippetKey = computed(() => (isWithKey.value ? known.value : undefined))
+
+const language = signal('curl')
+
+export function Snippets({ request }: { request: Request }) {
+  return <Tabs label="Languages" chosen={language} tabs={snippetTabs(request)} />
+}
+
+export function snippetTabs(request: Request): Tab[] {
+  const facts = { ...request, key: snippetKey.value }
+  const { method, url, body } = request
+  return [
+    codeTab('curl', 'curl', { text: curlText(url, { method, body, key: snippetKey.value }), language: 'shell' }),
+    codeTab('typescript', 'TypeScript', { text: typescriptText(facts), language: 'typescript' }),
+    codeTab('python', 'Python', { text: pythonText(facts), language: 'python' }),
+  ]
+}
+
+export function codeTab(name: string, title: string, code: { text: string; language: Language }): Tab {
+  return {
+    name,
+    title,
+    content: () => (
+      <>
+        <KeySwitch />
+        <CodeView {...code} what={`the ${title} ${name === 'curl' ? 'command' : 'code'}`} />
+      </>
+    ),
+  }
+}
+
+function KeySwitch() {
+  if (known.value === undefined) return <p class="snippet-key soft">Set ALMANAC_KEY to a key of this service.</p>
+  return (
+    <div class="snippet-key">
+      <label class="check">
+        <input
+          type="checkbox"
+          role="switch"
+          aria-checked={isWithKey.value}
+          checked={isWithKey.value}
+          onChange={event => {
+            chosen.value = event.currentTarget.checked
+          }}
+        />
+        With my key
+      </label>
+      <span class="soft">
+        {isWithKey.value ? 'Do not share what you copy.' : 'Takes the key from the variable ALMANAC_KEY.'}
+      </span>
+    </div>
+  )
+}

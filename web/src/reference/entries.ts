@@ -1,0 +1,77 @@
+// The operations of the document as the reference lists them: one entry for all versions of an operation, by subject. Pure.
+import { type ApiDocument, type DocumentedOperation, operationsOf } from '../state/document.ts'
+
+export type Entry = {
+  id: string
+  title: string
+  /** What the summary says besides, such as the scope that is needed. */
+  note: string | undefined
+  subject: string
+  /** The newest version. */
+  operation: DocumentedOperation
+  older: readonly DocumentedOperation[]
+}
+
+const version = /^\/api\/(v2(?:\.\d)?)\//
+
+/** The first that fits; in the order of the menu. */
+const subjects: readonly [title: string, fits: (operation: DocumentedOperation, path: string) => boolean][] = [
+  ['Keys', ({ path }) => path.startsWith('/keys')],
+  ['Service', ({ tags }) => tags.includes('Operations')],
+  ['Solana', ({ tags }) => tags.includes('Solana')],
+  ['NFT transfers', (_, path) => path.endsWith('/transfers')],
+  ['Wallets', (_, path) => path.startsWith('/wallets/') || path.endsWith('/balance')],
+  ['Blocks and dates', (_, path) => /^\/(block|dateToBlock)/.test(path)],
+  ['About the API', (_, path) => /^\/(web3|info)\//.test(path)],
+  ['NFTs and owners', () => true],
+]
+
+const order = [
+  ...['NFT transfers', 'NFTs and owners', 'Wallets', 'Blocks and dates', 'Solana', 'About the API', 'Service', 'Keys'],
+]
+
+export function entriesOf(document: ApiDocument): Entry[] {
+  const versions = new Map<string, DocumentedOperation[]>()
+  for (const operation of operationsOf(document)) {
+    const place = `${operation.method} ${operation.path.replace(version, '/')}`
+    versions.set(place, [...(versions.get(place) ?? []), operation])
+  }
+  const entries = [...versions.values()].map(entryOf)
+  return entries.sort((a, b) => order.indexOf(a.subject) - order.indexOf(b.subject))
+}
+
+function entryOf(versions: readonly DocumentedOperation[]): Entry {
+  const operation = versions.at(-1)!
+  const [title = '', ...rest] = operation.summary.split('; ')
+  const path = operation.path.replace(version, '/')
+  return {
+    id: operation.operationId,
+    title: title.replace(/, with .*$/, ''),
+    note: rest.length === 0 ? undefined : rest.join('; '),
+    subject: subjects.find(([, fits]) => fits(operation, path))![0],
+    operation,
+    older: versions.slice(0, -1),
+  }
+}
+
+/** An address may name any version of an operation. */
+export function entryNamed(entries: readonly Entry[], id: string): Entry | undefined {
+  return entries.find(entry => entry.id === id || entry.older.some(({ operationId }) => operationId === id))
+}
+
+export function versionOf({ path }: DocumentedOperation): string | undefined {
+  return version.exec(path)?.[1]
+}
+
+export function subjectsOf(entries: readonly Entry[]): { subject: string; entries: Entry[] }[] {
+  return order.flatMap(subject => {
+    const own = entries.filter(entry => entry.subject === subject)
+    return own.length === 0 ? [] : [{ subject, entries: own }]
+  })
+}
+
+export function matches({ title, id, operation }: Entry, text: string): boolean {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean)
+  const all = `${title} ${id} ${operation.method} ${operation.path}`.toLowerCase()
+  return words.every(word => all.includes(word))
+}

@@ -1,0 +1,84 @@
+// Examples that answer here: a contract, a token, a wallet, a block and a Solana account that this store has. Where nothing is known, the
+// document's own examples stand.
+import { signal } from '@preact/signals'
+import type { DocumentedOperation, Parameter } from '../state/document.ts'
+import { status } from '../state/live.ts'
+import { service } from '../state/service.ts'
+
+export type LiveExamples = Partial<
+  Record<'chain' | 'contract' | 'name' | 'tokenId' | 'wallet' | 'block' | 'transaction' | 'account', string>
+>
+
+/** Undefined while they are looked for. */
+export const liveExamples = signal<LiveExamples | undefined>(undefined)
+
+let isAsked = false
+
+/** Once; a key that may not look leaves the document's examples. */
+export async function loadLiveExamples(): Promise<void> {
+  if (isAsked) return
+  isAsked = true
+  try {
+    liveExamples.value = { ...(await onChains()), ...(await onSolana()) }
+  } catch {
+    liveExamples.value = {}
+  }
+}
+
+export function withoutLiveExamples(): void {
+  if (!isAsked) liveExamples.value = {}
+}
+
+async function onChains(): Promise<LiveExamples> {
+  for (const chain of Object.keys(status.value?.chains ?? {})) {
+    const path = { chain }
+    const { data } = await service.GET('/chains/{chain}/contracts', { params: { path, query: { limit: 1 } } })
+    const found = data?.contracts[0]
+    if (found === undefined) continue
+    const query = { chain, limit: 1 } as never
+    const transfers = await service.GET('/api/v2.2/nft/{address}/transfers', {
+      params: { path: { address: found.address }, query },
+    })
+    const row = transfers.data?.result[0]
+    return {
+      ...{ chain, contract: found.address, ...(found.name === null ? {} : { name: found.name }) },
+      ...(row === undefined ? {} : { tokenId: row.token_id, wallet: row.to_address, block: String(row.block_number) }),
+      ...(row === undefined ? {} : { transaction: row.transaction_hash }),
+    }
+  }
+  return {}
+}
+
+async function onSolana(): Promise<LiveExamples> {
+  const network = Object.keys(status.value?.solana ?? {})[0]
+  if (network === undefined) return {}
+  const { data } = await service.GET('/solana/{network}/accounts', {
+    params: { path: { network: network as 'mainnet' }, query: { limit: 1 } },
+  })
+  const account = data?.accounts[0]?.address
+  return account === undefined ? {} : { account }
+}
+
+/** What a required parameter begins with. */
+export function exampleOf(operation: DocumentedOperation, { name, example }: Parameter, live: LiveExamples): string {
+  const { path } = operation
+  const found: Readonly<Record<string, string | undefined>> = {
+    chain: live.chain,
+    contract: live.contract,
+    token_id: live.tokenId,
+    block_number_or_hash: live.block,
+    number: live.block,
+    hash: live.transaction,
+    wallet_addresses: live.wallet,
+    addresses: live.wallet,
+    q: live.name,
+    address: operation.tags.includes('Solana')
+      ? /^\/account\//.test(path)
+        ? live.account
+        : undefined
+      : /\/nft\/\{address\}/.test(path)
+        ? live.contract
+        : live.wallet,
+  }
+  return found[name] ?? String(example ?? '')
+}

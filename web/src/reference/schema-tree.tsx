@@ -1,0 +1,112 @@
+// The shape of an answer or a body as a tree: each field with its type and meaning. Deep parts are folded.
+import { Fragment } from 'preact'
+import { Prose } from '../parts/prose.tsx'
+import { type ApiDocument, resolved, type Schema } from '../state/document.ts'
+
+/** Schemas may contain themselves. */
+const depthMax = 6
+
+export function SchemaTree({ schema, shown }: { schema: Schema; shown: ApiDocument }) {
+  return <Fields schema={schema} shown={shown} depth={0} />
+}
+
+type Props = { schema: Schema; shown: ApiDocument; depth: number }
+
+function Fields({ schema, shown, depth }: Props) {
+  const variants = variantsOf(schema, shown)
+  if (variants.length > 1) {
+    return variants.map((variant, at) => (
+      <Fragment key={at}>
+        <p class="schema-variant">
+          <b>{at === 0 ? 'Either' : 'or'}</b> <span class="soft">{variantName(variant)}</span>
+        </p>
+        <Fields schema={variant} shown={shown} depth={depth} />
+      </Fragment>
+    ))
+  }
+  const object = objectIn(schema, shown)
+  if (object?.properties === undefined) return <p class="soft">{typeText(schema, shown)}</p>
+  const required = new Set(object.required ?? [])
+  return (
+    <ul class="schema">
+      {Object.entries(object.properties).map(([name, field]) => (
+        <Field key={name} {...{ name, field, shown, depth }} isRequired={required.has(name)} />
+      ))}
+    </ul>
+  )
+}
+
+type FieldProps = { name: string; field: Schema; isRequired: boolean; shown: ApiDocument; depth: number }
+
+function Field({ name, field, isRequired, shown, depth }: FieldProps) {
+  const description = field.description ?? resolved(shown, field).description
+  const head = (
+    <>
+      <code class="schema-name">{name}</code> <span class="schema-type">{typeText(field, shown)}</span>
+      {!isRequired && <span class="soft"> optional</span>}
+    </>
+  )
+  const isDeep = depth < depthMax && (objectIn(field, shown) !== undefined || variantsOf(field, shown).length > 1)
+  return (
+    <li>
+      {isDeep ? (
+        <details open={depth === 0}>
+          <summary>{head}</summary>
+          {description !== undefined && (
+            <p class="soft">
+              <Prose text={description} />
+            </p>
+          )}
+          <Fields schema={itemsOf(field, shown)} shown={shown} depth={depth + 1} />
+        </details>
+      ) : (
+        <>
+          {head}
+          {description !== undefined && (
+            <p class="soft">
+              <Prose text={description} />
+            </p>
+          )}
+        </>
+      )}
+    </li>
+  )
+}
+
+/** What a list has in it; of something that is or is not there, what it is. */
+function itemsOf(given: Schema, shown: ApiDocument): Schema {
+  const schema = present(resolved(shown, given), shown)
+  return schema.items === undefined ? schema : itemsOf(schema.items, shown)
+}
+
+/** Without null, where one other kind is left. */
+function present(schema: Schema, shown: ApiDocument): Schema {
+  const others = (schema.anyOf ?? []).map(each => resolved(shown, each)).filter(({ type }) => type !== 'null')
+  return others.length === 1 ? others[0]! : schema
+}
+
+function variantsOf(given: Schema, shown: ApiDocument): Schema[] {
+  const { oneOf = [] } = itemsOf(given, shown)
+  return oneOf.map(each => resolved(shown, each))
+}
+
+function variantName({ properties }: Schema): string {
+  const type = properties?.type?.const
+  return type === undefined ? '' : `type ${type}`
+}
+
+function objectIn(given: Schema, shown: ApiDocument): Schema | undefined {
+  const schema = itemsOf(given, shown)
+  return schema.properties === undefined ? undefined : schema
+}
+
+function typeText(given: Schema, shown: ApiDocument): string {
+  const schema = resolved(shown, given)
+  if (schema.const !== undefined) return JSON.stringify(schema.const)
+  if (schema.enum !== undefined) return schema.enum.map(value => JSON.stringify(value)).join(' | ')
+  const kinds = schema.anyOf ?? schema.oneOf
+  if (kinds !== undefined) return [...new Set(kinds.map(each => typeText(each, shown)))].join(' | ')
+  if (schema.items !== undefined) return `list of ${typeText(schema.items, shown)}`
+  if (Array.isArray(schema.type)) return schema.type.join(' | ')
+  return schema.type ?? (schema.properties === undefined ? 'any' : 'object')
+}

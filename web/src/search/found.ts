@@ -1,0 +1,168 @@
+// What a search offers: pages, chains and keys that this browser knows, and what the service finds in its store. Pure but for
+// the two requests.
+import { countText, shortText } from '../quantities.ts'
+import { hrefOf } from '../state/route.ts'
+import { type Schemas, service } from '../state/service.ts'
+
+export type Offer = {
+  /** What it is, in one word: contract, wallet, chain … */
+  type: string
+  title: string
+  note?: string | undefined
+  /** A word that stands out: verified, spam. */
+  mark?: { word: string; tone: 'good' | 'warn' } | undefined
+  href: string
+  isMono?: boolean
+}
+
+export type Group = { title: string; offers: readonly Offer[] }
+
+type Result = Schemas['SearchAnswer']['results'][number]
+
+const pages: readonly (Offer & { words: string })[] = [
+  { type: 'page', title: 'Overview', href: '/#/', words: 'overview home status health chains' },
+  { type: 'page', title: 'Explorer', href: '/#/explore', words: 'explorer nft transfers request try' },
+  { type: 'page', title: 'Wallet chains', href: '/#/explore/wallet', words: 'wallet chains active explorer' },
+  { type: 'page', title: 'Solana portfolio', href: '/#/explore/portfolio', words: 'solana portfolio account explorer' },
+  { type: 'page', title: 'Keys', href: '/#/keys', words: 'keys new key create rotate revoke scopes' },
+  { type: 'page', title: 'Reference', href: '/reference', words: 'reference api docs openapi operations' },
+]
+
+type Known = { chains: readonly string[]; networks: readonly string[]; keys: readonly Schemas['Key'][] }
+
+export function offersHere(text: string, { chains, networks, keys }: Known): Group[] {
+  const wanted = text.trim().toLowerCase()
+  const has = (name: string) => wanted !== '' && name.toLowerCase().includes(wanted)
+  const pagesFound = pages.filter(
+    ({ words, title }) => has(title) || words.split(' ').some(word => word.startsWith(wanted)),
+  )
+  const chainsFound = chains
+    .filter(has)
+    .map((name): Offer => ({ type: 'chain', title: name, href: `/${hrefOf(['chain', name])}` }))
+  const networksFound = networks
+    .filter(name => has(`solana ${name}`))
+    .map((name): Offer => ({ type: 'network', title: `solana ${name}`, href: '/#/explore/portfolio' }))
+  const keysFound = keys
+    .filter(({ name, id }) => has(name) || id === wanted)
+    .map(
+      ({ name, id, state }): Offer => ({
+        type: 'key',
+        title: name,
+        note: `${id} · ${state}`,
+        href: `/${hrefOf(['keys', id])}`,
+      }),
+    )
+  return groupsOf([
+    ['Chains', [...chainsFound, ...networksFound]],
+    ['Pages', wanted === '' ? [] : pagesFound],
+    ['Keys', keysFound.slice(0, 5)],
+  ])
+}
+
+/** With nothing typed. */
+export function pageOffers(): Group {
+  return { title: 'Go to', offers: pages }
+}
+
+function groupsOf(groups: readonly (readonly [string, readonly Offer[]])[]): Group[] {
+  return groups.filter(([, offers]) => offers.length > 0).map(([title, offers]) => ({ title, offers }))
+}
+
+export function groupsOfResults(results: readonly Result[]): Group[] {
+  const of = (...types: Result['type'][]) => results.filter(({ type }) => types.includes(type)).map(offerOf)
+  return groupsOf([
+    ['Contracts', of('contract')],
+    ['Wallets and accounts', of('wallet', 'account')],
+    ['Blocks', of('block')],
+    ['Transactions', of('transaction')],
+  ])
+}
+
+export function offerOf(result: Result): Offer {
+  switch (result.type) {
+    case 'contract': {
+      const { chain, address, name, symbol, label, transfers } = result
+      const count = `${countText(transfers)} ${transfers === 1 ? 'transfer' : 'transfers'}`
+      return {
+        type: 'contract',
+        title: name ?? label ?? symbol ?? shortText(address),
+        note: [symbol !== null && name !== null ? symbol : undefined, chain, shortText(address), count]
+          .filter(Boolean)
+          .join(' · '),
+        mark: result.possible_spam
+          ? { word: 'possible spam', tone: 'warn' }
+          : result.verified
+            ? { word: 'verified', tone: 'good' }
+            : undefined,
+        href: `/${hrefOf(['contract', chain, address])}`,
+      }
+    }
+    case 'wallet': {
+      const { address, label, chains } = result
+      const where = chains.length === 0 ? '' : `active on ${chains.join(', ')}`
+      return {
+        type: 'wallet',
+        title: label ?? address,
+        isMono: label === null,
+        note: [label === null ? undefined : shortText(address), where].filter(Boolean).join(' · '),
+        href: `/${hrefOf(['wallet', address], { chain: chains[0] })}`,
+      }
+    }
+    case 'account':
+      return {
+        type: 'account',
+        title: result.address,
+        isMono: true,
+        note: `solana ${result.network}`,
+        href: `/${hrefOf(['account', result.network, result.address])}`,
+      }
+    case 'block':
+      return {
+        type: 'block',
+        title: `Block ${countText(result.number)}`,
+        note: result.hash === null ? result.chain : `${result.chain} · ${shortText(result.hash)}`,
+        href: `/${hrefOf(['block', result.chain, String(result.number)])}`,
+      }
+    case 'transaction':
+      return {
+        type: 'transaction',
+        title: shortText(result.hash, 10),
+        isMono: true,
+        note: `look it up on ${result.chain}`,
+        href: `/${hrefOf(['transaction', result.chain, result.hash])}`,
+      }
+  }
+}
+
+export function askSearch(text: string, signal: AbortSignal) {
+  return service.GET('/search', { params: { query: { q: text } }, signal })
+}
+
+// What was chosen before, kept in this browser alone.
+
+const place = 'almanac.searched'
+const keptMax = 8
+
+export function recentOffers(): Offer[] {
+  try {
+    const kept = JSON.parse(localStorage.getItem(place) ?? '[]') as Offer[]
+    return Array.isArray(kept) ? kept.filter(({ href, title }) => isOwn(href) && typeof title === 'string') : []
+  } catch {
+    return []
+  }
+}
+
+/** Only places of the console: what is kept could have been written by something else. */
+function isOwn(href: unknown): boolean {
+  return typeof href === 'string' && (href.startsWith('/#/') || href === '/reference')
+}
+
+export function keepOffer(offer: Offer): void {
+  const { type, title, note, href, isMono = false } = offer
+  const others = recentOffers().filter(each => each.href !== href)
+  localStorage.setItem(place, JSON.stringify([{ type, title, note, href, isMono }, ...others].slice(0, keptMax)))
+}
+
+export function forgetOffers(): void {
+  localStorage.removeItem(place)
+}

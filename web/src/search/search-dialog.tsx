@@ -1,0 +1,224 @@
+// The field of the search and what it offers, moved through with the arrow keys while the field keeps the focus.
+import { type Signal, useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import { Badge } from '../parts/badge.tsx'
+import { SearchIcon } from '../parts/icons.tsx'
+import { status } from '../state/live.ts'
+import { hrefOf, isReference } from '../state/route.ts'
+import { type Schemas, service } from '../state/service.ts'
+import { useAnswer } from '../state/use-answer.ts'
+import {
+  askSearch,
+  forgetOffers,
+  type Group,
+  groupsOfResults,
+  keepOffer,
+  type Offer,
+  offersHere,
+  pageOffers,
+  recentOffers,
+} from './found.ts'
+import './search.css'
+
+/** Typing on makes an answer void, so none is asked for until it pauses. */
+const pauseMs = 120
+
+export function SearchDialog({ onClose }: { onClose: () => void }) {
+  const text = useSignal('')
+  const settled = useSignal('')
+  const at = useSignal(0)
+  const turn = useSignal(0)
+  const keys = useKeys()
+  const input = useRef<HTMLInputElement>(null)
+  useEffect(() => input.current?.focus(), [])
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      settled.value = text.value.trim()
+    }, pauseMs)
+    return () => clearTimeout(timer)
+  }, [text.value])
+  const asked = settled.value === '' ? undefined : settled.value
+  const state = useAnswer(asked, signal => askSearch(settled.value, signal))
+  const typed = text.value.trim()
+  const { answered, loading, problem } = state.value
+  const isCurrent = answered?.data.query === typed
+  const groups = typed === '' ? beginning(turn) : offered(typed, keys.value, isCurrent ? answered : undefined)
+  const offers = groups.flatMap(group => group.offers)
+  const active = Math.min(at.value, offers.length - 1)
+  const choose = (offer: Offer | undefined) => {
+    if (offer === undefined) return
+    keepOffer(offer)
+    onClose()
+    go(offer.href)
+  }
+  const move = (event: KeyboardEvent) => {
+    const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: 5, PageUp: -5 }
+    const step = steps[event.key]
+    if (step === undefined || offers.length === 0) return
+    event.preventDefault()
+    const next = active + step
+    at.value =
+      Math.abs(step) > 1 ? Math.max(0, Math.min(offers.length - 1, next)) : (next + offers.length) % offers.length
+    document.getElementById(`offer-${at.value}`)?.scrollIntoView({ block: 'nearest' })
+  }
+  return (
+    <form
+      class="search"
+      onSubmit={event => {
+        event.preventDefault()
+        choose(offers[active] ?? allResults(typed))
+      }}
+    >
+      <div class="search-field">
+        <SearchIcon />
+        <input
+          ref={input}
+          type="text"
+          role="combobox"
+          aria-label="Search for an address, hash, block, name, label, chain, key or page"
+          aria-expanded={offers.length > 0}
+          aria-controls="offers"
+          aria-autocomplete="list"
+          {...(offers.length > 0 ? { 'aria-activedescendant': `offer-${active}` } : {})}
+          placeholder="Address, hash, block, name, label …"
+          autocomplete="off"
+          autocapitalize="off"
+          spellcheck={false}
+          maxLength={100}
+          value={text.value}
+          onInput={event => {
+            text.value = event.currentTarget.value
+            at.value = 0
+          }}
+          onKeyDown={move}
+        />
+        <kbd>Esc</kbd>
+      </div>
+      <Offers groups={groups} active={active} onChoose={choose} />
+      <p class="search-state soft" role="status">
+        {stateText({ typed, count: offers.length, isLooking: loading || !isCurrent, failure: problem?.message })}
+      </p>
+      <div class="search-foot soft">
+        <span>
+          <kbd>↑</kbd> <kbd>↓</kbd> move
+        </span>
+        <span>
+          <kbd>↵</kbd> open
+        </span>
+        {answered?.data.names === 'beginnings' && typed !== '' && <span>Names by their beginning</span>}
+        {typed === '' && recentOffers().length > 0 && (
+          <button
+            type="button"
+            class="plain"
+            onClick={() => {
+              forgetOffers()
+              turn.value++
+            }}
+          >
+            Clear recent
+          </button>
+        )}
+      </div>
+    </form>
+  )
+}
+
+type OffersProps = { groups: readonly Group[]; active: number; onChoose: (offer: Offer) => void }
+
+function Offers({ groups, active, onChoose }: OffersProps) {
+  let at = 0
+  return (
+    <div class="offers" role="listbox" id="offers" aria-label="Found">
+      {groups.map(({ title, offers }) => (
+        // biome-ignore lint/a11y/useSemanticElements: options of a list box are grouped by role
+        <div key={title} role="group" aria-label={title}>
+          <div class="offers-title" aria-hidden="true">
+            {title}
+          </div>
+          {offers.map(offer => {
+            const number = at++
+            return (
+              <OfferRow key={offer.href} id={`offer-${number}`} {...{ offer, onChoose }} isActive={number === active} />
+            )
+          })}
+        </div>
+      ))}
+    </div>
+  )
+}
+
+type RowProps = { id: string; offer: Offer; isActive: boolean; onChoose: (offer: Offer) => void }
+
+function OfferRow({ id, offer, isActive, onChoose }: RowProps) {
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the field
+    // biome-ignore lint/a11y/useFocusableInteractive: the field has the focus and names the active option
+    <div id={id} role="option" aria-selected={isActive} class="offer" onClick={() => onChoose(offer)}>
+      <span class="offer-type">{offer.type}</span>
+      <span class={offer.isMono ? 'offer-title mono' : 'offer-title'}>{offer.title}</span>
+      {offer.mark !== undefined && <Badge word={offer.mark.word} tone={offer.mark.tone} />}
+      {offer.note !== undefined && <span class="offer-note soft">{offer.note}</span>}
+    </div>
+  )
+}
+
+/** Names of keys are offered to those who may see them. */
+function useKeys(): Signal<readonly Schemas['Key'][]> {
+  const keys = useSignal<readonly Schemas['Key'][]>([])
+  useEffect(() => {
+    const stop = new AbortController()
+    service.GET('/keys', { signal: stop.signal }).then(
+      ({ data }) => {
+        keys.value = data?.keys ?? []
+      },
+      () => undefined,
+    )
+    return () => stop.abort()
+  }, [keys])
+  return keys
+}
+
+/** Read again when `turn` changes. */
+function beginning(turn: Signal<number>): Group[] {
+  void turn.value
+  const recent = recentOffers()
+  return recent.length === 0 ? [pageOffers()] : [{ title: 'Recent', offers: recent }, pageOffers()]
+}
+
+type Found = { data: Schemas['SearchAnswer'] } | undefined
+
+function offered(typed: string, keys: readonly Schemas['Key'][], found: Found): Group[] {
+  const chains = Object.keys(status.value?.chains ?? {})
+  const networks = Object.keys(status.value?.solana ?? {})
+  const results = groupsOfResults(found?.data.results ?? [])
+  const here = offersHere(typed, { chains, networks, keys })
+  const count = found?.data.results.length ?? 0
+  const all = count > 5 ? [{ title: 'All', offers: [allResults(typed)] }] : []
+  return [
+    ...here.filter(({ title }) => title === 'Chains'),
+    ...results,
+    ...here.filter(({ title }) => title !== 'Chains'),
+    ...all,
+  ]
+}
+
+function allResults(typed: string): Offer {
+  return { type: 'search', title: `All results for “${typed}”`, href: `/${hrefOf(['search'], { q: typed })}` }
+}
+
+function go(href: string): void {
+  // Within the console only the part behind `#` changes.
+  if (!isReference && href.startsWith('/#')) location.hash = href.slice(1)
+  else location.href = href
+}
+
+type Told = { typed: string; count: number; isLooking: boolean; failure: string | undefined }
+
+function stateText({ typed, count, isLooking, failure }: Told): string {
+  if (typed === '') return ''
+  if (failure !== undefined) return `The store could not be searched: ${failure}`
+  if (isLooking) return count === 0 ? 'Searching …' : ''
+  return count === 0
+    ? `Nothing here has “${typed}”. Try the whole address or hash, or the beginning of a name.`
+    : `${count} found`
+}
