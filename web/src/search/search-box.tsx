@@ -1,7 +1,7 @@
 // The search that any page opens, by its button, by ⌘K or Ctrl-K, or by "/". The dialog itself is loaded when it is first wanted.
 import { signal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { Lazy, lazily } from '../parts/lazy.tsx'
+import { Lazy, lazily } from '../lazy.tsx'
 import { route } from '../state/route.ts'
 
 const isOpen = signal(false)
