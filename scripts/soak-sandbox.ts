@@ -18,29 +18,33 @@ const startedWithinMs = 150_000
 const stillMsMax = 30_000
 const portfoliosEachRound = 10
 const headers = { 'x-api-key': 'sandbox' }
+/** Of the first wallets of the usual seed, as in the README. */
+const portfolio = '/account/devnet/8auSoPVSFzyyEV6svsGAF37kGcZ5e2gZq98bevt5GNF5/portfolio'
+const chainsPath = '/api/v2/wallets/0x70997970c51812dc3a010c7d01b50e0d17dc79c8/chains'
 
 const folder = await mkdtemp(join(tmpdir(), 'almanac-soak-'))
 const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
 const sandbox = spawn(process.execPath, [main, 'demo', '--listen', '127.0.0.1:0'], {
   cwd: folder,
   env: { ...process.env, TMPDIR: folder },
-  stdio: ['ignore', 'ignore', 'pipe'],
+  stdio: ['ignore', 'pipe', 'pipe'],
 })
 let printed = ''
-sandbox.stderr.setEncoding('utf8').on('data', text => {
-  printed += text
-})
+for (const stream of [sandbox.stdout, sandbox.stderr])
+  stream.setEncoding('utf8').on('data', text => {
+    printed += text
+  })
 const failures: string[] = []
 try {
   await started()
-  const paths = [...printed.matchAll(/^ +curl .*'http:\/\/[^/]+(\/[^']*)'$/gm)].map(([, path]) => path!)
+  const printedPaths = [...printed.matchAll(/^ +Try: +curl .*'http:\/\/[^/]+(\/[^']*)'$/gm)].map(([, path]) => path!)
+  const paths = [...printedPaths, chainsPath, portfolio]
   const base = /Console: +(http:\/\/[^/]+)/.exec(printed)![1]!
-  const portfolio = paths.find(path => path.endsWith('/portfolio'))
   const heights = new Map<string, { height: number; movedAtMs: number }>()
   let requests = 0
   const begunMs = performance.now()
   for (let saidMs = begunMs; performance.now() - begunMs < soakMs && failures.length === 0; await delay(500)) {
-    const asked = [...paths, ...Array(portfolio === undefined ? 0 : portfoliosEachRound).fill(portfolio)]
+    const asked = [...paths, ...Array(portfoliosEachRound).fill(portfolio)]
     for (const path of asked) {
       const { status } = await fetch(base + path, { headers })
       requests++
@@ -67,7 +71,7 @@ process.exitCode = failures.length > 0 ? 1 : 0
 
 async function started(): Promise<void> {
   const deadline = performance.now() + startedWithinMs
-  while (!printed.includes('Ctrl-C stops everything')) {
+  while (!printed.includes('Next:  ')) {
     if (sandbox.exitCode !== null || performance.now() > deadline)
       throw new Error(`The sandbox did not start:\n${printed}`)
     await delay(100)

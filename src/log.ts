@@ -7,6 +7,9 @@ import { redactText } from './redact.ts'
 export type Log = pino.Logger
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent'
 
+/**
+ * A line may have the field `told`: what a person reads instead of its message and fields. JSON lines leave it out.
+ */
 export type LogOptions = {
   level: LogLevel
   format: 'json' | 'text'
@@ -30,7 +33,10 @@ export function createLog({ level, format, colours = false, hidden = [], write =
       level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: label => ({ level: label }) },
+      formatters: {
+        level: label => ({ level: label }),
+        log: facts => (format === 'json' && 'told' in facts ? { ...facts, told: undefined } : facts),
+      },
       redact: { paths: ['key', 'secret', 'apiKey', 'headers["x-api-key"]', 'headers.authorization'], censor: '…' },
     },
     stream,
@@ -69,10 +75,11 @@ function writeToStderr(line: string): void {
 const levelColours: Readonly<Record<string, number>> = { error: 31, warn: 33, info: 32, debug: 34, trace: 90 }
 
 function readable(line: string, colours: boolean): string {
-  const { time, level, msg, err, ...fields } = JSON.parse(line) as Record<string, unknown>
+  const { time, level, msg, err, told, ...fields } = JSON.parse(line) as Record<string, unknown>
   const paint = (text: string, code: number) => (colours ? `\u001b[${code}m${text}\u001b[0m` : text)
   const clock = String(time).slice(11, 19)
   const name = paint(String(level).padEnd(5), levelColours[String(level)] ?? 0)
+  if (told !== undefined) return `${[clock, name, plain(told)].join(' ')}\n`
   const rest = Object.entries(fields).map(([key, value]) => paint(`${key}=${plain(value)}`, 90))
   const cause = err === undefined ? [] : [plain((err as { message?: unknown }).message)]
   return `${[clock, name, plain(msg), ...cause, ...rest].join(' ')}\n`

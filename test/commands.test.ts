@@ -1,6 +1,6 @@
 // The commands that work on chains, as real processes against a simulated node: plan, sync, chain and status.
 import { spawnSync } from 'node:child_process'
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
 import { activityGaps } from '../src/store/activity-gaps.ts'
@@ -10,6 +10,7 @@ import { makeStore } from './command-run.ts'
 import { truthByContract } from './evm-harness.ts'
 import { type SimNode, startSimNode } from './sim/node.ts'
 import { expectedActivity } from './sim/truth.ts'
+import { TerminalModel } from './terminal-model.ts'
 
 test('sync and verify count what they ask for under the daily budget of the service', async () => {
   await simulate({ chain: { height: 80 } }, { index: 'full', daily_budget: 10_000 })
@@ -370,12 +371,47 @@ describe('start and status', () => {
     })
     const service = place.beginOnTerminal(['start', '--listen', '127.0.0.1:0'], { ALMANAC_KEY: 'the-operator-key' })
     await service.listening()
-    await service.until(() => /sim {2}\[=*>? *\] +[\d.]+% {2}[\d,]+ of 1,064 blocks/.test(service.stdout), 'a bar')
     await service.until(
-      () => /sim {2}\[={24}\] +100% {2}\S*live\S* {2}head 1,063 {2}0 s behind/.test(service.stdout),
+      () => /sim {4}\[=*>? *\] .* backfilling {2}head 1,063 .* of 1,064 blocks/.test(service.stdout),
+      'a bar',
+    )
+    await service.until(
+      () => /sim {4}\[={24}\] +100% {2}\S*live\S* {2}head 1,063 {2}lag 0 s/.test(service.stdout),
       'the end of the history',
     )
-    // Each drawing erases the one before.
-    expect(service.stdout).toContain('\u001b[1A\r\u001b[J')
+    // At another width each row is there once, whatever the terminal made of the old ones.
+    const terminal = new TerminalModel(120, { reflows: true })
+    let read = 0
+    const readOn = (): void => {
+      terminal.write(service.stdout.slice(read))
+      read = service.stdout.length
+    }
+    const device = terminalOf(service.child.pid!)
+    for (const columns of [50, 120]) {
+      readOn()
+      terminal.resize(columns)
+      spawnSync('stty', ['-F', device, 'cols', `${columns}`])
+      const before = read
+      await service.until(() => service.stdout.slice(before).split('total').length > 3, 'some drawings')
+    }
+    readOn()
+    for (const name of ['sim ', 'total ', 'Press '])
+      expect(
+        terminal.shown.filter(row => row.startsWith(name)),
+        name,
+      ).toHaveLength(1)
+    expect(terminal.isCursorShown).toBe(false)
+    // A key ends it as Ctrl-C does, with a word, and the terminal is as it was.
+    service.child.stdin.write('q')
+    expect((await service.ended()).code).toBe(0)
+    readOn()
+    expect(terminal.shown.join('\n')).toMatch(/Stopping… Running requests finish.*\nDone\.\n$/s)
+    expect(terminal.isCursorShown).toBe(true)
   })
 })
+
+/** Of the process that `script` runs. */
+function terminalOf(script: number): string {
+  const [child] = readFileSync(`/proc/${script}/task/${script}/children`, 'utf8').split(' ')
+  return readlinkSync(`/proc/${child}/fd/2`)
+}

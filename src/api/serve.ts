@@ -213,7 +213,7 @@ function refuse(socket: Duplex, problem: AlmanacError | undefined, lingerMs: num
   socket.once('close', () => clearTimeout(timer))
 }
 
-async function listen(server: Server, { host, port }: ServeOptions): Promise<void> {
+async function listen(server: Server, { host, port }: Pick<ServeOptions, 'host' | 'port'>): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', error => reject(listenFailure(error, { host, port })))
     server.listen({ port, host, backlog }, resolve)

@@ -1,19 +1,11 @@
-// How far chains are, as lines of text: of a running service on the screen or in the log, and of a command on stderr.
+// How far chains are: of a running service on the screen or in the log, and of a command on stderr.
 import { blockCount, missingIntervals } from '../coverage.ts'
 import { Progress } from '../evm/index/chain-stats.ts'
 import type { Log } from '../log.ts'
-import type { ChainStatus, Interval, SolanaStatus, StatusReport } from '../model.ts'
+import type { ChainStatus, Interval, StatusReport } from '../model.ts'
 import { type WholeScope, wholeScopeOf } from '../views.ts'
-import {
-  countOf,
-  countText,
-  durationText,
-  ProgressLine,
-  percentText,
-  printable,
-  rateText,
-  type Screen,
-} from './terminal.ts'
+import type { Render, Screen } from './screen/screen.ts'
+import { barText, countText, durationText, ProgressLine, percentText, printable, rateText } from './terminal.ts'
 
 const redrawMs = 500
 const logLookMs = 2_000
@@ -21,19 +13,29 @@ const logLineMs = 30_000
 
 export type ProgressParts = {
   status: () => Promise<StatusReport>
-  /** Undefined if stderr is not a terminal. */
-  screen: Screen | undefined
+  /** Undefined if stderr is not a terminal. `rowsOf` says what it shows. */
+  screen: { screen: Screen; rowsOf: (report: StatusReport) => Promise<Render> } | undefined
   log: Log
 }
 
 /** Shows the progress of a service until the returned function is called. */
-export function showProgress({ status, screen, log }: ProgressParts): () => void {
+export function showProgress({ status, screen: shown, log }: ProgressParts): () => void {
+  const screen = shown?.screen
   const logged = new Map<string, { state: string; atMs: number }>()
   let asking = false
-  const show = (report: StatusReport): void => {
-    if (screen !== undefined) {
-      screen.draw(progressLines(report))
+  let ended = false
+  const show = async (report: StatusReport): Promise<void> => {
+    if (shown !== undefined) {
+      const render = await shown.rowsOf(report)
+      if (!ended) shown.screen.draw(render)
       return
+    }
+    for (const [network, { state, reason, slot, lag_seconds }] of Object.entries(report.solana)) {
+      const name = `solana ${network}`
+      if (logged.get(name)?.state === state) continue
+      logged.set(name, { state, atMs: performance.now() })
+      if (state === 'live') log.info({ network, state, slot, lag_seconds }, 'Solana network live')
+      else log.warn({ network, state, slot, lag_seconds, reason }, 'Solana network stalled')
     }
     for (const [name, chain] of Object.entries(report.chains)) {
       const last = logged.get(name)
@@ -52,7 +54,7 @@ export function showProgress({ status, screen, log }: ProgressParts): () => void
     if (asking) return
     asking = true
     try {
-      show(await status())
+      await show(await status())
     } catch (error) {
       log.debug({ err: error }, 'Chain progress not read')
     } finally {
@@ -61,20 +63,28 @@ export function showProgress({ status, screen, log }: ProgressParts): () => void
   }
   const timer = setInterval(() => void look(), screen === undefined ? logLookMs : redrawMs)
   timer.unref()
-  return () => {
+  const redraw = (): void => screen?.redraw()
+  if (screen !== undefined) process.stderr.on('resize', redraw)
+  // Also where the process ends without a word, the terminal gets its cursor back.
+  const end = (): void => {
+    ended = true
     clearInterval(timer)
-    asking = true
+    process.stderr.off('resize', redraw)
+    process.off('exit', end)
     screen?.close()
   }
+  process.on('exit', end)
+  return end
 }
 
 export function logChain(log: Log, chain: string, status: ChainStatus): void {
-  const { state, reason, head, lag_seconds, head_age_seconds, rates, eta_seconds } = status
-  if (isHeldUp(state)) log.warn({ chain, reason }, `Chain ${state}`)
-  else if (state === 'live') log.info({ chain, head, lag_seconds }, 'Chain live')
+  const { state, reason, head, lag_seconds, head_age_seconds, rates, eta_seconds, backfill } = status
+  const facts = { chain, state, head, lag_seconds }
+  if (isHeldUp(state)) log.warn({ ...facts, reason }, `Chain ${state}`)
+  else if (state === 'live') log.info(facts, 'Chain live')
   else if (heldText(status) !== '')
-    log.info({ chain, head, ...coveredBlocks(status), backfill: status.backfill, eta_seconds }, 'Chain history held')
-  else log.info({ chain, head, ...coveredBlocks(status), ...shortRates(rates), eta_seconds }, 'Chain backfilling')
+    log.info({ ...facts, ...coveredBlocks(status), backfill, eta_seconds }, 'Chain history held')
+  else log.info({ ...facts, ...coveredBlocks(status), ...shortRates(rates), eta_seconds }, 'Chain backfilling')
   if (status.head_old === true)
     log.warn({ chain, head, head_age_seconds }, 'Chain head old; its node may have stopped importing blocks')
 }
@@ -93,66 +103,9 @@ function shortRates(rates: ChainStatus['rates']): Record<string, number> {
   return Object.fromEntries(Object.entries(rates ?? {}).map(([name, rate]) => [name, Math.round(rate * 10) / 10]))
 }
 
-/** One line for each chain, with the figures aligned. */
-export function progressLines({ chains, solana }: StatusReport): string[] {
-  const names = [...Object.keys(chains), ...Object.keys(solana).map(name => `solana ${name}`)]
-  const width = Math.max(0, ...names.map(name => name.length))
-  return [
-    ...Object.entries(chains).flatMap(([name, status]) => {
-      // The hint gets its own line, which a narrow terminal does not cut off.
-      const line = chainLine(name.padEnd(width), status)
-      return line.replace(/ Try: /, `\n${' '.repeat(width)}  Try: `).split('\n')
-    }),
-    ...Object.entries(solana).map(([name, status]) => solanaLine(`solana ${name}`.padEnd(width), status)),
-  ]
-}
-
-function chainLine(label: string, status: ChainStatus): string {
-  const { state, reason, head, lag_seconds, rates, eta_seconds } = status
-  if (isHeldUp(state)) return `${label}  ${state}: ${printable(reason ?? 'unknown reason')}`
-  const blocks = coveredBlocks(status)
-  const held = heldText(status)
-  const contracts = countOf(status.contracts ?? 0, 'contract')
-  if (state === 'live') {
-    const live = `live  head ${countText(head)}${ageText(status)}  ${behindText(lag_seconds)}`
-    if (blocks === undefined) return `${label}  ${emptyBar('on demand')}${live}  ${contracts}`
-    const { done, total } = blocks
-    return `${label}  ${barText(done, total)}  ${percentText(done, total).padStart(6)}  ${live}`
-  }
-  if (blocks === undefined)
-    return `${label}  ${emptyBar('on demand')}${held || state}  ${head < 0 ? 'no head yet' : `head ${countText(head)}`}  ${contracts}`
-  const blocksPerSecond = rates?.blocks_per_second
-  if (held !== '') {
-    const { done, total } = blocks
-    return `${label}  ${barText(done, total)}  ${percentText(done, total).padStart(6)}  ${held}  head ${countText(head)}  ${behindText(lag_seconds)}`
-  }
-  const facts = { label, ...blocks, blocksPerSecond, secondsLeft: eta_seconds ?? undefined }
-  return progressText({ ...facts, also: transfersText(blocks) }, { bar: true })
-}
-
-function solanaLine(label: string, { state, reason, slot, lag_seconds }: SolanaStatus): string {
-  if (reason !== undefined) return `${label}  ${state}: ${printable(reason)}`
-  return `${label}  ${emptyBar('')}${state}  slot ${countText(slot)}  ${behindText(lag_seconds)}`
-}
-
 /** States that have a reason instead of progress. */
-function isHeldUp(state: ChainStatus['state']): boolean {
+export function isHeldUp(state: ChainStatus['state']): boolean {
   return state === 'stalled' || state === 'disputed' || state === 'store_full'
-}
-
-/** Nothing while blocks arrive as usual. */
-function ageText({ head_age_seconds, head_old }: ChainStatus): string {
-  return head_old === true && head_age_seconds != null ? `, ${durationText(head_age_seconds)} old` : ''
-}
-
-function behindText(seconds: number): string {
-  return seconds < 60 ? `${Math.round(seconds)} s behind` : `${durationText(seconds)} behind`
-}
-
-/** Colours the states. */
-export function tinted(line: string, paint: { live(text: string): string; stalled(text: string): string }): string {
-  if (/ {2}(stalled|disputed|store_full): |, \S.* old {2}/.test(line)) return paint.stalled(line)
-  return line.replace(/(?<= {2})live(?= {2})/, paint.live)
 }
 
 export type CoverageFacts = {
@@ -240,7 +193,7 @@ export type ProgressFacts = {
   also?: string
 }
 
-/** Such as `eth  [=====>    ]  48.2%  1,204,113 of 2,500,000 blocks  5,210 blocks/s  4m 9s left`. */
+/** Such as `eth  [=====>    ]  48.2%  1,204,113 of 2,500,000 blocks  5,210 blocks/s  4 min 9 s left`. */
 export function progressText(facts: ProgressFacts, { bar }: { bar: boolean }): string {
   const { label, done, total, blocksPerSecond, secondsLeft, also = '' } = facts
   return [
@@ -252,18 +205,4 @@ export function progressText(facts: ProgressFacts, { bar }: { bar: boolean }): s
     ...(blocksPerSecond === undefined ? [] : [rateText(blocksPerSecond)]),
     ...(secondsLeft === undefined ? [] : [`${durationText(secondsLeft)} left`]),
   ].join('  ')
-}
-
-const barWidth = 24
-
-/** Such as `[=====>    ]`; full only when everything is done. */
-export function barText(done: number, total: number, width = barWidth): string {
-  const filled = total <= 0 ? width : Math.min(width, Math.floor((done / total) * width))
-  const head = filled > 0 && filled < width ? '>' : ''
-  return `[${`${'='.repeat(filled - head.length)}${head}`.padEnd(width)}]`
-}
-
-/** Takes the place of a bar and its percentage. */
-function emptyBar(text: string): string {
-  return `${text.padEnd(barWidth + 2)}  ${' '.repeat(6)}  `
 }

@@ -7,16 +7,19 @@ import type { Sandbox, SandboxChain } from 'almanac-sandbox'
 import { Command } from 'commander'
 import { stringify } from 'yaml'
 import { operatorSource } from '../annotate/shown-facts.ts'
+import { requireFreePort } from '../api/serve.ts'
 import type { LoadedConfig } from '../config/load.ts'
+import { parseListen } from '../config/settings.ts'
 import { AlmanacError } from '../errors.ts'
 import type { Address, ChainId } from '../model.ts'
 import type { Mark } from '../store/annotation-store.ts'
 import { openStore } from '../store/open.ts'
-import { commandLine } from './current-process.ts'
+import { commandLine, startLine } from './current-process.ts'
 import { addConfigOptions, loadConfigFor } from './options.ts'
 import { announceSandbox } from './running-demo.ts'
-import { type Listening, start } from './service/service.ts'
-import { printNote } from './terminal.ts'
+import { Steps } from './screen/steps.ts'
+import { isForPeople, type Listening, start } from './service/service.ts'
+import { printEnd, wrapped } from './terminal.ts'
 
 export type DemoFlags = { seed?: string }
 
@@ -46,18 +49,45 @@ const indexedWithinMs = 15_000
 export async function demo(load: (file: string) => LoadedConfig, options: DemoOptions): Promise<void> {
   const { seed = defaultSeed, unconfigured = false } = options
   const { startSandbox } = await loadSandbox(unconfigured)
-  printNote('Almanac sandbox: starting local chains with made-up collections. Nothing leaves this machine.')
-  const sandbox = await startSandbox({ seed, say: printNote })
+  const directory = mkdtempSync(join(tmpdir(), 'almanac-sandbox-'))
   try {
-    for (const reason of sandbox.missing) printNote(`Missing: ${reason}`)
-    if (sandbox.chains.length === 0 && sandbox.solana === undefined) {
-      throw new AlmanacError('not_configured', 'The sandbox could not start any local chain.', {
-        hint: `configure your own nodes: ${commandLine} init.`,
-      })
+    const file = join(directory, 'almanac.yaml')
+    writeFileSync(file, '{}')
+    const { config } = load(file)
+    await requirePort(config.listen)
+    // JSON lines are read by programs, which text between them would stop.
+    const output = isForPeople(config) ? process.stderr : process.stdout
+    const say = (text: string): void => void output.write(`${text}\n`)
+    say('Almanac sandbox: starting local chains with made-up collections. Nothing leaves this machine.')
+    const steps = new Steps({ output })
+    const sandbox = await startSandbox({ seed, say, step: (chain, state) => steps.take(chain, state) }).finally(() =>
+      steps.close(),
+    )
+    try {
+      for (const reason of sandbox.missing) say(`Missing: ${reason}`)
+      if (sandbox.chains.length === 0 && sandbox.solana === undefined) {
+        throw new AlmanacError('not_configured', 'The sandbox could not start any local chain.', {
+          hint: `configure your own nodes: ${commandLine} init.`,
+        })
+      }
+      await serve(sandbox, { directory, file, load, output })
+    } finally {
+      await sandbox.stop()
     }
-    await serve(sandbox, load)
   } finally {
-    await sandbox.stop()
+    rmSync(directory, { recursive: true, force: true })
+  }
+  printEnd()
+}
+
+/** Building the sandbox takes a while: a port in use is told before. */
+async function requirePort(listen: string): Promise<void> {
+  try {
+    await requireFreePort(parseListen(listen)!)
+  } catch (error) {
+    if (!(error instanceof AlmanacError)) throw error
+    const hint = `stop what uses it, or choose another port: ${startLine} --listen :8081`
+    throw new AlmanacError(error.code, error.message, { cause: error.cause, hint })
   }
 }
 
@@ -77,11 +107,16 @@ async function loadSandbox(unconfigured: boolean): Promise<typeof import('almana
   }
 }
 
-async function serve(sandbox: Sandbox, load: (file: string) => LoadedConfig): Promise<void> {
-  const directory = mkdtempSync(join(tmpdir(), 'almanac-sandbox-'))
+type ServeParts = {
+  directory: string
+  file: string
+  load: (file: string) => LoadedConfig
+  output: NodeJS.WriteStream
+}
+
+async function serve(sandbox: Sandbox, { directory, file, load, output }: ServeParts): Promise<void> {
   let announced = (): void => {}
   try {
-    const file = join(directory, 'almanac.yaml')
     writeFileSync(file, stringify(configurationOf(sandbox, join(directory, 'almanac.db'))))
     const key = process.env.ALMANAC_KEY || sandboxKey
     const loaded = load(file)
@@ -90,12 +125,13 @@ async function serve(sandbox: Sandbox, load: (file: string) => LoadedConfig): Pr
       sandbox.begin(({ event, ...facts }) => service.log.warn(facts, `Sandbox ${event}`))
       announced = announceSandbox({ config: file, store: loaded.config.store, url: service.url, key })
       await indexed(service)
-      service.say(guide(sandbox, { url: service.url, key, directory }))
+      const text = guide(sandbox, { url: service.url, key, directory, width: output.columns || 80 })
+      if (output === process.stderr) service.say(text)
+      else output.write(text)
     }
     await start(loaded, { key, whenListening })
   } finally {
     announced()
-    rmSync(directory, { recursive: true, force: true })
   }
 }
 
@@ -118,32 +154,34 @@ async function indexed({ status }: Listening): Promise<void> {
   }
 }
 
-type Place = { url: string; key: string; directory: string }
+type Place = { url: string; key: string; directory: string; width: number }
 
-function guide({ chains, wallets, solana, missing }: Sandbox, { url, key, directory }: Place): string {
+/** One line to try: the others are in the README and the console. */
+export function guide({ chains, wallets, solana, missing }: Sandbox, { url, key, directory, width }: Place): string {
   const first = chains[0]
-  const paths = [
-    ...(first === undefined
-      ? []
-      : [`/api/v2/nft/${first.collections[0]!.address}/transfers?chain=${first.name}&limit=2`]),
-    ...(wallets[0] === undefined
-      ? []
-      : [`/api/v2/wallets/${wallets[0]}/chains?${chains.map(({ name }) => `chains=${name}`).join('&')}`]),
-    ...(solana === undefined ? [] : [`/account/${network}/${solana.wallets[0]}/portfolio`]),
-  ]
+  const path =
+    first !== undefined
+      ? `/api/v2/nft/${first.collections[0]!.address}/transfers?chain=${first.name}&limit=2`
+      : solana !== undefined
+        ? `/account/${network}/${solana.wallets[0]}/portfolio`
+        : `/api/v2/wallets/${wallets[0]}/chains`
   const networks = [...chains.map(({ name }) => name), ...(solana === undefined ? [] : [`solana ${network}`])]
-  return `
-  This is a sandbox: ${networks.join(', ')} here are local chains with made-up collections, wallets and traffic,
-  and now and then a reorganisation. The store is ${join(directory, 'almanac.db')}, which is deleted at the end.
-${missing.map(reason => `  Missing: ${reason}\n`).join('')}
-  Console:  ${url}/#key=${encodeURIComponent(key)}
-
-  Ask:
-    ${paths.map(path => `curl -s -H 'X-API-Key: ${key}' '${url}${path}'`).join('\n    ')}
-
-  Next: your own chains, with ${commandLine} init. Ctrl-C stops everything.
-
-`
+  const paragraphs = [
+    `This is a sandbox: ${networks.join(', ')} here are local chains with made-up collections, wallets and traffic, and now and then a reorganisation. The store is ${join(directory, 'almanac.db')}, which is deleted at the end.`,
+    ...missing.map(reason => `Missing: ${reason}`),
+  ]
+  const indent = '  '
+  // A line that is meant to be copied stays whole.
+  return [
+    '',
+    ...paragraphs.flatMap(text => wrapped(text, { width: width - 1, first: indent, indent })),
+    '',
+    `${indent}Console:  ${url}/#key=${encodeURIComponent(key)}`,
+    `${indent}Try:      curl -s -H 'X-API-Key: ${key}' '${url}${path}'`,
+    `${indent}Next:     your own chains, with ${commandLine} init`,
+    '',
+    '',
+  ].join('\n')
 }
 
 const names = ['Sandbox: deployer', 'Ada', 'Ben', 'Cleo', 'Dora', 'Emil']

@@ -2,6 +2,7 @@
 import { Command, Option } from 'commander'
 import { addConfigOptions, loadConfigFor } from './options.ts'
 import type { Role } from './service/service.ts'
+import { printEnd } from './terminal.ts'
 
 export function startCommand(): Command {
   const command = new Command('start')
@@ -20,6 +21,7 @@ export function startCommand(): Command {
     }
     const { start } = await import('./service/service.ts')
     await start(loaded, { ...options, load: () => loadConfigFor(command) })
+    printEnd()
   })
   return command
 }

@@ -7,12 +7,13 @@ import type { LoadedConfig } from '../config/load.ts'
 import { blockCount, missingIntervals } from '../coverage.ts'
 import { AlmanacError } from '../errors.ts'
 import { Reports } from '../processes/heartbeat.ts'
-import { barText, coveredBlocks, heldText, transfersText } from './chain-progress.ts'
+import { coveredBlocks, heldText, transfersText } from './chain-progress.ts'
 import { commandLine, packageVersion } from './current-process.ts'
 import { openTool } from './open-store.ts'
 import { addConfigOptions, loadConfigFor, printWarnings } from './options.ts'
 import { serverMeant } from './running-demo.ts'
 import {
+  barText,
   countOf,
   countText,
   durationText,
@@ -234,7 +235,7 @@ function coverageText(chain: ShownChain): string {
   if (blocks === undefined) return '-'
   const transfers = transfersText(blocks)
   const also = transfers === '' ? only : `, ${transfers}`
-  return `${barText(blocks.done, blocks.total, 12)} ${percentText(blocks.done, blocks.total)}${also}`
+  return `${barText(blocks.done, blocks.total, { width: 12 })} ${percentText(blocks.done, blocks.total)}${also}`
 }
 
 const refusedMax = 3

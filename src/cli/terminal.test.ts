@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bytesText, countOf, countText, durationText, percentText, rateText, Screen } from './terminal.ts'
+import { barText, bytesText, countOf, countText, durationText, percentText, rateText, wrapped } from './terminal.ts'
 
 test('quantities read as people write them', () => {
   expect([0, 1, 1_200].map(count => countOf(count, 'contract'))).toEqual([
@@ -35,31 +35,20 @@ test('nothing is called whole that is not', () => {
   expect(percentText(0, 0)).toBe('100%')
 })
 
-/** What a terminal shows of a text; it knows no more sequences than are used. */
-function shown(written: string): string[] {
-  const [plain = '', ...sequences] = written.split('\u001b[')
-  let rows = plain.split('\n')
-  for (const sequence of sequences) {
-    const [, count = '', kind = '', rest = ''] = /^(\d*)([AJ])\r?(.*)$/s.exec(sequence) ?? []
-    if (kind === 'A') rows = rows.slice(0, rows.length - Number(count))
-    const kept = kind === 'J' ? rows.slice(0, -1) : rows
-    rows = kind === 'J' ? [...kept, ...rest.split('\n')] : kept
-  }
-  return rows
-}
+test('texts are broken between words, and a word that is longer stays whole', () => {
+  expect(wrapped('the traffic of a chain', { width: 12, first: '  ', indent: '  ' })).toEqual([
+    '  the',
+    '  traffic of',
+    '  a chain',
+  ])
+  expect(wrapped('a 0123456789 b', { width: 4 })).toEqual(['a', '0123456789', 'b'])
+})
 
-test('the foot stays below lines that scroll, is replaced in place and leaves nothing behind', () => {
-  const written: string[] = []
-  const screen = new Screen({ columns: 20, write: (text: string) => written.push(text) > 0 })
-  const rows = () => shown(written.join(''))
-  screen.write('first\n')
-  screen.draw(['a 1%', 'b 2%'])
-  expect(rows()).toEqual(['first', 'a 1%', 'b 2%', ''])
-  screen.write('second\n')
-  expect(rows()).toEqual(['first', 'second', 'a 1%', 'b 2%', ''])
-  screen.draw(['a'.repeat(30)])
-  expect(rows()).toEqual(['first', 'second', 'a'.repeat(19), ''])
-  screen.close()
-  screen.write('last\n')
-  expect(rows()).toEqual(['first', 'second', 'last', ''])
+test('a bar is full only when everything is done, also without Unicode', () => {
+  expect([0, 1, 50, 99, 100].map(done => barText(done, 100, { width: 4 }))).toEqual([
+    ...['[    ]', '[    ]', '[=>  ]', '[==> ]', '[====]'],
+  ])
+  expect([0, 1, 50, 99, 100].map(done => barText(done, 100, { width: 4, unicode: true }))).toEqual([
+    ...['────', '────', '━╸──', '━━╸─', '━━━━'],
+  ])
 })

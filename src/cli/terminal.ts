@@ -17,6 +17,11 @@ export function printNote(text: string): void {
   process.stderr.write(`${text}\n`)
 }
 
+/** The last word of a service to the person who stopped it. */
+export function printEnd(): void {
+  if (process.stderr.isTTY) printNote('Done.')
+}
+
 /** Rows under a heading, each column as wide as its widest text. */
 export function table(heading: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = heading.map((title, column) => Math.max(title.length, ...rows.map(row => row[column]?.length ?? 0)))
@@ -63,48 +68,33 @@ export class ProgressLine {
 
 const eraseLine = '\r\u001b[K'
 
-type Output = Pick<NodeJS.WriteStream, 'write' | 'columns'>
+type Wrapping = { width: number; first?: string; indent?: string }
 
-/** A few lines at the foot of a terminal that are redrawn in place while other lines scroll above them. */
-export class Screen {
-  readonly #output: Output
-  readonly #tint: (line: string) => string
-  #lines: readonly string[] = []
-  #drawn = 0
-
-  /** `tint` colours a line of the foot after it is cut to the width. */
-  constructor(output: Output = process.stderr, tint = (line: string) => line) {
-    this.#output = output
-    this.#tint = tint
+/** Breaks a text between words into lines of a width; a word that is longer stays whole. */
+export function wrapped(text: string, { width, first = '', indent = '' }: Wrapping): string[] {
+  const lines: string[] = []
+  let line = first
+  let isEmpty = true
+  for (const word of text.split(/\s+/)) {
+    if (!isEmpty && line.length + 1 + word.length > width) {
+      lines.push(line)
+      line = indent
+      isEmpty = true
+    }
+    line += isEmpty ? word : ` ${word}`
+    isEmpty = false
   }
+  return [...lines, line]
+}
 
-  /** Writes whole lines that stay, such as those of the log. */
-  write(text: string): void {
-    this.#output.write(`${this.#erased()}${text}${this.#foot()}`)
-  }
+type BarOptions = { width?: number; unicode?: boolean }
 
-  /** Replaces the foot. */
-  draw(lines: readonly string[]): void {
-    const erased = this.#erased()
-    this.#lines = lines
-    this.#output.write(`${erased}${this.#foot()}`)
-  }
-
-  /** Erases the foot. */
-  close(): void {
-    this.draw([])
-  }
-
-  #erased(): string {
-    return this.#drawn === 0 ? '' : `\u001b[${this.#drawn}A\r\u001b[J`
-  }
-
-  #foot(): string {
-    // A line that wraps would take more rows than are erased again.
-    const width = (this.#output.columns || 80) - 1
-    this.#drawn = this.#lines.length
-    return this.#lines.map(line => `${this.#tint(line.slice(0, width))}\n`).join('')
-  }
+/** Such as `[=====>    ]` or `━━━━━╸────`; full only when everything is done. */
+export function barText(done: number, total: number, { width = 24, unicode = false }: BarOptions = {}): string {
+  const filled = total <= 0 ? width : Math.min(width, Math.floor((done / total) * width))
+  const hasHead = filled > 0 && filled < width
+  if (unicode) return `${'━'.repeat(hasHead ? filled - 1 : filled)}${hasHead ? '╸' : ''}`.padEnd(width, '─')
+  return `[${`${'='.repeat(hasHead ? filled - 1 : filled)}${hasHead ? '>' : ''}`.padEnd(width)}]`
 }
 
 /** Such as `1 block` or `1,200 blocks`. */

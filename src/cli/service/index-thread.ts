@@ -4,10 +4,10 @@ import { within } from '../../abort.ts'
 import { AlmanacError, messageOf } from '../../errors.ts'
 import type { EvmStatus } from '../../evm/create-evm.ts'
 import type { AskedBalances, AskedNonce, ChainId, Hash, IndexerStatus, NodeBalances, NodeBlock } from '../../model.ts'
+import type { AskTransaction } from '../../query/explain.ts'
 import { threadModule } from '../../threads.ts'
 import { type Far, type SupervisedOptions, SupervisedThread } from '../../worker-thread.ts'
 import { exitCodes } from '../current-process.ts'
-import type { AskTransaction } from '../../query/explain.ts'
 import type { IndexThread, IndexThreadData } from './index-chains.ts'
 
 /** Below the two seconds in which `/ready` and `/status` answer. */

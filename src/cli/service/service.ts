@@ -4,7 +4,6 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import pc from 'picocolors'
 import { loadPack } from '../../annotate/pack.ts'
 import { createApp } from '../../api/app.ts'
 import { apiSettingsOf } from '../../api/context.ts'
@@ -33,11 +32,12 @@ import type { KeyStore } from '../../store/key-store.ts'
 import { openReplica, openStore } from '../../store/open.ts'
 import type { StoreRoom } from '../../store/room.ts'
 import type { Store } from '../../store/store.ts'
-import { showProgress, tinted } from '../chain-progress.ts'
+import { showProgress } from '../chain-progress.ts'
 import { commandLine, exitOnUncaught, firstSignal, packageVersion } from '../current-process.ts'
 import { transactionAsker } from '../open-chain.ts'
-import { printNote, Screen, stderrColours } from '../terminal.ts'
+import { printNote, stderrColours } from '../terminal.ts'
 import { onHangup, Reloader } from './reload.ts'
+import { ServiceScreen } from './service-screen.ts'
 import { type Indexers, startIndexers, watchRoom } from './start-indexers.ts'
 import { StoreWatch } from './store-watch.ts'
 
@@ -69,17 +69,18 @@ export async function start(loaded: LoadedConfig, { only, key, load, whenListeni
       hint: 'add a chain under chains in the configuration, or start without --only index.',
     })
   }
-  const screen =
-    hasChains && only !== 'api' && isForPeople(config) && process.stderr.isTTY ? colouredScreen() : undefined
-  const write = screen === undefined ? undefined : (text: string) => screen.write(text)
+  // Everything opened here is closed in reverse order, also when a later step fails.
+  await using opened = new AsyncDisposableStack()
+  const shown =
+    hasChains && only !== 'api' && isForPeople(config) && process.stderr.isTTY ? new ServiceScreen() : undefined
+  if (shown !== undefined) opened.defer(() => shown.close())
+  const write = shown === undefined ? undefined : (text: string) => shown.screen.write(text)
   const hidden = [process.env.ALMANAC_KEY ?? '']
   const log = createLog({ ...logOptionsOf(config), hidden, ...(write === undefined ? {} : { write }) })
   exitOnUncaught(log)
   for (const { event, facts } of loaded.warnings) log.warn(facts, event)
   const signal = firstSignal()
 
-  // Everything opened here is closed in reverse order, also when a later step fails.
-  await using opened = new AsyncDisposableStack()
   const metrics = createMetrics({ ofProcess: true })
   const { store, room, indexers } =
     only === 'api'
@@ -87,6 +88,7 @@ export async function start(loaded: LoadedConfig, { only, key, load, whenListeni
       : await startIndexers({ loaded, load, log, logOptions: logOptionsOf(config), metrics, write, opened })
 
   // What went wrong is in the log.
+  shown?.show({ metrics, indexers }, undefined)
   hangup?.ready(() => void indexers.reloader?.reload().catch(() => {}))
   const watch = new StoreWatch({ store, room, url: config.store, log, metrics, checks: only !== 'api' })
   opened.defer(() => watch.close())
@@ -98,6 +100,9 @@ export async function start(loaded: LoadedConfig, { only, key, load, whenListeni
     const servers = await serve({ loaded, store, operatorKeyId, indexers, console: pages, log, metrics, opened })
     for (const server of servers) log.info({ url: server.url }, 'Server listening')
     const consoleUrl = pages === undefined ? undefined : `${servers[0]!.url}/`
+    // Other users of the machine may see how the browser is called: only a public key goes with it.
+    const fragment = key === undefined ? '' : `#key=${encodeURIComponent(key)}`
+    shown?.show({ metrics, indexers }, consoleUrl && `${consoleUrl}${fragment}`)
     await provideFirstKey(store, consoleUrl)
     // `whenListening` prints the address of the console itself.
     if (consoleUrl !== undefined && whenListening === undefined)
@@ -109,14 +114,10 @@ export async function start(loaded: LoadedConfig, { only, key, load, whenListeni
   // A process that only serves needs no chain: another one may index.
   if (!hasChains && only !== 'api')
     log.warn({ hint: 'add a chain under chains; see docs/settings.md' }, 'Indexing idle: no chain is configured')
-  if (hasChains && only !== 'api') opened.defer(showProgress({ status: indexers.status, screen, log }))
+  if (hasChains && only !== 'api') opened.defer(showProgress({ status: indexers.status, screen: shown, log }))
 
-  log.info({ signal: await signal }, 'Shutdown started; running requests finish, a second signal stops at once')
-}
-
-function colouredScreen(): Screen {
-  const { green, red } = pc.createColors(stderrColours)
-  return new Screen(process.stderr, line => tinted(line, { live: green, stalled: red }))
+  const told = 'Stopping… Running requests finish; Ctrl-C once more stops at once.'
+  log.info({ signal: await signal, told }, 'Shutdown started; running requests finish, a second signal stops at once')
 }
 
 /** The service works without the pack; what is wrong with the store shows elsewhere too. */
@@ -222,7 +223,8 @@ function logOptionsOf(config: Config): Pick<LogOptions, 'level' | 'format' | 'co
   return { level: config.log.level, format: isForPeople(config) ? 'text' : 'json', colours: stderrColours }
 }
 
-function isForPeople({ log: { format } }: Config): boolean {
+/** Whether the log is for people; others may read it line by line. */
+export function isForPeople({ log: { format } }: Config): boolean {
   return format === 'text' || (format === 'auto' && process.stderr.isTTY === true)
 }
 

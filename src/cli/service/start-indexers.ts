@@ -22,12 +22,12 @@ import {
   type WorkOutcome,
   walletsTopic,
 } from '../../processes/remote-work.ts'
+import type { AskTransaction } from '../../query/explain.ts'
 import type { Freshen, IndexingKey } from '../../query/freshen.ts'
 import { createSolana } from '../../solana/network.ts'
 import { openStore } from '../../store/open.ts'
 import { StoreRoom } from '../../store/room.ts'
 import type { Store } from '../../store/store.ts'
-import type { AskTransaction } from '../../query/explain.ts'
 import { Indexer } from './index-thread.ts'
 import { Reloader } from './reload.ts'
 

@@ -53,10 +53,17 @@ export class ChainStats {
       const { ancestor, depth } = step
       this.#metrics.reorganisations.inc({ chain })
       const message = 'Chain reorganised; switched to the new branch'
-      this.#log.debug({ chain, ancestor, depth }, message)
+      const replaced = `${chain}: ${depth} ${depth === 1 ? 'block' : 'blocks'} replaced above ${ancestor}`
+      this.#log.debug({ chain, ancestor, depth, told: `${replaced} (reorg)` }, message)
       // Some chains reorganise all the time, and only unusual depths are news.
       this.#throttle.say(`${Math.floor(Math.log2(depth + 1))}`, repeated =>
-        this.#log.info({ chain, ancestor, depth, repeated }, message),
+        this.#log.info(
+          {
+            ...{ chain, ancestor, depth, repeated },
+            told: `${replaced} (reorg${repeated === 0 ? '' : `, and ${repeated} like it before`})`,
+          },
+          message,
+        ),
       )
     }
     this.#metrics.head.set({ chain }, head)

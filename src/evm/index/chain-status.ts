@@ -73,7 +73,10 @@ export async function chainStatus(options: StatusOptions, indexing: IndexingStat
   const reason = stalledBy ?? disputed ?? (isLacking ? reasonOf(outOfReach(chain.name, rpc.status())) : undefined)
   const doubt = source instanceof FullSource ? source.doubt : undefined
   return {
-    state: storeFull === undefined ? stateOf({ stalledBy, disputed: dispute !== undefined }, indexing) : 'store_full',
+    state:
+      storeFull === undefined
+        ? stateOf({ stalledBy, disputed: dispute !== undefined, isFarBehind: isFarBehind(options, indexing) }, indexing)
+        : 'store_full',
     ...(reason === undefined ? {} : { reason }),
     ...(dispute === undefined ? {} : { dispute }),
     ...(doubt === undefined ? {} : { evidence_reason: doubt }),
@@ -123,13 +126,27 @@ function shownRetention(days: RetentionDays | undefined) {
   return days && { retention: { contract_days: days.contractDays, wallet_days: days.walletDays } }
 }
 
+/** A chain this far behind its node is not called live, though it was a moment ago. */
+const liveLagSecondsMax = 60
+/** On a chain with slow blocks each new one is minutes ahead of the last. */
+const liveBlocksMax = 2
+
+function isFarBehind(options: StatusOptions, indexing: IndexingState): boolean {
+  if (lagSeconds(options, indexing) <= liveLagSecondsMax) return false
+  const { latest, tip } = options.follower
+  const isSilent = Date.now() - indexing.lastContactMs > liveLagSecondsMax * 1_000
+  return isSilent || (latest !== undefined && tip !== undefined && latest.number - tip.number > liveBlocksMax)
+}
+
+type Holds = { stalledBy: string | undefined; disputed: boolean; isFarBehind: boolean }
+
 function stateOf(
-  { stalledBy, disputed }: { stalledBy: string | undefined; disputed: boolean },
+  { stalledBy, disputed, isFarBehind }: Holds,
   { caughtUp, historyDone }: IndexingState,
 ): ChainStatus['state'] {
   if (stalledBy !== undefined) return 'stalled'
   if (disputed) return 'disputed'
-  return caughtUp && historyDone ? 'live' : 'backfilling'
+  return caughtUp && historyDone && !isFarBehind ? 'live' : 'backfilling'
 }
 
 /** Until the first head is known: what every endpoint failed with. A question is given up after several tries. */

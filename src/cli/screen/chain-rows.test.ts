@@ -1,0 +1,73 @@
+import { expect, test } from 'vitest'
+import type { ChainStatus, StatusReport } from '../../model.ts'
+import { serviceRows, tinted } from './chain-rows.ts'
+
+const whole = { from: 0, to: 999, evidence: 'receipts-root', scope: 'full' } as const
+const live: ChainStatus = {
+  ...{ state: 'live', index: 'full', from: 0, head: 999, finalized: 990, lag_seconds: 0.4, covered: [whole] },
+  ...{ complete: true, eta_seconds: 0, rpc: [] },
+}
+const filling: ChainStatus = {
+  ...{ ...live, state: 'backfilling', covered: [{ ...whole, from: 500 }], complete: false, eta_seconds: 241 },
+  rates: { blocks_per_second: 10.01, rows_per_second: 1.25, bytes_per_second: 0 },
+}
+const walletsLater: ChainStatus = {
+  ...{
+    ...filling,
+    covered: [
+      { ...whole, from: 900 },
+      { ...whole, from: 750, scope: 'transfers' },
+    ],
+  },
+}
+const onDemand: ChainStatus = { ...live, index: 'on-demand', covered: [], lag_seconds: 75, contracts: 1 }
+const stalled: ChainStatus = { ...live, state: 'stalled', reason: 'it is down. Try: start it.\u001b[2J' }
+const report: StatusReport = {
+  chains: { eth: live, polygon: filling, gnosis: walletsLater, base: onDemand, bsc: stalled },
+  solana: { devnet: { state: 'live', slot: 1_234, lag_seconds: 0.027, rpc: [] } },
+}
+const served = { requests: 1_204, requestsPerSecond: 3.21, transfers: 1 }
+
+test('every chain has a row with its figures in the same places, and the total comes last', () => {
+  const rows = serviceRows(report, { width: 149, unicode: false, served, keys: 'Press q to quit.' })
+  expect(rows).toEqual([
+    'eth            [========================]    100%  live         head 999    lag 0 s',
+    'polygon        [===========>            ]   50.0%  backfilling  head 999    lag 0 s         500 of 1,000 blocks  4 min 1 s left  10 blocks/s',
+    'gnosis         [=>                      ]   10.0%  backfilling  head 999    lag 0 s         100 of 1,000 blocks  4 min 1 s left  10 blocks/s',
+    'base           on demand                           live         head 999    lag 1 min 15 s  1 contract',
+    'bsc            stalled: it is down.',
+    '               Try: start it.�[2J',
+    'solana devnet                                      live         slot 1,234  lag 0 s',
+    'total          1,204 requests served (3.2/s)  1 transfer stored',
+    'Press q to quit.',
+  ])
+})
+
+test('with Unicode the bar is a line', () => {
+  const [eth, polygon] = serviceRows(report, { width: 200, unicode: true })
+  expect(eth).toContain('  ━━━━━━━━━━━━━━━━━━━━━━━━    100%  live')
+  expect(polygon).toContain('  ━━━━━━━━━━━╸────────────   50.0%  backfilling')
+})
+
+test.each([200, 149, 119, 99, 79, 60, 49])('at %s columns state, head and lag stay, and the bar goes first', width => {
+  const rows = serviceRows(report, { width, unicode: false, served })
+  expect(rows.filter(row => row.length > width)).toEqual([])
+  const [eth, polygon] = rows
+  expect(eth).toMatch(/^eth .* live +head 999 +lag 0 s/)
+  expect(polygon).toMatch(/^polygon .* backfilling +head 999 +lag 0 s/)
+  expect(polygon!.includes('[')).toBe(width >= 119)
+  expect(polygon!.includes('of 1,000 blocks')).toBe(width >= 99)
+})
+
+test('states are coloured once a line is cut', () => {
+  const paint = {
+    live: (text: string) => `<${text}>`,
+    stalled: (text: string) => `!${text}`,
+    soft: (text: string) => `~${text}`,
+  }
+  expect(tinted('eth  [==]  100%  live  head 9', paint)).toBe('eth  [==]  100%  <live>  head 9')
+  expect(tinted('eth  stalled: alive and well', paint)).toBe('!eth  stalled: alive and well')
+  expect(tinted('eth  live  head 9, 12 min old  lag 0 s', paint)).toBe('!eth  live  head 9, 12 min old  lag 0 s')
+  expect(tinted('eth  backfilling', paint)).toBe('eth  backfilling')
+  expect(tinted('total    12 requests served', paint)).toBe('~total    12 requests served')
+})
