@@ -1,11 +1,15 @@
 // What people meet on the command line: help, completion, empty lists, plurals, and what a command says where it has no
 // key, no store or no node that is of use. Commands run within this process, but for shells.
 import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { completionScript } from '../src/cli/completion.ts'
+import { guide } from '../src/cli/demo.ts'
 import { createProgram } from '../src/cli/program.ts'
+import { openBrowser } from '../src/cli/screen/open-browser.ts'
 import { differentBlocks } from '../src/cli/verify.ts'
 import { issueKey } from '../src/keys/keys.ts'
 import { openStore } from '../src/store/open.ts'
@@ -41,6 +45,59 @@ describe('help', () => {
     const wrong = await place.run(['help', 'keys', 'creat'])
     expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('(Did you mean create?)')])
   })
+})
+
+describe('a port in use', () => {
+  test('is told before the sandbox is built, with what to type', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const told = async (environment: Record<string, string>) =>
+      place.begin(['start', '--listen', `127.0.0.1:${port}`], environment).ended()
+    const { code, stdout, stderr } = await told({ npm_lifecycle_event: 'start' })
+    const direct = await told({})
+    server.close()
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toMatch(
+      /^Error: Cannot listen on 127\.0\.0\.1:\d+\. \(.*EADDRINUSE.*\)\nTry: .* npm start -- --listen :8081\n$/,
+    )
+    expect(direct.stderr).toMatch(/ almanac start --listen :8081\n$/)
+  })
+})
+
+test('what to type is what works: npx where npm runs it, whatever the script is called', async () => {
+  const { stdout } = await place.begin(['--help'], { npm_lifecycle_event: 'npx' }).ended()
+  expect(stdout).toContain('Examples (almanac is: npx almanac):')
+  expect(stdout).not.toContain('npm run')
+})
+
+test('the banner of the sandbox has one line to copy, and breaks between words', () => {
+  const chain = {
+    name: 'eth',
+    id: 1,
+    index: 'full' as const,
+    url: '',
+    collections: [{ kind: 'ERC721', name: 'A', address }],
+  }
+  const sandbox = { chains: [chain], wallets: [address], solana: undefined, missing: [] }
+  const place = { url: 'http://127.0.0.1:8080', key: 'sandbox', directory: '/tmp/almanac-sandbox-x' }
+  for (const width of [60, 80, 120]) {
+    const lines = guide(sandbox as unknown as Parameters<typeof guide>[0], { ...place, width }).split('\n')
+    expect(lines.filter(line => line.includes('curl '))).toHaveLength(1)
+    const prose = lines.filter(line => !/^ {2}(Console|Try): /.test(line))
+    for (const line of prose) expect(line.length, line).toBeLessThan(width)
+    expect(prose.join(' ').replaceAll(/\s+/g, ' ')).toContain(
+      'with made-up collections, wallets and traffic, and now and then',
+    )
+  }
+})
+
+test('where no browser can be opened, the address is said', async () => {
+  const said = (environment: Record<string, string>) =>
+    new Promise<string>(resolve => openBrowser('http://127.0.0.1:1/', () => resolve('said'), environment))
+  expect(await said({})).toBe('said')
+  // A desktop without anything that opens.
+  expect(await said({ DISPLAY: ':0', PATH: '/nonexistent' })).toBe('said')
 })
 
 describe('completion', () => {

@@ -1,4 +1,5 @@
-// Prints the script that completes commands in a shell. It is made from the program itself, and asks nothing at run time.
+// Prints the script that completes commands in a shell. It is made from the program itself, and asks nothing when it
+// runs.
 import { Argument, Command } from 'commander'
 import { offeredChains } from '../chains.ts'
 import { printData } from './terminal.ts'

@@ -1,5 +1,5 @@
-// Shows the progress of a running server: it reads /status over HTTP, or, where that needs a key and none is given, what
-// processes last reported in the store. It writes nothing.
+// Shows the progress of a running server: it reads /status over HTTP, or, where that needs a key and none is given,
+// what processes last reported in the store. It writes nothing.
 import { Command } from 'commander'
 import { z } from 'zod'
 import { shownStore } from '../api/live-feed.ts'

@@ -1,5 +1,5 @@
-// What a person sees while the sandbox starts: which chains are ready. One line with a spinner on a terminal, a line for
-// each elsewhere.
+// What a person sees while the sandbox starts: which chains are ready. One line with a spinner on a terminal, a line
+// for each elsewhere.
 import { isUnicode } from './chain-rows.ts'
 
 type Output = Pick<NodeJS.WriteStream, 'write' | 'isTTY' | 'columns'>

@@ -35,6 +35,25 @@ test('endpoints that lag are no failure for a moment, and the reason of a stall 
   expect(chain.failures.stalledBy).toBeUndefined()
 })
 
+test('a reorganisation is told to people in a sentence, and to programs in fields', () => {
+  const written = (format: 'json' | 'text'): string[] => {
+    const lines: string[] = []
+    const log = createLog({ level: 'info', format, write: line => lines.push(line) })
+    const stats = new ChainStats('polygon', { metrics: createEvmMetrics(), log })
+    for (const depth of [3, 1])
+      stats.stepped({ kind: 'reorganised', ancestor: 604, depth, caughtUp: true }, { head: 606, lagSeconds: 0 })
+    return lines
+  }
+  const [three, one] = written('text')
+  expect(three!.slice(9)).toBe('info  polygon: 3 blocks replaced above 604 (reorg)\n')
+  expect(one!.slice(9)).toBe('info  polygon: 1 block replaced above 604 (reorg)\n')
+  const { time: _, ...facts } = JSON.parse(written('json')[0]!)
+  expect(facts).toEqual({
+    ...{ level: 'info', chain: 'polygon', ancestor: 604, depth: 3, repeated: 0 },
+    msg: 'Chain reorganised; switched to the new branch',
+  })
+})
+
 test('the time left does not swing with a merge that holds commits up, and follows what lasts', () => {
   const now = vi.spyOn(performance, 'now').mockReturnValue(0)
   onTestFinished(() => now.mockRestore())

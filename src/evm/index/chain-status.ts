@@ -131,7 +131,10 @@ const liveLagSecondsMax = 60
 /** On a chain with slow blocks each new one is minutes ahead of the last. */
 const liveBlocksMax = 2
 
-function isFarBehind(options: StatusOptions, indexing: IndexingState): boolean {
+export function isFarBehind(
+  options: Pick<StatusOptions, 'follower' | 'setup'>,
+  indexing: Pick<IndexingState, 'lastContactMs'>,
+): boolean {
   if (lagSeconds(options, indexing) <= liveLagSecondsMax) return false
   const { latest, tip } = options.follower
   const isSilent = Date.now() - indexing.lastContactMs > liveLagSecondsMax * 1_000
