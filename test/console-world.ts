@@ -24,6 +24,8 @@ export type ConsoleWorld = {
   node: SimNode
   /** A contract of the chain `sim` with transfers in nearly every block. */
   contract: string
+  /** One of the chain `picked`, which is indexed on demand, that was not asked for yet. */
+  unasked: string
   /** Ends the service, and starts it again at the same place. */
   stopService(): Promise<void>
   startService(): Promise<void>
@@ -45,6 +47,10 @@ export async function startConsoleWorld(): Promise<ConsoleWorld> {
     .filter(({ kind }) => kind === 'erc721')
     .sort((a, b) => b.weight - a.weight)[0]!.address
   const onDemand = watched.chain.contracts.all.slice(0, 4).map(({ address }) => address)
+  const unasked = watched.chain.contracts.all
+    .slice(4)
+    .filter(({ kind }) => kind === 'erc721')
+    .sort((a, b) => b.weight - a.weight)[0]!.address
   place.configure({
     sim: { id: 31_337, rpc: node.endpoints.map(({ url }) => url), index: 'full', finality: 32 },
     picked: { id: 31_338, rpc: watched.url, index: 'on-demand', contracts: onDemand },
@@ -57,6 +63,9 @@ export async function startConsoleWorld(): Promise<ConsoleWorld> {
     seeded.chains.eth,
     readTokens.map(token => ({ ...token, ...read })),
   )
+  const facts = await store.contractFacts(seeded.chains.eth, seeded.collection)
+  const reading = { ...facts!.reading!, deployer: seeded.alice, createdBlock: 900 }
+  await store.putContractFacts([{ ...facts!, reading }])
   await store.close()
 
   let port = 0
@@ -71,6 +80,7 @@ export async function startConsoleWorld(): Promise<ConsoleWorld> {
     key,
     node,
     contract,
+    unasked,
     async stopService() {
       run.child.kill('SIGTERM')
       await run.ended()
