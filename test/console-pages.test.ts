@@ -251,7 +251,7 @@ walkConsole(walk => {
       `contract/bsc/${seeded.silent}`,
     ]) {
       await page.goto(`${walk.world.url}/#/${route}`)
-      await page.locator('tbody tr, .empty, [role=alert]').first().waitFor(patience)
+      await page.locator('tbody tr:visible, .empty, [role=alert]').first().waitFor(patience)
       expect([route, await width()]).toEqual([route, 390])
     }
     await accept(page, 'phone-not-configured')
@@ -344,7 +344,8 @@ walkConsole(walk => {
   test('who owns what: a wallet, its collections and its tokens lead to each other', async () => {
     const page = await open(`/wallet/${seeded.alice}?chain=eth`)
     const blocks = () => page.locator('td[data-title="Changed in block"]').allTextContents()
-    await page.getByRole('link', { name: 'NFTs', exact: true }).click(patience)
+    const views = page.getByRole('navigation', { name: 'Views of the wallet' })
+    await views.getByRole('link', { name: 'NFTs', exact: true }).click(patience)
     await page.getByText('page 1', { exact: true }).waitFor(patience)
     await expect.poll(() => page.title(), patience).toBe(`${seeded.aliceLabel} · NFTs · Almanac`)
     await page.getByText('181', { exact: true }).waitFor(patience)

@@ -12,7 +12,7 @@ import type { LoadedConfig } from '../config/load.ts'
 import { parseListen } from '../config/settings.ts'
 import { AlmanacError } from '../errors.ts'
 import type { Address, ChainId } from '../model.ts'
-import type { Mark } from '../store/annotation-store.ts'
+import type { Label, Mark } from '../store/annotation-store.ts'
 import { openStore } from '../store/open.ts'
 import { commandLine, startLine } from './current-process.ts'
 import { addConfigOptions, loadConfigFor } from './options.ts'
@@ -191,23 +191,29 @@ const own = { source: operatorSource, rank: 'operator', updatedAt: Date.now() } 
 export async function annotateSandbox({ chains, wallets }: Sandbox, storeUrl: string): Promise<void> {
   const store = await openStore(storeUrl, { role: 'tool' })
   try {
-    await store.putLabels(
-      names.flatMap((label, at) =>
+    await store.putLabels([
+      ...names.flatMap((label, at) =>
         wallets[at] === undefined ? [] : [{ ...own, chain: undefined, address: wallets[at] as Address, label }],
       ),
-    )
-    await store.putMarks(
-      chains.flatMap(({ id, collections }) => collections.flatMap(collection => markOf(id, collection))),
-    )
+      ...chains.flatMap(labelsToTry),
+    ])
+    await store.putMarks(chains.flatMap(chain => chain.collections.flatMap((_, at) => markOf(chain, at))))
   } finally {
     await store.close()
   }
 }
 
-function markOf(chain: number, { kind, address }: SandboxChain['collections'][number]): Mark[] {
-  const isVerified = kind === 'ERC721'
+/** What is indexed on demand is unknown until it is asked for: the console suggests what is marked and labelled. */
+function labelsToTry({ id, index, collections: [first] }: SandboxChain): Label[] {
+  if (index === 'full' || first === undefined) return []
+  return [{ ...own, chain: id as ChainId, address: first.address as Address, label: first.name }]
+}
+
+function markOf({ id, index, collections }: SandboxChain, at: number): Mark[] {
+  const { kind, address } = collections[at]!
+  const isVerified = kind === 'ERC721' || (index === 'on-demand' && at === 0)
   const isSpam = kind === 'airdrop'
   if (!isVerified && !isSpam) return []
   const contract = address as Address
-  return [{ ...own, chain: chain as ChainId, contract, verified: isVerified || undefined, spam: isSpam || undefined }]
+  return [{ ...own, chain: id as ChainId, contract, verified: isVerified || undefined, spam: isSpam || undefined }]
 }

@@ -2,6 +2,7 @@
 import { askFirstTransfer, askLastTransfer } from '../holdings/ask.ts'
 import { AddressText } from '../parts/address-text.tsx'
 import { Age } from '../parts/age.tsx'
+import { isConfigured } from '../parts/chain-link.tsx'
 import { evidences } from '../parts/evidence.ts'
 import { Fact } from '../parts/fact.tsx'
 import { countText, parseMoment } from '../quantities.ts'
@@ -31,7 +32,7 @@ export function ContractFacts({ explained, response }: { explained: Explained; r
         ) : complete === 'true' ? (
           <span class="good">complete</span>
         ) : (
-          <span class="warn">not complete yet</span>
+          <span class="warn">{isConfigured(chain) === false ? 'not indexed here' : 'not complete yet'}</span>
         )}
       </Fact>
       {evidence !== undefined && (

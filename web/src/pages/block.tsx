@@ -5,7 +5,7 @@ import { ListSection } from '../holdings/list-section.tsx'
 import { useHoldings } from '../holdings/use-holdings.ts'
 import { Age } from '../parts/age.tsx'
 import { Badge } from '../parts/badge.tsx'
-import { ChainLink, UnconfiguredNote } from '../parts/chain-link.tsx'
+import { ChainLink } from '../parts/chain-link.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { evidences } from '../parts/evidence.ts'
@@ -55,7 +55,6 @@ export function BlockPage({ chain, number }: Props) {
           </>
         )}
       </p>
-      <UnconfiguredNote chain={chain} />
       {problem?.status === 404 ? (
         <section class="panel" aria-label="What is known">
           <EmptyState title={problem.message} action={<a href={hrefOf(['chain', chain])}>Go to {chain}</a>} />

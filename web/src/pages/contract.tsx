@@ -44,7 +44,7 @@ export function ContractPage({ chain, address }: { chain: string; address: strin
         here="transfers"
         titled="contract"
       />
-      <UnconfiguredNote chain={chain} />
+      {answered !== undefined && answered.data.result.length > 0 && <UnconfiguredNote chain={chain} />}
       {explained === undefined && state.value.problem === undefined && <Skeleton blocks={5} />}
       {explained !== undefined && <ContractFacts explained={explained} response={answered?.response} />}
       <TransfersPanel {...{ chain, address, fresh }} state={state.value as AnswerState<Transfers>} asked={asked} />

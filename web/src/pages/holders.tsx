@@ -7,7 +7,6 @@ import { ListSection } from '../holdings/list-section.tsx'
 import { MomentSlider } from '../holdings/moment-slider.tsx'
 import { OwnersTable } from '../holdings/nft-tables.tsx'
 import { useHoldings } from '../holdings/use-holdings.ts'
-import { UnconfiguredNote } from '../parts/chain-link.tsx'
 import { Fact } from '../parts/fact.tsx'
 import { countText, parseMoment } from '../quantities.ts'
 import { goTo, hrefOf } from '../state/route.ts'
@@ -29,7 +28,6 @@ export function HoldersPage({ chain, address, cursor, asOf }: Props) {
   return (
     <>
       <ContractHeading chain={chain} address={address} row={row} here="holders" titled="holders" />
-      <UnconfiguredNote chain={chain} />
       <MomentSlider
         chain={chain}
         asOf={asOf}

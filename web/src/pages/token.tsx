@@ -8,7 +8,7 @@ import { OwnersTable } from '../holdings/nft-tables.tsx'
 import { isComplete, useHoldings } from '../holdings/use-holdings.ts'
 import { AddressText } from '../parts/address-text.tsx'
 import { Age } from '../parts/age.tsx'
-import { ChainLink, UnconfiguredNote } from '../parts/chain-link.tsx'
+import { ChainLink } from '../parts/chain-link.tsx'
 import { CodeView } from '../parts/code-view.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { Fact } from '../parts/fact.tsx'
@@ -53,7 +53,6 @@ export function TokenPage({ cursors, ...token }: Token & { cursors: Cursors }) {
         <CopyButton text={tokenId} what="token id" />
         <a href={hrefOf(['contract', chain, contract, 'holders'])}>Holders of the collection</a>
       </p>
-      <UnconfiguredNote chain={chain} />
       {answered === undefined && problem === undefined && <Skeleton blocks={4} />}
       {problem?.status === 404 ? (
         <p class="note">

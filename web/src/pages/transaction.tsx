@@ -3,7 +3,7 @@ import { NativeAmount } from '../chain/native-amount.tsx'
 import { AddressText } from '../parts/address-text.tsx'
 import { Age } from '../parts/age.tsx'
 import { Badge } from '../parts/badge.tsx'
-import { ChainLink, UnconfiguredNote } from '../parts/chain-link.tsx'
+import { ChainLink } from '../parts/chain-link.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { evidences } from '../parts/evidence.ts'
@@ -42,7 +42,6 @@ export function TransactionPage({ chain, hash }: { chain: string; hash: string }
         <span class="mono whole">{hash}</span>
         <CopyButton text={hash} what="hash" />
       </p>
-      <UnconfiguredNote chain={chain} />
       {problem?.status === 404 ? (
         <section class="panel" aria-label="What is known">
           <EmptyState

@@ -1,7 +1,6 @@
 // One wallet: what it is called, the chains that it is active on, and what it holds on one of them.
 import { askWallet } from '../explorer/operations.ts'
 import { WalletCollections, WalletNfts, WalletTransfers } from '../holdings/wallet-lists.tsx'
-import { UnconfiguredNote } from '../parts/chain-link.tsx'
 import { Choices } from '../parts/choices.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
@@ -55,7 +54,6 @@ export function WalletPage({ address, chain, list, cursor }: Props) {
             <Choices label="Chains" choices={chainChoices({ address, chain, list })} />
             <a href={hrefOf(['chain', chain])}>Go to {chain}</a>
           </div>
-          <UnconfiguredNote chain={chain} />
           <shown.List key={`${list} ${chain}`} wallet={address} chain={chain} cursor={cursor} />
         </>
       )}

@@ -1,7 +1,7 @@
 // Which page of a list came before one that is shown: cursors lead forward only. Kept for the tab, so that it survives a
 // reload; a page that was opened by a link has no way back but the first one.
 const place = 'almanac.trail'
-const entriesMax = 500
+const entriesMax = 200
 
 type Trail = [cursor: string, before: string][]
 
@@ -13,20 +13,15 @@ function readTrail(): Trail {
   }
 }
 
-/** Cursors are long: their ends tell them apart. */
-function shortOf(cursor: string): string {
-  return cursor.slice(-64)
-}
-
 /** The cursor before this one, empty for the first page; undefined where it is not known. */
 export function cursorBefore(cursor: string): string | undefined {
-  return readTrail().find(([known]) => known === shortOf(cursor))?.[1]
+  return readTrail().find(([known]) => known === cursor)?.[1]
 }
 
 export function noteCursor(cursor: string, before: string): void {
-  const others = readTrail().filter(([known]) => known !== shortOf(cursor))
+  const others = readTrail().filter(([known]) => known !== cursor)
   try {
-    sessionStorage.setItem(place, JSON.stringify([...others, [shortOf(cursor), before]].slice(-entriesMax)))
+    sessionStorage.setItem(place, JSON.stringify([...others, [cursor, before]].slice(-entriesMax)))
   } catch {
     // Without room there is no way back but the first page.
   }
