@@ -1,10 +1,10 @@
 // The endpoints of a chain or a Solana network: whether they answer, how fast, and how they did over the last hour.
 import { Badge } from '../parts/badge.tsx'
-import { HealthStrip } from '../parts/health-strip.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { TableHead } from '../parts/table-head.tsx'
 import { countText } from '../quantities.ts'
 import { type Endpoint, past } from '../state/live.ts'
+import { HealthStrip } from './health-strip.tsx'
 
 type Props = { name: string; rpc: readonly Endpoint[]; height: 'head' | 'slot' }
 

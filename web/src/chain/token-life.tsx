@@ -1,12 +1,12 @@
 // The life of a token from its mint on, as a line of events: who held it, and for how long.
 import { askTokenLife } from '../holdings/ask.ts'
+import { kindOf, placeOf, type ShownTransfer } from '../holdings/transfers-table.tsx'
 import { useHoldings } from '../holdings/use-holdings.ts'
 import { AddressText } from '../parts/address-text.tsx'
 import { Age } from '../parts/age.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
-import { kindOf, placeOf, type ShownTransfer } from '../parts/transfers-table.tsx'
 import { amountText, countText, parseMoment, spanText } from '../quantities.ts'
 import { now } from '../state/clock.ts'
 import { hrefOf } from '../state/route.ts'

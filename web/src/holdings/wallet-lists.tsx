@@ -1,11 +1,11 @@
 // What a wallet holds on one chain, its collections there, and the NFTs that it gave and received.
 import { Fact } from '../parts/fact.tsx'
-import { TransfersTable } from '../parts/transfers-table.tsx'
 import { countText } from '../quantities.ts'
 import { hrefOf } from '../state/route.ts'
 import { askWalletCollections, askWalletNfts, askWalletStats, askWalletTransfers } from './ask.ts'
 import { ListSection } from './list-section.tsx'
 import { CollectionsTable, NftTable } from './nft-tables.tsx'
+import { TransfersTable } from './transfers-table.tsx'
 import { useHoldings } from './use-holdings.ts'
 
 type Props = { wallet: string; chain: string; cursor: string | undefined }

@@ -1,9 +1,10 @@
 // Every chain and network as one row: its state, coverage, head, lag, and whether its endpoints answer.
+
+import { State } from '../chain/history-control.tsx'
 import { Badge } from '../parts/badge.tsx'
-import { CoverageBar, coveredBlocks, EvidenceLegend } from '../parts/coverage-bar.tsx'
-import { State } from '../parts/history-control.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { TableHead } from '../parts/table-head.tsx'
+import { CoverageBar, coveredBlocks, EvidenceLegend } from '../proof-map/coverage-bar.tsx'
 import { countText, percentText, pluralText, rateText, spanText } from '../quantities.ts'
 import type { Endpoint, LiveChain, LiveNetwork, LiveStatus } from '../state/live.ts'
 import { hrefOf } from '../state/route.ts'

@@ -1,9 +1,9 @@
 // One Solana account: what it holds.
 import { askPortfolio } from '../explorer/operations.ts'
+import { PortfolioTables } from '../holdings/portfolio-tables.tsx'
 import { ChainLink } from '../parts/chain-link.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
-import { PortfolioTables } from '../parts/portfolio-tables.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
 import { shortText } from '../quantities.ts'
 import { hrefOf } from '../state/route.ts'

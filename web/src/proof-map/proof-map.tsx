@@ -2,10 +2,10 @@
 // buttons and keys. A sentence and a table say the same in words.
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { coverageText, EvidenceLegend } from '../parts/coverage-bar.tsx'
 import { countText } from '../quantities.ts'
 import type { Coverage } from '../state/live.ts'
 import { goTo, hrefOf } from '../state/route.ts'
+import { coverageText, EvidenceLegend } from './coverage-bar.tsx'
 import { Field, type Pointed } from './field.tsx'
 import { ProofText, pieceText } from './proof-text.tsx'
 import { useIntervals } from './use-intervals.ts'

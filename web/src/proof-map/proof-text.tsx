@@ -1,8 +1,9 @@
 // What the map shows, in words: a table of its stretches.
-import { evidences } from '../parts/evidence.ts'
+
 import { TableHead } from '../parts/table-head.tsx'
 import { countText } from '../quantities.ts'
 import { hrefOf } from '../state/route.ts'
+import { evidences } from './evidence.ts'
 import { blocksOf, type Piece, type View } from './view.ts'
 
 const shownMax = 200

@@ -1,13 +1,13 @@
 // NFT transfers to be read: what moved, from whom to whom, when and where. On a phone a transfer is two lines.
 import { NativeAmount } from '../chain/native-amount.tsx'
-import { CollectionLink, TokenLink } from '../holdings/nft-links.tsx'
+import { AddressText } from '../parts/address-text.tsx'
+import { Age } from '../parts/age.tsx'
+import { ReferenceText } from '../parts/reference-text.tsx'
+import { TableHead } from '../parts/table-head.tsx'
 import { countText, parseMoment } from '../quantities.ts'
 import { hrefOf } from '../state/route.ts'
 import type { Schemas } from '../state/service.ts'
-import { AddressText } from './address-text.tsx'
-import { Age } from './age.tsx'
-import { ReferenceText } from './reference-text.tsx'
-import { TableHead } from './table-head.tsx'
+import { CollectionLink, TokenLink } from './nft-links.tsx'
 import './transfers-table.css'
 
 export type ShownTransfer = Schemas['Transfer'] | Schemas['NamedTransfer']

@@ -1,11 +1,12 @@
 // The chains of a wallet to be read: its first and last transaction on each.
+
+import { Age } from '../parts/age.tsx'
+import { ChainLink } from '../parts/chain-link.tsx'
+import { ReferenceText } from '../parts/reference-text.tsx'
+import { TableHead } from '../parts/table-head.tsx'
 import { countText, parseMoment } from '../quantities.ts'
 import { hrefOf } from '../state/route.ts'
 import type { Schemas } from '../state/service.ts'
-import { Age } from './age.tsx'
-import { ChainLink } from './chain-link.tsx'
-import { ReferenceText } from './reference-text.tsx'
-import { TableHead } from './table-head.tsx'
 
 type Chains = Schemas['WalletChains']['active_chains']
 

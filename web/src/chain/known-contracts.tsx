@@ -2,13 +2,13 @@
 
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
+import { ReferenceText } from '../parts/reference-text.tsx'
+import { TableHead } from '../parts/table-head.tsx'
 import { countText } from '../quantities.ts'
 import { status } from '../state/live.ts'
 import { hrefOf } from '../state/route.ts'
 import { type Schemas, service } from '../state/service.ts'
 import { useAnswer } from '../state/use-answer.ts'
-import { ReferenceText } from './reference-text.tsx'
-import { TableHead } from './table-head.tsx'
 
 type Listed = Schemas['ContractList']['contracts']
 

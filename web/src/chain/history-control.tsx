@@ -1,13 +1,13 @@
 // Whether the history of a chain is being filled, who paused it and when, and the buttons that pause, resume and
 // throttle it. What was ordered shows once the process that fills the history tells of it.
 import { useSignal } from '@preact/signals'
+import { Age } from '../parts/age.tsx'
+import { Badge } from '../parts/badge.tsx'
+import { FailureNote } from '../parts/failure-note.tsx'
+import { Panel } from '../parts/panel.tsx'
 import { exactText, rateText } from '../quantities.ts'
 import type { LiveChain } from '../state/live.ts'
 import { type Problem, problemOf, type Schemas, service, unreachable } from '../state/service.ts'
-import { Age } from './age.tsx'
-import { Badge } from './badge.tsx'
-import { FailureNote } from './failure-note.tsx'
-import { Panel } from './panel.tsx'
 
 type Backfill = NonNullable<LiveChain['backfill']>
 type Order = Schemas['NewBackfillOrder']

@@ -1,11 +1,12 @@
 // What a Solana account holds, to be read: its balance, tokens and NFTs.
+
+import { EmptyState } from '../parts/empty-state.tsx'
+import { Panel } from '../parts/panel.tsx'
+import { ReferenceText } from '../parts/reference-text.tsx'
+import { Stat } from '../parts/stat.tsx'
+import { TableHead } from '../parts/table-head.tsx'
 import { countText, groupedText } from '../quantities.ts'
 import type { Schemas } from '../state/service.ts'
-import { EmptyState } from './empty-state.tsx'
-import { Panel } from './panel.tsx'
-import { ReferenceText } from './reference-text.tsx'
-import { Stat } from './stat.tsx'
-import { TableHead } from './table-head.tsx'
 
 type Holding = Schemas['Holding']
 
