@@ -1,5 +1,15 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  chmodSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -600,4 +610,45 @@ test('links that lead nowhere, or to each other, are named', async () => {
     { name: 'local-00001-b.ere', reason: expect.stringContaining('ENOENT') },
     { name: 'local-00002-c.ere', reason: expect.stringContaining('ELOOP') },
   ])
+})
+
+test('a file that is cut, grows, goes or is replaced while it is read gives nothing wrong, and is read anew', async () => {
+  const chain = madeChain(0, 400)
+  const path = folder()
+  const name = 'local-00000-a.ere'
+  const file = join(path, name)
+  const whole = writeEre(0, chain)
+  writeFileSync(file, whole)
+  const pool = new DecodePool({ threads: 1 })
+  onTestFinished(() => pool.close())
+  const source = await looked(path, { decoder: pool })
+  const harms: (() => void)[] = [
+    () => truncateSync(file, whole.length >> 1),
+    () => appendFileSync(file, whole.subarray(0, 999)),
+    () => rmSync(file),
+    () => {
+      writeFileSync(join(path, 'next'), writeEre(0, madeChain(0, 400, 2)))
+      renameSync(join(path, 'next'), file)
+    },
+    () => void chmodSync(file, 0o000),
+  ]
+  for (const harm of harms) {
+    let to = 399
+    const reading = (async () => {
+      for (; to >= 0; ) {
+        const { interval, headers } = await source.range({ from: Math.max(0, to - 9), to }, transfers, signal)
+        expect(headers.map(({ hash }) => hash)).toEqual(numbersIn(interval).map(number => hexOf(chain[number]!.hash)))
+        to = interval.from - 1
+        if (to === 299) harm()
+      }
+    })()
+    // Root may read whatever its mode is.
+    await reading.catch(error => expect(error).toBeInstanceOf(SourceLost))
+    await source.look(signal)
+    expect([[], [{ from: 0, to: 399 }]]).toContainEqual(source.holds)
+    rmSync(file, { force: true })
+    writeFileSync(file, whole)
+    await source.look(signal)
+    expect(source.holds).toEqual([{ from: 0, to: 399 }])
+  }
 })
