@@ -6,6 +6,7 @@ import { blockCount } from '../../coverage.ts'
 import type { Log } from '../../log.ts'
 import type { Hash, Interval, SourceStatus } from '../../model.ts'
 import type { WholeScope } from '../../views.ts'
+import { BlocksInTime } from '../source/blocks-in-time.ts'
 import { type Anchor, type BulkRequest, type BulkSource, SourceLost } from '../source/bulk-source.ts'
 import type { DecodedRange, Header } from '../source/chain-source.ts'
 import type { Decoder } from '../source/decode-pool.ts'
@@ -38,7 +39,6 @@ export function fileSource(options: FileSourceOptions): BulkSource {
 // What one task reads. A block of Ethereum takes some 60 kB, an early one 1 kB.
 const bytesAtOnce = 4 * 2 ** 20
 const blocksAtOnceMax = 512
-const taskMs = 1_000
 const headersInTurn = 64
 /** A folder of files that are all wrong would fill a status. */
 const refusedMax = 100
@@ -52,8 +52,7 @@ class FileSource implements BulkSource {
   readonly #trusted: TrustedRoots
   /** For headers, which are read here. */
   readonly #open = new OpenFile()
-  /** What a task reads in its time: senders take ten times as long as all the rest. Learnt from those before. */
-  readonly #blocksInTime: Record<WholeScope, number> = { transfers: blocksAtOnceMax, full: 8 }
+  readonly #blocksInTime = new BlocksInTime(blocksAtOnceMax)
   #headersRead = 0
   readonly #named: NamedBlock | undefined
 
@@ -97,7 +96,7 @@ class FileSource implements BulkSource {
     const piece = this.#catalogue.pieceAt(number)
     if (piece === undefined) return 1
     const fitting = Math.max(1, Math.floor(bytesAtOnce / piece.file.holds!.bytesPerBlock))
-    return Math.min(number - piece.from + 1, this.#blocksInTime[scope], fitting)
+    return Math.min(number - piece.from + 1, this.#blocksInTime.of(scope), fitting)
   }
 
   async range(interval: Interval, { scope, lastHash }: BulkRequest, signal: AbortSignal): Promise<DecodedRange> {
@@ -111,16 +110,14 @@ class FileSource implements BulkSource {
       const result = await decoder.file({ ...task, interval: { from: lowest, to: interval.to } })
       signal.throwIfAborted()
       if (result.ok) {
-        this.#learn(scope, result.range.headers.length, result.tookMs)
+        this.#blocksInTime.learn(scope, result.range.headers.length, result.tookMs)
         this.#named?.saw(file, result.range.headers)
         return result.range
       }
       const blocks = interval.to - lowest + 1
       if (result.failure.isPassing !== 'thread ended' || blocks === 1) throw this.#lost(file, result.failure)
       // A slow or busy machine takes no more at once, or a block is made to be slow: fewer blocks tell which.
-      const fewer = Math.ceil(blocks / 4)
-      this.#blocksInTime[scope] = Math.min(this.#blocksInTime[scope], fewer)
-      lowest = interval.to - fewer + 1
+      lowest = interval.to - this.#blocksInTime.tooMany(scope, blocks) + 1
     }
   }
 
@@ -199,13 +196,6 @@ class FileSource implements BulkSource {
     const search = this.#named?.progress
     if (search !== undefined) return `it looks for the block of \`anchor\`: ${search.done} of ${search.of} files`
     return this.named?.isFound === false ? 'no block of its files has the hash that `anchor` names' : undefined
-  }
-
-  /** A task that gives less than it was asked for leaves a hole above those that are under way. */
-  #learn(scope: WholeScope, blocks: number, tookMs: number): void {
-    const [before, inTime] = [this.#blocksInTime[scope], Math.round((blocks * taskMs) / Math.max(1, tookMs))]
-    // One block that takes long says little of others, and a few that take no time as little.
-    this.#blocksInTime[scope] = Math.min(blocksAtOnceMax, 2 * before, Math.max(1, Math.ceil(before / 2), inTime))
   }
 
   #pieceAt(number: number): Piece {

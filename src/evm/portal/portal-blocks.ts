@@ -35,11 +35,12 @@ export type PortalTask = {
  * may be right and the machine too slow.
  */
 export type PortalResult =
-  | { ok: true; range: DecodedRange; completed: number }
+  | { ok: true; range: DecodedRange; completed: number; tookMs: number }
   | { ok: false; failure: Failure; isTooMuch?: true }
 
 export function decodePortalBodies(task: PortalTask): PortalResult {
   const { chain, scope, interval, bodies } = task
+  const startedMs = performance.now()
   let number = interval.from
   try {
     const translated: Translated[] = []
@@ -59,7 +60,8 @@ export function decodePortalBodies(task: PortalTask): PortalResult {
     if (!result.ok) return result
     const wrong = hiddenIn(result.range, translated, task) ?? mistimedIn(result.range)
     if (wrong !== undefined) return { ok: false, failure: wrong }
-    return { ...result, completed: translated.filter(({ isCompleted }) => isCompleted).length }
+    const completed = translated.filter(({ isCompleted }) => isCompleted).length
+    return { ...result, completed, tookMs: performance.now() - startedMs }
   } catch (error) {
     // Whatever an answer makes this code throw is the fault of who gave it.
     const check = error instanceof WrongBlock ? error.check : 'unreadable'

@@ -7,6 +7,7 @@ import { messageOf } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { Hash, Interval } from '../../model.ts'
 import type { Failure } from '../proof/failure.ts'
+import { BlocksInTime } from '../source/blocks-in-time.ts'
 import {
   type Anchor,
   type BulkHeader,
@@ -59,6 +60,7 @@ class PortalSource implements BulkSource {
   readonly #options: PortalSourceOptions
   readonly #client: PortalClient
   readonly #size = new RangeSize(sizes)
+  readonly #blocksInTime = new BlocksInTime(sizes.blocksMax)
   readonly #headers = new Map<number, BulkHeader>()
   #chain: Chain
   #start: number | undefined
@@ -118,19 +120,21 @@ class PortalSource implements BulkSource {
     }
   }
 
-  blocksAt(number: number): number {
+  blocksAt(number: number, scope: BulkRequest['scope'] = 'transfers'): number {
     const held = this.holds.find(({ from, to }) => number >= from && number <= to)
-    return Math.max(1, Math.min(this.#size.blocks, number - (held?.from ?? number) + 1))
+    const blocks = Math.min(this.#size.blocks, this.#blocksInTime.of(scope))
+    return Math.max(1, Math.min(blocks, number - (held?.from ?? number) + 1))
   }
 
   async range(interval: Interval, { scope, lastHash }: BulkRequest, signal: AbortSignal): Promise<DecodedRange> {
     if (!this.holds.some(({ from, to }) => interval.from >= from && interval.to <= to))
       throw new SourceLost(`the portal ${this.name} does not have blocks ${interval.from} to ${interval.to} now`)
-    const { range, completed } = await this.#decoded(interval, scope, this.#needsHeaders, signal)
+    const { range, completed, tookMs } = await this.#decoded(interval, scope, this.#needsHeaders, signal)
     const last = range.headers.at(-1)!
     const stray = lastHash === undefined || range.interval.to < interval.to ? undefined : strayOf(range, lastHash)
     if (stray !== undefined) throw this.#refuse(range.interval, { block: last.number, message: stray })
     this.#needsHeaders = completed > 0
+    this.#blocksInTime.learn(scope, range.headers.length, tookMs)
     this.#size.learn({ kind: 'answered', blocks: range.headers.length, bytes: range.bytes })
     const anchor = range.headers.find(({ hash }) => hash === this.#options.anchor)
     // A hash that a header does not hash to may be shown for any block.
@@ -232,7 +236,7 @@ class PortalSource implements BulkSource {
     if (result.ok) return result
     if (result.isTooMuch !== true || answer.count === 1) throw this.#refuse(part, result.failure)
     // A slow or busy machine takes no more at once, or the answer was made to be slow: fewer blocks tell which.
-    const fewer = Math.ceil(answer.count / 4)
+    const fewer = this.#blocksInTime.tooMany(scope, answer.count)
     this.#size.learn({ kind: 'range-too-large', blocks: answer.count, blocksAllowed: fewer })
     return this.#decoded({ from: part.from, to: part.from + fewer - 1 }, scope, withHeaders, signal)
   }

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { simulatedChain, truthByContract } from '../../../test/evm-harness.ts'
 import { type SimNode, startSimNode } from '../../../test/sim/node.ts'
+import { defineChain } from '../../chains.ts'
 import { quantityHex } from '../../hex.ts'
 import { activityCount, noActivity } from '../../store/packed-activity.ts'
 import { transferTopics } from '../decode/token-events.ts'
@@ -172,3 +173,17 @@ async function wholeBlocks(
     transactions,
   }))
 }
+
+test('what a portal gave is never read in the thread that asks, however little it is', async () => {
+  const pool = new DecodePool({ threads: 1 })
+  await pool.close()
+  const chain = defineChain({ name: 'sim', id: 1337 })
+  const task = {
+    chain,
+    scope: 'full',
+    interval: { from: 0, to: 0 },
+    bodies: [Buffer.from('{}\n')],
+    lacking: [],
+  } as const
+  await expect(pool.portal(task)).rejects.toThrow('The reading threads are closed.')
+})

@@ -60,12 +60,13 @@ export class DecodePool implements Decoder {
     }
   }
 
+  /** Never here: senders take long, and no request waits for them. */
   async portal(task: PortalTask): Promise<PortalResult> {
-    if (!this.#threads.takes(task.bodies)) return decodePortalBodies(task)
     try {
       const outcome = await this.#threads.run('portal', task)
       if (!('columns' in outcome)) return outcome
-      return { ok: true, range: rangeOf(outcome.columns), completed: outcome.completed }
+      const { columns, completed, tookMs } = outcome
+      return { ok: true, range: rangeOf(columns), completed, tookMs }
     } catch (error) {
       const failure = { check: 'unreadable', block: task.interval.from, message: refused(error) } as const
       return { ok: false, failure, isTooMuch: true }

@@ -21,7 +21,7 @@ export function startThread() {
     },
     portal(task: PortalTask) {
       const result = decodePortalBodies(task)
-      return result.ok ? moved(result.range, { completed: result.completed }) : result
+      return result.ok ? moved(result.range, { completed: result.completed, tookMs: result.tookMs }) : result
     },
     facts: readFacts,
     logs: readLogs,
