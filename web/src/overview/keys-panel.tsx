@@ -1,8 +1,8 @@
 // Which keys the API is used with: now, in the last hour, and today.
 import { EmptyState } from '../parts/empty-state.tsx'
 import { Panel } from '../parts/panel.tsx'
-import { Sparkline } from '../parts/sparkline.tsx'
 import { TableHead } from '../parts/table-head.tsx'
+import { Sparkline } from '../plots/sparkline.tsx'
 import { countText, percentText, rateText } from '../quantities.ts'
 import { type LiveStatus, past } from '../state/live.ts'
 import { hrefOf } from '../state/route.ts'

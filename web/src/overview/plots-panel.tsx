@@ -1,6 +1,6 @@
 // The last hour as plots: what the API answered, and how the index kept up.
-import { linesOf } from '../parts/past-lines.ts'
-import { Plot, type PlotLine } from '../parts/plot.tsx'
+import { linesOf } from '../plots/past-lines.ts'
+import { Plot, type PlotLine } from '../plots/plot.tsx'
 import { past } from '../state/live.ts'
 import type { Line } from '../state/past.ts'
 

@@ -1,6 +1,6 @@
 // One big figure with its name, unit, and a small line below it. Stands in a `<dl class="stats">`.
 import type { ComponentChildren } from 'preact'
-import { Sparkline } from './sparkline.tsx'
+import { Sparkline } from '../plots/sparkline.tsx'
 
 type Props = {
   label: string
