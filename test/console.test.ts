@@ -107,6 +107,8 @@ walkConsole(walk => {
   test('one sentence names what is wrong, and leads to it', async () => {
     const page = await open()
     const verdict = page.locator('.verdict')
+    // Its node answers and is not behind itself, and its chain ended years ago.
+    await verdict.getByText(/^The newest block of picked is 6 y .* old$/).waitFor(patience)
     await verdict.getByRole('link', { name: 'gone is stalled' }).click(patience)
     await page.getByRole('heading', { name: 'gone', level: 1 }).waitFor(patience)
   })
@@ -425,6 +427,16 @@ walkConsole(walk => {
       expect(await page.evaluate('document.documentElement.scrollWidth'), name).toBeLessThanOrEqual(width)
       await accept(page, `phone-${name}`)
     }
+  })
+
+  test('an error that names a long address is not wider than a phone', async () => {
+    const width = 360
+    const page = await open('/', { viewport: { width, height: 740 }, isMobile: true, hasTouch: true })
+    const message = `No endpoint of mainnet has the account ${seeded.solanaOwner.repeat(2)}.`
+    await page.route('**/portfolio', route => route.fulfill({ status: 502, json: { message } }))
+    await page.goto(`${walk.world.url}/#/account/mainnet/${seeded.solanaOwner}`)
+    await page.getByRole('alert').getByText(message).waitFor(patience)
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
   })
 
   test('works by keyboard alone, and stands still for those who ask for it', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { LiveHistory } from './live-history.ts'
+import { LiveHistory, liveSample } from './live-history.ts'
 
 test('the past has one value for each moment and line, and forgets lines of which nothing is left', () => {
   const value = fc.record({ chain: fc.constantFrom('eth', 'bsc testnet'), value: fc.integer() })
@@ -25,4 +25,16 @@ test('the past has one value for each moment and line, and forgets lines of whic
       },
     ),
   )
+})
+
+test('an endpoint that does not answer has a gap, and not the latency of its last answer', () => {
+  const chain = { state: 'live', head: 1, finalized: 1, lag_seconds: 0, covered: [], complete: true } as const
+  const rpc = [
+    { endpoint: 'a', healthy: true, latency_ms: 12 },
+    { endpoint: 'b', healthy: false, latency_ms: 341 },
+  ]
+  const { values } = liveSample({ chains: { eth: { ...chain, eta_seconds: null, rpc } }, solana: {} }, 0)
+  expect(values.filter(({ measure }) => measure === 'latency_ms')).toEqual([
+    { chain: 'eth', measure: 'latency_ms', endpoint: 'a', value: 12 },
+  ])
 })
