@@ -61,8 +61,12 @@ function KeyRow({
         <Sparkline values={line?.values ?? []} />
       </td>
       <td class="number aside">{rateText(rate)}</td>
-      <td class="number second">{countText(today)}</td>
-      <td class="number second">{quota === null ? <span class="soft">no limit</span> : percentText(today, quota)}</td>
+      <td class="number second" data-name="today">
+        {countText(today)}
+      </td>
+      <td class="number second" data-name="quota">
+        {quota === null ? <span class="soft">no limit</span> : percentText(today, quota)}
+      </td>
     </tr>
   )
 }

@@ -139,7 +139,7 @@ function makePlot(host: HTMLElement, labels: readonly string[], onPoint: (place:
     {
       width: Math.max(100, Math.floor(host.clientWidth)),
       height,
-      padding: [8, 8, 0, 0],
+      padding: [8, 24, 0, 0],
       legend: { show: false },
       cursor: { y: false, points: { size: 6 }, sync: { key: 'past' } },
       scales: { y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] } },
