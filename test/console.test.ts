@@ -162,7 +162,7 @@ walkConsole(walk => {
     await page.mouse.move(box.x + box.width / 4, box.y + box.height / 2)
     await expect.poll(() => plot.locator('.plot-tooltip').textContent(), patience).toMatch(/^12:0[01]:\d\dsim a 12ms$/)
     // Nothing is drawn for an endpoint that does not answer.
-    await page.mouse.move(box.x + box.width - 12, box.y + box.height / 2)
+    await page.mouse.move(box.x + box.width - 40, box.y + box.height / 2)
     await expect.poll(() => plot.locator('.plot-tooltip').textContent(), patience).toMatch(/^12:0[45]:\d\dsim a –ms$/)
   })
 
