@@ -11,7 +11,8 @@ import { scopeTexts } from '../parts/new-key-form.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
 import { Stat } from '../parts/stat.tsx'
-import { countText, exactText } from '../quantities.ts'
+import { countText, exactText, rateText } from '../quantities.ts'
+import { status } from '../state/live.ts'
 import { hrefOf } from '../state/route.ts'
 import { type Schemas, service } from '../state/service.ts'
 import { useTitle } from '../state/title.ts'
@@ -118,15 +119,28 @@ export function KeyPage({ id }: { id: string }) {
 }
 
 function Use({ of: key }: { of: Key }) {
-  const { used_today: used, quota_per_day: quota } = key
+  const { quota_per_day: quota } = key
+  // The ten keys that are used most are told live; of the others the count is that of when the page was opened.
+  const live = status.value?.api?.keys.find(({ id }) => id === key.id)
+  const used = Math.max(key.used_today, live?.today ?? 0)
   const share = quota === null ? undefined : Math.min(1, used / quota)
   const tone = share === undefined || share < 0.8 ? undefined : share < 1 ? 'warn' : 'bad'
   const limit = (value: number | null) => (value === null ? 'no limit' : countText(value))
   return (
     <>
       <dl class="stats">
-        <Stat label="Requests today" value={countText(used)} tone={tone} note="since midnight UTC" />
-        <Stat label="Quota" value={limit(quota)} {...(quota === null ? {} : { unit: 'a day' })} note={leftText(key)} />
+        <Stat
+          label="Requests today"
+          value={countText(used)}
+          tone={tone}
+          note={live === undefined ? 'since midnight UTC' : `${rateText(live.requests_per_second)}/s now`}
+        />
+        <Stat
+          label="Quota"
+          value={limit(quota)}
+          {...(quota === null ? {} : { unit: 'a day' })}
+          note={leftText(used, quota)}
+        />
         <Stat
           label="Rate"
           value={limit(key.rate_per_second)}
@@ -154,7 +168,7 @@ function Use({ of: key }: { of: Key }) {
   )
 }
 
-function leftText({ used_today: used, quota_per_day: quota }: Key): string {
+function leftText(used: number, quota: number | null): string {
   return quota === null ? 'any number a day' : `${countText(Math.max(0, quota - used))} left today`
 }
 
