@@ -38,7 +38,7 @@ export type SearchDependencies = {
   store: Store
   table: ChainTable
   contracts: ShownContracts
-  /** Those that are indexed or configured. */
+  /** Those that are configured: their nodes can be asked. */
   chains: readonly Chain[]
   networks: readonly SolanaNetwork[]
   askBlock: AskBlock | undefined
@@ -47,8 +47,9 @@ export type SearchDependencies = {
 /** `isPubkey`: the text is an address of Solana. */
 export async function search(
   { text, isPubkey }: { text: string; isPubkey: boolean },
-  dependencies: SearchDependencies,
+  given: SearchDependencies,
 ): Promise<SearchAnswer> {
+  const dependencies = { ...given, held: await heldChains(given) }
   const address = parseAddress(text)
   if (address !== undefined) return { results: await byAddress(address, dependencies), names: null }
   const hash = parseHash(text)
@@ -60,8 +61,19 @@ export async function search(
   return { results: [...accounts, ...blocks, ...named.results], names: named.names }
 }
 
-async function byAddress(address: Address, dependencies: SearchDependencies): Promise<SearchResult[]> {
-  const { store, chains } = dependencies
+type Known = SearchDependencies & {
+  /** Configured, or stored when they were. */
+  held: readonly Chain[]
+}
+
+async function heldChains({ store, table, chains }: SearchDependencies): Promise<Chain[]> {
+  const others = table.all.filter(chain => !chains.includes(chain))
+  const states = await Promise.all(others.map(({ id }) => store.chainState(id)))
+  return [...chains, ...others.filter((_, at) => states[at] !== undefined)]
+}
+
+async function byAddress(address: Address, dependencies: Known): Promise<SearchResult[]> {
+  const { store, held: chains } = dependencies
   const [activity, contracts, labels] = await Promise.all([
     store.activityOf(address),
     Promise.all(chains.map(chain => contractOn(chain, address, dependencies))),
@@ -76,7 +88,7 @@ async function byAddress(address: Address, dependencies: SearchDependencies): Pr
 async function contractOn(
   { id, name: chain }: Pick<Chain, 'id' | 'name'>,
   address: Address,
-  { store, contracts }: SearchDependencies,
+  { store, contracts }: Known,
 ): Promise<Extract<SearchResult, { type: 'contract' }> | undefined> {
   const [transfers, facts, labels] = await Promise.all([
     store.transferCount({ chain: id, contract: address }),
@@ -106,7 +118,7 @@ async function byHash(hash: Hash, { store, chains, askBlock }: SearchDependencie
   return chains.map(({ name: chain }) => ({ type: 'transaction', chain, hash }))
 }
 
-async function byNumber(text: string, { store, chains }: SearchDependencies): Promise<SearchResult[]> {
+async function byNumber(text: string, { store, held: chains }: Known): Promise<SearchResult[]> {
   // People copy numbers with separators.
   const digits = text.replace(/^#/, '').replaceAll(/[,_\s]/g, '')
   if (!/^\d{1,12}$/.test(digits)) return []
@@ -120,7 +132,7 @@ async function byNumber(text: string, { store, chains }: SearchDependencies): Pr
   return (await Promise.all(blocks)).flat()
 }
 
-async function byName(whole: string, dependencies: SearchDependencies): Promise<SearchAnswer> {
+async function byName(whole: string, dependencies: Known): Promise<SearchAnswer> {
   const { store, table } = dependencies
   const text = whole.slice(0, nameLengthMax)
   const question = { text, limit: namedMax, readMax: namesReadMax }
@@ -147,8 +159,8 @@ async function byName(whole: string, dependencies: SearchDependencies): Promise<
 }
 
 /** A labelled address is shown as the contracts that it is; one that is none is a wallet. */
-async function byLabel({ chain, address, label }: RankedLabel, dependencies: SearchDependencies) {
-  const asked = dependencies.chains.filter(({ id }) => chain === undefined || id === chain)
+async function byLabel({ chain, address, label }: RankedLabel, dependencies: Known) {
+  const asked = dependencies.held.filter(({ id }) => chain === undefined || id === chain)
   const contracts = (await Promise.all(asked.map(each => contractOn(each, address, dependencies)))).flatMap(
     found => found ?? [],
   )
