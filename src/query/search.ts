@@ -105,17 +105,14 @@ async function contractOn(
 
 /** A hash that is not that of a block may be that of a transaction, on any chain. */
 async function byHash(hash: Hash, { store, chains, askBlock }: SearchDependencies): Promise<SearchResult[]> {
-  const blocks = await Promise.all(
-    chains.map(async ({ id, name: chain }): Promise<SearchResult[]> => {
-      // A node that is slow, away or behind leaves the hash unknown.
-      const finding = within(nodeWaitMs, blockNumberOf(store, id, hash, askBlock)).catch(() => undefined)
-      const number = await finding
-      return number === undefined ? [] : [{ type: 'block', chain, number, hash }]
-    }),
-  )
-  const found = blocks.flat()
-  if (found.length > 0) return found
-  return chains.map(({ name: chain }) => ({ type: 'transaction', chain, hash }))
+  const asking = chains.map(async ({ id, name: chain }): Promise<SearchResult> => {
+    const number = await within(nodeWaitMs, blockNumberOf(store, id, hash, askBlock))
+    if (number === undefined) throw new Error(`no block of ${chain}`)
+    return { type: 'block', chain, number, hash }
+  })
+  // No two chains have one hash. A node that is slow, away or behind leaves it unknown.
+  const block = await Promise.any(asking).catch(() => undefined)
+  return block === undefined ? chains.map(({ name: chain }) => ({ type: 'transaction', chain, hash })) : [block]
 }
 
 async function byNumber(text: string, { store, held: chains }: Known): Promise<SearchResult[]> {
