@@ -1,13 +1,13 @@
 // One key: what it may do, what it used today of what it may use, its replacement and its end.
 import { useSignal } from '@preact/signals'
+import { type Key, type KeysKnown, RevokeDialog, RotateDialog, Secret } from '../keys/key-actions.tsx'
+import { scopeTexts } from '../keys/new-key-form.tsx'
 import { Age } from '../parts/age.tsx'
 import { Badge } from '../parts/badge.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { Fact } from '../parts/fact.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
-import { type Key, type KeysKnown, RevokeDialog, RotateDialog, Secret } from '../parts/key-actions.tsx'
-import { scopeTexts } from '../parts/new-key-form.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
 import { Stat } from '../parts/stat.tsx'
@@ -17,7 +17,7 @@ import { hrefOf } from '../state/route.ts'
 import { type Schemas, service } from '../state/service.ts'
 import { useTitle } from '../state/title.ts'
 import { useAnswer } from '../state/use-answer.ts'
-import './keys.css'
+import '../keys/keys.css'
 
 export function KeyPage({ id }: { id: string }) {
   const turn = useSignal(0)

@@ -1,20 +1,20 @@
 // The keys: which there are, what each may do and used, a new one, and the end of one.
 import { type Signal, useSignal } from '@preact/signals'
+import { type Key, type KeysKnown, RevokeDialog, RotateDialog, Secret } from '../keys/key-actions.tsx'
+import { NewKeyForm } from '../keys/new-key-form.tsx'
+import { QuotaBar } from '../keys/quota-bar.tsx'
 import { Age } from '../parts/age.tsx'
 import { Badge } from '../parts/badge.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
-import { type Key, type KeysKnown, RevokeDialog, RotateDialog, Secret } from '../parts/key-actions.tsx'
-import { NewKeyForm } from '../parts/new-key-form.tsx'
 import { Panel } from '../parts/panel.tsx'
-import { QuotaBar } from '../parts/quota-bar.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
 import { TableHead } from '../parts/table-head.tsx'
 import { countText, exactText } from '../quantities.ts'
 import { hrefOf } from '../state/route.ts'
 import { type Schemas, service } from '../state/service.ts'
 import { useAnswer } from '../state/use-answer.ts'
-import './keys.css'
+import '../keys/keys.css'
 
 export function KeysPage() {
   const turn = useSignal(0)

@@ -2,10 +2,10 @@
 import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { CopyButton } from '../parts/copy-button.tsx'
+import { FailureNote } from '../parts/failure-note.tsx'
 import { type Problem, problemOf, type Schemas, service, unreachable } from '../state/service.ts'
 import { signOut } from '../state/session.ts'
-import { CopyButton } from './copy-button.tsx'
-import { FailureNote } from './failure-note.tsx'
 
 export type Key = Schemas['Key']
 

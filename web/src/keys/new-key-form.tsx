@@ -1,8 +1,8 @@
 // Asks the service for a key. Everything that it refuses stands beside its field at once, by the name that the field has.
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
+import { FailureNote } from '../parts/failure-note.tsx'
 import { type Problem, problemOf, type Schemas, service, unreachable } from '../state/service.ts'
-import { FailureNote } from './failure-note.tsx'
 
 type NewKey = Schemas['NewKey']
 type Scope = NewKey['scopes'][number]
