@@ -385,7 +385,7 @@ walkConsole(walk => {
 
   test('a token: what it says of itself, its transfers, and that it has no holder', async () => {
     const page = await open(`/token/eth/${seeded.collection}/${readTokens[0]!.tokenId}`)
-    await page.getByText('"name": "Deed of the north field"').waitFor(patience)
+    await page.locator('.json', { hasText: 'Deed of the north field' }).waitFor(patience)
     const transfers = page.locator('td[data-title="Type"]')
     await transfers.first().waitFor(patience)
     expect(await transfers.allTextContents()).toEqual(['transfer', 'transfer', 'mint'])

@@ -13,6 +13,7 @@ import { TableHead } from '../parts/table-head.tsx'
 import { CoverageBar, coveredBlocks } from '../proof-map/coverage-bar.tsx'
 import { countText, percentText } from '../quantities.ts'
 import type { LiveChain } from '../state/live.ts'
+import { cursorOf } from '../state/page-trail.ts'
 import { goTo, hrefOf, route } from '../state/route.ts'
 import { type Schemas, service } from '../state/service.ts'
 import { useAnswer } from '../state/use-answer.ts'
@@ -77,7 +78,12 @@ export function ContractsPanel({ name, chain }: { name: string; chain: LiveChain
       )}
       {rows.length > 0 && <ContractsTable name={name} chain={chain} rows={rows} />}
       {list !== undefined && (list.after !== null || after !== undefined) && (
-        <Paging what="contracts" here={after} cursor={list.after} hrefTo={next => hrefTo({ after: next })} />
+        <Paging
+          what="contracts"
+          here={answered && cursorOf(answered.response, 'after')}
+          cursor={list.after}
+          hrefTo={next => hrefTo({ after: next })}
+        />
       )}
     </Panel>
   )

@@ -8,6 +8,7 @@ import { Paging } from '../parts/paging.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
 import { status } from '../state/live.ts'
+import { cursorOf } from '../state/page-trail.ts'
 import type { AnswerState } from '../state/use-answer.ts'
 import { isComplete } from './use-holdings.ts'
 
@@ -19,8 +20,6 @@ type Props<Row> = {
   state: AnswerState<ListPage<Row>>
   /** What the service counts the first page as. */
   firstPage: 0 | 1
-  /** Of this page. */
-  cursor: string | undefined
   /** Said of a list without rows whose index is complete. */
   nothing: string
   /** What has to be indexed for the list to be complete. */
@@ -58,7 +57,13 @@ export function ListSection<Row>({ id, title, state, firstPage, nothing, rests, 
             <NothingFound rests={rests} nothing={isComplete(answered) ? nothing : undefined} />
           )}
           {(page > 1 || answered.data.cursor) && (
-            <Paging what={title} page={page} here={props.cursor} cursor={answered.data.cursor} hrefTo={hrefTo} />
+            <Paging
+              what={title}
+              page={page}
+              here={cursorOf(answered.response)}
+              cursor={answered.data.cursor}
+              hrefTo={hrefTo}
+            />
           )}
         </>
       )}

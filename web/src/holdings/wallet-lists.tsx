@@ -26,7 +26,6 @@ export function WalletNfts({ wallet, chain, cursor }: Props) {
         id="nfts"
         title="NFTs"
         state={state.value}
-        cursor={cursor}
         firstPage={1}
         nothing={`This wallet holds no NFT on ${chain}`}
         rests={{ on: 'chain', chain }}
@@ -46,7 +45,6 @@ export function WalletCollections({ wallet, chain, cursor }: Props) {
       id="collections"
       title="Collections"
       state={state.value}
-      cursor={cursor}
       firstPage={1}
       nothing={`This wallet holds no NFT on ${chain}`}
       rests={{ on: 'chain', chain }}
@@ -64,7 +62,6 @@ export function WalletTransfers({ wallet, chain, cursor }: Props) {
       id="transfers"
       title="NFT transfers"
       state={state.value}
-      cursor={cursor}
       firstPage={0}
       nothing={`This wallet never gave or received an NFT on ${chain}`}
       rests={{ on: 'chain', chain }}

@@ -133,7 +133,6 @@ function BlockTransfers({ chain, number, cursor }: Props & { cursor: string | un
       title="NFT transfers"
       state={state.value}
       firstPage={0}
-      cursor={cursor}
       nothing="No NFT moved in this block"
       rests={{ on: 'chain', chain }}
       whole={{ path: ['block', number, 'nft', 'transfers'], query: { chain }, name: `transfers-${chain}-${number}` }}

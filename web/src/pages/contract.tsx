@@ -16,6 +16,7 @@ import { Panel } from '../parts/panel.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
 import { ProofMap } from '../proof-map/proof-map.tsx'
 import { type Coverage, status } from '../state/live.ts'
+import { cursorOf } from '../state/page-trail.ts'
 import { hrefOf, route } from '../state/route.ts'
 import { type Schemas, service } from '../state/service.ts'
 import { type Answered, type AnswerState, useAnswer } from '../state/use-answer.ts'
@@ -116,7 +117,7 @@ function TransfersPanel({ chain, address, fresh, state: { answered, problem, loa
         <Paging
           what="transfers"
           page={Number(answered.data.page) + 1}
-          here={asked.cursor}
+          here={cursorOf(answered.response)}
           cursor={answered.data.cursor}
           hrefTo={cursor => hrefTo({ cursor })}
           words={

@@ -47,7 +47,6 @@ export function HoldersPage({ chain, address, cursor, asOf }: Props) {
         title="Holders"
         state={state.value}
         firstPage={1}
-        cursor={cursor}
         nothing="No NFT of this contract has a holder at this moment"
         rests={{ on: 'contract', chain }}
         whole={{

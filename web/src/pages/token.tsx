@@ -1,4 +1,5 @@
 // One NFT: who holds it, what it says of itself, and every transfer of it.
+import { useMemo } from 'preact/hooks'
 import { TokenLife } from '../chain/token-life.tsx'
 import type { WholeList } from '../downloads/use-downloads.tsx'
 import { askNft, askTokenOwners, askTokenStats, askTokenTransfers } from '../holdings/ask.ts'
@@ -10,10 +11,10 @@ import { isComplete, useHoldings } from '../holdings/use-holdings.ts'
 import { AddressText } from '../parts/address-text.tsx'
 import { Age } from '../parts/age.tsx'
 import { ChainLink } from '../parts/chain-link.tsx'
-import { CodeView } from '../parts/code-view.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { Fact } from '../parts/fact.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
+import { JsonView } from '../parts/json-view.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
 import { amountText, countText, shortText } from '../quantities.ts'
@@ -73,7 +74,6 @@ export function TokenPage({ cursors, ...token }: Token & { cursors: Cursors }) {
             title="Transfers"
             state={transfers}
             firstPage={0}
-            cursor={cursors.cursor}
             nothing="This token was never transferred"
             rests={{ on: 'contract', chain }}
             whole={wholeOf(token, 'transfers')}
@@ -143,7 +143,6 @@ function TokenHolders({ token, cursors }: { token: Token; cursors: Cursors }) {
       title="Holders"
       state={state.value}
       firstPage={1}
-      cursor={cursors.holders}
       nothing="This token has no holder"
       rests={{ on: 'contract', chain }}
       whole={wholeOf(token, 'owners')}
@@ -158,6 +157,7 @@ const shownCharacters = 300
 
 /** What the contract says of the token. It is text of strangers: nothing of it is linked to or loaded. */
 function TokenWords({ nft: { token_uri: uri, metadata, last_token_uri_sync: readAt } }: { nft: Nft }) {
+  const held = useMemo(() => (metadata === null ? undefined : JSON.parse(metadata)), [metadata])
   return (
     <Panel
       id="metadata"
@@ -187,7 +187,7 @@ function TokenWords({ nft: { token_uri: uri, metadata, last_token_uri_sync: read
           ) : (
             <details open>
               <summary>What the URI holds</summary>
-              <CodeView text={JSON.stringify(JSON.parse(metadata), null, 2)} what="the metadata" />
+              <JsonView value={held} what="the metadata" />
             </details>
           )}
         </>

@@ -8,7 +8,7 @@ type Props = {
   what: string
   /** From 1; undefined where pages are not counted. */
   page?: number | undefined
-  /** Of this page; undefined on the first one. */
+  /** Of the page that is shown; undefined on the first one. */
   here?: string | undefined
   /** Of the next page; empty on the last one. */
   cursor: string | null
@@ -22,10 +22,10 @@ type Props = {
 const usualWords = { first: 'First page', before: 'Previous page', after: 'Next page' }
 
 export function Paging({ what, page, here, cursor, hrefTo, words = usualWords, children }: Props) {
-  useEffect(() => {
-    if (cursor) noteCursor(cursor, here ?? '')
-  }, [cursor, here])
   const isFirst = here === undefined && (page ?? 1) === 1
+  useEffect(() => {
+    if (cursor && (isFirst || here !== undefined)) noteCursor(cursor, here ?? '')
+  }, [cursor, here, isFirst])
   const before = here === undefined ? undefined : cursorBefore(here)
   return (
     <nav class="paging" aria-label={`Pages of ${what}`}>

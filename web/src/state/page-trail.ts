@@ -26,3 +26,8 @@ export function noteCursor(cursor: string, before: string): void {
     // Without room there is no way back but the first page.
   }
 }
+
+/** Of the page that an answer has: the address may be ahead of it. */
+export function cursorOf({ url }: Response, name = 'cursor'): string | undefined {
+  return new URL(url).searchParams.get(name) ?? undefined
+}
