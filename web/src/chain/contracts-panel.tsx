@@ -212,7 +212,7 @@ function Followed({ address, chain }: { address: string; chain: LiveChain }) {
   const total = chain.head - from + 1
   const covered = coveredBlocks(coverage)
   return (
-    <span class="coverage-cell">
+    <span class="covered-share">
       <CoverageBar coverage={coverage} from={from} head={chain.head} subject={address} />
       {covered >= total ? <span class="good">complete</span> : <span>{percentText(covered, total)}</span>}
     </span>

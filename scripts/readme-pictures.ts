@@ -1,5 +1,6 @@
-// Records the first minute in a terminal as an animated picture, from the real thing: the sandbox starts, its chains fill, and a call is answered.
-//   npm run record [file]
+// Makes the README's pictures from the real thing: the first minute in a terminal, as a picture that plays by itself, and the console of that sandbox in
+// light and dark.
+//   npm run pictures:readme [folder]
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -7,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { browserPath, launchBrowser } from '../test/browser.ts'
 import { type Frame, TerminalFilm } from './terminal-film.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -58,15 +60,66 @@ async function recordCall(curl: string): Promise<Frame[]> {
   return await film.frames()
 }
 
+const requestsEveryMs = 120
+const usedForMs = 45_000
+
+/** With some use of the API, so that there is something to see. */
+async function photographConsole(target: string): Promise<void> {
+  const stop = new AbortController()
+  const used = use(stop.signal)
+  const browser = await launchBrowser()
+  try {
+    await sleep(usedForMs)
+    for (const theme of ['light', 'dark'] as const) {
+      const page = await browser.newPage({ colorScheme: theme, viewport: { width: 1_280, height: 800 } })
+      await page.goto(`${url}/#key=sandbox`)
+      await page.locator('.plots').waitFor()
+      // New blocks arrive meanwhile.
+      await sleep(8_000)
+      await page.screenshot({ path: join(target, `console-${theme}.png`) })
+      await page.close()
+    }
+  } finally {
+    stop.abort()
+    await browser.close()
+    await used
+  }
+}
+
+const url = 'http://127.0.0.1:8080'
+
+async function use(signal: AbortSignal): Promise<void> {
+  const paths = [
+    '/api/v2.2/nft/0x8464135c8f25da09e49bc8782676a84730c318bc/transfers?chain=eth&limit=25',
+    '/api/v2.2/nft/0x8464135c8f25da09e49bc8782676a84730c318bc/owners?chain=eth',
+    '/api/v2.2/0x70997970c51812dc3a010c7d01b50e0d17dc79c8/nft?chain=eth',
+    '/api/v2.2/wallets/0x70997970c51812dc3a010c7d01b50e0d17dc79c8/chains',
+  ]
+  for (let turn = 0; !signal.aborted; turn++) {
+    await fetch(url + paths[turn % paths.length]!, { headers: { 'x-api-key': 'sandbox' } }).then(answer =>
+      answer.text(),
+    )
+    await sleep(requestsEveryMs * (1 + Math.sin(turn / 40)))
+  }
+}
+
+if (browserPath === undefined)
+  throw new Error('No browser was found. Install Debian’s chromium, or set ALMANAC_BROWSER.')
 const folder = mkdtempSync(join(tmpdir(), 'almanac-recording-'))
+const target = resolve(process.argv[2] ?? join(root, 'docs/pictures'))
 try {
   const { frames, curl, stop } = await recordService(folder)
   const call = await recordCall(curl)
-  await stop()
-  const file = resolve(process.argv[2] ?? join(root, 'docs/pictures/first-minute.svg'))
+  try {
+    await photographConsole(target)
+  } finally {
+    await stop()
+  }
   const text = TerminalFilm.svg([...frames, ...call], size)
-  writeFileSync(file, text)
-  process.stdout.write(`${file}: ${Math.round(text.length / 1_000)} kB, ${frames.length + call.length} frames\n`)
+  writeFileSync(join(target, 'first-minute.svg'), text)
+  process.stdout.write(
+    `${target}: first-minute.svg has ${Math.round(text.length / 1_000)} kB, ${frames.length + call.length} frames\n`,
+  )
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }
