@@ -1,4 +1,5 @@
-// Replaces a key by a successor that may do the same. Clients change over while both work. It never shows an old secret.
+// Replaces a key by a successor that may do the same. Clients change over while both work. It never shows an old
+// secret.
 import { AlmanacError } from '../errors.ts'
 import type { KeyRecord, KeyStore } from '../store/key-store.ts'
 import { type IssuedKey, issueKey, type NewKey, operatorKeyName, type Scope, spanMs } from './keys.ts'

@@ -1,21 +1,25 @@
 // Labels, marks and facts of addresses, contracts and tokens, joined, and replacing all that one source says.
 import { bytesOfHex } from '../../hex.ts'
-import { type Address, zeroAddress } from '../../model.ts'
+import { type Address, type ChainId, zeroAddress } from '../../model.ts'
 import type {
   AnnotationStore,
   ContractFactsStore,
   Label,
+  NamedContract,
+  NameQuestion,
+  NameStore,
+  NamesFound,
+  RankedLabel,
   SourceContent,
   TokenKey,
   TokenUriStore,
 } from '../annotation-store.ts'
 import { judgement, judgementValues, tokenIdBytes, tokenIdOf, verifiedNamesMax } from '../annotation-store.ts'
 import { byteaArray, bytesOf, hexTextOf, int8Array, textOf } from './arrays.ts'
-import type { Transaction } from './database.ts'
+import type { Database, Row, Transaction } from './database.ts'
 import type { Ordinals } from './dictionary.ts'
 import { forgetLabels, labelStore, putLabels } from './labels.ts'
 import { forgetMarks, markStore, putMarks } from './marks.ts'
-import { nameStore } from './names.ts'
 import type { StoreDatabase } from './store-database.ts'
 import { putCheckpoint } from './work.ts'
 
@@ -147,4 +151,70 @@ function tokenUriStore(store: StoreDatabase): TokenUriStore {
       })
     },
   }
+}
+
+// Contracts by name or symbol and addresses by label. Beginnings come from an index; texts within names are looked for
+// only where there are few names.
+
+function nameStore({ database }: StoreDatabase): NameStore {
+  return {
+    contractsNamed: question => findNamed(database, contractNames, question),
+    labelsNamed: question => findNamed(database, labelTexts, question),
+  }
+}
+
+type Named<Found> = {
+  table: string
+  /** Those that have an index. */
+  columns: readonly string[]
+  select: string
+  foundOf: (row: Row) => Found
+}
+
+const chainOf = (id: unknown) => (id === null ? undefined : (Number(id) as ChainId))
+
+const contractNames: Named<NamedContract> = {
+  table: 'contract_facts',
+  columns: ['name', 'symbol'],
+  select: 'chains.id, contract, name, symbol',
+  foundOf: ([chain, contract, name, symbol]) => ({
+    ...{ chain: chainOf(chain)!, contract: hexTextOf<Address>(contract) },
+    ...{ name: textOf(name), symbol: textOf(symbol) },
+  }),
+}
+
+const labelTexts: Named<RankedLabel> = {
+  table: 'labels',
+  columns: ['label'],
+  select: 'chains.id, address, label',
+  foundOf: ([chain, address, label]) => ({
+    ...{ chain: chainOf(chain), address: hexTextOf<Address>(address), label: textOf(label)! },
+  }),
+}
+
+/** As the indexes of `migrations.ts` have it: the same text, or they are not used. */
+const folded = (bytes: string) => `lower(encode(${bytes}, 'escape') COLLATE "C")`
+const begin = (bytes: string) => `left(${folded(bytes)}, 64)`
+
+async function findNamed<Found>(
+  database: Database,
+  { table, columns, select, foundOf }: Named<Found>,
+  { text, limit, readMax }: NameQuestion,
+): Promise<NamesFound<Found>> {
+  const joined = (rows: string) => `SELECT ${select} FROM (${rows}) AS found LEFT JOIN chains ON ordinal = chain`
+  const bytes = Buffer.from(text)
+  // `encode` writes nothing above the tilde, which is below 127.
+  const begins = columns.map(column => {
+    const within = `${begin(column)} >= ${begin('$1::bytea')} AND ${begin(column)} < ${begin('$1::bytea')} || chr(127)`
+    const rows = `SELECT * FROM ${table} WHERE ${within} ORDER BY ${begin(column)} LIMIT $2`
+    return database.read(joined(rows), bytes, limit)
+  })
+  const counting = database.read(`SELECT count(*) FROM (SELECT 1 FROM ${table} LIMIT $1) AS counted`, readMax + 1)
+  const [counted, ...beginning] = await Promise.all([counting, ...begins])
+  const anywhere = Number(counted[0]![0]) <= readMax
+  const has = columns.map(column => `position(${folded('$1::bytea')} in ${folded(column)}) > 0`).join(' OR ')
+  const contained = anywhere
+    ? await database.read(joined(`SELECT * FROM ${table} WHERE ${has} LIMIT $2`), bytes, limit)
+    : []
+  return { found: [...beginning.flat(), ...contained].map(foundOf), anywhere }
 }
