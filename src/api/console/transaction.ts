@@ -1,4 +1,5 @@
-// One transaction over HTTP: as a node has it, with its stored transfers. The rules are in `query/lookups/transaction.ts`.
+// One transaction over HTTP: as a node has it, with its stored transfers. The rules are in
+// `query/lookups/transaction.ts`.
 import { z } from 'zod'
 import { parseHash, shownEvidence } from '../../model.ts'
 import { blockFacts } from '../../query/lookups/block-facts.ts'

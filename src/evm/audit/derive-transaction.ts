@@ -1,5 +1,5 @@
-// Shows a transaction as a node has it, and what the decoder makes of its logs of one contract or of all, to explain why
-// a transfer is or is not in the index. It reads no store.
+// Shows a transaction as a node has it, and what the decoder makes of its logs of one contract or of all, to explain
+// why a transfer is or is not in the index. It reads no store.
 import type { Chain } from '../../chains.ts'
 import { quantityOf } from '../../hex.ts'
 import { type Address, type Hash, parseAddress } from '../../model.ts'

@@ -1,8 +1,8 @@
 // The contracts of a chain that transfers are stored for: the busiest first, the latest first, or by address, and those
 // that a name or an address begins to name. Each page costs little on a store of any size. No HTTP.
 //
-// Where there are many, the order by transfers is that of the last verdicts, which follow the rows; the counts beside it
-// are those of now.
+// Where there are many, the order by transfers is that of the last verdicts, which follow the rows; the counts beside
+// it are those of now.
 import { AlmanacError } from '../../errors.ts'
 import { type Address, type ChainId, type Position, type TokenStandard, zeroAddress } from '../../model.ts'
 import type { ContractInterface, RankedContract } from '../../store/annotation-store.ts'
