@@ -209,6 +209,7 @@ walkConsole(walk => {
     await page.getByRole('heading', { name: 'Contracts with transfers' }).waitFor(patience)
     await accept(page, 'explorer')
     await page.getByRole('textbox', { name: 'address' }).fill(seeded.collection)
+    await page.getByLabel('chain', { exact: true }).selectOption('eth')
     await page.getByLabel('limit').fill(String(pageSize))
     await page.getByRole('button', { name: 'Send' }).click()
     const expected = seededTransfers(seeded.collection)
@@ -277,6 +278,7 @@ walkConsole(walk => {
   test('the chains of a wallet, and its page', async () => {
     const page = await open('/explore/wallet')
     await page.getByRole('textbox', { name: 'address' }).fill(seeded.alice)
+    await page.getByText('chains that are not configured here').click()
     await page.getByLabel('polygon', { exact: true }).check()
     await page.getByLabel('eth', { exact: true }).check()
     await page.getByRole('button', { name: 'Send' }).click()
