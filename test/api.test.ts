@@ -828,8 +828,8 @@ describe('operators', () => {
             reason: 'Its endpoints disagree on a block that should be final.',
           },
           { problem: 'head_old', chain: 'polygon', reason: 'Its newest block is 700 s old.' },
-          { problem: 'chain_behind', chain: 'base', reason: 'None of its endpoints has told its newest block yet.' },
-          { problem: 'chain_behind', chain: 'fantom', reason: 'None of its endpoints has told its newest block yet.' },
+          { problem: 'chain_behind', chain: 'base', reason: 'No endpoint has reported its newest block yet.' },
+          { problem: 'chain_behind', chain: 'fantom', reason: 'No endpoint has reported its newest block yet.' },
           {
             problem: 'chain_behind',
             chain: 'solana mainnet',

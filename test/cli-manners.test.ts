@@ -87,7 +87,7 @@ test('the banner of the sandbox has one line to copy, and breaks between words',
     const prose = lines.filter(line => !/^ {2}(Console|Try): /.test(line))
     for (const line of prose) expect(line.length, line).toBeLessThan(width)
     expect(prose.join(' ').replaceAll(/\s+/g, ' ')).toContain(
-      'with made-up collections, wallets and traffic, and now and then',
+      'with generated collections, wallets and traffic, and an occasional reorg',
     )
   }
 })

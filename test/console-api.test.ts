@@ -286,7 +286,7 @@ describe('keys over HTTP', () => {
     for (const answer of refused) {
       expect(answer.status).toBe(403)
       expect(await answer.json()).toMatchObject({
-        message: 'This key lacks the scope keys: a key with it is made by almanac keys create --scopes keys',
+        message: 'This key lacks the scope keys. Create a key with it: almanac keys create --scopes keys',
         details: { scope: 'keys' },
       })
     }

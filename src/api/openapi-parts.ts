@@ -128,7 +128,7 @@ const samples: Partial<Record<ErrorCode, [message: string, details?: unknown]>> 
   ],
   unauthorized: ['Invalid key'],
   forbidden: [
-    'This key lacks the scope nft-transfers: a key with it is made by almanac keys create --scopes nft-transfers',
+    'This key lacks the scope nft-transfers. Create a key with it: almanac keys create --scopes nft-transfers',
     { scope: 'nft-transfers' },
   ],
   not_found: ['There is no key with this id'],

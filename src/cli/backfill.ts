@@ -18,7 +18,7 @@ type Flags = { json?: true }
 type ThrottleFlags = Flags & { blocksPerSecond?: number; hours?: string; off?: true }
 
 const about =
-  'The head is followed, and what requests ask for is indexed, all the same. It holds across restarts and reaches the process that has the chain, on any machine.'
+  'New blocks and on-demand requests are still indexed. Survives restarts, and applies to the process that indexes the chain, on any machine.'
 
 export function backfillCommand(): Command {
   const sub = (name: string, description: string) =>
@@ -26,15 +26,15 @@ export function backfillCommand(): Command {
       .description(description)
       .argument('[chain]', 'A configured chain. Default: all of them.')
       .option('--json', 'Print the result as JSON.')
-  const pause = sub('pause', `Pause the history of a chain. ${about}`)
-  const resume = sub('resume', 'Go on with the history of a chain.')
-  const throttle = sub('throttle', `Fill the history of a chain slower, or at some hours of the day. ${about}`)
+  const pause = sub('pause', `Pause the backfill of a chain. ${about}`)
+  const resume = sub('resume', 'Resume the backfill of a chain.')
+  const throttle = sub('throttle', `Limit the backfill of a chain to a rate or to hours of the day. ${about}`)
     .option('--blocks-per-second <number>', 'Maximum blocks of history per second.', positiveNumber)
     .option('--hours <hours>', 'Hours of the day in UTC, such as 22:00-06:00.', requireHours)
-    .option('--off', 'Return to what the settings of the chain say.')
-  const status = sub('status', 'Show whether history is paused or throttled, and what is left of it.')
+    .option('--off', 'Return to the settings of the chain.')
+  const status = sub('status', 'Show whether backfills are paused or throttled, and what is left.')
   return new Command('backfill')
-    .description('Pause, resume and throttle history.')
+    .description('Pause, resume and throttle backfills.')
     .addCommand(
       withStore(pause, (store, loaded, chain: string | undefined, flags: Flags) =>
         order(store, loaded, { chain, flags, change: { paused: ordered() } }),

@@ -14,7 +14,7 @@ export function chainCommand(): Command {
   const unfinalizeCommand = new Command('unfinalize')
     .summary('Forget everything above a block, and follow the chain from there.')
     .description(
-      'Forget every row, block and claim above a block, so that the chain is followed again from there: for a block that was stored as final and is not on the chain. Stop the service first.',
+      'Forget every row, block and claim above a block; the next start follows the chain again from there. For a block that was stored as final but is not on the chain. Stop the service first.',
     )
     .argument('<chain>', 'A configured chain.')
     .requiredOption(

@@ -40,10 +40,10 @@ const keyVariable = 'ALMANAC_COMPARE_KEY'
 export function compareCommand(): Command {
   const command = new Command('compare')
     .description(
-      `Compare answers with those of another service: ask both the same questions, and say what differs, field by field, with what is known of why. The key of the other service is read from ${keyVariable} or a file. Exits with 1 on any difference without a known reason.`,
+      `Compare answers with those of another service: ask both the same questions and report differences field by field, with the known reasons. The key of the other service is read from ${keyVariable} or a file. Exits with 1 on any difference without a known reason.`,
     )
-    .requiredOption('--against <url>', 'Base of the other service, such as https://host/api/v2.2.')
-    .option('--against-solana <url>', 'Its base for Solana, where that is another one.')
+    .requiredOption('--against <url>', 'Base URL of the other service, such as https://host/api/v2.2.')
+    .option('--against-solana <url>', 'Its base URL for Solana, if different.')
     .option('--against-key-file <file>', `File with its key. Default: the variable ${keyVariable}.`)
     .option('--url <url>', 'URL of this server. Default: the setting listen. (ALMANAC_URL)')
     .option('--key <secret>', 'A key of this server; random samples need the scope ops. (ALMANAC_KEY)')
@@ -56,7 +56,7 @@ export function compareCommand(): Command {
       wholeNumber('--samples', 1),
       3,
     )
-    .option('--seed <number>', 'Repeats the choice of an earlier run. Default: random.', wholeNumber('--seed'))
+    .option('--seed <number>', 'Seed of an earlier run, to repeat its choice. Default: random.', wholeNumber('--seed'))
     .option(
       '--operations <list>',
       'Only these operations, comma-separated: ids as in docs/operations.md, those of Solana as solana.<id>.',

@@ -21,9 +21,9 @@ export function configCommand(): Command {
     .description('Check file, environment and flags, and print the settings in force with secrets hidden.')
     .option('--json', 'Print the settings as JSON.')
   const reload = new Command('reload')
-    .summary('Have running services read their configuration again.')
+    .summary('Reload the configuration of running services.')
     .description(
-      'Have every process that indexes into the store read its configuration again, as SIGHUP does for one: endpoints, their limits and the pace of history change without a restart. What needs one is named. A configuration that is not valid changes nothing.',
+      'Reload the configuration in every process that indexes into the store, as SIGHUP does for one. Endpoints, their limits and the backfill settings change without a restart; the command lists settings that need one. An invalid configuration changes nothing.',
     )
     .option('--json', 'Print the result as JSON.')
   return new Command('config')

@@ -29,7 +29,7 @@ export type DemoOptions = DemoFlags & { unconfigured?: boolean }
 export function demoCommand(): Command {
   const command = new Command('demo')
     .description(
-      'Run the sandbox: local chains with generated collections and traffic, indexed and served like any others. Nothing is kept. Needs the package almanac-sandbox.',
+      'Run the sandbox: local chains with generated collections and traffic, indexed and served like real ones. Nothing is kept after it stops. Needs the package almanac-sandbox.',
     )
     .option('--seed <text>', 'Seed for the generated collections and wallets.')
   addConfigOptions(command, ['listen', 'dialect', 'log.level', 'log.format']).action(async (flags: DemoFlags) => {
@@ -58,7 +58,7 @@ export async function demo(load: (file: string) => LoadedConfig, options: DemoOp
     // JSON lines are read by programs, which text between them would stop.
     const output = isForPeople(config) ? process.stderr : process.stdout
     const say = (text: string): void => void output.write(`${text}\n`)
-    say('Almanac sandbox: starting local chains with made-up collections. Nothing leaves this machine.')
+    say('Almanac sandbox: starting local chains with generated collections. Nothing leaves this machine.')
     const steps = new Steps({ output })
     const sandbox = await startSandbox({ seed, say, step: (chain, state) => steps.take(chain, state) }).finally(() =>
       steps.close(),
@@ -167,7 +167,7 @@ export function guide({ chains, wallets, solana, missing }: Sandbox, { url, key,
         : `/api/v2/wallets/${wallets[0]}/chains`
   const networks = [...chains.map(({ name }) => name), ...(solana === undefined ? [] : [`solana ${network}`])]
   const paragraphs = [
-    `This is a sandbox: ${networks.join(', ')} here are local chains with made-up collections, wallets and traffic, and now and then a reorganisation. The store is ${join(directory, 'almanac.db')}, which is deleted at the end.`,
+    `This is a sandbox: ${networks.join(', ')} here are local chains with generated collections, wallets and traffic, and an occasional reorg. The store is ${join(directory, 'almanac.db')}, which is deleted at the end.`,
     ...missing.map(reason => `Missing: ${reason}`),
   ]
   const indent = '  '

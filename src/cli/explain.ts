@@ -24,7 +24,7 @@ type Shown = ReturnType<typeof shownExplanation> & { transfer?: ReturnType<typeo
 export function explainCommand(): Command {
   const command = new Command('explain')
     .description(
-      'Explain what answers show of a contract: the spam rules that fired and their numbers, where labels and flags come from, which blocks are covered, and why a transfer is or is not in the index.',
+      'Explain what answers show for a contract: the spam rules that fired and their numbers, where labels and flags come from, which blocks are covered, and why a transfer is or is not in the index.',
     )
     .argument('<chain>', 'A chain by name or id.')
     .argument('<contract>', '0x and 40 hex digits.', requireAddress)

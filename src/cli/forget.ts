@@ -22,16 +22,16 @@ type ForgetFlags = { contract?: string; view?: ForgottenView; compact?: true; ye
 export function forgetCommand(): Command {
   const command = new Command('forget')
     .description(
-      'Remove a chain, a contract or a view from the store: everything that was indexed of it. Labels, marks and keys stay. Stop the service first. If interrupted, the same command continues where it stopped, and so does the next start.',
+      'Remove everything indexed for a chain, a contract or a view. Labels, marks and keys stay. Stop the service first. If interrupted, the same command continues where it stopped, and so does the next start.',
     )
     .argument('<chain>', 'A chain, configured or not.')
     .option('--contract <address>', 'Only this contract.')
     .addOption(
-      new Option('--view <name>', 'Only this view: the wallets of the chain, or an index of its transfers.').choices(
+      new Option('--view <name>', 'Only this view: activity (wallets), by_wallet, by_token or by_block.').choices(
         viewNames.filter(view => view !== 'transfers'),
       ),
     )
-    .option('--compact', 'Return the room to the disk afterwards, as almanac store compact does.')
+    .option('--compact', 'Then free the disk space, as almanac store compact does.')
     .option('--yes', 'Do not ask for confirmation.')
     .option('--json', 'Print the result as JSON.')
   return withConfig(command, ['store'], forget)

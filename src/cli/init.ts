@@ -25,19 +25,19 @@ const several = (value: string, before: string[] = []): string[] => [...before, 
 export function initCommand(): Command {
   return new Command('init')
     .description(
-      'Write almanac.yaml for your own nodes. Asks on a terminal, or takes flags; checks what every endpoint can do, and estimates what indexing will cost.',
+      'Write almanac.yaml for your own nodes. Asks questions on a terminal, or takes flags. Checks every endpoint and estimates the cost of indexing.',
     )
     .option('--chain <name=url,…>', 'A chain and its JSON-RPC endpoints, preferred first. Repeatable.', several)
     .option('--ws <name=url>', 'WebSocket endpoint of a chain. Repeatable.', several)
     .addOption(
       new Option(
         '--index <mode>',
-        'full indexes every block of the chains, on-demand a contract when it is first requested.',
+        'full: index every block. on-demand: index a contract when it is first requested.',
       ).choices(['full', 'on-demand']),
     )
     .option(
       '--contract <name=0x…,…>',
-      'Contracts of a chain to index without waiting for a request. Repeatable.',
+      'Contracts to index right away, without waiting for a request. Repeatable.',
       several,
     )
     .option('--solana <network=url,…>', 'A Solana network, mainnet or devnet, and its endpoints.', several)

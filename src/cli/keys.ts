@@ -39,7 +39,7 @@ export function keysCommand(): Command {
     .option('--json', 'Print the key as JSON, with its secret.')
   const limitCommand = new Command('limit')
     .description(
-      'Change the limits of a key. Those that are not named stay; every process applies the new ones within a second.',
+      'Change the limits of a key. Limits you do not pass stay. Takes effect in every process within a second.',
     )
     .argument('<id-or-name>', 'Id of the key, or its name if no other active key has that name.')
     .option('--json', 'Print the key as JSON.')
@@ -52,11 +52,11 @@ export function keysCommand(): Command {
     .option('--json', 'Print the key as JSON.')
   const rotateCommand = new Command('rotate')
     .description(
-      'Replace a key by a new one with the same name, scopes and limits. Its secret is printed once, alone on stdout; the old key works on for the grace period.',
+      'Replace a key by a new one with the same name, scopes and limits. Its secret is printed once, alone on stdout; the old key keeps working for the grace period.',
     )
     .argument('<id-or-name>', 'Id of the key, or its name if no other active key has that name.')
     .addOption(
-      new Option('--grace <span>', 'How long the old key works on, such as 30m or 7d; 0 revokes it at once.')
+      new Option('--grace <span>', 'How long the old key keeps working, such as 30m or 7d; 0 revokes it at once.')
         .argParser(parseGrace)
         .default(parseGrace(usualGrace), usualGrace),
     )
@@ -77,7 +77,7 @@ type CreateFlags = LimitFlags & { name: string; scopes: Scope[]; expires?: numbe
 function withLimits(command: Command, usual?: WantedLimits): Command {
   const about = (text: string, limit: number | null | undefined): string =>
     usual === undefined ? `${text}, or none.` : `${text}, or none. Default: ${limit ?? 'none'}.`
-  const indexed = 'contracts, wallets and Solana owners that are not kept yet'
+  const indexed = 'new contracts, wallets and Solana owners'
   return command
     .option('--rate <number>', about('Maximum requests per second', usual?.ratePerSecond), limitOr('--rate', 1))
     .option('--quota <number>', about('Maximum requests per day (UTC)', usual?.quotaPerDay), limitOr('--quota', 1))
@@ -88,7 +88,7 @@ function withLimits(command: Command, usual?: WantedLimits): Command {
     )
     .option(
       '--waiting <number>',
-      about('How many of them may wait at once', usual?.indexWaiting),
+      about('Maximum of them waiting at once', usual?.indexWaiting),
       limitOr('--waiting', 1),
     )
 }

@@ -36,13 +36,13 @@ export function labelsCommand(): Command {
   ).option('--chain <name>', 'Chain that the label was set for. Default: the label for every chain.')
   const showCommand = addressCommand(
     'show',
-    'Show every label of an address and its source; answers show the first one of each chain.',
+    'Show every label of an address and its source. Answers use the first one for each chain.',
   )
     .option('--chain <name>', 'Only labels that apply on this chain.')
     .option('--json', 'Print the labels as JSON.')
   const forgetCommand = new Command('forget')
     .description('Remove every label and mark of one source.')
-    .argument('<source>', 'Name that the list was imported under.')
+    .argument('<source>', 'Source name used at import.')
   return new Command('labels')
     .description(
       'Name addresses: answers show the names in from_address_label and to_address_label. Your own labels win over imported ones, and those over the built-in pack.',

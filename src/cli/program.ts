@@ -24,11 +24,11 @@ const commands: Readonly<Record<string, Entry>> = {
   verify: ['Compare the store with the node.', async () => (await import('./verify.ts')).verifyCommand()],
   chain: ['Correct the stored state of a chain.', async () => (await import('./chain.ts')).chainCommand()],
   forget: [
-    'Remove a chain, a contract or a view from the store.',
+    'Remove everything indexed for a chain, a contract or a view.',
     async () => (await import('./forget.ts')).forgetCommand(),
   ],
-  backfill: ['Pause, resume and throttle history.', async () => (await import('./backfill.ts')).backfillCommand()],
-  history: ['Check files of history.', async () => (await import('./history/history.ts')).historyCommand()],
+  backfill: ['Pause, resume and throttle backfills.', async () => (await import('./backfill.ts')).backfillCommand()],
+  history: ['Check history files.', async () => (await import('./history/history.ts')).historyCommand()],
   solana: ['Import a Solana snapshot.', async () => (await import('./solana.ts')).solanaCommand()],
   keys: ['Create, limit, list, rotate and revoke keys.', async () => (await import('./keys.ts')).keysCommand()],
   labels: ['Name addresses.', async () => (await import('./labels.ts')).labelsCommand()],
@@ -36,7 +36,7 @@ const commands: Readonly<Record<string, Entry>> = {
     'Mark contracts as verified or spam.',
     async () => (await import('./collections.ts')).collectionsCommand(),
   ],
-  explain: ['Explain what answers show of a contract.', async () => (await import('./explain.ts')).explainCommand()],
+  explain: ['Explain what answers show for a contract.', async () => (await import('./explain.ts')).explainCommand()],
   compare: [
     'Compare answers with those of another service.',
     async () => (await import('./compare.ts')).compareCommand(),
@@ -64,13 +64,13 @@ Examples${commandLine === 'almanac' ? '' : ` (almanac is: ${commandLine})`}:
   almanac sync --chain eth --from 0 --to 9999  index one range, then exit
   almanac verify --chain eth                   compare random ranges of the store with the node
   almanac forget polygon                       remove a chain from the store
-  almanac backfill pause eth                   hold the history of a chain; its head is followed
-  almanac history check FOLDER                 check era1 and ere files and say what they prove
+  almanac backfill pause eth                   pause the backfill of a chain; new blocks are still indexed
+  almanac history check FOLDER                 check era1 and ere files and report what they prove
   almanac labels import names.csv --chain eth  name addresses in answers
   almanac collections spam eth 0x…             pin a contract as spam
   almanac compare --against URL                compare answers with those of another service
   almanac config check                         check the configuration
-  almanac config reload                        have the service take other endpoints without a restart
+  almanac config reload                        change endpoints without a restart
   almanac store backup FILE                    copy the store while the service runs
   almanac store restore FILE                   put such a copy back, with the service stopped
   almanac completion bash                      print the script that completes commands in bash
@@ -123,7 +123,7 @@ function shownError(error: unknown): string {
 /** Loads the file of the called command alone; without one, every file, for documents. */
 export async function createProgram(called?: string): Promise<Command> {
   const program = new Command('almanac')
-    .description('Serves NFT transfers, active chains of wallets and Solana portfolios from your own nodes.')
+    .description('A self-hosted drop-in replacement for the NFT, wallet and Solana endpoints of the Moralis API.')
     .version(packageVersion(), '-V, --version', 'Print the version.')
     .addHelpText('after', examples)
   const isCommand = called !== undefined && Object.hasOwn(commands, called)

@@ -7,7 +7,7 @@ import { printEnd } from './terminal.ts'
 export function startCommand(): Command {
   const command = new Command('start')
     .description(
-      'Run the service until a signal stops it. The first signal lets running requests finish; a second stops at once. Without a configuration, run the sandbox (see demo).',
+      'Run the service. The first SIGINT or SIGTERM lets running requests finish; a second exits immediately. Without a configuration, runs the sandbox (see demo).',
     )
     .addOption(
       new Option('--only <role>', 'Run one role: api serves requests, index reads chains.').choices(['api', 'index']),

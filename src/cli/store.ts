@@ -49,14 +49,14 @@ export function storeCommand(): Command {
     .argument('<backup>', 'File that `store backup` made.')
     .option(
       '--keys-of-backup',
-      'Accept keys that become valid again because the present store is missing, is damaged or does not know them.',
+      'Accept keys that become valid again because the current store is missing, is damaged or does not know them.',
     )
     .option('--discard', 'Remove the replaced store instead of keeping it.')
     .option('--json', 'Print what was restored, and which keys changed, as JSON.')
   const compactCommand = new Command('compact')
-    .summary('Return to the disk what is free within the store.')
+    .summary('Free unused disk space in the store.')
     .description(
-      'Return to the disk what is free within the store, as after almanac forget. A file is written anew beside itself: stop every process on it first, and have as much disk as its rows take. A PostgreSQL server vacuums its tables while it is in use.',
+      'Free unused disk space in the store, for example after almanac forget. A file is rewritten beside itself: stop every process on it first; it needs as much free disk as its rows take. PostgreSQL vacuums its tables while in use.',
     )
     .option('--json', 'Print the size before and after as JSON.')
   return new Command('store')

@@ -17,12 +17,15 @@ type SyncFlags = { chain: string; from: number; to: number; contract?: string; j
 export function syncCommand(): Command {
   const command = new Command('sync')
     .description(
-      'Index one range of blocks, then exit. Takes final blocks of a configured chain; blocks already in the store are not read again, so a repeated run continues where the last one stopped. No other process may index into the store.',
+      'Index one range of blocks, then exit. Indexes final blocks only, and skips those already stored: run it again to continue where it stopped. No other process may index into the store.',
     )
     .requiredOption('--chain <name>', 'A configured chain.')
     .requiredOption('--from <block>', 'First block.', wholeNumber('--from'))
     .requiredOption('--to <block>', 'Last block.', wholeNumber('--to'))
-    .option('--contract <list>', 'On an on-demand chain: these contracts, comma-separated, not the configured ones.')
+    .option(
+      '--contract <list>',
+      'On an on-demand chain: index these contracts (comma-separated) instead of the configured ones.',
+    )
     .option('--json', 'Print the result as JSON.')
   return withConfig(command, ['store'], sync)
 }

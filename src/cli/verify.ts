@@ -25,7 +25,7 @@ type VerifyFlags = Ranges & { chain: string; contract?: string; repair?: true; j
 export function verifyCommand(): Command {
   const command = new Command('verify')
     .description(
-      'Compare the store with the nodes: read covered blocks again from every endpoint, given or random ones, and compare them row by row in both directions. Exits with 1 on any difference, also between endpoints. Runs beside the service and writes nothing, except with --repair, but what it used of daily_budget.',
+      'Compare the store with the nodes: read covered blocks again from every endpoint, given or random ones, and compare them row by row in both directions. Exits with 1 on any difference, also between endpoints. Runs beside the service. Without --repair, writes nothing but its use of daily_budget.',
     )
     .requiredOption('--chain <name>', 'A configured chain.')
     .option('--from <block>', 'First block; needs --to. Default: random ranges.', wholeNumber('--from'))
@@ -35,7 +35,7 @@ export function verifyCommand(): Command {
     .option('--contract <list>', 'On an on-demand chain: only these contracts, comma-separated.')
     .option(
       '--repair',
-      'Drop the ranges that differ, index them again and compare once more; ranges on which endpoints disagree, or one that answers otherwise fails, are left as they are. Stop the service first. Exits with 0 if nothing differs any more.',
+      'Drop the ranges that differ, index them again and compare once more. Leaves a range alone if endpoints disagree on it, or if one that answered before fails. Stop the service first. Exits with 0 if nothing differs any more.',
     )
     .option('--json', 'Print the result as JSON.')
   return withConfig(command, ['store'], verify)

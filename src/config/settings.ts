@@ -79,26 +79,26 @@ const endpoints = {
 const history = {
   history: setting(oneOrMore(z.string().min(1)).optional(), {
     about:
-      'Files with history, era1 or ere: folders or single files, relative to the working directory. New files are noticed while the service runs.',
+      'Folders or files with history (era1 or ere), relative to the working directory. Almanac notices new files while it runs.',
     accepts: 'a path, or a list of them',
     reloads: true,
   }),
   portal: setting(httpUrl.optional(), {
-    about: 'Dataset of an SQD-compatible portal that gives history. Only the host is ever shown.',
+    about: 'Dataset URL of an SQD-compatible portal to read history from. Only the host is ever shown.',
     accepts: 'an http:// or https:// URL such as https://portal.example/datasets/ethereum-mainnet',
     secret: 'endpoint',
     reloads: true,
   }),
   history_summaries: setting(oneOrMore(place).optional(), {
     about:
-      'What proves headers after the merge: `historical_summaries`, and `historical_roots` for the time before Capella, from a beacon state that you trust.',
+      'Proves headers after the merge: `historical_summaries`, and `historical_roots` for the time before Capella, from a beacon state that you trust.',
     accepts: 'a file, the http:// or https:// URL of a beacon node, or a list of them',
     secret: 'place',
     reloads: true,
   }),
   anchor: setting(hash.optional(), {
     about:
-      'Hash of a block that you know to be of the chain. Blocks from files or a portal that parent hashes connect to it need no node to vouch for them.',
+      'Hash of a block that you know to be on the chain. Blocks from files or a portal that link to it by parent hashes need no node to vouch for them.',
     accepts: '0x and 64 hex digits',
     reloads: true,
   }),
@@ -123,7 +123,7 @@ const chainSettings = section({
   }),
   views: setting(z.array(z.enum(viewNames)).transform(keptViews).optional(), {
     about:
-      'What the chain keeps. Without `activity` a chain in full mode takes about half of the disk and looks a wallet up when it is requested, as on-demand chains do; named later, it is filled from nodes, files or the portal while the rest is served. `by_wallet`, `by_token` and `by_block` are indexes of transfers, for on-demand chains too; named later, they are filled from stored rows. Unset: a new chain keeps all, and one of an older store the indexes that it has.',
+      'Views to keep. Without `activity`, a full chain takes about half of the disk and looks wallets up on request, as on-demand chains do. `by_wallet`, `by_token` and `by_block` are indexes of transfers, for on-demand chains too. You can add views later: `activity` is filled from nodes, files or the portal while the rest is served, indexes from stored rows. Unset: a new chain keeps all; a chain of an older store keeps the indexes it has.',
     accepts: `a list of ${viewNames.map(name => `\`${name}\``).join(', ')}; \`transfers\` is always kept`,
   }),
   contracts: setting(z.array(address).default([]), {
@@ -145,24 +145,24 @@ const chainSettings = section({
   }),
   sender_sample: setting(countOrNone.default(2_000), {
     about:
-      'In full mode the sender of one transaction in N, at random, is recovered from its signature and compared with what the endpoint says. 1: of all, at a high price; 0: of none.',
+      'In full mode, check the sender that the endpoint reports against the signature for one in N random transactions. 1: all, which is slow; 0: none.',
     accepts: 'a whole number, at least 0',
   }),
   backfill: optionalSection({
     paused: setting(z.boolean().default(false), {
       about:
-        'Fills no history. The head is followed, and what requests ask for is indexed. `almanac backfill pause` does the same without a change of the configuration.',
+        'Pauses the backfill. New blocks and on-demand requests are still indexed. `almanac backfill pause` does the same without editing the configuration.',
       accepts: '`true` or `false`',
       reloads: true,
     }),
     hours: setting(hours.optional(), {
-      about: 'Hours of the day, in UTC, in which history is filled. Unset: all.',
+      about: 'Hours of the day (UTC) in which the backfill runs. Unset: always.',
       accepts: 'two times of the day such as 22:00-06:00',
       reloads: true,
     }),
     blocks_per_second: setting(z.number().positive().optional(), {
       about:
-        'Maximum blocks of history per second, on average. Contracts that are indexed on demand are not held back. Unset: as fast as the endpoints answer.',
+        'Maximum blocks of history per second, on average. On-demand contracts are not limited. Unset: as fast as the endpoints answer.',
       accepts: 'a number above 0',
       reloads: true,
     }),
@@ -220,7 +220,7 @@ export const settingsSchema = section({
       .regex(/^(file:.+|postgres(ql)?:\/\/.+)$/i)
       .default('file:./almanac.db'),
     {
-      about: 'Where the data is kept: one SQLite file, relative to the working directory, or a PostgreSQL server.',
+      about: 'Where to keep the data: a SQLite file, relative to the working directory, or a PostgreSQL server.',
       accepts: 'file:path or postgres://user:password@host/database',
       secret: 'store',
       flag: true,
@@ -239,7 +239,8 @@ export const settingsSchema = section({
     },
   ),
   dialect: setting(z.enum(['reference', 'live']).optional(), {
-    about: 'JSON types of all answers. Unset: the path and headers of each request decide.',
+    about:
+      'JSON types of all answers: `reference` sends counts and flags as text, `live` as numbers and booleans like the hosted service. Unset: the path and headers of each request decide.',
     accepts: '`reference` or `live`',
     flag: true,
   }),
@@ -264,8 +265,7 @@ export const settingsSchema = section({
       accepts: 'a whole number, at least 0',
     }),
     overload_requests_max: setting(count.default(32), {
-      about:
-        'Maximum requests answered in one turn of the event loop once a second of turns was overloaded; any more are refused with 503.',
+      about: 'Maximum requests answered per turn of the event loop after a second of overload; the rest get 503.',
       accepts: 'a whole number, at least 1',
     }),
     streams_max: setting(count.default(64), {
@@ -303,7 +303,7 @@ export const settingsSchema = section({
     }),
     store_bytes_max: setting(z.int().min(1_048_576).optional(), {
       about:
-        'Maximum size of the store: the pages of a file that are in use with its write-ahead log, or the database on a server. At it, and while the disk of a file has less than 256 MB (2 % of a small disk) free, indexing pauses as `store_full`; requests are answered. Unset: the disk alone is the bound.',
+        'Maximum size of the store: the pages of a file that are in use with its write-ahead log, or the database on a server. Indexing pauses as `store_full` at this size, and while the disk of a file has less than 256 MB (2 % of a small disk) free; requests are still answered. Unset: only the disk limits it.',
       accepts: 'a whole number of bytes, at least 1048576',
     }),
     replica_lag_max_ms: setting(count.default(1_000), {
@@ -312,17 +312,17 @@ export const settingsSchema = section({
     }),
     contract_days: setting(countOrNone.default(90), {
       about:
-        'Days without a request after which a contract that is indexed on demand is no longer followed. Its rows stay, and a request completes them. 0: never.',
+        'Stop following an on-demand contract after this many days without a request. Its rows stay, and the next request completes them. 0: never.',
       accepts: 'a whole number of days, at least 0',
     }),
     wallet_days: setting(countOrNone.default(90), {
       about:
-        'Days without a request after which what was looked up of a wallet is forgotten and looked up anew. 0: never.',
+        'Forget what was looked up for a wallet after this many days without a request; the next request looks it up again. 0: never.',
       accepts: 'a whole number of days, at least 0',
     }),
     owner_days: setting(countOrNone.default(90), {
       about:
-        'Days without a request after which a Solana owner is forgotten with its holdings. A network with an imported snapshot forgets none. 0: never.',
+        'Forget a Solana owner and its holdings after this many days without a request. Networks with an imported snapshot forget none. 0: never.',
       accepts: 'a whole number of days, at least 0',
     }),
     lag_max_seconds: setting(count.default(300), {
@@ -332,8 +332,7 @@ export const settingsSchema = section({
   }),
   cors: optionalSection({
     origins: setting(oneOrMore(z.string().min(1)).default(['*']), {
-      about:
-        'Origins whose pages may call the operations from a browser. Other routes answer pages of their own origin alone.',
+      about: 'Origins whose pages may call the operations from a browser. All other routes are same-origin only.',
       accepts: '`*`, an origin such as https://app.example, or a list of them',
     }),
   }),

@@ -119,7 +119,7 @@ function requireValid(key: KeyRecord | undefined, scope: Scope | 'any'): asserts
     throw new AlmanacError('unauthorized', 'Invalid key')
   }
   if (!hasScope(key, scope)) {
-    const message = `This key lacks the scope ${scope}: a key with it is made by almanac keys create --scopes ${scope}`
+    const message = `This key lacks the scope ${scope}. Create a key with it: almanac keys create --scopes ${scope}`
     throw new AlmanacError('forbidden', message, { details: { scope } })
   }
 }

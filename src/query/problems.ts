@@ -99,8 +99,8 @@ function withinBound<T>(answer: Promise<T>): Promise<T> {
   return within(storeMsMax, answer, late)
 }
 
-const noAnswer = 'None of its endpoints has told its newest block yet.'
-const noBlock = 'It has no node, and no other source has a block.'
+const noAnswer = 'No endpoint has reported its newest block yet.'
+const noBlock = 'It has no node, and no other source has blocks.'
 
 function chainProblems(chain: string, status: ChainStatus, lagMaxSeconds: number): Problem[] {
   const { state, lag_seconds, head, head_age_seconds, head_old, rpc, sources } = status

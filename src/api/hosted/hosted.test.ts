@@ -49,8 +49,7 @@ test('every operation that is served is listed with the scope that it asks for',
   }
   const refused = await api.get(`/api/v2.2/${wallet}/nft`, { 'x-api-key': secret })
   expect(await refused.json()).toMatchObject({
-    message:
-      'This key lacks the scope nft-holdings: a key with it is made by almanac keys create --scopes nft-holdings',
+    message: 'This key lacks the scope nft-holdings. Create a key with it: almanac keys create --scopes nft-holdings',
   })
 })
 

@@ -24,7 +24,7 @@ type CheckFlags = { summaries?: string; roots?: string; json?: true }
 export function historyCommand(): Command {
   const check = new Command('check')
     .description(
-      'Check era1 and ere files: every header, link and root is computed again. Says of each file what it is, whether it is whole, and which of its blocks are proven to be canonical. Writes nothing. Exits with 1 if a file cannot be used.',
+      'Check era1 and ere files: every header, link and root is computed again. Reports for each file what it is, whether it is whole, and which blocks are proven canonical. Writes nothing. Exits with 1 if a file cannot be used.',
     )
     .argument('<folder>', 'Folder with .era1, .ere or .erae files, or one such file.')
     .option(
@@ -34,7 +34,7 @@ export function historyCommand(): Command {
     .option('--roots <file>', 'historical_roots of such a state: proves blocks between the merge and Capella.')
     .option('--json', 'Print the result as JSON.')
     .action(checkHistory)
-  return new Command('history').description('Check files of history.').addCommand(check)
+  return new Command('history').description('Check history files.').addCommand(check)
 }
 
 async function checkHistory(folder: string, { summaries, roots, json }: CheckFlags): Promise<void> {

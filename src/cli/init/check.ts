@@ -49,7 +49,7 @@ async function socketLine(url: string): Promise<string> {
     await subscribed(url)
     return `${host}: subscribes to new heads`
   } catch (error) {
-    return `${host}: does not send new heads (${messageOf(error)}); they are polled too, so nothing is missed`
+    return `${host}: does not send new heads (${messageOf(error)}); Almanac also polls, so nothing is missed`
   }
 }
 

@@ -13,7 +13,7 @@ export function configurationText({ chains, solana, store }: Answers, found: Fin
     '# Address to listen on. All interfaces: :8080',
     'listen: 127.0.0.1:8080',
     '',
-    '# Where the data is kept: one SQLite file, or postgres://user:password@host/database',
+    '# Where to keep the data: a SQLite file, or postgres://user:password@host/database',
     `store: ${scalar(store ?? 'file:./almanac.db')}`,
     '',
     ...(chains.length === 0

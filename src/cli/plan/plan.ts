@@ -16,15 +16,10 @@ type PlanFlags = { chain?: string; samples: number; model?: true; json?: true }
 export function planCommand(): Command {
   const command = new Command('plan')
     .description(
-      'Estimate what indexing will cost: which blocks come from which source, and the calls, bytes, time and disk for the configured chains, from small samples of their history. Opens no store and writes nothing.',
+      'Estimate what indexing will cost: the calls, bytes, time and disk that the configured chains will take, and which source each block comes from. Reads small samples of their history; opens no store and writes nothing.',
     )
     .option('--chain <name>', 'Only this configured chain.')
-    .option(
-      '--samples <number>',
-      'Number of samples of each history, about 2 MB each.',
-      wholeNumber('--samples', 1),
-      16,
-    )
+    .option('--samples <number>', 'Number of samples per chain, about 2 MB each.', wholeNumber('--samples', 1), 16)
     .option(
       '--model',
       'Ask no node: print what Ethereum, Polygon and a mid-size chain take in full, from measured costs.',

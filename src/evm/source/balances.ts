@@ -67,5 +67,5 @@ function explained(error: unknown, { chain, block, signal, waitMs }: Failed): un
       retryable: true,
     })
   if (failure === undefined || !(error instanceof AlmanacError) || error.code !== 'not_found') return error
-  return new AlmanacError('upstream_failed', `No node of ${chain} told the balances.`, { cause: error })
+  return new AlmanacError('upstream_failed', `No node of ${chain} returned the balances.`, { cause: error })
 }

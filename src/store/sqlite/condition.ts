@@ -10,7 +10,7 @@ type FileProblem = Exclude<StoreProblem['problem'], 'worker_dead'>
 
 const reasons: Readonly<Record<FileProblem, string>> = {
   store_full: 'The disk of the store is full: nothing new is stored.',
-  store_missing: 'The file of the store was deleted: what is written now is lost with this process.',
+  store_missing: 'The file of the store was deleted: what is written now is lost when this process ends.',
   store_replaced: 'The file of the store was replaced while it was in use: this process still has the old one.',
   store_damaged: 'The file of the store is damaged: answers may lack rows.',
 }
