@@ -287,7 +287,7 @@ function commandSection({ name, command }: NamedCommand): string {
     ...command.options.map(option => [
       option.flags,
       option.description,
-      option.defaultValue === undefined ? '' : String(option.defaultValue),
+      option.defaultValueDescription ?? String(option.defaultValue ?? ''),
     ]),
   ].map(([input, text, value]) => `| \`${input}\` | ${text} | ${value === '' ? '' : `\`${value}\``} |`)
   const heading = ['| option | what it is | default |', '|---|---|---|']
