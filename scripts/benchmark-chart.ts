@@ -1,4 +1,5 @@
-// Draws the benchmark beside peers as an SVG that follows the colours of its reader's system. Every number comes from `bench/measured.json`.
+// Draws the benchmark beside peers as an SVG that follows the colours of its reader's system. Every number comes from
+// `bench/measured.json`.
 import { readFileSync } from 'node:fs'
 
 type Line = { name: string; blocks: number; seconds: number }

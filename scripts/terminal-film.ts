@@ -1,5 +1,5 @@
-// What a terminal shows over time, as frames, and these as one SVG that plays by itself: a strip of frames behind a window, moved by steps.
-// Each line that occurs is drawn once. It stands still for readers who ask for less motion.
+// What a terminal shows over time, as frames, and these as one SVG that plays by itself: a strip of frames behind a
+// window, moved by steps. Each line that occurs is drawn once. It stands still for readers who ask for less motion.
 import xterm from '@xterm/headless'
 
 type Size = { columns: number; rows: number }

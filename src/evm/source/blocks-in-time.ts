@@ -1,5 +1,5 @@
-// How many blocks a decoding thread reads in its time, learnt from those before: a thread that is silent for too long is
-// ended. Recovering senders takes ten times as long as all the rest.
+// How many blocks a decoding thread reads in its time, learnt from those before: a thread that is silent for too long
+// is ended. Recovering senders takes ten times as long as all the rest.
 import type { WholeScope } from '../../views.ts'
 
 const taskMs = 1_000
