@@ -1,71 +1,70 @@
-// Contracts of a chain that the store holds transfers of, to begin with: a list that grows on demand.
-
-import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+// The busiest contracts of a chain, to begin with. The page of the chain has them all.
+import { nameText } from '../holdings/nft-links.tsx'
+import { EmptyState } from '../parts/empty-state.tsx'
+import { FailureNote } from '../parts/failure-note.tsx'
+import { Panel } from '../parts/panel.tsx'
 import { ReferenceText } from '../parts/reference-text.tsx'
+import { Skeleton } from '../parts/skeleton.tsx'
 import { TableHead } from '../parts/table-head.tsx'
 import { countText } from '../quantities.ts'
 import { status } from '../state/live.ts'
 import { hrefOf } from '../state/route.ts'
-import { type Schemas, service } from '../state/service.ts'
+import { service } from '../state/service.ts'
 import { useAnswer } from '../state/use-answer.ts'
 
-type Listed = Schemas['ContractList']['contracts']
-
 export function KnownContracts({ chain, limit = 10 }: { chain: string; limit?: number }) {
-  const before = useSignal<Listed>([])
-  const after = useSignal<string | undefined>(undefined)
-  const isEmpty = useSignal(true)
-  // While there is nothing, a new block may bring the first one.
-  const head = isEmpty.value ? status.value?.chains[chain]?.head : undefined
-  const state = useAnswer(JSON.stringify([chain, after.value, limit, head]), signal =>
-    service.GET('/chains/{chain}/contracts', {
-      params: { path: { chain }, query: { limit, ...(after.value === undefined ? {} : { after: after.value }) } },
-      signal,
-    }),
+  const complete = status.value?.chains[chain]?.complete
+  const state = useAnswer(JSON.stringify([chain, limit, complete]), signal =>
+    service.GET('/chains/{chain}/contracts', { params: { path: { chain }, query: { limit } }, signal }),
   )
-  // Another chain begins anew.
-  useEffect(() => {
-    before.value = []
-    after.value = undefined
-  }, [chain, before, after])
-  const answer = state.value.answered?.data
-  useEffect(() => {
-    isEmpty.value = answer === undefined || answer.contracts.length === 0
-  }, [answer, isEmpty])
-  if (answer === undefined || answer.chain !== chain || answer.contracts.length + before.value.length === 0) return null
+  const { answered, problem, again } = state.value
+  // What was asked of another chain is of that one.
+  const rows = answered?.data.chain === chain ? answered.data.contracts : undefined
   return (
-    <section aria-labelledby="known">
-      <h2 id="known">Contracts with transfers</h2>
-      <div class="table-scroll">
-        <table>
-          <TableHead columns={['Contract', 'Name', { figures: 'Transfers' }]} />
-          <tbody>
-            {[...before.value, ...answer.contracts].map(({ address, name, symbol, transfers }) => (
-              <tr key={address}>
-                <th scope="row">
-                  <ReferenceText text={address} what="address" href={hrefOf(['contract', chain, address])} />
-                </th>
-                <td>{name === null ? <span class="soft">–</span> : `${name}${symbol ? ` (${symbol})` : ''}`}</td>
-                <td class="number">{countText(transfers)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-      {answer.after !== null && (
-        <p class="paging">
-          <button
-            type="button"
-            onClick={() => {
-              before.value = [...before.value, ...answer.contracts]
-              after.value = answer.after ?? undefined
-            }}
-          >
-            More
-          </button>
-        </p>
+    <Panel
+      id="known"
+      title="Contracts with transfers"
+      note={`on ${chain}`}
+      actions={<a href={hrefOf(['chain', chain])}>All contracts</a>}
+      flush
+    >
+      {problem !== undefined && (
+        <FailureNote problem={problem} what="The contracts could not be listed." onRetry={again} />
       )}
-    </section>
+      {rows === undefined && problem === undefined && <Skeleton rows={6} />}
+      {rows?.length === 0 && (
+        <EmptyState title={`No contract of ${chain} is known yet`}>
+          Enter the address of one to see its transfers.
+        </EmptyState>
+      )}
+      {rows !== undefined && rows.length > 0 && (
+        <div class="table-scroll">
+          <table class="two-lines">
+            <TableHead columns={['Contract', 'Address', { figures: 'Transfers' }]} />
+            <tbody>
+              {rows.map(({ address, name, symbol, transfers }) => (
+                <tr key={address}>
+                  <th scope="row" data-title="Contract">
+                    <a href={hrefOf(['contract', chain, address])}>
+                      {nameText(name, symbol) ?? <span class="soft">unnamed</span>}
+                    </a>
+                  </th>
+                  <td data-title="Address" class="second">
+                    <ReferenceText
+                      text={address}
+                      what="address"
+                      href={hrefOf(['explore', 'transfers'], { address, chain })}
+                    />
+                  </td>
+                  <td data-title="Transfers" class="number aside">
+                    {countText(transfers)}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+    </Panel>
   )
 }
