@@ -5,11 +5,11 @@ import type { BulkSources } from '../source/bulk-sources.ts'
 import type { Unfounded } from './backfill.ts'
 
 export function nothingThere(chain: string, bulk: BulkSources): AlmanacError {
-  return sourceFailure(chain, 'no source gives it a head', bulk)
+  return sourceFailure(chain, 'has no node, and no source gives it a head', bulk)
 }
 
 export function unreadable(chain: string, bulk: BulkSources): AlmanacError {
-  return sourceFailure(chain, 'no source of it can be read', bulk)
+  return sourceFailure(chain, 'has no node, and no source of it can be read', bulk)
 }
 
 function sourceFailure(chain: string, what: string, bulk: BulkSources): AlmanacError {
@@ -17,7 +17,7 @@ function sourceFailure(chain: string, what: string, bulk: BulkSources): AlmanacE
     const lack = to === undefined ? 'it has no blocks' : `it gives no header of block ${to}`
     return `${name}: ${reason ?? lack}${first === undefined ? '' : ` (${first.name} ${first.reason})`}`
   })
-  return new AlmanacError('upstream_failed', `${chain} has no node, and ${what}: ${reasons.join('; ')}.`, {
+  return new AlmanacError('upstream_failed', `${chain} ${what}: ${reasons.join('; ')}.`, {
     retryable: true,
     hint: `put files with blocks where chains.${chain}.history says, check chains.${chain}.portal, or set chains.${chain}.rpc.`,
   })
@@ -26,7 +26,7 @@ function sourceFailure(chain: string, what: string, bulk: BulkSources): AlmanacE
 export function doNotJoin(chain: string, { block, message }: Unfounded): AlmanacError {
   return new AlmanacError('upstream_invalid', `${chain} has blocks of two chains: ${message}.`, {
     retryable: true,
-    hint: `set chains.${chain}.anchor to the hash of a block that you know to be of ${chain}, or give it a node. To take back what is stored from block ${block} on, stop the service and run almanac chain unfinalize ${chain} --to ${block - 1}.`,
+    hint: `set chains.${chain}.anchor to the hash of a block that you know to be on ${chain}, or give it a node. To take back what is stored from block ${block} on, stop the service and run almanac chain unfinalize ${chain} --to ${block - 1}.`,
   })
 }
 
