@@ -1,5 +1,5 @@
-// Makes the README's pictures from the real thing: the first minute in a terminal, as a picture that plays by itself, and
-// the console of that sandbox in light and dark.
+// Makes the README's pictures from the real thing: the first minute in a terminal, as a picture that plays by itself,
+// and the console of that sandbox in light and dark.
 //   npm run pictures:readme [folder]
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'

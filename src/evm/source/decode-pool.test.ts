@@ -78,12 +78,14 @@ test('a body that ends its thread is refused, and the next answer is decoded', a
   // No more values than an answer may have; their names make them slow to read.
   const named = Array.from({ length: 1_000_000 }, (_, at) => `{"name${at}":1}`)
   const slow = Buffer.from(`{"jsonrpc":"2.0","id":0,"result":[${named.join()}]}`)
-  const [hostile, honest] = [pool.range({ chain, request, bodies: [slow] }), ask(request)]
+  const hostile = pool.range({ chain, request, bodies: [slow] })
   expect(await hostile).toMatchObject({
     ok: false,
     failure: { check: 'unreadable', block: 20, message: 'its answer could not be read (no answer within 1 s)' },
   })
-  expect(await pool.range({ chain, request, bodies: (await honest).bodies })).toMatchObject({ ok: true })
+  // On a busy machine an honest answer may take more than the second, too.
+  const again = async () => (await pool.range({ chain, request, bodies: (await ask(request)).bodies })).ok
+  await expect.poll(again).toBe(true)
   await pool.close()
 })
 
