@@ -105,6 +105,16 @@ describe.each(engineNames)('a store at its bound, on %s', name => {
   })
 })
 
+test('a disk without room for taking in the log is full all the same', async () => {
+  const disk = { bytes: 1_000_000, freeBytes: 100 }
+  const info = { engine: 'sqlite', location: 'file:a.db', schemaVersion: 1, sizeBytes: 1, usedBytes: 1, disk } as const
+  const takeInLog = () => Promise.reject(new Error('database or disk is full'))
+  const room = new StoreRoom({ store: { info: async () => info, takeInLog } })
+  await room.look()
+  expect(room.full).toMatch(/^The disk of the store is full up to its reserve/)
+  expect(room.fullInSeconds).toBe(0)
+})
+
 test('a file that SQLite itself finds full pauses the same way, and nothing is lost', async () => {
   const node = await newNode(400)
   const { store: made, url, remove } = await temporaryStore()

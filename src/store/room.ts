@@ -73,7 +73,8 @@ export class StoreRoom {
       this.#info = await store.info()
       // The log of a file counts, and nothing is written that would take it in.
       if (shortageOf(this.#info, bytesMax, true) !== undefined && store.takeInLog !== undefined) {
-        await store.takeInLog()
+        // A full disk has no room for that either, and what was found stands.
+        await store.takeInLog().catch(() => {})
         this.#info = await store.info()
       }
     } catch (error) {
