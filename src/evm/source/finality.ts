@@ -185,7 +185,10 @@ export class Finality {
     this.#disputedMs = performance.now()
     this.#dispute = {
       block: sides[0]![0]!.header.number,
-      hashes: sides.map(side => ({ hash: side[0]!.header.hash, endpoints: side.map(({ endpoint }) => endpoint) })),
+      // In an order that does not follow the one in which they were heard.
+      hashes: sides
+        .map(side => ({ hash: side[0]!.header.hash, endpoints: side.map(({ endpoint }) => endpoint).sort() }))
+        .sort((a, b) => (a.endpoints[0]! < b.endpoints[0]! ? -1 : 1)),
       since: this.#dispute?.since ?? new Date().toISOString(),
     }
   }
