@@ -61,6 +61,7 @@ const chainStatus = z.looseObject({
   head: z.number().nullish(),
   lag_seconds: z.number().nullish(),
   head_age_seconds: z.number().nullish(),
+  head_old: z.boolean().optional(),
   covered: z
     .array(z.looseObject({ from: z.number(), to: z.number(), scope: z.string(), evidence: z.string().optional() }))
     .default([]),
@@ -277,12 +278,20 @@ function lacksOf(chain: string, { rpc, sources, covered, state, from = 0, head }
   ].map(printable)
 }
 
+function oldText(chain: string, ageSeconds: number): string {
+  const age = `The newest block of ${printable(chain)} is ${durationText(ageSeconds)} old`
+  return `${age}: its node may have stopped importing blocks. Try: compare it with another endpoint.`
+}
+
 /** Why chains are stalled or disputed, which views are filled, and what is wrong with endpoints. */
 function remarks({ chains, solana }: z.output<typeof statusAnswer>): string[] {
   const networks = Object.entries(solana).map(([name, network]) => [`solana ${name}`, network] as const)
   const all = [...Object.entries(chains), ...networks]
   const stalled = all.flatMap(([name, { reason, state = 'stalled' }]) =>
     reason === undefined ? [] : [`${printable(name)} is ${printable(state)}: ${printable(reason)}`],
+  )
+  const old = Object.entries(chains).flatMap(([name, { head_old, head_age_seconds }]) =>
+    head_old !== true || head_age_seconds == null ? [] : [oldText(name, head_age_seconds)],
   )
   const failing = all.flatMap(([name, { rpc, reason: told = '' }]) =>
     rpc
@@ -308,5 +317,5 @@ function remarks({ chains, solana }: z.output<typeof statusAnswer>): string[] {
     chain.sources.flatMap(source => faultsOf(name, source)),
   )
   const lacks = Object.entries(chains).flatMap(([name, chain]) => lacksOf(name, chain))
-  return [...stalled, ...held, ...filling, ...failing, ...ofSources, ...lacks]
+  return [...stalled, ...old, ...held, ...filling, ...failing, ...ofSources, ...lacks]
 }
