@@ -143,6 +143,8 @@ export type EndpointStatus = {
   /** The same for Solana, null while it is healthy. */
   fault?: string | null | undefined
   head?: number | undefined
+  /** It answers for another chain than the configured one, and is not used. */
+  wrong_chain?: true | undefined
   /** The lowest block that the endpoint has; absent where it is not known to lack any. */
   history_from?: number | undefined
   slot?: number | undefined

@@ -799,12 +799,17 @@ describe('operators', () => {
   const chain = { head: 1, finalized: 0, covered: [], complete: false, eta_seconds: null, rpc: [] }
 
   test('are told what is wrong with a service that can still serve', async () => {
+    const strange = { endpoint: 'a', healthy: false, wrong_chain: true } as const
     const chains = {
       eth: { ...chain, state: 'stalled', lag_seconds: 412 },
       polygon: { ...chain, state: 'disputed', lag_seconds: 0, head_age_seconds: 700, head_old: true },
       // No longer runs: it cannot be behind.
       goerli: { ...chain, state: 'stalled', lag_seconds: 1e8, head_age_seconds: 1e8, head_old: true },
-      bsc: { ...chain, state: 'store_full', lag_seconds: 300 },
+      // The state of a full store hides no dispute.
+      bsc: { ...chain, state: 'store_full', lag_seconds: 300, dispute: { block: 1, hashes: [], since: '' } },
+      // What its endpoint serves says why none has told its newest block.
+      optimism: { ...chain, head: -1, state: 'stalled', lag_seconds: 400, rpc: [strange] },
+      gnosis: { ...chain, state: 'live', lag_seconds: 0, rpc: [strange, { endpoint: 'b', healthy: true }] },
       // Nobody has to wait until silence counts as lag, nor reads of a distance that is not known.
       base: { ...chain, head: -1, state: 'stalled', lag_seconds: 0 },
       linea: { ...chain, head: -1, state: 'backfilling', lag_seconds: 0 },
@@ -828,6 +833,21 @@ describe('operators', () => {
             reason: 'Its endpoints disagree on a block that should be final.',
           },
           { problem: 'head_old', chain: 'polygon', reason: 'Its newest block is 700 s old.' },
+          {
+            problem: 'chain_disputed',
+            chain: 'bsc',
+            reason: 'Its endpoints disagree on a block that should be final.',
+          },
+          {
+            problem: 'wrong_chain',
+            chain: 'optimism',
+            reason: 'Its endpoint serves another chain, and is not used.',
+          },
+          {
+            problem: 'wrong_chain',
+            chain: 'gnosis',
+            reason: '1 of its 2 endpoints serves another chain, and is not used.',
+          },
           { problem: 'chain_behind', chain: 'base', reason: 'No endpoint has reported its newest block yet.' },
           { problem: 'chain_behind', chain: 'fantom', reason: 'No endpoint has reported its newest block yet.' },
           {
@@ -841,6 +861,7 @@ describe('operators', () => {
       const named = [...metrics.matchAll(/^almanac_problem\{problem="(\w+)",chain="(.*)"\} 1$/gm)]
       expect(named.map(([, problem, on]) => `${problem} ${on}`.trim())).toEqual([
         ...['store_full', 'indexer_silent', 'chain_behind eth', 'chain_disputed polygon', 'head_old polygon'],
+        ...['chain_disputed bsc', 'wrong_chain optimism', 'wrong_chain gnosis'],
         ...['chain_behind base', 'chain_behind fantom', 'chain_behind solana mainnet'],
       ])
     } finally {

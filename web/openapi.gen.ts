@@ -905,7 +905,7 @@ export interface components {
       /** @description What is wrong, in the words of `/ready`. */
       problems: ({
           /** @enum {string} */
-          problem: "store_silent" | "store_missing" | "store_replaced" | "store_damaged" | "store_full" | "worker_dead" | "indexer_silent" | "chain_behind" | "chain_disputed" | "head_old";
+          problem: "store_silent" | "store_missing" | "store_replaced" | "store_damaged" | "store_full" | "worker_dead" | "indexer_silent" | "chain_behind" | "chain_disputed" | "wrong_chain" | "head_old";
           chain?: string;
           reason: string;
         })[];
@@ -1052,6 +1052,11 @@ export interface components {
               healthy: boolean;
               reason?: string;
               fault?: string | null;
+              /**
+               * @description The endpoint serves another chain than the configured one, and is not used.
+               * @constant
+               */
+              wrong_chain?: true;
               head?: number;
               /** @description Lowest block that the endpoint has; older ones are asked of others. Absent: none is known to be missing. */
               history_from?: number;
@@ -1101,6 +1106,11 @@ export interface components {
               healthy: boolean;
               reason?: string;
               fault?: string | null;
+              /**
+               * @description The endpoint serves another chain than the configured one, and is not used.
+               * @constant
+               */
+              wrong_chain?: true;
               head?: number;
               /** @description Lowest block that the endpoint has; older ones are asked of others. Absent: none is known to be missing. */
               history_from?: number;
@@ -1322,7 +1332,7 @@ export interface components {
       /** @description What is wrong; a service with problems may still be ready. Absent where nothing is. */
       problems?: ({
           /** @enum {string} */
-          problem: "store_silent" | "store_missing" | "store_replaced" | "store_damaged" | "store_full" | "worker_dead" | "indexer_silent" | "chain_behind" | "chain_disputed" | "head_old";
+          problem: "store_silent" | "store_missing" | "store_replaced" | "store_damaged" | "store_full" | "worker_dead" | "indexer_silent" | "chain_behind" | "chain_disputed" | "wrong_chain" | "head_old";
           chain?: string;
           reason: string;
         })[];

@@ -142,6 +142,10 @@ const endpoint = z.object({
   healthy: z.boolean(),
   reason: z.string().optional(),
   fault: z.string().nullish(),
+  wrong_chain: z
+    .literal(true)
+    .optional()
+    .describe('The endpoint serves another chain than the configured one, and is not used.'),
   head: z.int().optional(),
   history_from: z
     .int()

@@ -219,7 +219,7 @@ export function createEvm(options: EvmOptions): Evm {
       for (const { name, configure } of running) if (settings[name] !== undefined) await configure(settings[name])
     },
     metrics() {
-      for (const { indexer } of running) indexer()?.measureHeadAge()
+      for (const { indexer } of running) indexer()?.measure()
       return metrics.registry.metrics()
     },
     async close() {

@@ -16,6 +16,7 @@ export const problemKinds = [
   'indexer_silent',
   'chain_behind',
   'chain_disputed',
+  'wrong_chain',
   'head_old',
 ] as const
 export type ProblemKind = (typeof problemKinds)[number]
@@ -103,17 +104,28 @@ const noAnswer = 'No endpoint has reported its newest block yet.'
 const noBlock = 'It has no node, and no other source has blocks.'
 
 function chainProblems(chain: string, status: ChainStatus, lagMaxSeconds: number): Problem[] {
-  const { state, lag_seconds, head, head_age_seconds, head_old, rpc, sources } = status
-  const unheard = head < 0 && (state === 'stalled' || lag_seconds > lagMaxSeconds)
+  const { state, dispute, lag_seconds, head, head_age_seconds, head_old, rpc, sources } = status
+  const others = rpc.filter(({ wrong_chain }) => wrong_chain === true).length
+  const isHeard = head >= 0 || (others > 0 && others === rpc.length)
+  const unheard = !isHeard && (state === 'stalled' || lag_seconds > lagMaxSeconds)
   const isArchive = sources !== undefined && rpc.length === 0
   const disputed = 'Its endpoints disagree on a block that should be final.'
   const age = `Its newest block is ${Math.round(head_age_seconds ?? 0)} s old.`
   return [
     ...(unheard ? [{ problem: 'chain_behind', chain, reason: isArchive ? noBlock : noAnswer } as const] : []),
     ...(head < 0 ? [] : behind(chain, lag_seconds, lagMaxSeconds)),
-    ...(state === 'disputed' ? [{ problem: 'chain_disputed', chain, reason: disputed } as const] : []),
+    // A full store is the state then, and ends nothing of it.
+    ...(state === 'disputed' || dispute !== undefined
+      ? [{ problem: 'chain_disputed', chain, reason: disputed } as const]
+      : []),
+    ...(others > 0 ? [{ problem: 'wrong_chain', chain, reason: otherChainText(others, rpc.length) } as const] : []),
     ...(head_old === true ? [{ problem: 'head_old', chain, reason: age } as const] : []),
   ]
+}
+
+function otherChainText(others: number, endpoints: number): string {
+  if (endpoints === 1) return 'Its endpoint serves another chain, and is not used.'
+  return `${others} of its ${endpoints} endpoints ${others === 1 ? 'serves' : 'serve'} another chain, and ${others === 1 ? 'is' : 'are'} not used.`
 }
 
 function behind(chain: string, lagSeconds: number, lagMaxSeconds: number): Problem[] {

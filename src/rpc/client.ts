@@ -139,11 +139,12 @@ export class RpcClient {
   }
 
   status(): EndpointStatus[] {
-    return this.endpoints.map(({ name, health, limit: { closed } }) => ({
+    return this.endpoints.map(({ name, health, isWrongChain, limit: { closed } }) => ({
       endpoint: name,
       healthy: health.healthy && closed === undefined,
       // A failure says more than the pause that it led to.
       reason: closed?.reason === 'daily-budget' ? closed.message : (health.reason ?? closed?.message),
+      ...(isWrongChain ? { wrong_chain: true } : {}),
       latency_ms: health.latencyMs === undefined ? undefined : Math.round(health.latencyMs),
       requests: health.requests,
       errors: health.errors,

@@ -81,6 +81,8 @@ export class RpcEndpoint {
   readonly limit: AdaptiveLimit
   /** Requests in flight or waiting. */
   pending = 0
+  /** By the last check of its identity: it serves another chain. */
+  isWrongChain = false
   #isRetired = false
   readonly #family: RpcFamily
   readonly #address: EndpointAddress
@@ -190,6 +192,7 @@ export class RpcEndpoint {
       this.#send([{ ...call, id: 0 }], { ...bounds, signal, urgent: true, bytesLeft: { count: bytesMax } })
     const judge = ({ bodies }: Sent): void => {
       const said = objection(this.read(bodies, [call])[0])
+      this.isWrongChain = said !== undefined
       if (said === undefined) return
       const failure = this.fail({ kind: 'wrong-chain', method: call.method }, said)
       this.health.failed(messageWithCauses(failure), { restMs: longRestMs })

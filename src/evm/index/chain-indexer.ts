@@ -273,13 +273,16 @@ export class ChainIndexer {
     }
   }
 
-  /** Reads the clock: a metric that was set with the last block would stay young. */
-  measureHeadAge(): void {
+  /** Reads the clock: what was set with the last block would stay young, and without lag. */
+  measure(): void {
     const { chain } = this.setup
     if (chain.retired || this.#follower instanceof ArchiveHead) return
     const blockTimeSeconds = usualBlockTime(chain, this.#follower.hot)
     const { head_age_seconds } = headAge(chain, this.#follower.latest, blockTimeSeconds)
-    this.#stats.measured(head_age_seconds, blockTimeSeconds)
+    this.#stats.measured({
+      ...{ headAgeSeconds: head_age_seconds, blockTimeSeconds },
+      lagSeconds: lagSeconds(this.#told, this.#indexing),
+    })
   }
 
   /** Repeats one part of the work until the stop. A failure of a node or the store is reported and retried. */
@@ -322,6 +325,7 @@ export class ChainIndexer {
     this.#lastContactMs = Date.now()
     this.#caughtUp = step.kind === 'idle' || ('caughtUp' in step && step.caughtUp)
     this.#stats.disputed(this.#finality.dispute)
+    this.#stats.looked(this.#options.rpc.status())
     this.#stats.stepped(step, {
       head: this.#follower.latest?.number ?? 0,
       lagSeconds: lagSeconds(this.#told, this.#indexing),

@@ -1,13 +1,15 @@
 // What is counted and reported of one chain's indexing: metrics, rates, time left, and failures. It decides nothing.
 import { type Log, LogThrottle } from '../../log.ts'
 import type { EvmMetrics } from '../../metrics.ts'
-import type { Dispute, SourceStatus } from '../../model.ts'
+import type { Dispute, EndpointStatus, SourceStatus } from '../../model.ts'
 import type { BulkSource } from '../source/bulk-source.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 import type { BackfillProgress } from './commit-batch.ts'
 import type { FollowStep } from './follow.ts'
 
 const reorganisationsLoggedMs = 600_000
+
+type Measured = { headAgeSeconds: number | null; blockTimeSeconds: number; lagSeconds: number }
 
 export type Part = 'head' | 'history' | 'indexes'
 
@@ -24,6 +26,7 @@ export class ChainStats {
   readonly #log: Log
   readonly #throttle = new LogThrottle(reorganisationsLoggedMs)
   #disputeAbout: string | undefined
+  #strange: ReadonlySet<string> = new Set()
   /** How many refusals of a source were counted. */
   readonly #refused = new WeakMap<object, number>()
 
@@ -33,10 +36,11 @@ export class ChainStats {
     this.#log = log
   }
 
-  measured(headAgeSeconds: number | null, blockTimeSeconds: number): void {
+  measured({ headAgeSeconds, blockTimeSeconds, lagSeconds }: Measured): void {
     const chain = this.#chain
     if (headAgeSeconds !== null) this.#metrics.headAge.set({ chain }, headAgeSeconds)
     this.#metrics.blockTime.set({ chain }, blockTimeSeconds)
+    this.#metrics.lag.set({ chain }, lagSeconds)
   }
 
   stepped(step: FollowStep, { head, lagSeconds }: { head: number; lagSeconds: number }): void {
@@ -82,6 +86,15 @@ export class ChainStats {
         { chain, block: dispute.block, hashes: dispute.hashes },
         'Finality disputed; nothing new is claimed',
       )
+  }
+
+  /** Says once which endpoints serve another chain: where others serve this one, it goes on without them. */
+  looked(endpoints: readonly EndpointStatus[]): void {
+    const strange = endpoints.filter(({ wrong_chain }) => wrong_chain === true)
+    for (const { endpoint, reason } of strange)
+      if (!this.#strange.has(endpoint))
+        this.#log.warn({ chain: this.#chain, endpoint, reason }, 'Endpoint serves another chain; it is not used')
+    this.#strange = new Set(strange.map(({ endpoint }) => endpoint))
   }
 
   filled(progress: BackfillProgress): void {

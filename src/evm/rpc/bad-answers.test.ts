@@ -214,6 +214,11 @@ describe('the chain id', () => {
     const failure = await failureOf(rpc.ask([blockNumber], { signal }))
     expect(rpcFailureOf(failure)?.kind).toBe('wrong-chain')
     expect(describeError(failure).match(/check the URL/g)).toHaveLength(1)
+    expect(rpc.status()[0]).toMatchObject({ healthy: false, wrong_chain: true })
+    node.endpoints[0]!.faults = []
+    await clock.advance(61_000)
+    await rpc.ask([blockNumber], { signal })
+    expect(rpc.status()[0]).not.toHaveProperty('wrong_chain')
   })
 
   test('is asked again soon after a distrust', async () => {

@@ -47,7 +47,7 @@ test.each<[what: string, found: string, status: LiveStatus]>([
     'bad: The newest block of eth is 10 min old',
     statusWith({}, { head_old: true, head_age_seconds: 600 }),
   ],
-  ['a disputed chain', 'bad: The endpoints of eth disagree on the chain', statusWith({}, { state: 'disputed' })],
+  ['a disputed chain', 'bad: The endpoints of eth disagree on a block that should be final', statusWith({}, { state: 'disputed' })],
   [
     'a chain that lags',
     'bad: eth is behind',
@@ -57,6 +57,19 @@ test.each<[what: string, found: string, status: LiveStatus]>([
     'one endpoint of two',
     'warn: 1 of 2 endpoints of eth fails',
     statusWith({}, { rpc: [...well.rpc, { endpoint: 'b', healthy: false, reason: 'serves chain 137, not 1' }] }),
+  ],
+  [
+    'an endpoint of another chain beside a right one',
+    'warn: 1 of 2 endpoints of eth serves another chain',
+    statusWith(
+      { problems: [{ problem: 'wrong_chain', chain: 'eth', reason: '1 of its 2 endpoints serves another chain.' }] },
+      { rpc: [...well.rpc, { endpoint: 'b', healthy: true, wrong_chain: true }] },
+    ),
+  ],
+  [
+    'an endpoint of another chain alone',
+    'bad: The only endpoint of eth serves another chain',
+    statusWith({}, { state: 'stalled', head: -1, rpc: [{ endpoint: 'b', healthy: false, wrong_chain: true }] }),
   ],
   [
     'the only endpoint',

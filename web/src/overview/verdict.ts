@@ -39,7 +39,9 @@ export function findingsOf(status: LiveStatus): Finding[] {
   const found = [
     ...status.problems
       .filter(({ chain }) => chain === undefined)
-      .map(({ reason }): Finding => ({ tone: 'bad', text: withoutPoint(reason) })),
+      .map(({ problem, reason }): Finding => {
+        return { tone: 'bad', text: withoutPoint(reason), detail: problem === 'store_full' ? whyFull(status) : undefined }
+      }),
     ...apiFindings(status),
     ...Object.entries(status.chains).flatMap(([name, chain]) => chainFindings(name, chain, status)),
     ...Object.entries(status.solana).flatMap(([name, network]) => networkFindings(name, network)),
@@ -54,21 +56,23 @@ function chainFindings(name: string, chain: LiveChain, { problems }: LiveStatus)
   const rest = [...endpointFindings(name, chain.rpc, page), ...sourceFindings(name, chain, page)]
   const { state, reason: detail, head_old, head_age_seconds } = chain
   const bad = (text: string, why = detail): Finding => ({ tone: 'bad', text, detail: why, page })
-  if (state === 'disputed') return [bad(`The endpoints of ${name} disagree on the chain`), ...rest]
+  if (state === 'disputed') return [bad(`The endpoints of ${name} disagree on a block that should be final`), ...rest]
   // The store's own problem says it for all chains.
   if (state === 'store_full' && problems.some(({ problem }) => problem === 'store_full')) return rest
   if (state === 'store_full') return [bad(`${name} cannot store blocks: there is no room`), ...rest]
+  if (chain.rpc.length > 0 && chain.rpc.every(({ wrong_chain }) => wrong_chain === true))
+    return rest.map(finding => ({ ...finding, tone: 'bad' }))
   // Its endpoints are why.
   if (state === 'stalled') return [bad(`${name} is stalled`), ...sourceFindings(name, chain, page)]
   if (head_old === true && head_age_seconds != null)
     return [
       bad(
         `The newest block of ${name} is ${spanText(head_age_seconds)} old`,
-        'Its node may have stopped importing blocks.',
+        'Its node may have stopped importing blocks. Compare it with another endpoint.',
       ),
       ...rest,
     ]
-  const behind = problems.find(problem => problem.chain === name)
+  const behind = problems.find(({ problem, chain: on }) => problem === 'chain_behind' && on === name)
   return behind === undefined ? rest : [bad(`${name} is behind`, behind.reason), ...rest]
 }
 
@@ -79,14 +83,19 @@ function networkFindings(name: string, { state, reason, rpc }: LiveNetwork): Fin
 }
 
 function endpointFindings(name: string, rpc: LiveChain['rpc'], page: readonly string[]): Finding[] {
-  const failing = rpc.filter(({ healthy }) => !healthy)
-  const [first] = failing
-  if (first === undefined) return []
-  const text =
-    rpc.length === 1
-      ? `The only endpoint of ${name} fails`
-      : `${failing.length} of ${rpc.length} endpoints of ${name} ${failing.length === 1 ? 'fails' : 'fail'}`
-  return [{ tone: 'warn', text, detail: first.reason ?? first.fault ?? undefined, page }]
+  const isStrange = ({ wrong_chain }: LiveChain['rpc'][number]): boolean => wrong_chain === true
+  const [strange, failing] = [rpc.filter(isStrange), rpc.filter(each => !each.healthy && !isStrange(each))]
+  const found = [
+    { some: strange, does: strange.length === 1 ? 'serves another chain' : 'serve another chain' },
+    { some: failing, does: failing.length === 1 ? 'fails' : 'fail' },
+  ]
+  return found.flatMap(({ some, does }): Finding[] => {
+    const [first] = some
+    if (first === undefined) return []
+    const which = rpc.length === 1 ? 'The only endpoint' : `${some.length} of ${rpc.length} endpoints`
+    const detail = first.reason ?? first.fault ?? undefined
+    return [{ tone: 'warn', text: `${which} of ${name} ${does}`, detail, page }]
+  })
 }
 
 function sourceFindings(name: string, { sources = [] }: LiveChain, page: readonly string[]): Finding[] {
@@ -97,6 +106,11 @@ function sourceFindings(name: string, { sources = [] }: LiveChain, page: readonl
     const text = `${count === 1 ? 'A part' : `${count} parts`} of ${name}’s history in ${source.name} ${count === 1 ? 'is' : 'are'} refused`
     return [{ tone: 'warn' as const, text, detail: `${first.name}: ${first.reason}`, page }]
   })
+}
+
+/** The chains say what to do about it. */
+function whyFull({ chains }: LiveStatus): string | undefined {
+  return Object.values(chains).find(({ state }) => state === 'store_full')?.reason
 }
 
 function storeFindings({ store: { full_in_seconds: seconds } }: LiveStatus): Finding[] {
