@@ -287,9 +287,14 @@ function oldText(chain: string, ageSeconds: number): string {
 function remarks({ chains, solana }: z.output<typeof statusAnswer>): string[] {
   const networks = Object.entries(solana).map(([name, network]) => [`solana ${name}`, network] as const)
   const all = [...Object.entries(chains), ...networks]
-  const stalled = all.flatMap(([name, { reason, state = 'stalled' }]) =>
-    reason === undefined ? [] : [`${printable(name)} is ${printable(state)}: ${printable(reason)}`],
+  const reasons = all.flatMap(([name, { reason, state = 'stalled' }]) =>
+    reason === undefined ? [] : [{ name: printable(name), why: printable(`${state}: ${reason}`) }],
   )
+  // A full store holds up all of them for one reason.
+  const stalled = [...Map.groupBy(reasons, ({ why }) => why)].map(([why, some]) => {
+    const names = some.map(({ name }) => name)
+    return `${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} ${why}`
+  })
   const old = Object.entries(chains).flatMap(([name, { head_old, head_age_seconds }]) =>
     head_old !== true || head_age_seconds == null ? [] : [oldText(name, head_age_seconds)],
   )
