@@ -47,7 +47,11 @@ test.each<[what: string, found: string, status: LiveStatus]>([
     'bad: The newest block of eth is 10 min old',
     statusWith({}, { head_old: true, head_age_seconds: 600 }),
   ],
-  ['a disputed chain', 'bad: The endpoints of eth disagree on a block that should be final', statusWith({}, { state: 'disputed' })],
+  [
+    'a disputed chain',
+    'bad: The endpoints of eth disagree on a block that should be final',
+    statusWith({}, { state: 'disputed' }),
+  ],
   [
     'a chain that lags',
     'bad: eth is behind',

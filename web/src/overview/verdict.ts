@@ -40,7 +40,8 @@ export function findingsOf(status: LiveStatus): Finding[] {
     ...status.problems
       .filter(({ chain }) => chain === undefined)
       .map(({ problem, reason }): Finding => {
-        return { tone: 'bad', text: withoutPoint(reason), detail: problem === 'store_full' ? whyFull(status) : undefined }
+        const detail = problem === 'store_full' ? howToMakeRoom(status) : undefined
+        return { tone: 'bad', text: withoutPoint(reason), detail }
       }),
     ...apiFindings(status),
     ...Object.entries(status.chains).flatMap(([name, chain]) => chainFindings(name, chain, status)),
@@ -108,9 +109,11 @@ function sourceFindings(name: string, { sources = [] }: LiveChain, page: readonl
   })
 }
 
-/** The chains say what to do about it. */
-function whyFull({ chains }: LiveStatus): string | undefined {
-  return Object.values(chains).find(({ state }) => state === 'store_full')?.reason
+/** What the chains that wait say to do about it. */
+function howToMakeRoom({ chains }: LiveStatus): string | undefined {
+  const waiting = Object.values(chains).find(({ state }) => state === 'store_full')
+  const [, advice] = /Try: (.+)$/.exec(waiting?.reason ?? '') ?? []
+  return advice && `${advice[0]!.toUpperCase()}${advice.slice(1)}`
 }
 
 function storeFindings({ store: { full_in_seconds: seconds } }: LiveStatus): Finding[] {
