@@ -195,6 +195,12 @@ test('a key is rotated: the successor may do the same, and the old one ends afte
   const { key, replaced } = JSON.parse(again.stdout)
   expect(key).toMatchObject({ name: 'ci', secret: expect.stringMatching(/^alm_/) })
   expect(replaced).toMatchObject({ id: second.id, state: 'revoked' })
+  // A name means the newest of those that replaced each other, and revoking it ends them all.
+  expect((await place.runHere(['keys', 'rotate', 'ci'])).code).toBe(0)
+  const ended = await place.runHere(['keys', 'revoke', 'ci'])
+  expect([ended.code, ended.stderr.match(/^Revoked key /gm)!.length]).toEqual([0, 3])
+  const left = JSON.parse((await place.runHere(['keys', 'list', '--json'])).stdout) as { state: string }[]
+  expect(left.map(({ state }) => state)).not.toContain('active')
   const wrong = await place.runHere(['keys', 'rotate', key.id, '--grace', 'soon'])
   expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('The grace period "soon" is not a span')])
 })

@@ -6,6 +6,7 @@ import {
   changedLimits,
   clientScopes,
   findKey,
+  findKeys,
   issueKey,
   keyNamePattern,
   limitsOfNewKey,
@@ -19,6 +20,7 @@ import {
   type WantedLimits,
 } from '../keys/keys.ts'
 import { parseGrace, rotateKey, usualGrace } from '../keys/rotate-key.ts'
+import type { KeyRecord } from '../store/key-store.ts'
 import type { Store } from '../store/store.ts'
 import { withStore } from './open-store.ts'
 import { wholeNumber } from './options.ts'
@@ -47,7 +49,9 @@ export function keysCommand(): Command {
     .description('List the keys with their limits and their use today.')
     .option('--json', 'Print the list as JSON.')
   const revokeCommand = new Command('revoke')
-    .description('Revoke a key. Every process refuses it within a second.')
+    .description(
+      'Revoke a key. Every process refuses it within a second. By name, also revokes the keys that it replaced and that still work.',
+    )
     .argument('<id-or-name>', 'Id of the key, or its name if no other active key has that name.')
     .option('--json', 'Print the key as JSON.')
   const rotateCommand = new Command('rotate')
@@ -162,12 +166,17 @@ async function rotate(store: Store, _: LoadedConfig, idOrName: string, flags: Ro
   printData(secret)
 }
 
+/** By its name, with those that a rotation left working for a while. */
 async function revoke(store: Store, _: LoadedConfig, idOrName: string, { json }: { json?: true }): Promise<void> {
-  const key = await findKey(store, idOrName)
-  const revokedAt = key.revokedAt ?? Date.now()
-  if (key.revokedAt === undefined) await store.revokeKey(key.id, revokedAt)
-  if (json) return printJson(showKey({ ...key, revokedAt }, 0))
-  printNote(`Revoked key ${key.id} (${printable(key.name)}) at ${new Date(revokedAt).toISOString()}.`)
+  const now = Date.now()
+  const revoked: KeyRecord[] = []
+  for (const key of await findKeys(store, idOrName)) {
+    if (key.revokedAt === undefined) await store.revokeKey(key.id, now)
+    revoked.push({ ...key, revokedAt: key.revokedAt ?? now })
+  }
+  if (json) return printJson(showKey(revoked[0]!, 0))
+  for (const { id, name, revokedAt } of revoked)
+    printNote(`Revoked key ${id} (${printable(name)}) at ${new Date(revokedAt!).toISOString()}.`)
 }
 
 function parseScopes(text: string): Scope[] {

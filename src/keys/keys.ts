@@ -80,15 +80,22 @@ function limitsIn({ ratePerSecond, quotaPerDay, indexPerDay, indexWaiting }: Key
   return [ratePerSecond, quotaPerDay, indexPerDay, indexWaiting]
 }
 
-/** Finds a key by its id, or by its name where no other active key has that name. */
+/** Finds a key by its id, or by its name: of keys that replaced each other, the newest. */
 export async function findKey(store: KeyStore, idOrName: string): Promise<KeyRecord> {
+  return (await findKeys(store, idOrName))[0]
+}
+
+/** As `findKey` does, and behind it the keys that it replaced and that still work. */
+export async function findKeys(store: KeyStore, idOrName: string): Promise<[KeyRecord, ...KeyRecord[]]> {
   const keys = await store.keys()
   const byId = keys.find(key => key.id === idOrName)
-  if (byId !== undefined) return byId
-  const named = keys.filter(key => key.name === idOrName)
+  if (byId !== undefined) return [byId]
+  const named = keys.filter(key => key.name === idOrName).sort((one, other) => other.createdAt - one.createdAt)
   const active = named.filter(key => key.revokedAt === undefined)
-  const found = active.length > 0 ? active : named
-  if (found.length === 1) return found[0]!
+  const [newest, ...others] = active.length > 0 ? active : named
+  // A rotation gives the old key an end. Others that share a name by chance are told apart by their ids.
+  if (newest !== undefined && others.every(key => key.expiresAt !== undefined)) return [newest, ...others]
+  const found = [newest, ...others].filter(key => key !== undefined)
   if (found.length === 0) {
     throw new AlmanacError('not_found', `No key has the id or name ${JSON.stringify(idOrName)}.`, {
       hint: 'run `almanac keys list` to see the keys.',
