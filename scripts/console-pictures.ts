@@ -21,7 +21,10 @@ type State = (typeof states)[number]
 /** What a page settles into before its picture is taken. */
 const settleMs = { data: 900, empty: 900, loading: 500, broken: 900 }
 
-function placesOf(world: ConsoleWorld): Record<string, Partial<Record<State, string>>> {
+/** Pages that are seen before signing in. */
+const openPages = ['sign-in']
+
+function placesOf(world: ConsoleWorld, keyId: string): Record<string, Partial<Record<State, string>>> {
   const nobody = '0x00000000000000000000000000000000000000aa'
   return {
     overview: { data: '#/' },
@@ -45,16 +48,19 @@ function placesOf(world: ConsoleWorld): Record<string, Partial<Record<State, str
       empty: '#/explore/transfers',
     },
     keys: { data: '#/keys' },
+    key: { data: `#/keys/${keyId}`, empty: '#/keys/no-such-key' },
+    'sign-in': { data: '#/' },
     search: { data: '#/search?q=a', empty: '#/search?q=nothing-has-this-name' },
     reference: { data: '/reference' },
     'not-found': { data: '#/nowhere' },
   }
 }
 
+type Wanted = { only: string[] | undefined; states: string[] | undefined }
 type Shot = { name: string; state: State; place: string; theme: (typeof themes)[number]; size: keyof typeof widths }
 
-function shotsOf(world: ConsoleWorld, wanted: { only: string[] | undefined; states: string[] | undefined }): Shot[] {
-  return Object.entries(placesOf(world))
+function shotsOf(world: ConsoleWorld, keyId: string, wanted: Wanted): Shot[] {
+  return Object.entries(placesOf(world, keyId))
     .filter(([name]) => wanted.only?.includes(name) ?? true)
     .flatMap(([name, places]) =>
       states
@@ -67,14 +73,14 @@ function shotsOf(world: ConsoleWorld, wanted: { only: string[] | undefined; stat
     )
 }
 
-/** Some traffic, so that figures have something to show. */
-async function useApi({ url, key }: ConsoleWorld): Promise<void> {
+/** Some traffic, so that figures have something to show. Gives the id of a key that was used. */
+async function useApi({ url, key }: ConsoleWorld): Promise<string> {
   const made = await fetch(`${url}/keys`, {
     method: 'POST',
     headers: { 'x-api-key': key },
     body: JSON.stringify({ name: 'storefront', scopes: ['nft-transfers'], quota_per_day: 120 }),
   })
-  const { secret } = (await made.json()) as { secret: string }
+  const { id, secret } = (await made.json()) as { id: string; secret: string }
   const ask = (by: string, path: string) => fetch(`${url}/api/v2.2/nft/${path}`, { headers: { 'x-api-key': by } })
   for (let round = 0; round < 110; round++) {
     const answers = await Promise.all([
@@ -84,6 +90,7 @@ async function useApi({ url, key }: ConsoleWorld): Promise<void> {
     ])
     await Promise.all(answers.map(answer => answer.arrayBuffer()))
   }
+  return id
 }
 
 async function take(browser: Browser, world: ConsoleWorld, folder: string, shot: Shot): Promise<void> {
@@ -97,7 +104,8 @@ async function take(browser: Browser, world: ConsoleWorld, folder: string, shot:
   })
   try {
     const page = await context.newPage()
-    await page.addInitScript(`sessionStorage.setItem('almanac.key', ${JSON.stringify(world.key)})`)
+    if (!openPages.includes(name))
+      await page.addInitScript(`sessionStorage.setItem('almanac.key', ${JSON.stringify(world.key)})`)
     await hold(page, state)
     await page.goto(`${world.url}/${place.replace(/^\//, '')}`)
     await page.locator('main').waitFor({ timeout: 20_000 })
@@ -135,8 +143,8 @@ mkdirSync(folder, { recursive: true })
 const world = await startConsoleWorld()
 const browser = await launchBrowser()
 try {
-  await useApi(world)
-  const shots = shotsOf(world, { only: values.only?.split(','), states: values.states?.split(',') })
+  const keyId = await useApi(world)
+  const shots = shotsOf(world, keyId, { only: values.only?.split(','), states: values.states?.split(',') })
   const count = shots.length
   await Promise.all(
     Array.from({ length: atOnce }, async () => {
