@@ -179,7 +179,7 @@ walkConsole(walk => {
       await page.goto(`${walk.world.url}/#/${route}`)
       await expect.poll(() => page.title(), patience).toBe(title)
     }
-    await page.getByText('There is no page no/such/page').waitFor(patience)
+    await page.getByText('There is no page “no/such/page”').waitFor(patience)
     expect(await page.evaluate(`document.fonts.check('1rem Geist')`)).toBe(true)
     await accept(page, 'not-found')
     await page.getByRole('link', { name: 'Back to the overview' }).click()

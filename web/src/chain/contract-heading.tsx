@@ -2,7 +2,7 @@
 import { Marks, nameText } from '../holdings/nft-links.tsx'
 import { ChainLink } from '../parts/chain-link.tsx'
 import { Choices } from '../parts/choices.tsx'
-import { CopyButton } from '../parts/copy-button.tsx'
+import { WholeText } from '../parts/whole-text.tsx'
 import { shortText } from '../quantities.ts'
 import { hrefOf } from '../state/route.ts'
 import type { Schemas } from '../state/service.ts'
@@ -44,8 +44,7 @@ export function ContractHeading({ chain, address, here, row, explained, titled }
       </div>
       <p class="subject">
         <ChainLink name={chain} />
-        <span class="mono whole">{address}</span>
-        <CopyButton text={address} what="address" />
+        <WholeText text={address} what="address" />
         <a href={hrefOf(['wallet', address], { chain })}>View as wallet</a>
         <a href={hrefOf(['explore', 'transfers'], { address, chain })}>Open in explorer</a>
       </p>

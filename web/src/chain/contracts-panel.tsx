@@ -52,7 +52,7 @@ export function ContractsPanel({ name, chain }: { name: string; chain: LiveChain
   const isFirst = search === '' && after === undefined
   // Contracts that are followed and never moved an NFT are known to the status alone.
   const rows = [
-    ...(list?.contracts ?? []),
+    ...inOrder(list?.contracts ?? [], order),
     ...(isFirst && list?.after === null ? silentOnes(chain, list.contracts) : []),
   ]
   const isUnasked = isFirst && list !== undefined && rows.length === 0 && list.after === null
@@ -87,6 +87,11 @@ export function ContractsPanel({ name, chain }: { name: string; chain: LiveChain
       )}
     </Panel>
   )
+}
+
+/** While the counts of a young store are not ranked yet, they come by address. */
+function inOrder(listed: readonly Listed[], order: Order): readonly Listed[] {
+  return order === 'transfers' ? listed.toSorted((a, b) => b.transfers - a.transfers) : listed
 }
 
 function countNote({ index, contracts: { total } }: LiveChain): string | undefined {
@@ -146,12 +151,14 @@ type TableProps = { name: string; chain: LiveChain; rows: readonly Listed[] }
 
 function ContractsTable({ name, chain, rows }: TableProps) {
   const isOnDemand = chain.index === 'on-demand'
+  const hasMarks = rows.some(row => row.verified_collection || row.possible_spam)
   return (
     <div class="table-scroll">
       <table class="two-lines">
         <TableHead
           columns={[
-            ...['Contract', 'Address', 'Type', 'Marks', { figures: 'Transfers' }, { figures: 'Last activity' }],
+            ...['Contract', 'Address', 'Type', ...(hasMarks ? ['Marks'] : [])],
+            ...[{ figures: 'Transfers' }, { figures: 'Last activity' }],
             ...(isOnDemand ? ['Coverage'] : []),
           ]}
         />
@@ -169,12 +176,14 @@ function ContractsTable({ name, chain, rows }: TableProps) {
               <td data-title="Type" class="second">
                 {row.contract_type ?? <span class="soft">–</span>}
               </td>
-              <td
-                data-title="Marks"
-                class={row.verified_collection || row.possible_spam ? 'marks' : 'marks not-narrow'}
-              >
-                <FlagMarks of={row} />
-              </td>
+              {hasMarks && (
+                <td
+                  data-title="Marks"
+                  class={row.verified_collection || row.possible_spam ? 'marks' : 'marks not-narrow'}
+                >
+                  <FlagMarks of={row} />
+                </td>
+              )}
               <td data-title="Transfers" class="number aside">
                 {countText(row.transfers)}
               </td>

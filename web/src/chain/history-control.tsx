@@ -43,7 +43,7 @@ export function HistoryControl({ name, chain }: { name: string; chain: LiveChain
           <small class="soft" role="status">
             {isWaiting && 'Asked for; it takes up to two seconds.'}
           </small>
-          <Badge word={wordOf(backfill, chain)} tone={isHeld ? 'quiet' : 'good'} />
+          <Badge word={wordOf(backfill, chain)} tone={isHeld || isStuck(chain) ? 'quiet' : 'good'} />
           <button type="button" class="small" disabled={isWaiting} onClick={() => order({ paused: !isPaused })}>
             {isPaused ? 'Resume' : 'Pause'}
           </button>
@@ -60,10 +60,16 @@ export function HistoryControl({ name, chain }: { name: string; chain: LiveChain
   )
 }
 
-function wordOf({ state }: Backfill, { complete }: LiveChain): string {
+function wordOf({ state }: Backfill, chain: LiveChain): string {
+  const { complete } = chain
   if (state === 'paused') return 'paused'
   if (complete) return 'complete'
+  if (isStuck(chain)) return 'waits for an endpoint'
   return state === 'outside_hours' ? 'waits for its hours' : 'filling'
+}
+
+function isStuck({ state, complete }: LiveChain): boolean {
+  return state === 'stalled' && !complete
 }
 
 /** Why history is not filled; nothing where it is. */

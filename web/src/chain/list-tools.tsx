@@ -45,7 +45,7 @@ export function ListTools({ asked: { until, isOldestFirst, limit }, hrefTo }: Pr
           name="until"
           type="text"
           aria-label="Up to a date (UTC) or block"
-          placeholder="up to date or block"
+          placeholder="until a date (UTC) or block"
           autocomplete="off"
           defaultValue={until ?? ''}
         />

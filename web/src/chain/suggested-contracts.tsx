@@ -17,7 +17,9 @@ export function SuggestedContracts({ name, chain, suggested }: Props) {
       <EmptyState title="No NFT transfer was found yet">
         {chain.complete
           ? `Every block of ${name} is indexed.`
-          : `The history of ${name} is being indexed, newest first.`}
+          : chain.state === 'stalled'
+            ? `${name} is stalled: blocks are indexed once an endpoint answers.`
+            : `The history of ${name} is being indexed, newest first.`}
       </EmptyState>
     )
   return (

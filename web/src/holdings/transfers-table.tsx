@@ -49,7 +49,7 @@ export function TransfersTable({ rows, chain, fresh, withCollections = false, wi
                   <Age moment={parseMoment(row.block_timestamp)} />
                 </td>
               )}
-              <td data-title="Type" class="second">
+              <td data-title="Type" class={hasBlock && kindOf(row) === 'transfer' ? 'not-narrow' : 'second'}>
                 {kindOf(row)}
               </td>
               {withCollections && (

@@ -69,7 +69,7 @@ function Whole({ name, chain: { coverage, from = 0, head, transfers_blocks } }: 
   return (
     <div class="coverage-line">
       <CoverageBar coverage={coverage} from={from} head={head} subject={name} />
-      <b>{total > 0 ? percentText(coveredBlocks(coverage), total) : '–'}</b>
+      <b class={total > 0 ? undefined : 'unknown'}>{total > 0 ? percentText(coveredBlocks(coverage), total) : '–'}</b>
       {transfers_blocks !== undefined && <small class="soft">transfers {percentText(transfers_blocks, total)}</small>}
     </div>
   )

@@ -2,9 +2,9 @@
 import { askPortfolio } from '../explorer/operations.ts'
 import { PortfolioTables } from '../holdings/portfolio-tables.tsx'
 import { ChainLink } from '../parts/chain-link.tsx'
-import { CopyButton } from '../parts/copy-button.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
+import { WholeText } from '../parts/whole-text.tsx'
 import { shortText } from '../quantities.ts'
 import { hrefOf } from '../state/route.ts'
 import { useAnswer } from '../state/use-answer.ts'
@@ -19,8 +19,7 @@ export function AccountPage({ network, address }: { network: string; address: st
       </div>
       <p class="subject">
         <ChainLink name={`solana ${network}`} />
-        <span class="mono whole">{address}</span>
-        <CopyButton text={address} what="address" />
+        <WholeText text={address} what="address" />
         <a href={hrefOf(['explore', 'portfolio'], { network, address })}>Open in explorer</a>
       </p>
       {answered === undefined && problem === undefined && (

@@ -7,12 +7,12 @@ import { useHoldings } from '../holdings/use-holdings.ts'
 import { Age } from '../parts/age.tsx'
 import { Badge } from '../parts/badge.tsx'
 import { ChainLink } from '../parts/chain-link.tsx'
-import { CopyButton } from '../parts/copy-button.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { Fact } from '../parts/fact.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { ReferenceText } from '../parts/reference-text.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
+import { WholeText } from '../parts/whole-text.tsx'
 import { evidences } from '../proof-map/evidence.ts'
 import { countText, exactText } from '../quantities.ts'
 import { status } from '../state/live.ts'
@@ -48,12 +48,7 @@ export function BlockPage({ chain, number }: Props) {
       </div>
       <p class="subject">
         <ChainLink name={chain} />
-        {facts?.hash != null && (
-          <>
-            <span class="mono whole">{facts.hash}</span>
-            <CopyButton text={facts.hash} what="hash" />
-          </>
-        )}
+        {facts?.hash != null && <WholeText text={facts.hash} what="hash" />}
       </p>
       {problem?.status === 404 ? (
         <section class="panel" aria-label="What is known">

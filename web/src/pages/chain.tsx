@@ -123,7 +123,7 @@ function ChainStats({ name, chain }: { name: string; chain: LiveChain }) {
         value={finalized < 0 ? '–' : countText(finalized)}
         note={head < 0 || finalized < 0 ? undefined : `${countText(head - finalized)} below the head`}
       />
-      <Stat label="Lag" value={spanText(lag_seconds)} note="behind the newest block of its endpoints" />
+      <Stat label="Lag" value={spanText(lag_seconds)} note="behind its endpoints" />
       {index === 'full' && (
         <Stat
           label="Coverage"
@@ -131,8 +131,8 @@ function ChainStats({ name, chain }: { name: string; chain: LiveChain }) {
           note={
             complete
               ? 'every block since the first'
-              : eta_seconds === null
-                ? `${countText(blocks_left ?? Math.max(0, total - coveredBlocks(coverage)))} blocks left`
+              : eta_seconds === null || eta_seconds <= 0
+                ? leftText(blocks_left ?? Math.max(0, total - coveredBlocks(coverage)))
                 : `ETA ${spanText(eta_seconds)}`
           }
         />
@@ -145,6 +145,11 @@ function ChainStats({ name, chain }: { name: string; chain: LiveChain }) {
       />
     </dl>
   )
+}
+
+/** Of a chain that was not reached yet it is not known. */
+function leftText(blocks: number): string {
+  return blocks === 0 ? 'nothing indexed yet' : `${countText(blocks)} blocks left`
 }
 
 function viewsText(views: LiveChain['views']): string {

@@ -9,7 +9,7 @@ export function NotFound({ page }: { page: string }) {
       </div>
       <section class="panel" aria-label="What to do">
         <EmptyState
-          title={`There is no page ${page}`}
+          title={`There is no page “${page}”`}
           action={
             <a class="button" href="#/">
               Back to the overview

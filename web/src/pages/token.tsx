@@ -17,6 +17,7 @@ import { FailureNote } from '../parts/failure-note.tsx'
 import { JsonView } from '../parts/json-view.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
+import { WholeText } from '../parts/whole-text.tsx'
 import { amountText, countText, shortText } from '../quantities.ts'
 import { hrefOf } from '../state/route.ts'
 import type { Schemas } from '../state/service.ts'
@@ -50,8 +51,7 @@ export function TokenPage({ cursors, ...token }: Token & { cursors: Cursors }) {
       </div>
       <p class="subject">
         <ChainLink name={chain} /> <CollectionLink chain={chain} address={contract} name={name} />
-        <span class="soft">token</span> <span class="mono whole">{tokenId}</span>
-        <CopyButton text={tokenId} what="token id" />
+        <span class="soft">token</span> <WholeText text={tokenId} what="token id" />
         <a href={hrefOf(['contract', chain, contract, 'holders'])}>Holders of the collection</a>
       </p>
       {answered === undefined && problem === undefined && <Skeleton blocks={4} />}

@@ -5,13 +5,13 @@ import { AddressText } from '../parts/address-text.tsx'
 import { Age } from '../parts/age.tsx'
 import { Badge } from '../parts/badge.tsx'
 import { ChainLink } from '../parts/chain-link.tsx'
-import { CopyButton } from '../parts/copy-button.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { Fact } from '../parts/fact.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { ReferenceText } from '../parts/reference-text.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
+import { WholeText } from '../parts/whole-text.tsx'
 import { evidences } from '../proof-map/evidence.ts'
 import { countOf, countText, exactText } from '../quantities.ts'
 import { hrefOf } from '../state/route.ts'
@@ -39,8 +39,7 @@ export function TransactionPage({ chain, hash }: { chain: string; hash: string }
       </div>
       <p class="subject">
         <ChainLink name={chain} />
-        <span class="mono whole">{hash}</span>
-        <CopyButton text={hash} what="hash" />
+        <WholeText text={hash} what="hash" />
       </p>
       {problem?.status === 404 ? (
         <section class="panel" aria-label="What is known">

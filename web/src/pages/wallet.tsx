@@ -3,11 +3,11 @@ import { askWallet } from '../explorer/operations.ts'
 import { WalletChainsTable } from '../holdings/wallet-chains-table.tsx'
 import { WalletCollections, WalletNfts, WalletTransfers } from '../holdings/wallet-lists.tsx'
 import { Choices } from '../parts/choices.tsx'
-import { CopyButton } from '../parts/copy-button.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
+import { WholeText } from '../parts/whole-text.tsx'
 import { shortText } from '../quantities.ts'
 import { useLabel } from '../state/labels.ts'
 import { status } from '../state/live.ts'
@@ -41,8 +41,7 @@ export function WalletPage({ address, chain, list, cursor }: Props) {
       </div>
       <p class="subject">
         {label != null && <span class="soft">wallet</span>}
-        <span class="mono whole">{address}</span>
-        <CopyButton text={address} what="address" />
+        <WholeText text={address} what="address" />
         <a href={hrefOf(['contract', chain, address])}>View as contract on {chain}</a>
         <a href={hrefOf(['explore', 'wallet'], { address })}>Open in explorer</a>
       </p>
