@@ -43,10 +43,10 @@ export function EndpointsPanel({ name, rpc, height }: Props) {
                 <td data-title="The last hour" class="not-narrow">
                   <HealthStrip values={healthOf(endpoint.endpoint)} subject={endpoint.endpoint} />
                 </td>
-                <Cell title={height === 'head' ? 'Head' : 'Slot'} value={endpoint[height]} />
+                <Cell title={height === 'head' ? 'Head' : 'Slot'} value={endpoint[height]} word={height} />
                 <Cell title="Latency" value={endpoint.latency_ms} unit="ms" />
-                <Cell title="Requests" value={endpoint.requests} unit="requests" isNarrowOnly />
-                <Cell title="Errors" value={endpoint.errors} unit="errors" isNarrowOnly />
+                <Cell title="Requests" value={endpoint.requests} unit="request" isNarrowOnly />
+                <Cell title="Errors" value={endpoint.errors} unit="error" isNarrowOnly />
               </tr>
             ))}
           </tbody>
@@ -60,16 +60,22 @@ type CellProps = {
   title: string
   value: number | undefined
   unit?: string
-  /** The column says it where there are columns. */
+  /** Something that is counted, in the singular: the column says it where there are columns. */
   isNarrowOnly?: boolean
+  /** What a phone calls it. */
+  word?: string
 }
 
-function Cell({ title, value, unit, isNarrowOnly = false }: CellProps) {
+function Cell({ title, value, unit, isNarrowOnly = false, word }: CellProps) {
   return (
-    <td data-title={title} class="number second">
+    <td data-title={title} data-name={word} class="number second">
       {value === undefined ? '–' : countText(Math.round(value))}
       {unit !== undefined && value !== undefined && (
-        <span class={isNarrowOnly ? 'narrow-only' : undefined}> {unit}</span>
+        <span class={isNarrowOnly ? 'narrow-only' : undefined}>
+          {' '}
+          {unit}
+          {isNarrowOnly && value !== 1 && 's'}
+        </span>
       )}
     </td>
   )

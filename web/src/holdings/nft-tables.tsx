@@ -94,7 +94,7 @@ function Held({ row, chain }: { row: Nft; chain: string }) {
       <td data-title="Amount" class="number aside" title={row.amount}>
         {amountText(row.amount)}
       </td>
-      <td data-title="Changed in block" class="number second">
+      <td data-title="Changed in block" data-name="since block" class="number second">
         <a href={hrefOf(['block', chain, row.block_number])}>{countText(Number(row.block_number))}</a>
       </td>
     </>

@@ -54,7 +54,7 @@ function Holdings({ id, title, holdings, nothing }: Props) {
                   >
                     {groupedText(holding.amount)}
                   </td>
-                  <td data-title="Symbol" class="second">
+                  <td data-title="Symbol" class={holding.symbol === '' ? 'not-narrow' : 'second'}>
                     {holding.symbol}
                   </td>
                   <td data-title="Mint" class="second">

@@ -56,13 +56,13 @@ function Moment({ chain, transaction, which }: MomentProps) {
   const { block_number, transaction_hash } = transaction
   return (
     <>
-      <td data-title={`${which} seen`} class="second">
+      <td data-title={`${which} seen`} data-name={which.toLowerCase()} class="second">
         <Age moment={parseMoment(transaction.block_timestamp)} />{' '}
         <small class="soft">
           <a href={hrefOf(['block', chain, block_number])}>block {countText(Number(block_number))}</a>
         </small>
       </td>
-      <td data-title={`${which} transaction`} class="second">
+      <td data-title={`${which} transaction`} class="not-narrow">
         <ReferenceText
           text={transaction_hash}
           what="transaction"

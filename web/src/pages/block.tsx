@@ -96,7 +96,7 @@ function BlockFacts({ facts, chain }: { facts: Facts; chain: string }) {
           <span class="soft">unknown</span>
         ) : (
           <>
-            <Age moment={Date.parse(timestamp)} /> <small class="soft">{exactText(Date.parse(timestamp))}</small>
+            <Age moment={Date.parse(timestamp)} /> <small class="soft under">{exactText(Date.parse(timestamp))}</small>
           </>
         )}
       </Fact>

@@ -76,11 +76,11 @@ function TransactionFacts({ of }: { of: Transaction }) {
     <dl class="facts wide">
       <Fact title="Block">
         <a href={hrefOf(['block', chain, `${block}`])}>{countText(block)}</a>{' '}
-        <small class="soft">position {countText(rest.transaction_index)}</small>
+        <small class="soft under">position {countText(rest.transaction_index)}</small>
       </Fact>
       <Fact title="Time">
         {time === null ? '–' : <Age moment={Date.parse(time)} />}{' '}
-        {time !== null && <small class="soft">{exactText(Date.parse(time))}</small>}
+        {time !== null && <small class="soft under">{exactText(Date.parse(time))}</small>}
       </Fact>
       <Fact title="From">
         {rest.from_address === null ? (
@@ -103,7 +103,7 @@ function TransactionFacts({ of }: { of: Transaction }) {
         {evidences.find(({ name }) => name === evidence)?.title ?? <span class="warn">not indexed as a whole</span>}
       </Fact>
       <Fact title="Logs">
-        {countText(rest.logs)} <small class="soft">by {rest.endpoint}</small>
+        {countText(rest.logs)} <small class="soft under">by {rest.endpoint}</small>
       </Fact>
     </dl>
   )

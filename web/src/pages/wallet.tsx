@@ -2,6 +2,7 @@
 import { askWallet } from '../explorer/operations.ts'
 import { WalletChainsTable } from '../holdings/wallet-chains-table.tsx'
 import { WalletCollections, WalletNfts, WalletTransfers } from '../holdings/wallet-lists.tsx'
+import { Badge } from '../parts/badge.tsx'
 import { Choices } from '../parts/choices.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
@@ -37,10 +38,10 @@ export function WalletPage({ address, chain, list, cursor }: Props) {
     <>
       <div class="heading">
         <h1>{label ?? `Wallet ${shortText(address)}`}</h1>
+        {label != null && <Badge word="wallet" tone="quiet" />}
         <Choices label="Views of the wallet" choices={[chainsView, ...views]} />
       </div>
       <p class="subject">
-        {label != null && <span class="soft">wallet</span>}
         <WholeText text={address} what="address" />
         <a href={hrefOf(['contract', chain, address])}>View as contract on {chain}</a>
         <a href={hrefOf(['explore', 'wallet'], { address })}>Open in explorer</a>
