@@ -22,10 +22,28 @@ const forOperators: ReadonlySet<string> = new Set<Scope>(['ops', 'control', 'key
 
 const limits = [
   { name: 'expires', title: 'Expires', hint: 'never', help: 'Such as 90d or 2027-01-31.', numeric: false },
-  { name: 'rate_per_second', title: 'Requests a second', hint: '50', help: 'Or none.', numeric: true },
+  {
+    name: 'rate_per_second',
+    title: 'Requests a second',
+    hint: '50',
+    help: 'Default 50; none lifts it.',
+    numeric: true,
+  },
   { name: 'quota_per_day', title: 'Requests a day', hint: 'no limit', help: 'Of a day in UTC.', numeric: true },
-  { name: 'index_per_day', title: 'Indexed on demand a day', hint: '500', help: 'Or none.', numeric: true },
-  { name: 'index_waiting', title: 'Waiting to be indexed', hint: '20', help: 'Or none.', numeric: true },
+  {
+    name: 'index_per_day',
+    title: 'Indexed on demand a day',
+    hint: '500',
+    help: 'Default 500; none lifts it.',
+    numeric: true,
+  },
+  {
+    name: 'index_waiting',
+    title: 'Waiting to be indexed',
+    hint: '20',
+    help: 'Default 20; none lifts it.',
+    numeric: true,
+  },
 ] as const
 
 const titles: Readonly<Record<string, string>> = {

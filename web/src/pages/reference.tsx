@@ -98,8 +98,9 @@ function Menu({ entries, here }: { entries: readonly Entry[]; here: string | und
   )
 }
 
+/** Whoever signed in has given one. */
 function KeyField() {
-  if (key.value !== undefined) return <p class="soft key-line">Requests carry the key that you signed in with.</p>
+  if (key.value !== undefined) return null
   return (
     <div class="field reference-key">
       <label for="reference-key">X-API-Key</label>
@@ -136,6 +137,7 @@ function Introduction({ shown, entries }: { shown: ApiDocument; entries: readonl
         <p>
           Base URL <code>{location.origin}</code> · send the key as <code>X-API-Key</code>.
         </p>
+        {key.value !== undefined && <p class="soft">Requests carry the key that you signed in with.</p>}
       </div>
       {subjectsOf(entries).map(({ subject, entries: own }) => (
         <Panel key={subject} id={`subject-${subject}`} title={subject} count={own.length} flush>

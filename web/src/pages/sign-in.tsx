@@ -72,7 +72,7 @@ export function SignIn() {
         <div id="key-help" class="sign-in-help soft">
           <p>
             The key needs the scope <code>ops</code>, and <code>keys</code> to administer keys. The first start prints
-            one; make another one with
+            one; create another with
           </p>
           <pre>
             <code>almanac keys create --scopes all</code>
