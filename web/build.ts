@@ -27,7 +27,8 @@ const compressedFrom = 1_400
 export async function buildConsole(folder: string, { ifChanged = false } = {}): Promise<void> {
   const stamp = sourcesHash()
   const stampFile = join(folder, '.sources')
-  if (ifChanged && existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) return
+  const isBuilt = () => existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp
+  if (ifChanged && isBuilt()) return
   // Built aside and moved in one step, so that a service that starts meanwhile finds the old files or the new ones.
   const made = join(cache, `console-${process.pid}-${randomUUID()}`)
   mkdirSync(made, { recursive: true })
@@ -36,9 +37,8 @@ export async function buildConsole(folder: string, { ifChanged = false } = {}): 
     copyLicences(made)
     compressAll(made)
     writeFileSync(join(made, '.sources'), stamp)
-    rmSync(folder, { recursive: true, force: true })
     mkdirSync(dirname(resolve(folder)), { recursive: true })
-    renameSync(made, folder)
+    putInPlace(made, folder, isBuilt)
   } finally {
     rmSync(made, { recursive: true, force: true })
   }
@@ -64,6 +64,22 @@ const preloadFont: Plugin = {
 function copyLicences(folder: string): void {
   for (const font of ['geist', 'geist-mono'])
     copyFileSync(join(root, 'node_modules', '@fontsource-variable', font, 'LICENSE'), join(folder, `${font}-OFL.txt`))
+}
+
+const placeTries = 5
+
+/** Where another process puts the same build there at the same moment, one of them is enough. */
+function putInPlace(made: string, folder: string, isBuilt: () => boolean): void {
+  for (let tries = 1; ; tries++) {
+    rmSync(folder, { recursive: true, force: true })
+    try {
+      renameSync(made, folder)
+      return
+    } catch (error) {
+      if (isBuilt()) return
+      if (tries === placeTries) throw error
+    }
+  }
 }
 
 async function bundle(outDir: string): Promise<void> {
