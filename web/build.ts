@@ -70,13 +70,11 @@ const placeTries = 5
 
 /** Where another process puts the same build there at the same moment, one of them is enough. */
 function putInPlace(made: string, folder: string, isBuilt: () => boolean): void {
-  for (let tries = 1; ; tries++) {
+  for (let tries = 1; !isBuilt(); tries++) {
     rmSync(folder, { recursive: true, force: true })
     try {
       renameSync(made, folder)
-      return
     } catch (error) {
-      if (isBuilt()) return
       if (tries === placeTries) throw error
     }
   }
