@@ -5958,7 +5958,7 @@ export interface operations {
          */
         search?: string;
         /**
-         * @description What the answer before gave as `after`.
+         * @description What the answer before gave as `after`. An address lists those after it, by address.
          * @example 191204-0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
          */
         after?: string;

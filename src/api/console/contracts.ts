@@ -30,7 +30,7 @@ function parametersOf(table: ChainTable) {
     ),
     after: textParameter(
       'after',
-      'What the answer before gave as `after`.',
+      'What the answer before gave as `after`. An address lists those after it, by address.',
       '191204-0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d',
     ),
     limit: wholeParameter('limit', {
@@ -49,11 +49,14 @@ export const contracts: RouteParts = {
       await admitOperator(context, request)
       const query = new QueryText(request.query)
       const chain = readParameter(parameters.chain, request.pathParameter('chain'))
+      const given = query.optional(parameters.after)
+      // Before there were orders, an address said after which one to list.
+      const usual = given !== undefined && /^0x[0-9a-f]{40}$/i.test(given) ? 'address' : 'transfers'
       const { contracts, after, suggested } = await list.answer({
         chain: chain.id,
-        order: query.optional(parameters.order) ?? 'transfers',
+        order: query.optional(parameters.order) ?? usual,
         search: query.optional(parameters.search),
-        after: query.optional(parameters.after),
+        after: given,
         limit: query.optional(parameters.limit) ?? 20,
       })
       return jsonAnswer({

@@ -40,7 +40,7 @@ export async function sampleContracts(
       return (answer.body as { contracts?: { address: string }[] }).contracts?.[0]?.address
     }
     // Past the last contract the list begins anew.
-    const address = (await ask({ limit: '1', after })) ?? (await ask({ limit: '1' }))
+    const address = (await ask({ limit: '1', after })) ?? (await ask({ limit: '1', order: 'address' }))
     if (address !== undefined) found.set(`${chain} ${address}`, { chain, address })
   }
   return [...found.values()]
