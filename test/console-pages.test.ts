@@ -11,7 +11,7 @@ import { seeded, seededTransfers } from './seed.ts'
 
 walkConsole(walk => {
   const { open, newPage, accept } = walk
-  const headOf = (page: Page) => page.locator('.card', { hasText: 'sim' }).locator('.head')
+  const headOf = (page: Page) => page.locator('.chain-row', { hasText: 'sim' }).locator('.head')
   const titleOf = (page: Page) => expect.poll(() => page.title(), patience)
 
   test('the map of evidence is zoomed to single blocks by buttons, keys, wheel and drag, and leads to them', async () => {
