@@ -418,6 +418,7 @@ walkConsole(walk => {
     const headShown = () =>
       expect.poll(() => headOf(overview).textContent(), patience).toBe(String(walk.world.node.chain.head))
     await headShown()
+    await overview.locator('.chain-row', { hasText: 'sim' }).getByText('live').waitFor(patience)
     const page = await newPage()
     let asked = 0
     await page.route('**/owners?**', async route => {
