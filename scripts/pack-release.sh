@@ -6,10 +6,11 @@ set -eu
 cd "$(dirname "$0")/.."
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)
-version=$(npm pkg get version | tr -d '"')
+version_of() { node -p "require('$PWD/$1/package.json').version"; }
+version=$(version_of .)
 say() { printf '%s\n' "$*" >&2; }
 
-test "$version" = "$(cd sandbox && npm pkg get version | tr -d '"')" || { say "sandbox/package.json is not of version $version."; exit 1; }
+test "$version" = "$(version_of sandbox)" || { say "sandbox/package.json is not of version $version."; exit 1; }
 test "${2:-v$version}" = "v$version" || { say "The tag $2 is not v$version, the version of package.json."; exit 1; }
 grep -qE "^## \[?$version\]? - [0-9]{4}-[0-9]{2}-[0-9]{2}$" CHANGELOG.md ||
   { say "CHANGELOG.md has no heading \"## $version - <date>\"."; exit 1; }
