@@ -28,7 +28,7 @@ npm init --yes > /dev/null
 npm install --silent --no-audit --no-fund "$folder"/almanac-*.tgz
 step "installed into an empty folder: $(du -sm node_modules | cut -f1) MB with the sandbox"
 npx almanac --version > /dev/null
-node_modules/.bin/almanac start --listen 127.0.0.1:0 --log-format json 2> log.txt &
+node_modules/.bin/almanac start --listen 127.0.0.1:0 --log-format json > banner.txt 2> log.txt &
 service=$!
 url=
 for _ in $(seq 120); do

@@ -1,6 +1,6 @@
 // The search box's route over a real store: what is found for each kind of text, in which order, and what it costs.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { searchAnswer } from '../src/api/operator-schemas.ts'
+import { searchAnswer } from '../src/api/console/schemas.ts'
 import { issueKey } from '../src/keys/keys.ts'
 import type { Address, Hash, NodeBlock, StatusReport } from '../src/model.ts'
 import { seed, seeded, seededBlock } from './seed.ts'

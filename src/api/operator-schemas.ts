@@ -12,7 +12,6 @@ import {
   solanaNetworks,
 } from '../model.ts'
 import { problemKinds } from '../query/problems.ts'
-import type { SearchAnswer } from '../query/search.ts'
 import { viewNames } from '../views.ts'
 import { measures } from './live-history.ts'
 
@@ -335,41 +334,6 @@ export const liveSample = z.object({
 })
 
 export const liveBlock = z.object({ chain: z.string(), number: z.int() })
-
-const hexAddress = z.string().regex(/^0x[0-9a-f]{40}$/)
-
-const onChain = { chain: z.string(), address: hexAddress }
-
-export const searchAnswer = z.object({
-  query: z.string(),
-  results: z.array(
-    z.discriminatedUnion('type', [
-      z.object({
-        type: z.literal('contract'),
-        ...onChain,
-        transfers: z.int().min(0),
-        label: z.string().nullable(),
-        name: z.string().nullable(),
-        symbol: z.string().nullable(),
-        verified: z.boolean(),
-        possible_spam: z.boolean(),
-      }),
-      z.object({
-        type: z.literal('wallet'),
-        address: hexAddress,
-        label: z.string().nullable(),
-        chains: z.array(z.string()).describe('Those on which it is known to be active.'),
-      }),
-      z.object({ type: z.literal('account'), network: z.enum(solanaNetworks), address: z.string() }),
-      z.object({ type: z.literal('block'), chain: z.string(), number: z.int(), hash: z.string().nullable() }),
-      z.object({ type: z.literal('transaction'), chain: z.string(), hash: z.string() }),
-    ]),
-  ),
-  names: z
-    .enum(['anywhere', 'beginnings'])
-    .nullable()
-    .describe('Where in names and labels the text was looked for; null where it was not.'),
-}) satisfies z.ZodType<SearchAnswer & { query: string }>
 
 const mark = z.object({
   chain: z.string(),

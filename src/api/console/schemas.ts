@@ -1,6 +1,7 @@
 // The schemas of what the pages of the console ask beside the operations, for the OpenAPI document.
 import { z } from 'zod'
-import { shownEvidences } from '../../model.ts'
+import { shownEvidences, solanaNetworks } from '../../model.ts'
+import type { SearchAnswer } from '../../query/lookups/search.ts'
 import { namedTransfer } from '../schemas.ts'
 
 const moment = z.iso.datetime()
@@ -77,3 +78,36 @@ export const transaction = z.object({
   more_transfers: z.boolean().describe('More transfers are stored than are shown.'),
   transfers: z.array(namedTransfer),
 })
+
+const onChain = { chain: z.string(), address: hexAddress }
+
+export const searchAnswer = z.object({
+  query: z.string(),
+  results: z.array(
+    z.discriminatedUnion('type', [
+      z.object({
+        type: z.literal('contract'),
+        ...onChain,
+        transfers: z.int().min(0),
+        label: z.string().nullable(),
+        name: z.string().nullable(),
+        symbol: z.string().nullable(),
+        verified: z.boolean(),
+        possible_spam: z.boolean(),
+      }),
+      z.object({
+        type: z.literal('wallet'),
+        address: hexAddress,
+        label: z.string().nullable(),
+        chains: z.array(z.string()).describe('Those on which it is known to be active.'),
+      }),
+      z.object({ type: z.literal('account'), network: z.enum(solanaNetworks), address: z.string() }),
+      z.object({ type: z.literal('block'), chain: z.string(), number: z.int(), hash: z.string().nullable() }),
+      z.object({ type: z.literal('transaction'), chain: z.string(), hash: z.string() }),
+    ]),
+  ),
+  names: z
+    .enum(['anywhere', 'beginnings'])
+    .nullable()
+    .describe('Where in names and labels the text was looked for; null where it was not.'),
+}) satisfies z.ZodType<SearchAnswer & { query: string }>

@@ -1,8 +1,8 @@
 // The parameters that operations on Solana share.
-import { base58 } from '@scure/base'
 import { z } from 'zod'
 import { type SolanaNetwork, solanaNetworks } from '../../model.ts'
 import { flagParameter, type Parameter } from '../params.ts'
+import { parsePubkey } from '../pubkey.ts'
 
 export const network: Parameter<SolanaNetwork> = {
   name: 'network',
@@ -24,13 +24,6 @@ export function pubkeyParameter(description: string, example: string): Parameter
     description,
     example,
   }
-}
-
-export function parsePubkey(text: string): Uint8Array | undefined {
-  // Decoding takes quadratic time, so the length is checked first.
-  if (!/^[1-9A-HJ-NP-Za-km-z]{32,44}$/.test(text)) return undefined
-  const bytes = base58.decode(text)
-  return bytes.length === 32 ? bytes : undefined
 }
 
 export const includeFungibleAssets = flagParameter(

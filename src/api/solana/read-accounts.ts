@@ -6,8 +6,9 @@ import { jsonAnswer } from '../answer.ts'
 import { inPath, inQuery, jsonSuccess } from '../openapi-parts.ts'
 import { requireOperator } from '../operator-routes.ts'
 import { type Parameter, readParameter, wholeParameter } from '../params.ts'
+import { parsePubkey } from '../pubkey.ts'
 import type { RouteParts } from '../responder.ts'
-import { exampleAccount, network, parsePubkey } from './parameters.ts'
+import { exampleAccount, network } from './parameters.ts'
 
 const accountListMax = 100
 

@@ -1,15 +1,15 @@
-// The route of the console's search box. The rules are in `query/search.ts`.
+// The route of the console's search box. The rules are in `query/lookups/search.ts`.
 import { z } from 'zod'
-import type { Chain } from '../chains.ts'
-import type { SolanaNetwork } from '../model.ts'
-import { search as find } from '../query/search.ts'
-import { AdmissionQueue } from './admission-queue.ts'
-import { jsonAnswer } from './answer.ts'
-import { inQuery, jsonSuccess } from './openapi-parts.ts'
-import { requireOperator } from './operator-routes.ts'
-import { type Parameter, readParameter, unacceptable } from './params.ts'
-import type { RouteParts } from './responder.ts'
-import { parsePubkey } from './solana/parameters.ts'
+import type { Chain } from '../../chains.ts'
+import type { SolanaNetwork } from '../../model.ts'
+import { search as find } from '../../query/lookups/search.ts'
+import { AdmissionQueue } from '../admission-queue.ts'
+import { jsonAnswer } from '../answer.ts'
+import { inQuery, jsonSuccess } from '../openapi-parts.ts'
+import { requireOperator } from '../operator-routes.ts'
+import { type Parameter, readParameter, unacceptable } from '../params.ts'
+import { parsePubkey } from '../pubkey.ts'
+import type { RouteParts } from '../responder.ts'
 
 /** A search may read tens of thousands of names: few at once, so that it takes no slots from the operations. */
 const searches = { concurrencyMax: 2, queueMax: 32, timeoutMs: 10_000 }

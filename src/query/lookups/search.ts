@@ -1,14 +1,14 @@
 // What a search box finds in the store: contracts and wallets by address, name or label, and blocks and transactions by
 // number or hash. Bounded in rows and time; it asks nodes for block hashes alone. No HTTP.
-import { within } from '../abort.ts'
-import { shownName } from '../annotate/shown-facts.ts'
-import type { Chain, ChainTable } from '../chains.ts'
-import { type Address, type ChainId, type Hash, parseAddress, parseHash, type SolanaNetwork } from '../model.ts'
-import type { RankedLabel } from '../store/annotation-store.ts'
-import type { Store } from '../store/store.ts'
-import type { AskBlock } from './date-to-block.ts'
-import { blockNumberOf } from './find-block.ts'
-import type { ShownContracts } from './shown-contracts.ts'
+import { within } from '../../abort.ts'
+import { shownName } from '../../annotate/shown-facts.ts'
+import type { Chain, ChainTable } from '../../chains.ts'
+import { type Address, type ChainId, type Hash, parseAddress, parseHash, type SolanaNetwork } from '../../model.ts'
+import type { RankedLabel } from '../../store/annotation-store.ts'
+import type { Store } from '../../store/store.ts'
+import type { AskBlock } from '../date-to-block.ts'
+import { blockNumberOf } from '../find-block.ts'
+import type { ShownContracts } from '../shown-contracts.ts'
 
 /** Contracts by name, and as many addresses by label. */
 const namedMax = 10
