@@ -2,9 +2,10 @@
 // key, no store or no node that is of use. Commands run within this process, but for shells.
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { completionScript } from '../src/cli/completion.ts'
 import { guide } from '../src/cli/demo.ts'
@@ -13,7 +14,7 @@ import { openBrowser } from '../src/cli/screen/open-browser.ts'
 import { differentBlocks } from '../src/cli/verify.ts'
 import { issueKey } from '../src/keys/keys.ts'
 import { openStore } from '../src/store/open.ts'
-import { CommandPlace, makeStore } from './command-run.ts'
+import { CommandPlace, CommandRun, makeStore } from './command-run.ts'
 import { startSimNode } from './sim/node.ts'
 
 const address = `0x${'ab'.repeat(20)}`
@@ -69,6 +70,16 @@ test('what to type is what works: npx where npm runs it, whatever the script is 
   const { stdout } = await place.begin(['--help'], { npm_lifecycle_event: 'npx' }).ended()
   expect(stdout).toContain('Examples (almanac is: npx almanac):')
   expect(stdout).not.toContain('npm run')
+})
+
+test('a program that the shell finds is called by its name', async () => {
+  const folder = join(place.directory, 'node_modules/.bin')
+  mkdirSync(folder, { recursive: true })
+  symlinkSync(fileURLToPath(new URL('../src/cli/main.ts', import.meta.url)), join(folder, 'almanac'))
+  const help = async (path: string) =>
+    new CommandRun([process.execPath, join(folder, 'almanac'), '--help'], place.directory, { PATH: path }).ended()
+  expect((await help(`/usr/bin:${folder}`)).stdout).toContain('\nExamples:\n')
+  expect((await help('/usr/bin')).stdout).toContain('Examples (almanac is: npx almanac):')
 })
 
 test('the banner of the sandbox has one line to copy, and breaks between words', () => {

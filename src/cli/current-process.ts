@@ -1,5 +1,6 @@
 // What every process has: its version, how a user calls it, signals and exit codes. It knows nothing of what runs.
 import { readFileSync } from 'node:fs'
+import { delimiter, dirname } from 'node:path'
 import { AlmanacError } from '../errors.ts'
 import type { Log } from '../log.ts'
 
@@ -55,8 +56,13 @@ export function packageVersion(): string {
   return String(manifest.version)
 }
 
-/** How the user runs a command. A shell finds `almanac` only where it is installed globally. */
-const isLocal = process.env.npm_lifecycle_event !== undefined || process.argv[1]?.includes('/node_modules/.bin/')
+/** How the user runs a command. A shell finds `almanac` where it is installed globally or its folder is on the PATH. */
+const isLocal =
+  process.env.npm_lifecycle_event !== undefined || isOffPath(process.argv[1] ?? '', process.env.PATH ?? '')
 export const commandLine = isLocal ? 'npx almanac' : 'almanac'
 /** How the user started the service. */
 export const startLine = process.env.npm_lifecycle_event === 'start' ? 'npm start --' : `${commandLine} start`
+
+function isOffPath(program: string, path: string): boolean {
+  return program.includes('/node_modules/.bin/') && !path.split(delimiter).includes(dirname(program))
+}
