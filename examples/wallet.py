@@ -54,4 +54,9 @@ def main():
     print(f"{count} NFTs on {chain}" + ("" if complete == "true" else ", as far as the index is complete"))
 
 
-main()
+try:
+    main()
+    sys.stdout.flush()
+except BrokenPipeError:
+    # The reader has gone, as in `wallet.py | head`. Python would complain when it flushes at the end.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

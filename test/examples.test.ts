@@ -132,6 +132,14 @@ test.skipIf(!hasPython)('the Python program prints chains and every page of NFTs
   expect(stdout).toMatch(new RegExp(`^${nfts.length} NFTs on eth`, 'm'))
 })
 
+test.skipIf(!hasPython)('the Python program ends quietly when its reader has enough', async () => {
+  const program = join(examples, 'wallet.py')
+  const environment = { ALMANAC_URL: api.url, ALMANAC_KEY: api.key, PYTHONUNBUFFERED: '1' }
+  const run = new CommandRun(['sh', '-c', `python3 '${program}' ${seeded.alice} | head -n 1`], folder, environment)
+  runs.push(run)
+  expect(await run.ended()).toEqual({ code: 0, stdout: expect.stringMatching(/^eth: active.*\n$/), stderr: '' })
+})
+
 test.skipIf(!hasPython)('the Python of the README prints owners', async () => {
   const run = new CommandRun(['python3', '-c', readmeCode('python')], folder)
   runs.push(run)
