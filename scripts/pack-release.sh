@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes what a release publishes, in a folder: both packages and the bill of materials. Refuses a version that the packages, the
-# changelog and the tag do not agree on. The workflow and the rehearsal both run this.
+# Makes what a release publishes, in a folder: both packages, the bill of materials and their checksums. Refuses a version
+# that the packages, the changelog and the tag do not agree on. The workflow and the rehearsal both run this.
 #   scripts/pack-release.sh FOLDER [TAG]
 set -eu
 cd "$(dirname "$0")/.."
@@ -21,3 +21,4 @@ npm pack --silent --pack-destination "$folder"
 (cd sandbox/dist && npm pack --silent --pack-destination "$folder")
 # The notes of this version alone.
 awk -v heading="## $version" 'index($0, heading) == 1 { on = 1; next } /^## / { on = 0 } on' CHANGELOG.md > "$folder/notes.md"
+(cd "$folder" && sha256sum almanac*.tgz almanac.cdx.json > SHA256SUMS)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Pins what a release is made with: actions by the commit of the version in the comment behind them, images by the digest of
-# their tag. Needs git, and for images docker with buildx. What cannot be resolved is left as it is and named.
+# Pins what a release is made with: actions by the commit of the version in the comment after them, images by the digest
+# of their tag. Needs git, and for images docker with buildx. What cannot be resolved is left as it is and named.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 left=()

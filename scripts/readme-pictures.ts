@@ -54,12 +54,15 @@ function plain(written: string): string {
 
 async function recordCall(curl: string): Promise<Frame[]> {
   const film = new TerminalFilm(size)
-  film.type(`${curl.replace(/limit=\d+/, 'limit=1')} | jq`)
-  const answer = execFileSync('sh', ['-c', curl.replace(/limit=\d+/, 'limit=1')], { encoding: 'utf8' })
+  const short = curl.replace(/limit=\d+/, 'limit=1')
+  film.type(`${short} | jq`)
+  const answer = execFileSync('sh', ['-c', short], { encoding: 'utf8' })
   film.write(Buffer.from(`${JSON.stringify(JSON.parse(answer), null, 2).replaceAll('\n', '\r\n')}\r\n`))
   return await film.frames()
 }
 
+/** High enough for the ribbon of blocks. */
+const viewport = { width: 1_440, height: 980 }
 const requestsEveryMs = 120
 const usedForMs = 45_000
 
@@ -71,7 +74,7 @@ async function photographConsole(target: string): Promise<void> {
   try {
     await sleep(usedForMs)
     for (const theme of ['light', 'dark'] as const) {
-      const page = await browser.newPage({ colorScheme: theme, viewport: { width: 1_280, height: 800 } })
+      const page = await browser.newPage({ colorScheme: theme, viewport })
       await page.goto(`${url}/#key=sandbox`)
       await page.locator('.plots').waitFor()
       // New blocks arrive meanwhile.

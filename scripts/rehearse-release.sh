@@ -1,6 +1,7 @@
 #!/bin/sh
-# A release without publishing: makes the packages as the workflow does, checks them with npm's dry run, installs them into an empty folder as a
-# user would, starts the sandbox there and asks for a first answer. Builds the images too where Docker is.
+# A release without publishing: makes the packages as the workflow does, checks them with npm's dry run, installs them
+# into an empty folder as a user would, starts the sandbox there and asks for a first answer. Builds the images too
+# where Docker is.
 #   npm run release:rehearse
 set -eu
 cd "$(dirname "$0")/.."

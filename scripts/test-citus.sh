@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs the suite of a Citus cluster, with a line for each test as it ends: brings the cluster of citus-cluster.sh up with
-# a spare server, and stops it at the end if it did not run before. Takes arguments of vitest, such as -t "hangs".
+# Runs the suite of a Citus cluster, with a line for each test as it ends: brings the cluster of citus-cluster.sh up
+# with a spare server, and stops it at the end if it did not run before. Takes arguments of vitest, such as -t "hangs".
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 export CITUS_FOLDER="${CITUS_FOLDER:-/tmp/almanac-citus}" CITUS_SPARES=1

@@ -26,7 +26,7 @@ function sourcesBelow(folder: string): { path: string; lines: number }[] {
 /** Comments that run past the width, tests included: `path:line` of each. SQL within the sources counts too. */
 function wideComments(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter(path => /\.tsx?$/.test(path) && !/\.gen\.tsx?$/.test(path) && !/(^|\/)node_modules\//.test(path))
+    .filter(path => /\.(tsx?|sh)$/.test(path) && !/\.gen\.tsx?$/.test(path) && !/(^|\/)node_modules\//.test(path))
     .flatMap(path =>
       readFileSync(join(folder, path), 'utf8')
         .split('\n')
@@ -36,7 +36,7 @@ function wideComments(folder: string): string[] {
 
 /** A line of nothing but a comment, or one that a comment ends. */
 function isComment(line: string): boolean {
-  return /^\s*(\/\/|\/\*|\*|-- )/.test(line) || /\s\/\/ \S/.test(line) || /\*\/$/.test(line)
+  return /^\s*(\/\/|\/\*|\*|-- |# )/.test(line) || /\s\/\/ \S/.test(line) || /\*\/$/.test(line)
 }
 
 /** What is too much: folders with too many files, and a tail of files that are too long. */
