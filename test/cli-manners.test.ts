@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { completionScript } from '../src/cli/completion.ts'
 import { guide } from '../src/cli/demo.ts'
+import { described } from '../src/cli/plan/report.ts'
 import { createProgram } from '../src/cli/program.ts'
 import { openBrowser } from '../src/cli/screen/open-browser.ts'
 import { differentBlocks } from '../src/cli/verify.ts'
@@ -225,6 +226,13 @@ test('verify counts a block once, whatever ranges it is in', () => {
   ] as unknown as Parameters<typeof differentBlocks>[0]
   expect(differentBlocks(results)).toBe(14)
   expect(differentBlocks([])).toBe(0)
+})
+
+test('a plan of a whole chain without a final block does not ask for contracts', () => {
+  const young = { name: 'local', works: [], missing: [], sources: [], isArchive: false, notFinal: 5 }
+  const told = described([young], [], { calls: 2, bytes: 1, seconds: 0 })
+  expect(told).toContain('No block is final yet')
+  expect(told).not.toContain('No contract is configured')
 })
 
 test('a plan of a node without final blocks says what it leaves out, and assumes nothing of nothing', async () => {

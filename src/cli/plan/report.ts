@@ -97,7 +97,9 @@ export function described(plans: readonly ChainPlan[], room: readonly string[], 
   const areEmpty = plans.every(({ works, missing }) => works.length + missing.length === 0)
   const nothing = plans.some(({ sources }) => sources.length > 0)
     ? 'No source has a block: nothing would be indexed.'
-    : 'No contract is configured: nothing is indexed until one is requested.'
+    : plans.some(({ notFinal }) => notFinal > 0)
+      ? 'No block is final yet: there is no history to estimate.'
+      : 'No contract is configured: nothing is indexed until one is requested.'
   return [
     areEmpty ? nothing : table(heading, [...rows, total]),
     '',
