@@ -251,8 +251,8 @@ const commandsOpening = `# Commands
 
 Written by \`npm run generate\` from \`src/cli\`; do not edit.
 
-In a checkout, run a command with \`npx almanac <command>\`; \`npm start -- <options>\` is \`almanac start\`. Data goes
-to stdout, everything else to stderr. Colours appear only on a terminal, and not with \`NO_COLOR\`.
+In a checkout, \`export PATH="$PWD/node_modules/.bin:$PATH"\` gives your shell the command; \`npm start -- <options>\` is
+\`almanac start\`. Data goes to stdout, everything else to stderr. Colours appear only on a terminal, and not with \`NO_COLOR\`.
 
 | exit code | meaning |
 |---|---|

@@ -13,7 +13,22 @@ import typescript from 'highlight.js/lib/languages/typescript'
 import yaml from 'highlight.js/lib/languages/yaml'
 import { Marked, type Token, type Tokens } from 'marked'
 
-const languages = { sh: bash, bash, http, ini, json, nginx, python, py: python, sql, ts: typescript, typescript, yaml }
+const languages = {
+  sh: bash,
+  bash,
+  http,
+  ini,
+  conf: ini,
+  json,
+  nginx,
+  caddyfile: nginx,
+  python,
+  py: python,
+  sql,
+  ts: typescript,
+  typescript,
+  yaml,
+}
 for (const [name, language] of Object.entries(languages)) hljs.registerLanguage(name, language)
 
 export type Heading = { depth: number; id: string; text: string }

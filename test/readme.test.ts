@@ -43,12 +43,10 @@ function begin(line: string): CommandRun {
     ALMANAC_LISTEN: '127.0.0.1:0',
     ALMANAC_OPS_OPEN: 'true',
     HOME: process.env.HOME ?? '',
-    // Where npx links the checkout; it goes with it.
-    npm_config_cache: `${checkout.directory}/.npm`,
     ...address,
   }
   const run = new CommandRun(
-    ['sh', '-euc', `exec ${line.replaceAll(ownNode, node.url)}`],
+    ['sh', '-euc', `${exported}exec ${line.replaceAll(ownNode, node.url)}`],
     checkout.directory,
     environment,
   )
@@ -56,6 +54,8 @@ function begin(line: string): CommandRun {
   return run
 }
 let address: Record<string, string> = {}
+/** What the lines before have set in the same shell. */
+let exported = ''
 
 describe('the commands of the README', { timeout: 180_000 }, () => {
   test('are all known to a test', () => {
@@ -63,7 +63,7 @@ describe('the commands of the README', { timeout: 180_000 }, () => {
     expect(readme.match(/```sh/g)).toHaveLength(shellBlocks.length)
     for (const first of Object.keys(runElsewhere)) expect(blocks).toContain(first)
     const ours = blocks.filter(first => runElsewhere[first] === undefined && !first.startsWith('curl '))
-    expect(ours).toHaveLength(2)
+    expect(ours).toHaveLength(3)
     // Those are asked of the sandbox, by sandbox.test.ts.
     expect(callBlocks.map(({ answer }) => answer !== undefined)).toEqual([true, true, true, false])
   })
@@ -73,9 +73,13 @@ describe('the commands of the README', { timeout: 180_000 }, () => {
       ({ lines: [first] }) => runElsewhere[first!] === undefined && !first!.startsWith('curl '),
     )
     const lines = blocks.flatMap(block => block.lines)
-    expect(lines).toContain('npm start')
+    expect(lines).toContain('almanac start')
     for (const line of lines) {
-      if (line === 'npm start') {
+      if (line.startsWith('export ')) {
+        exported += `${line}\n`
+        continue
+      }
+      if (line === 'almanac start') {
         const service = begin(line)
         address = { ALMANAC_URL: await service.listening() }
         expect(service.stderr).not.toContain('sandbox')

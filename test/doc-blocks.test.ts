@@ -1,0 +1,385 @@
+// Every code block of README, CONTRIBUTING, docs and the other pages is held by something: it runs here beside a real
+// service, or in the test or soak named below, or is read by the program it is for, or stands here with the reason why
+// it cannot run. A new block fails until one of these is true of it.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Command } from 'commander'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { createProgram } from '../src/cli/program.ts'
+import { loadConfig } from '../src/config/load.ts'
+import { type Ended, runHere } from './command-here.ts'
+import { CommandPlace, type CommandRun } from './command-run.ts'
+import { blocksOf, commandsOf, type DocBlock, pages, pageText, root, wordsOf } from './doc-blocks.ts'
+import { truthByContract } from './evm-harness.ts'
+import { type PostgresServer, startPostgres } from './postgres-server.ts'
+import { type SimNode, startSimNode } from './sim/node.ts'
+import { lightBlocks } from './sim/options.ts'
+
+/** By page, or by page and the beginning of a block: the test that runs it. */
+const elsewhere: Readonly<Record<string, string>> = {
+  'README.md': 'test/readme.test.ts',
+  'README.md: curl': 'test/sandbox.test.ts',
+  'README.md: const response': 'test/examples.test.ts',
+  'README.md: import json': 'test/examples.test.ts',
+  'CONTRIBUTING.md': 'test/sandbox.test.ts',
+  'docs/guides/a-whole-chain.md: almanac history': 'test/whole-chain-guide.test.ts',
+  'docs/guides/a-whole-chain.md: almanac config': 'test/whole-chain-guide.test.ts',
+  'docs/guides/development-chain.md': 'test/development-chain.test.ts',
+  'docs/guides/endpoints.md': 'test/init.test.ts',
+  'docs/guides/moving.md': 'test/clients/moving-guide.test.ts',
+  'docs/guides/postgres-and-citus.md: almanac start': 'test/roles.test.ts',
+  'docs/guides/snapshot-of-holders.md': 'test/snapshot-guide.test.ts',
+  'sandbox/README.md': 'scripts/rehearse-release.sh',
+}
+
+/** What no test can run, and why. Commands of Almanac and npm scripts in them are still looked up below. */
+const notRun: Readonly<Record<string, string>> = {
+  'docs/guides/a-whole-chain.md: wget': 'fetches hundreds of gigabytes',
+  'docs/guides/a-whole-chain.md: geth': 'needs a node with the whole chain',
+  'docs/guides/docker.md': 'needs a container engine; package.test.ts builds what the image is made of',
+  'docs/guides/kubernetes.md': 'needs a cluster; kubernetes-files.test.ts checks the manifests',
+  'docs/guides/moving.md: export ALMANAC_COMPARE_KEY': 'asks the hosted service; compare.test.ts runs the command',
+  'docs/guides/postgres-and-citus.md: sudo':
+    'installs packages as root; npm run test:citus makes a cluster the same way',
+  'docs/guides/postgres-and-citus.md: SELECT': 'needs Citus; npm run test:citus runs these functions',
+  'docs/guides/postgres-and-citus.md: almanac start\n': 'needs Citus; npm run test:citus starts on it',
+  'docs/backup.md: BEGIN': 'needs two Citus clusters; citus-restore.test.ts does it',
+  'docs/backup.md: pg_dump': 'needs tools of the version of the server; store-backup.test.ts runs them where they are',
+  'docs/scale.md': 'takes hours; bench/README.md has the results',
+  'bench/README.md': 'takes minutes to hours: these are the measurements themselves',
+}
+
+/** Pages whose shell blocks run here, from top to bottom: beside the service, and once it is stopped. */
+const besideService = [
+  'docs/troubleshooting.md',
+  'docs/annotations.md',
+  'docs/guides/keys-and-limits.md',
+  'docs/guides/agents.md',
+  'docs/guides/operating.md',
+  'docs/guides/whole-lists.md',
+  'docs/guides/a-whole-chain.md: almanac status',
+  'docs/backup.md: almanac store backup',
+]
+const onceStopped = [
+  'docs/backup.md: almanac store restore',
+  'docs/guides/forgetting.md',
+  'docs/guides/postgres-and-citus.md: almanac store copy',
+  'docs/backup.md: psql',
+]
+
+const blocks = pages.flatMap(blocksOf)
+const runnable = blocks.filter(({ language }) => ['sh', 'ts', 'python', 'sql'].includes(language))
+
+const matches = ({ page, text }: DocBlock, key: string): boolean =>
+  key === page || (key.startsWith(`${page}: `) && text.startsWith(key.slice(page.length + 2)))
+
+/** The most exact entry decides. */
+function wayOf(block: DocBlock): string | undefined {
+  const keys = [...Object.keys(elsewhere), ...Object.keys(notRun), ...besideService, ...onceStopped]
+  return keys.filter(key => matches(block, key)).sort((one, other) => other.length - one.length)[0]
+}
+
+describe('every block', () => {
+  test('is fenced and says its language', () => {
+    const known = ['sh', 'ts', 'python', 'sql', 'yaml', 'json', 'nginx', 'caddyfile', 'conf', 'text']
+    // The synopses of the generated page are the program's own.
+    const others = blocks.filter(
+      ({ page, isFenced, language }) => page !== 'docs/commands.md' && !(isFenced && known.includes(language)),
+    )
+    expect(others.map(({ page, first }) => `${page}: ${first}`)).toEqual([])
+  })
+
+  test('that can run does, or says why not', () => {
+    expect(runnable.length).toBeGreaterThan(60)
+    expect(runnable.filter(block => wayOf(block) === undefined)).toEqual([])
+    const used = new Set(runnable.map(wayOf))
+    const all = [...Object.keys(elsewhere), ...Object.keys(notRun), ...besideService, ...onceStopped]
+    expect(all.filter(key => !used.has(key))).toEqual([])
+    for (const file of Object.values(elsewhere)) expect(existsSync(join(root, file)), file).toBe(true)
+  })
+
+  test('that is JSON can be read', () => {
+    for (const { text } of blocks.filter(({ language }) => language === 'json'))
+      expect(() => JSON.parse(text)).not.toThrow()
+  })
+})
+
+test('one sentence says what Almanac is', () => {
+  const { description }: { description: string } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const sentence = `Almanac is a${description.slice(1)}`
+  for (const page of ['README.md', 'docs/README.md']) {
+    const text = pageText(page).replaceAll(/<picture>.*?<\/picture>/gs, '')
+    expect(/^(?!#|$).+?(?=\. |\.$)\./ms.exec(text)![0].replaceAll('\n', ' '), page).toBe(sentence)
+  }
+  expect(readFileSync(join(root, 'Dockerfile'), 'utf8')).toContain(
+    `org.opencontainers.image.description="${description}"`,
+  )
+  const [listed] = /^## Served.*?^## Notes/ms.exec(pageText('docs/operations.md'))!
+  const served = listed.match(/^\| `\w+` \|/gm)!
+  expect(pageText('README.md')).toContain(` ${served.length} operations`)
+})
+
+type Tree = { [name: string]: unknown }
+
+/** What a page shows of a file is added to the rest of it. */
+function merged(base: Tree, over: Tree): Tree {
+  const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value)
+  const entries = Object.entries(over).map(([name, value]) => {
+    const under = base[name]
+    return [name, isTree(value) && isTree(under) ? merged(under, value) : value]
+  })
+  return { ...base, ...Object.fromEntries(entries) }
+}
+
+test('settings are read by the real reader, without a warning', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-settings-'))
+  const shown = blocks.filter(({ language }) => language === 'yaml')
+  expect(shown.length).toBeGreaterThan(8)
+  const base = { chains: { eth: { rpc: 'http://127.0.0.1:8545', index: 'full' } } }
+  try {
+    writeFileSync(join(folder, 'historical_roots.ssz'), Buffer.alloc(32))
+    for (const { page, text } of shown) {
+      // An indented one is a setting of a chain that the page has shown before.
+      const own = parse(text)
+      const tree = merged(base, text.startsWith(' ') ? { chains: { eth: own } } : own)
+      const file = join(folder, 'almanac.yaml')
+      writeFileSync(file, JSON.stringify(tree))
+      expect(loadConfig({ file, environment: {} }).warnings, `${page}: ${text}`).toEqual([])
+    }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+describe('settings of a proxy', () => {
+  const ofLanguage = (language: string) => blocks.filter(block => block.language === language).map(({ text }) => text)
+  const has = (program: string) => spawnSync(program, ['-v']).error === undefined
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-proxy-'))
+  afterAll(() => rmSync(folder, { recursive: true }))
+
+  test('are whole', () => {
+    expect([ofLanguage('nginx').length, ofLanguage('caddyfile').length]).toEqual([2, 3])
+    for (const text of [...ofLanguage('nginx'), ...ofLanguage('caddyfile')]) {
+      expect(text.match(/\{$/gm)?.length).toBe(text.match(/^\s*\}$/gm)?.length)
+    }
+    for (const line of ofLanguage('nginx').join('\n').split('\n')) expect(line).toMatch(/[;{}]$|^$/)
+  })
+
+  test.skipIf(!has('nginx'))('are accepted by nginx, the shorter one in its place', () => {
+    const [whole, part] = ofLanguage('nginx') as [string, string]
+    const options = [
+      'req',
+      '-x509',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:prime256v1',
+      '-nodes',
+      '-days',
+      '1',
+    ]
+    execFileSync('openssl', [...options, '-subj', '/CN=almanac', '-keyout', 'key.pem', '-out', 'cert.pem'], {
+      cwd: folder,
+      stdio: 'ignore',
+    })
+    const isOld = !/nginx\/1\.(2[5-9]|[3-9]\d)/.test(spawnSync('nginx', ['-v'], { encoding: 'utf8' }).stderr)
+    for (const text of [whole, whole.replace(/ {4}location \/ \{.*?^ {4}\}/ms, part)]) {
+      const there = text
+        .replace(/\/etc\/letsencrypt\/live\/almanac\.example\.com\/(fullchain|privkey)\.pem/g, (_, name) =>
+          join(folder, name === 'privkey' ? 'key.pem' : 'cert.pem'),
+        )
+        // As the page says of older versions.
+        .replace('listen 443 ssl;\n    http2 on;', isOld ? 'listen 443 ssl http2;' : 'listen 443 ssl;\n    http2 on;')
+      writeFileSync(join(folder, 'nginx.conf'), `pid ${folder}/pid;\nevents {}\nhttp {\n${there}\n}\n`)
+      const { status, stderr } = spawnSync(
+        'nginx',
+        ['-t', '-e', join(folder, 'errors'), '-c', join(folder, 'nginx.conf')],
+        {
+          encoding: 'utf8',
+        },
+      )
+      expect(status, stderr).toBe(0)
+    }
+  })
+
+  test.skipIf(!has('caddy'))('are accepted by Caddy', () => {
+    for (const text of ofLanguage('caddyfile')) {
+      writeFileSync(join(folder, 'Caddyfile'), `${text}\n`)
+      const { status, stderr } = spawnSync('caddy', ['adapt', '--config', join(folder, 'Caddyfile')], {
+        encoding: 'utf8',
+      })
+      expect(status, stderr).toBe(0)
+    }
+  })
+})
+
+describe('what pages name', () => {
+  const code = (page: string) => [...pageText(page).matchAll(/`([^`\n]+)`/g)].map(([, text]) => text!)
+
+  test('commands and options of Almanac exist', async () => {
+    const program = await createProgram()
+    const named = pages.flatMap(page => [
+      ...code(page).filter(text => text.startsWith('almanac ')),
+      ...blocksOf(page)
+        .filter(({ language }) => language === 'sh')
+        .flatMap(({ text }) =>
+          [...text.matchAll(/(?:^|-- | almanac )almanac (.+)$/gm)].map(([, words]) => `almanac ${words}`),
+        ),
+    ])
+    expect(named.length).toBeGreaterThan(100)
+    expect(named.flatMap(line => unknownIn(program, line))).toEqual([])
+  })
+
+  test('npm scripts exist', () => {
+    const { scripts }: { scripts: Record<string, string> } = JSON.parse(
+      readFileSync(join(root, 'package.json'), 'utf8'),
+    )
+    const current = pages.filter(page => page !== 'CHANGELOG.md')
+    const named = current.flatMap(page =>
+      [...pageText(page).matchAll(/npm run (?:-s )?([a-z][\w:-]*)/g)].map(([, name]) => name!),
+    )
+    expect(named.length).toBeGreaterThan(20)
+    expect(named.filter(name => scripts[name] === undefined)).toEqual([])
+  })
+})
+
+/** Which words of a line are no command and no option of its command. */
+function unknownIn(program: Command, line: string): string[] {
+  const words = line
+    .split(/\s+#|[|<>;]/)[0]!
+    .split(/\s+/)
+    .slice(1)
+  let command = program
+  while (command.commands.length > 0 && words.length > 0 && !words[0]!.startsWith('-')) {
+    const next = command.commands.find(each => each.name() === words[0])
+    if (next === undefined) return /^[a-z]/.test(words[0]!) ? [line] : []
+    command = next
+    words.shift()
+  }
+  const options = [...command.options, ...program.options].flatMap(({ long, short }) => [long, short])
+  const given = words.filter(word => /^--?[a-z]/.test(word)).map(word => word.split('=')[0]!)
+  return given.every(option => option === '--help' || options.includes(option)) ? [] : [line]
+}
+
+describe('the blocks of operators', { timeout: 180_000 }, () => {
+  let place: CommandPlace
+  let nodes: SimNode[] = []
+  let service: CommandRun
+  let server: PostgresServer
+  let contract: string
+  let transaction: string
+  const key = 'a-key-of-the-operator'
+  let environment: Record<string, string>
+
+  beforeAll(async () => {
+    place = new CommandPlace()
+    const light = { height: 200, hashes: 'real', ...lightBlocks } as const
+    nodes = [
+      await startSimNode({ chain: { chainId: 1, ...light } }),
+      await startSimNode({ chain: { chainId: 137, ...light } }),
+    ]
+    const [eth, polygon] = nodes as [SimNode, SimNode]
+    const [first] = truthByContract(eth.chain, { from: 1, to: eth.chain.finalized })
+    contract = first![0]
+    transaction = first![1][0]!.transactionHash
+    place.configure({ eth: { rpc: eth.url, index: 'full' }, polygon: { rpc: polygon.url, index: 'full' } })
+    mkdirSync(join(place.directory, 'backups'))
+    mkdirSync(join(place.directory, 'bin'))
+    const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
+    const program = join(place.directory, 'bin/almanac')
+    writeFileSync(program, `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`)
+    chmodSync(program, 0o755)
+    writeFileSync(join(place.directory, 'names.csv'), `address,label\n${contract},Somebody\n`)
+    writeFileSync(join(place.directory, 'names.json'), JSON.stringify({ [contract]: 'Somebody' }))
+    for (const name of ['verified.csv', 'spam.csv'])
+      writeFileSync(join(place.directory, name), `address\n${contract}\n`)
+    service = place.begin(['start', '--listen', '127.0.0.1:0'], { ALMANAC_KEY: key })
+    environment = { ALMANAC_URL: await service.listening(), ALMANAC_KEY: key }
+  })
+  afterAll(async () => {
+    await place?.dispose()
+    for (const node of nodes) await node.close()
+    await server?.stop()
+  })
+
+  /** As it stands there, with what this machine has in place of what the page can only name. */
+  function adapted(command: string): string {
+    const there: readonly [string | RegExp, string][] = [
+      [/0x<hash>\[:<log index>\]/g, transaction],
+      [/0x…|0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d/g, contract],
+      [/http:\/\/(127\.0\.0\.1|localhost):8080/g, environment.ALMANAC_URL!],
+      ['X-API-Key: …', `X-API-Key: ${key}`],
+      ['/backups/', `${place.directory}/backups/`],
+      ['<process id>', String(service.child.pid)],
+      // Nobody is there to be asked.
+      [/^(almanac forget \S+( --(contract|view) \S+)?)/g, '$1 --yes'],
+    ]
+    return there.reduce((text, [from, to]) => text.replaceAll(from, to), command)
+  }
+
+  async function run(command: string): Promise<Ended> {
+    const words = wordsOf(command)
+    if (words?.[0] === 'almanac') return await runHere(words.slice(1), place.directory, environment)
+    const env = { ...environment, PATH: `${join(place.directory, 'bin')}:${process.env.PATH}` }
+    const { status, stdout, stderr } = spawnSync('sh', ['-euc', command], {
+      cwd: place.directory,
+      encoding: 'utf8',
+      env,
+    })
+    return { code: status, stdout, stderr }
+  }
+
+  async function runBlocks(key: string, change = (text: string) => text): Promise<string> {
+    let printed = ''
+    for (const block of runnable.filter(each => wayOf(each) === key))
+      for (const command of commandsOf(block.text)) {
+        const { code, stdout, stderr } = await run(change(adapted(command)))
+        expect([command, code], stderr).toEqual([command, 0])
+        printed += stdout
+      }
+    return printed
+  }
+
+  test.each(besideService)('%s', async key => {
+    const printed = await runBlocks(key)
+    if (key.endsWith('whole-lists.md')) expect(printed).toMatch(/^# complete rows=\d+ block=\d+$/m)
+    if (key.endsWith('annotations.md')) expect(printed).toContain('Somebody')
+  })
+
+  test('those for a service that is stopped', async () => {
+    service.child.kill('SIGTERM')
+    expect((await service.ended()).code).toBe(0)
+    const [restore, forget, copy, keys] = onceStopped as [string, string, string, string]
+    await runBlocks(restore)
+    server = await startPostgres()
+    const database = await server.createDatabase()
+    await runBlocks(copy, text => text.replace(/postgres:\S+/, database))
+    await runBlocks(forget)
+    if (spawnSync('psql', ['--version']).status !== 0) return
+    const restored = await server.createDatabase(database)
+    const client = new pg.Client({ connectionString: database })
+    await client.connect()
+    await client.query('UPDATE keys SET revoked_at = 1')
+    await client.end()
+    await runBlocks(keys, text =>
+      text.replaceAll(/postgres:\S+?\/almanac(_restored)?(?= )/g, (_, other) => (other ? restored : database)),
+    )
+    const after = new pg.Client({ connectionString: restored })
+    await after.connect()
+    expect((await after.query('SELECT DISTINCT revoked_at FROM keys')).rows).toEqual([{ revoked_at: '1' }])
+    // Names of settings that the server itself knows; those of Citus are in the suite's own cluster.
+    const settings = blocks
+      .filter(({ language }) => language === 'conf')
+      .flatMap(({ text }) => [...text.matchAll(/^([\w.]+) = /gm)])
+    const names = settings.map(([, name]) => name!).filter(name => !name.startsWith('citus.'))
+    expect(names.length).toBeGreaterThan(8)
+    const { rows } = await after.query('SELECT name FROM pg_settings WHERE name = ANY($1)', [names])
+    await after.end()
+    expect(rows.map(({ name }) => name).sort()).toEqual([...new Set(names)].sort())
+  })
+})
