@@ -20,13 +20,18 @@ export type SolanaNode = {
 
 // The package exists for two platforms. Elsewhere SURFPOOL_NODE can name a Node that runs it in an emulator, and
 // SURFPOOL_MODULE its file.
-const surfpoolModule =
-  process.env.SURFPOOL_MODULE ??
-  ['@solana/surfpool-linux-x64-gnu', '@solana/surfpool-darwin-arm64'].find(name => loads(name))
+const surfpoolPackages = ['@solana/surfpool-linux-x64-gnu', '@solana/surfpool-darwin-arm64']
+const surfpoolModule = process.env.SURFPOOL_MODULE ?? surfpoolPackages.find(name => loads(name))
+
+/** Installed where Surfpool has no package; on another machine one may be there for other reasons. */
+const litesvmPackages = ['linux-arm64-gnu', 'darwin-x64', 'linux-x64-gnu', 'darwin-arm64'].map(
+  name => `litesvm-${name}`,
+)
+export const litesvmPackage = litesvmPackages.find(name => loads(name))
 
 export const solanaPackages: NodePackages = {
-  called: 'litesvm',
-  names: ['litesvm'],
+  called: 'Surfpool or litesvm',
+  names: [...surfpoolPackages, ...litesvmPackages],
   platforms: ['linux x64', 'linux arm64', 'darwin x64', 'darwin arm64'],
 }
 
@@ -37,7 +42,7 @@ export const hasSurfpool = surfpoolModule !== undefined
 /** Undefined where no node runs on this machine. */
 export const solanaNodeKind: SolanaNodeKind | undefined = hasSurfpool
   ? 'surfpool'
-  : loads('litesvm')
+  : litesvmPackage !== undefined
     ? 'litesvm'
     : undefined
 

@@ -1,13 +1,14 @@
 // A small node that runs the real token programs in process: enough JSON-RPC and WebSocket for the portfolio, with
 // `minContextSlot` and notifications like a validator's. For machines that cannot run Surfpool.
 import { createServer } from 'node:http'
+import { createRequire } from 'node:module'
 import { base58 } from '@scure/base'
-import { FailedTransactionMetadata, LiteSVM } from 'litesvm'
+import type * as Native from 'litesvm/dist/internal.js'
 import { type WebSocket, WebSocketServer } from 'ws'
 import { listen } from './listen.ts'
 import { clockSysvar, systemProgram } from './solana-addresses.ts'
-import type { SolanaNode, SolanaNodeOptions } from './solana-node.ts'
-import { decodeTransaction, type SignedTransaction } from './solana-wire.ts'
+import { litesvmPackage, type SolanaNode, type SolanaNodeOptions } from './solana-node.ts'
+import { decodeTransaction } from './solana-wire.ts'
 
 const slotMsDefault = 100
 
@@ -20,10 +21,6 @@ type Subscription = {
   filters: Filter[]
 }
 type Account = { lamports: bigint; programAddress: string; data: Uint8Array }
-/** The library brands addresses and amounts; they are plain here. */
-type Key = Parameters<LiteSVM['getAccount']>[0]
-type Lamports = Parameters<LiteSVM['airdrop']>[1]
-type Transaction = Parameters<LiteSVM['sendTransaction']>[0]
 
 export type ProgramNodeOptions = SolanaNodeOptions & {
   /** Answers `jsonParsed` for a token account; without it, that encoding is refused. */
@@ -32,7 +29,12 @@ export type ProgramNodeOptions = SolanaNodeOptions & {
 
 export async function startProgramNode(options: ProgramNodeOptions = {}): Promise<SolanaNode> {
   const { parseTokenAccount, firstSlot = 0, slotMs = slotMsDefault } = options
-  const svm = new LiteSVM().withNativeMints().withTransactionHistory(0n).withBlockhashCheck(false)
+  // The native package alone: the library around it would install all of Solana's kit, to encode what is bytes here.
+  const native: typeof Native = createRequire(import.meta.url)(litesvmPackage!)
+  const svm = new native.LiteSvm()
+  svm.withNativeMints()
+  svm.setTransactionHistory(0n)
+  svm.setBlockhashCheck(false)
   if (firstSlot > 0) svm.warpToSlot(BigInt(firstSlot))
   const subscriptions = new Map<number, Subscription>()
   let nextSubscription = 1
@@ -40,8 +42,8 @@ export async function startProgramNode(options: ProgramNodeOptions = {}): Promis
 
   const slot = () => Number(svm.getClock().slot)
   const accountAt = (key: string): Account | undefined => {
-    const account = svm.getAccount(key as Key)
-    return account.exists && account.lamports > 0n ? account : undefined
+    const account = svm.getAccount(base58.decode(key))
+    return account === null || account.lamports() === 0n ? undefined : plain(account)
   }
   const tick = () => {
     const clock = svm.getClock()
@@ -83,23 +85,27 @@ export async function startProgramNode(options: ProgramNodeOptions = {}): Promis
     getTokenAccountsByOwner: ([owner, { programId }, options]: [string, { programId: string }, Options]) =>
       at(options, () =>
         svm
-          .getProgramAccounts(programId as Key)
-          .filter(account => account.lamports > 0n && isTokenAccountOf(account.data as Uint8Array, owner))
-          .map(account => ({ pubkey: account.address, account: shown(account as unknown as Account, options) })),
+          .getProgramAccounts(base58.decode(programId))
+          .map(found => ({ pubkey: base58.encode(found.address), account: plain(found.account()) }))
+          .filter(({ account }) => account.lamports > 0n && isTokenAccountOf(account.data, owner))
+          .map(({ pubkey, account }) => ({ pubkey, account: shown(account, options) })),
       ),
     sendTransaction: ([wire]: [string]) => {
-      const transaction = decodeTransaction(Buffer.from(wire, 'base64'))
-      const result = svm.sendTransaction(asTransaction(transaction))
-      if (result instanceof FailedTransactionMetadata)
+      const bytes = Buffer.from(wire, 'base64')
+      const transaction = decodeTransaction(bytes)
+      const result = isLegacy(transaction) ? svm.sendLegacyTransaction(bytes) : svm.sendVersionedTransaction(bytes)
+      if (result instanceof native.FailedTransactionMetadata)
         throw new RpcError(-32002, `${result.toString()} ${result.meta().logs().join(' | ')}`)
       svm.expireBlockhash()
       for (const key of transaction.keys) notifyAccount(key)
       return base58.encode(result.signature())
     },
     simulateTransaction: ([wire]: [string]) => {
-      const transaction = decodeTransaction(Buffer.from(wire, 'base64'))
-      const result = svm.simulateTransaction(asTransaction(transaction))
-      if (result instanceof FailedTransactionMetadata) throw new RpcError(-32002, result.toString())
+      const bytes = Buffer.from(wire, 'base64')
+      const result = isLegacy(decodeTransaction(bytes))
+        ? svm.simulateLegacyTransaction(bytes)
+        : svm.simulateVersionedTransaction(bytes)
+      if (result instanceof native.FailedTransactionMetadata) throw new RpcError(-32002, result.toString())
       const data = Buffer.from(result.meta().returnData().data()).toString('base64')
       return { context: { slot: slot() }, value: { err: null, returnData: { data: [data, 'base64'] } } }
     },
@@ -154,18 +160,12 @@ export async function startProgramNode(options: ProgramNodeOptions = {}): Promis
     rpcUrl: await listen(http),
     wsUrl: (await listen(ws)).replace('http:', 'ws:'),
     async fund(address, amount) {
-      svm.airdrop(address as Key, BigInt(amount) as Lamports)
+      svm.airdrop(base58.decode(address), BigInt(amount))
       notifyAccount(address)
     },
     async setAccount(address, { lamports: balance, data, program }) {
-      svm.setAccount({
-        address: address as Key,
-        lamports: BigInt(balance) as Lamports,
-        programAddress: program as Key,
-        data,
-        executable: false,
-        space: BigInt(data.length),
-      })
+      const account = new native.Account(BigInt(balance), data, base58.decode(program), false, 0n)
+      svm.setAccount(base58.decode(address), account)
       notifyAccount(address)
     },
     async travelTo(unixTimestamp) {
@@ -229,7 +229,11 @@ function described(account: Account, { offset = 0, length = account.data.length 
   }
 }
 
-function asTransaction({ message, signatures }: SignedTransaction): Transaction {
-  const byKey = signatures.map(({ key, signature }) => [key, signature])
-  return { messageBytes: message, signatures: Object.fromEntries(byKey) } as unknown as Transaction
-}
+const plain = (account: Native.Account): Account => ({
+  lamports: account.lamports(),
+  programAddress: base58.encode(account.owner()),
+  data: account.data(),
+})
+
+/** The highest bit of a message's first byte says that a version follows. */
+const isLegacy = ({ message }: { message: Uint8Array }): boolean => message[0]! < 0x80
