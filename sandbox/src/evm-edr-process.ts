@@ -2,8 +2,8 @@
 // eth_getBlockReceipts, so this file collects single receipts; it changes no other answer.
 import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
-import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
+import { listen } from './listen.ts'
 
 type Request = { id: unknown; method: string; params: unknown[] }
 type Answer = { result?: unknown; error?: unknown }
@@ -95,6 +95,4 @@ const server = createServer(async (request, response) => {
   response.setHeader('content-type', 'application/json')
   response.end(JSON.stringify(Array.isArray(asked) ? answers : answers[0]))
 })
-server.listen(0, '127.0.0.1', () => {
-  process.stdout.write(`Listening on 127.0.0.1:${(server.address() as AddressInfo).port}\n`)
-})
+process.stdout.write(`Listening on ${(await listen(server)).slice('http://'.length)}\n`)

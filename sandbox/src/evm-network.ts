@@ -2,7 +2,7 @@
 // with the same blocks, because an indexer that stored the old ones would not believe others.
 import type { Hex } from 'ox/Hex'
 import { type EvmNode, type EvmNodeOptions, startEvmNode } from './evm-node.ts'
-import type { NodeNews } from './node-news.ts'
+import { isLost, type NodeNews } from './node-news.ts'
 import { type Relay, startRelay } from './relay.ts'
 
 type Mined = { transactions: readonly Hex[]; timestamp: number } | { empty: readonly number[] }
@@ -62,7 +62,9 @@ export class EvmNetwork implements EvmNode {
     try {
       return await work()
     } catch (failure) {
-      if (this.#closed || (await this.#head().catch(() => undefined)) !== undefined) throw failure
+      // Of a lost request nobody knows what the node did: only another node surely has the blocks.
+      const isRefusal = !isLost(failure) && (await this.#head().catch(() => undefined)) !== undefined
+      if (this.#closed || isRefusal) throw failure
       report({ event: 'node stopped answering', reason: (failure as Error).message })
     }
     await this.#replace()

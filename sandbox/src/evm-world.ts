@@ -124,8 +124,9 @@ export class EvmWorld {
   /** Mines mostly empty blocks up to the present, so an indexer has some history to read. */
   async #playHistory(): Promise<void> {
     const seconds = Math.floor(Date.now() / 1_000) - this.#genesisTimestamp
-    const interval = Math.max(1, Math.floor(seconds / (historyBlocks + 2)))
-    const momentOf = (block: number): number => this.#genesisTimestamp + block * interval
+    // The last one is of now: a whole number of seconds for each would leave it minutes in the past.
+    const momentOf = (block: number): number =>
+      this.#genesisTimestamp + Math.floor((block * seconds) / (historyBlocks + 1))
     const gap = Math.floor(historyBlocks / busyBlocks)
     for (let block = 2; block <= historyBlocks; block += gap) {
       await this.#node.mineEmpty(Array.from({ length: gap - 1 }, (_, index) => momentOf(block + index)))
