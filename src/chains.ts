@@ -266,12 +266,15 @@ export class ChainTable {
   readonly all: readonly Chain[]
   /** The operator's own. */
   readonly added: readonly Chain[]
+  /** Those that the operator wants indexed, whether or not a node ever answered. */
+  readonly configured: readonly Chain[]
   readonly #byName: Map<string, Chain>
   readonly #byId: Map<number, Chain>
 
-  constructor(added: readonly Chain[] = []) {
+  constructor(added: readonly Chain[] = [], configured: readonly string[] = []) {
     this.added = added
     this.all = [...builtInChains, ...added]
+    this.configured = this.all.filter(({ name }) => configured.includes(name))
     this.#byName = new Map(this.all.map(chain => [chain.name.toLowerCase(), chain]))
     this.#byId = new Map(this.all.map(chain => [chain.id, chain]))
   }

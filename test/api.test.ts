@@ -267,6 +267,64 @@ describe('NFT transfers', () => {
   })
 })
 
+describe('a chain that is not configured', () => {
+  const reasonOf = (response: Response) => response.headers.get('x-index-incomplete-reason')
+  const nothing = '0x1111111111111111111111111111111111111111'
+  const said = 'bsc is not configured here (configured: eth, polygon)'
+  let own: ServedApi
+  beforeAll(async () => {
+    own = await serveApi({ parts: { chains: new ChainTable([], ['polygon', 'eth']), reportedChains: async () => [] } })
+  })
+  afterAll(() => own.close())
+
+  test('says so beside the same body, on every operation, compressed and kept or not', async () => {
+    const path = `/api/v2/nft/${nothing}/transfers?chain=bsc`
+    for (const encoding of ['identity', 'gzip', 'br', 'identity']) {
+      const response = await own.get(path, { 'accept-encoding': encoding })
+      expect([response.status, reasonOf(response)]).toEqual([200, said])
+      expect(await response.json()).toMatchObject({ result: [], block_exists: false, index_complete: false })
+    }
+    const tag = (await own.get(path)).headers.get('etag')!
+    const unchanged = await own.get(path, { 'if-none-match': tag })
+    expect([unchanged.status, reasonOf(unchanged)]).toEqual([304, said])
+    const paths = [
+      ...[`/nft/${nothing}/owners?chain=bsc`, `/${nothing}/nft?chain=0x38`, `/${nothing}/nft/transfers?chain=56`],
+      ...[`/nft/${nothing}/stats?chain=BSC`, `/wallets/${nothing}/chains?chains=bsc,eth`],
+    ]
+    for (const each of paths) expect([each, reasonOf(await own.get(`/api/v2.2${each}`))]).toEqual([each, said])
+    expect(reasonOf(await own.get(path, { accept: 'text/csv' }))).toBe(said)
+    const missing = await own.get(`/api/v2/nft/${nothing}/metadata?chain=bsc`)
+    expect(await missing.json()).toMatchObject({ message: `No NFT contract is known at this address: ${said}` })
+    const several = await own.get(`/api/v2/wallets/${nothing}/chains?chains=bsc,eth,fantom`)
+    expect(reasonOf(several)).toBe('bsc, fantom are not configured here (configured: eth, polygon)')
+  })
+
+  test('is another matter than one whose index is being filled, or that another process has', async () => {
+    for (const query of ['', '?chain=eth', '?chain=polygon']) {
+      const response = await own.get(`/api/v2/nft/${nothing}/transfers${query}`)
+      expect([response.headers.get('x-index-complete'), reasonOf(response)]).toEqual(['false', null])
+    }
+    const chains = new ChainTable()
+    const elsewhere = await serveApi({ parts: { chains, reportedChains: async () => ['bsc'] } })
+    try {
+      expect(reasonOf(await elsewhere.get(`/api/v2/nft/${nothing}/transfers?chain=bsc`))).toBeNull()
+      const response = await elsewhere.get(`/api/v2/nft/${nothing}/transfers`)
+      expect(reasonOf(response)).toBe('eth is not configured here (configured: bsc)')
+    } finally {
+      await elsewhere.close()
+    }
+  })
+
+  test('is listed apart where an unknown one is refused', async () => {
+    const refused = await own.get(`/api/v2/nft/${nothing}/transfers?chain=solana`)
+    expect(refused.status).toBe(400)
+    expect(await refused.json()).toMatchObject({
+      message: 'chain must be a valid enum value',
+      details: { accepted: expect.arrayContaining(['bsc', '0x38']), configured: ['eth', 'polygon'] },
+    })
+  })
+})
+
 describe('wallet chains', () => {
   test('are the active ones, in the order of the chain table', async () => {
     const response = await api.get(wallet(seeded.alice))
@@ -289,10 +347,9 @@ describe('wallet chains', () => {
   })
 
   test('name a configured chain whose node never answered as incomplete, also in the first answer', async () => {
-    const chains = new ChainTable()
-    const configured = ['eth', 'polygon', 'fantom'].map(name => chains.parse(name)!)
+    const chains = new ChainTable([], ['eth', 'polygon', 'fantom'])
     const incompleteAt = async (fill: (store: Store) => Promise<void>) => {
-      const served = await serveApi({ fill, parts: { chains, configured } })
+      const served = await serveApi({ fill, parts: { chains } })
       try {
         const answers = ['v2', 'v2.2'].map(version => served.get(wallet(seeded.alice, '', version)))
         return (await Promise.all(answers)).map(({ status, headers }) => [
@@ -308,7 +365,7 @@ describe('wallet chains', () => {
     const block = { number: 5, hash: `0x${'5'.repeat(64)}` as Hash, timestamp: 1 }
     const full = { scope: 'full', from: 0, to: 5, evidence: 'receipts-root' } as const
     const twoOfThree = async (store: Store) => {
-      for (const { id: chain } of configured.slice(0, 2)) {
+      for (const { id: chain } of chains.configured.slice(0, 2)) {
         await store.commitCold({ chain, covered: [full], blocks: [block], transfers: [], activity: noActivity })
         await store.putHead(chain, block)
       }

@@ -164,7 +164,7 @@ describe.each(engineNames)('on %s', name => {
       const sender = wallets.find(wallet => expectedSent(node.chain, wallet) !== undefined)!
       await indexer.ensureWallet(sender, patienceMs)
       expect((await store.activityOf(sender)).get(chain)?.last).toEqual(expectedSent(node.chain, sender)?.last)
-      const operation = new WalletChains(store, { table: new ChainTable(), configured: [] })
+      const operation = new WalletChains(store, new ChainTable())
       const ask = () =>
         operation.answer({ wallet: sender, chains: undefined }, {
           key: undefined,

@@ -2013,6 +2013,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
@@ -2110,6 +2112,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
@@ -2230,6 +2234,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
@@ -2350,6 +2356,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
@@ -2443,6 +2451,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
@@ -2536,6 +2546,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
@@ -2624,6 +2636,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
@@ -2713,6 +2727,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
@@ -2815,6 +2831,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
@@ -2916,6 +2934,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
@@ -3031,6 +3051,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
@@ -3148,6 +3170,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
@@ -3248,6 +3272,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
@@ -3345,6 +3371,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
@@ -3447,6 +3475,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
@@ -3551,6 +3581,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
@@ -3650,6 +3682,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
@@ -3750,6 +3784,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
@@ -3829,6 +3865,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
@@ -3908,6 +3946,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
@@ -3977,6 +4017,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
@@ -4043,6 +4085,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
@@ -4124,6 +4168,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
@@ -4206,6 +4252,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
@@ -4309,6 +4357,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
@@ -4414,6 +4464,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
@@ -4488,6 +4540,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
@@ -4559,6 +4613,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
@@ -4613,6 +4669,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
@@ -4667,6 +4725,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
@@ -4723,6 +4783,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
@@ -4779,6 +4841,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
@@ -4835,6 +4899,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
@@ -4892,6 +4958,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
         };
@@ -4947,6 +5015,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
         };
         content: {
           "application/json": components["schemas"]["DateToBlock"];
@@ -5000,6 +5070,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
         };
         content: {
           "application/json": components["schemas"]["DateToBlock"];
@@ -5151,6 +5223,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
         };
         content: {
           "application/json": components["schemas"]["WalletChains"];
@@ -5204,6 +5278,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
         };
         content: {
           "application/json": components["schemas"]["WalletChains"];
@@ -5457,6 +5533,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
         };
         content: {
           "application/json": components["schemas"]["ContractMetadata"];
@@ -5511,6 +5589,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
         };
         content: {
           "application/json": components["schemas"]["ContractMetadata"];
@@ -5560,6 +5640,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
         };
         content: {
           "application/json": components["schemas"]["ContractMetadataList"];
@@ -5608,6 +5690,8 @@ export interface operations {
           "X-Index-Evidence"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
         };
         content: {
           "application/json": components["schemas"]["ContractMetadataList"];

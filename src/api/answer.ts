@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, crc32, gzip } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
+import type { Chain } from '../chains.ts'
 import { type Evidence, shownEvidence } from '../model.ts'
 import type { Dialect } from './params.ts'
 import type { ApiRequest } from './request.ts'
@@ -90,6 +91,11 @@ export function completenessHeaders(
     ...(block < 0 ? {} : { 'X-Block-Number': `${block}` }),
     ...(evidence === undefined ? {} : { 'X-Index-Evidence': shownEvidence(evidence) }),
   }
+}
+
+/** A name that an operator chose may not fit into a header. The id always does. */
+export function headerName({ name, hexId }: Pick<Chain, 'name' | 'hexId'>): string {
+  return /^[\x21-\x2b\x2d-\x7e ]+$/.test(name) ? name : hexId
 }
 
 // Compressed forms of an answer.

@@ -1,5 +1,5 @@
 // What the routes work with. The CLI constructs the dependencies; the app adds what it shares between requests.
-import type { Chain, ChainTable } from '../chains.ts'
+import type { ChainTable } from '../chains.ts'
 import { type Config, settingsSchema } from '../config/settings.ts'
 import type { Gatekeeper } from '../keys/gatekeeper.ts'
 import type { Log } from '../log.ts'
@@ -46,8 +46,8 @@ export type Context = AppDependencies & {
 export type AppDependencies = {
   store: Store
   chains: ChainTable
-  /** The EVM chains that the operator wants indexed, whether or not a node ever answered. */
-  configured?: readonly Chain[] | undefined
+  /** Chains that other processes on the store index, by name. Absent: there are none. */
+  reportedChains?: (() => Promise<readonly string[]>) | undefined
   settings: ApiSettings
   gatekeeper: Gatekeeper
   /** The key of `ALMANAC_KEY`, which cannot be revoked over HTTP. */

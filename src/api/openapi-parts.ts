@@ -226,6 +226,9 @@ export const indexHeaders = {
     'Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders.',
   ),
   'X-Index-Incomplete-Chains': header('Chains whose history is not complete.'),
+  'X-Index-Incomplete-Reason': header(
+    'Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled.',
+  ),
 }
 export const stateHeaders = {
   ...indexHeaders,

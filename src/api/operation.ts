@@ -5,6 +5,7 @@ import type { ReadReplica, Store } from '../store/store.ts'
 import { overloaded } from './admission-queue.ts'
 import { type Answer, deliver, type ReadyAnswer } from './answer.ts'
 import type { ApiSettings, Context } from './context.ts'
+import { explainNotFound, withReason } from './evm/not-indexed.ts'
 import type { ApiRequest } from './request.ts'
 import type { ListStream } from './streams/list-stream.ts'
 import { streamFormOf } from './streams/stream-form.ts'
@@ -53,13 +54,17 @@ function performAdmitted(
   request.keyId = admission.key.id
   const form = whole && streamFormOf(request.header('accept'))
   if (form !== undefined)
-    return wholeListAnswer(context, request, { scope, form, list: () => whole!(admission) }, admission)
+    return wholeListAnswer(context, request, { scope, form, list: () => whole!(admission) }, admission).then(list =>
+      withReason(context, request, list),
+    )
   const key = cacheKey && `${cacheKey} ${request.target}`
   const revision = currentRevision()
   const kept = key === undefined ? undefined : cache.get(key, revision)
   if (kept !== undefined) return deliver(kept, request)
   const answer = async () => {
-    const { ready, keep } = await work(admission)
+    const { ready, keep } = await work(admission).catch(error => explainNotFound(context, request, error))
+    ready.plain = await withReason(context, request, ready.plain)
+    ready.notModified = await withReason(context, request, ready.notModified)
     checkLength(ready, settings)
     if (!unsent.hasRoom(ready.plain.body!.length)) {
       ready.plain.release?.()

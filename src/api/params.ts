@@ -148,7 +148,11 @@ export function chainParameter(name: string, table: ChainTable, description: str
     read: text => table.parse(text),
     accepts: 'the name or the id of a known chain',
     refusal: 'chain must be a valid enum value',
-    details: { accepted },
+    details: {
+      accepted,
+      // Where another process indexes, this one may have none.
+      ...(table.configured.length === 0 ? {} : { configured: table.configured.map(({ name: chain }) => chain) }),
+    },
     schema: z.string().meta({ examples: accepted }),
     description,
     example: 'eth',

@@ -157,8 +157,8 @@ const allowedHeaders =
 
 const exposedHeaders =
   'ETag, Age, Deprecation, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, X-Request-Id, ' +
-  'X-Dialect, X-Index-Complete, X-Index-Evidence, X-Index-Incomplete-Chains, X-Solana-Slot, X-Solana-Unknown-Mints, ' +
-  'X-Block-Number'
+  'X-Dialect, X-Index-Complete, X-Index-Evidence, X-Index-Incomplete-Chains, X-Index-Incomplete-Reason, ' +
+  'X-Solana-Slot, X-Solana-Unknown-Mints, X-Block-Number'
 
 type Headers = Readonly<Record<string, string>>
 

@@ -169,7 +169,7 @@ function resolveChains(given: Readonly<Record<string, GivenChain>>, placeOf: Pla
         `${place}: chains.${key} has files or a portal, which give whole blocks, and index: on-demand asks nodes for contracts. Set chains.${key}.index to full, or remove history and portal.`,
       )
   }
-  return { names, table: new ChainTable(added), problems }
+  return { names, table: new ChainTable(added, [...names.values()]), problems }
 }
 
 /** The chain that a key of the file means, or what is wrong with it. */

@@ -72,6 +72,11 @@ export class Reports {
     return beats.some(({ ageMs, report }) => ageMs < silentMsMax && report.topics.includes(topic))
   }
 
+  /** The chains that processes index or stand by for, by name. */
+  async chains(): Promise<string[]> {
+    return (await this.#beats()).flatMap(({ report }) => Object.keys(report.chains))
+  }
+
   /** For each chain the report of its indexer, or else of a standby. The age of an old report counts as lag. */
   async status(): Promise<StatusReport> {
     const chains: Record<string, ChainStatus> = {}

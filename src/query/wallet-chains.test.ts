@@ -25,7 +25,7 @@ test.each([
     await store.putHead(chain, head)
     const wallet = `0x${'1'.repeat(40)}` as Address
     const options = { key: undefined, freshen: undefined, freshenWaitMs: 0 }
-    const wallets = new WalletChains(store, { table, configured: [] })
+    const wallets = new WalletChains(store, table)
     expect((await wallets.answer({ wallet, chains: undefined }, options as never)).evidence).toBe(evidence)
   } finally {
     await remove()
@@ -44,7 +44,7 @@ test('a wallet with a gap is incomplete on that chain, and no other wallet is', 
     const covered = [{ from: 0, to: 9, evidence: 'bloom', scope: 'full' }] as const
     await store.commitCold({ chain: eth.id, covered, blocks: [head], transfers: [], activity })
     await store.putHead(eth.id, head)
-    const wallets = new WalletChains(store, { table, configured: [] })
+    const wallets = new WalletChains(store, table)
     const incomplete = async (asked: Address): Promise<ChainId[]> => {
       const options = { key: undefined, freshen: undefined, freshenWaitMs: 0 }
       const answer = await wallets.answer({ wallet: asked, chains: undefined }, options as never)

@@ -39,10 +39,10 @@ export class WalletChains {
   /** Holds until the next commit. */
   #indexed: IndexedChains | undefined
 
-  constructor(store: Store, { table, configured }: { table: ChainTable; configured: readonly Chain[] }) {
+  constructor(store: Store, table: ChainTable) {
     this.#store = store
     this.#table = table
-    this.#configured = new Set(configured)
+    this.#configured = new Set(table.configured)
   }
 
   async answer(question: WalletChainsQuestion, options: WalletChainsOptions): Promise<WalletChainsAnswer> {

@@ -4,7 +4,7 @@ import type { Admission } from '../../keys/gatekeeper.ts'
 import { shownEvidence, type TransactionRef } from '../../model.ts'
 import { WalletChains, type WalletChainsAnswer } from '../../query/wallet-chains.ts'
 import type { Handler } from '../answer.ts'
-import { readyAnswer } from '../answer.ts'
+import { headerName, readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
 import { timestampMax } from '../json-bytes.ts'
 import { dataErrors, indexHeaders, inPath, inQueryList, jsonSuccess } from '../openapi-parts.ts'
@@ -44,10 +44,10 @@ export function walletParameters(table: ChainTable) {
 }
 
 function answerWalletChains(context: Context): Handler {
-  const { settings, freshen, store, chains: table, configured = [], replica } = context
+  const { settings, freshen, store, chains: table, replica } = context
   const parameters = walletParameters(table)
-  const wallets = new WalletChains(store, { table, configured })
-  const copies = new ReplicaReads(replica, copy => new WalletChains(copy, { table, configured }))
+  const wallets = new WalletChains(store, table)
+  const copies = new ReplicaReads(replica, copy => new WalletChains(copy, table))
 
   async function work(request: ApiRequest, dialect: Dialect, { key }: Admission) {
     const wallet = readParameter(parameters.address, request.pathParameter('address'))
@@ -102,7 +102,5 @@ function transactionOf({ block, hash, timestamp }: TransactionRef) {
 function completenessHeaders({ incomplete, evidence }: WalletChainsAnswer): Record<string, string> {
   const known = evidence === undefined ? {} : { 'X-Index-Evidence': shownEvidence(evidence) }
   if (incomplete.length === 0) return { 'X-Index-Complete': 'true', ...known }
-  // A name that an operator chose may not fit into a header. The id always does.
-  const names = incomplete.map(({ name, hexId }) => (/^[\x21-\x2b\x2d-\x7e ]+$/.test(name) ? name : hexId))
-  return { 'X-Index-Complete': 'false', 'X-Index-Incomplete-Chains': names.join(', ') }
+  return { 'X-Index-Complete': 'false', 'X-Index-Incomplete-Chains': incomplete.map(headerName).join(', ') }
 }

@@ -177,6 +177,7 @@ async function serve({ loaded, store, indexers, log, metrics, opened, ...parts }
     return chain === undefined ? [] : await store.hotBlocks(chain.id)
   }
   const meter = new RequestMeter()
+  const reports = new Reports(store)
   const problemsOf = (report: StatusReport) =>
     findProblems({ store, chains, status: async () => report, lagMaxSeconds: limits.lagMaxSeconds })
   const live = new LiveFeed({
@@ -202,8 +203,8 @@ async function serve({ loaded, store, indexers, log, metrics, opened, ...parts }
       console,
       version,
     },
-    configured: chains.all.filter(({ name }) => Object.hasOwn(config.chains, name)),
     freshen: indexers.freshen,
+    reportedChains: () => reports.chains(),
     // A process that only serves asks its own nodes, if it has any.
     askTransaction: askAnyProcess({ store, chains, own: indexers.askTransaction ?? transactionAsker(loaded, opened) }),
     threadMetrics: indexers.metrics,

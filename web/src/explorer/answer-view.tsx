@@ -46,13 +46,18 @@ function AnswerFacts({ answered: { response, seconds } }: { answered: Answered<u
   const complete = header('x-index-complete')
   const evidence = header('x-index-evidence')
   const missing = header('x-index-incomplete-chains')
+  const reason = header('x-index-incomplete-reason')
   const slot = header('x-solana-slot')
   const facts: [word: string, tone: Tone][] = [
     [`${response.status} OK`, 'good'],
     [`${Math.max(1, Math.round(seconds * 1_000))} ms`, 'quiet'],
     ...(complete === null
       ? []
-      : [complete === 'true' ? (['index complete', 'good'] as const) : (['index not complete yet', 'warn'] as const)]),
+      : [
+          complete === 'true'
+            ? (['index complete', 'good'] as const)
+            : ([reason ?? 'index not complete yet', 'warn'] as const),
+        ]),
     ...(evidence === null ? [] : [[`evidence: ${evidence.replaceAll('-', ' ')}`, 'quiet'] as const]),
     ...(missing === null ? [] : [[`history missing: ${missing}`, 'warn'] as const]),
     ...(slot === null ? [] : [[`slot ${Number(slot).toLocaleString('en-US')}`, 'quiet'] as const]),
