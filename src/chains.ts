@@ -15,6 +15,8 @@ export type Chain = {
   finalDepthMin: number
   /** Usual time between blocks; for estimates and polling only. */
   blockTimeMs: number
+  /** The newest block counts as old from here on; 0: never. Absent: by the usual time between blocks. */
+  headAgeMaxSeconds?: number
   /** The network no longer runs: archives and imports only. */
   retired: boolean
   quirks: ChainQuirks
@@ -174,6 +176,8 @@ export const offeredChains: readonly Chain[] = namedChains.filter(({ retired }) 
 
 /** A chain that the operator configures by name and id, with safe defaults for the rest. */
 export function defineChain({ name, id }: { name: string; id: number }): Chain {
+  // Those of Anvil, Hardhat, Ganache and `geth --dev`, which make a block when they are given work.
+  const isDevelopment = id === 1_337 || id === 31_337
   return {
     id: id as ChainId,
     name,
@@ -182,6 +186,7 @@ export function defineChain({ name, id }: { name: string; id: number }): Chain {
     finalityDepth: 128,
     finalDepthMin: 8,
     blockTimeMs: 2_000,
+    ...(isDevelopment ? { headAgeMaxSeconds: 0 } : {}),
     retired: false,
     quirks: {},
   }

@@ -202,6 +202,8 @@ export type ChainStatus = {
   head: number
   finalized: number
   lag_seconds: number
+  /** For how long the process follows the head, or stands by. */
+  following_seconds?: number
   /** How old the newest block is by the service's clock; null while none is known. */
   head_age_seconds?: number | null
   /** Older than a chain that runs lets it become. */

@@ -871,6 +871,9 @@ describe('operators', () => {
       base: { ...chain, head: -1, state: 'stalled', lag_seconds: 0 },
       linea: { ...chain, head: -1, state: 'backfilling', lag_seconds: 0 },
       fantom: { ...chain, head: -1, state: 'backfilling', lag_seconds: 301 },
+      // What came while nothing ran is being read, and for how long that takes is not known yet.
+      cronos: { ...chain, state: 'backfilling', lag_seconds: 3_000, following_seconds: 59 },
+      palm: { ...chain, state: 'backfilling', lag_seconds: 3_000, following_seconds: 60 },
     } as const
     const solana = { mainnet: { state: 'stalled', slot: 1, lag_seconds: 301, rpc: [] } } as const
     const indexer = { answers: false, restarts: 1 }
@@ -907,6 +910,7 @@ describe('operators', () => {
           },
           { problem: 'chain_behind', chain: 'base', reason: 'No endpoint has reported its newest block yet.' },
           { problem: 'chain_behind', chain: 'fantom', reason: 'No endpoint has reported its newest block yet.' },
+          { problem: 'chain_behind', chain: 'palm', reason: 'It is 3000 s behind; at most 300 s are allowed.' },
           {
             problem: 'chain_behind',
             chain: 'solana mainnet',
@@ -919,7 +923,7 @@ describe('operators', () => {
       expect(named.map(([, problem, on]) => `${problem} ${on}`.trim())).toEqual([
         ...['store_full', 'indexer_silent', 'chain_behind eth', 'chain_disputed polygon', 'head_old polygon'],
         ...['chain_disputed bsc', 'wrong_chain optimism', 'wrong_chain gnosis'],
-        ...['chain_behind base', 'chain_behind fantom', 'chain_behind solana mainnet'],
+        ...['chain_behind base', 'chain_behind fantom', 'chain_behind palm', 'chain_behind solana mainnet'],
       ])
     } finally {
       await own.close()

@@ -1,5 +1,6 @@
-// The indexing thread, which hangs where a file tells it to: in the middle of a backfill, say.
-import { appendFileSync, existsSync, rmSync } from 'node:fs'
+// The indexing thread, which hangs where a file tells it to: in the middle of a backfill, say. A number in the file is the
+// milliseconds after which it goes on.
+import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs'
 import { type IndexThreadData, startThread as startIndexing } from '../src/cli/service/index-chains.ts'
 
 export type HangingData = IndexThreadData & {
@@ -14,8 +15,9 @@ export async function startThread({ diary, hangs, ...data }: HangingData) {
   const methods = await startIndexing(data)
   setInterval(() => {
     if (!existsSync(hangs.file)) return
+    const untilMs = performance.now() + (Number(readFileSync(hangs.file, 'utf8')) || Number.POSITIVE_INFINITY)
     if (!hangs.again) rmSync(hangs.file)
-    for (;;);
+    while (performance.now() < untilMs);
   }, 20)
   return methods
 }

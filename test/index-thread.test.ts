@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, expect, test, vi } from 'vitest'
 import { Indexer } from '../src/cli/service/index-thread.ts'
 import { createLog } from '../src/log.ts'
@@ -63,18 +64,19 @@ test('a thread that hangs in a backfill is started again, and the chain is compl
     return { status: answer.status, text }
   }
   writeFileSync(data.hangs.file, '')
+  await delay(500)
+  // What has to be asked of it fails once it is ended, for now.
+  const asked = indexer.balances({ chain: chainId, block: 1, wallets: [] }, 30_000)
+  const refused = expect(asked).rejects.toMatchObject({ code: 'timeout', retryable: true })
   const silent = await vi.waitFor(async () => {
     const [ready, report] = await Promise.all([timed('/ready'), timed('/status'), timed('/metrics')])
     expect(ready.text).toContain('"indexer_silent"')
     return { ready, report }
   }, 20_000)
-  // What has to be asked of it fails once it is ended, for now.
-  const asked = indexer.balances({ chain: chainId, block: 1, wallets: [] }, 30_000)
-  const refused = expect(asked).rejects.toMatchObject({ code: 'timeout', retryable: true })
   // What is stored is served.
   expect(silent.ready.status).toBe(200)
   expect(JSON.parse(silent.report.text)).toMatchObject({
-    indexer: { answers: false, restarts: 0 },
+    indexer: { answers: false },
     chains: { sim: { state: 'stalled', reason: expect.stringContaining('The indexer does not answer'), head: 2_000 } },
   })
 
@@ -87,6 +89,33 @@ test('a thread that hangs in a backfill is started again, and the chain is compl
   const store = await openStore(data.store, { role: 'reader' })
   cleanups.push(() => store.close())
   expect((await store.chainState(chainId))?.head.number).toBe(2_000)
+})
+
+test('a thread that is busy for some seconds alarms nobody', {
+  timeout: 120_000,
+}, async () => {
+  const data = await world({ height: 20, again: false })
+  const indexer = await Indexer.start({ module, data, log })
+  cleanups.push(() => indexer.close())
+  const live = () =>
+    vi.waitFor(async () => expect((await indexer.status()).chains.sim?.state).toBe('live'), { timeout: 60_000 })
+  /** What is told while the thread does nothing else for so long. */
+  const statesWhile = async (ms: number): Promise<string[]> => {
+    await live()
+    writeFileSync(data.hangs.file, `${ms}`)
+    const told: string[] = []
+    for (const endMs = performance.now() + ms; performance.now() < endMs; await delay(50)) {
+      const { chains, indexer: thread } = await indexer.status()
+      told.push(`${chains.sim?.state}, ${thread.answers ? 'answers' : 'silent'}`)
+    }
+    return [...new Set(told)]
+  }
+  expect(await statesWhile(5_000)).toEqual(['live, answers'])
+  // The thread that asks stood still itself, and finds its own timer before the answer.
+  await live()
+  const asked = indexer.status()
+  for (const endMs = performance.now() + 2_500; performance.now() < endMs; );
+  expect(await asked).toMatchObject({ chains: { sim: { state: 'live' } }, indexer: { answers: true, restarts: 0 } })
 })
 
 test('after the third hang in a row the process exits, to be started again', { timeout: 60_000 }, async () => {

@@ -964,10 +964,13 @@ export interface components {
           head: number;
           /** @description -1 while unknown. */
           finalized: number;
+          /** @description Since the first block that is not stored yet, or since the last contact. */
           lag_seconds: number;
+          /** @description For how long the process follows the head, or stands by. */
+          following_seconds?: number;
           /** @description Age of the newest block by the clock of the service. */
           head_age_seconds?: number | null;
-          /** @description The newest block is older than 30 usual block times and two minutes: the node may have stopped. */
+          /** @description The newest block is older than `head_age_max_seconds`, or 30 usual block times and two minutes: the node may have stopped. */
           head_old?: boolean;
           complete: boolean;
           eta_seconds: number | null;

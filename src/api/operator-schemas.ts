@@ -201,12 +201,15 @@ const chain = z.object({
   from: z.int().optional(),
   head: z.int().describe('-1 while unknown.'),
   finalized: z.int().describe('-1 while unknown.'),
-  lag_seconds: z.number(),
+  lag_seconds: z.number().describe('Since the first block that is not stored yet, or since the last contact.'),
+  following_seconds: z.number().optional().describe('For how long the process follows the head, or stands by.'),
   head_age_seconds: z.number().nullish().describe('Age of the newest block by the clock of the service.'),
   head_old: z
     .boolean()
     .optional()
-    .describe('The newest block is older than 30 usual block times and two minutes: the node may have stopped.'),
+    .describe(
+      'The newest block is older than `head_age_max_seconds`, or 30 usual block times and two minutes: the node may have stopped.',
+    ),
   complete: z.boolean(),
   eta_seconds: z.number().nullable(),
   rates: z

@@ -143,6 +143,11 @@ const chainSettings = section({
       'When a block is final: by the `finalized` tag of the node, or after N blocks. Unset: the usual rule of the chain.',
     accepts: '`tag`, or a whole number of blocks, at least 0',
   }),
+  head_age_max_seconds: setting(countOrNone.optional(), {
+    about:
+      'Age of the newest block beyond which the node is reported as stuck (`head_old`). 0: never, for a chain that makes blocks on demand. Unset: 30 usual block times, at least 120 seconds; never for the ids 1337 and 31337 of development nodes.',
+    accepts: 'a whole number of seconds, at least 0',
+  }),
   sender_sample: setting(countOrNone.default(2_000), {
     about:
       'In full mode, check the sender that the endpoint reports against the signature for one in N random transactions. 1: all, which is slow; 0: none.',

@@ -244,6 +244,7 @@ export type EvmChainSettings = SourceSettings & {
   requestsPerSecond?: number | undefined
   dailyBudget?: number | undefined
   finality?: 'tag' | number | undefined
+  headAgeMaxSeconds?: number | undefined
   senderSample?: number | undefined
   backfill?: BackfillSettings | undefined
 }
@@ -258,16 +259,17 @@ export type ConnectedChain = { chain: Chain; rpc: ChainRpc; budget: DailyBudget 
 /** The chain as configured, and a transport to its endpoints. It asks nothing yet. */
 export function connectChain(
   name: string,
-  settings: Pick<EvmChainSettings, 'rpc' | 'finality' | 'requestsPerSecond' | 'dailyBudget'>,
+  settings: Limits & Pick<EvmChainSettings, 'finality' | 'headAgeMaxSeconds'>,
   { chains, observer }: { chains: ChainTable; observer: RpcObserver },
 ): ConnectedChain {
-  const { finality } = settings
+  const { finality, headAgeMaxSeconds } = settings
   const known = chains.parse(name)
   if (known === undefined) throw new Error(`The chain table lacks ${name}.`)
   const chain = {
     ...known,
     ...(finality === 'tag' ? { finalizedTag: true } : {}),
     ...(typeof finality === 'number' ? byDepth(known, finality) : {}),
+    ...(headAgeMaxSeconds === undefined ? {} : { headAgeMaxSeconds }),
   }
   const budget = dailyBudgetOf(name, settings)
   return { chain, budget, rpc: new ChainRpc({ chain, endpoints: endpointsOf(settings, budget), observer }) }

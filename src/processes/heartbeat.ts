@@ -18,8 +18,10 @@ export type Report = {
 }
 
 const beatMs = 1_000
-/** A process that is silent for longer counts as gone. */
+/** Nothing is asked of a process that is silent for longer. */
 export const silentMsMax = 5_000
+/** Its chains are stalled then: on a busy machine, and while it starts again, a report may take some seconds. */
+const stalledAfterMs = 15_000
 
 /** Writes the report of this process until it is closed. */
 export class HeartbeatWriter {
@@ -83,7 +85,7 @@ export class Reports {
     const solana: Record<string, SolanaStatus> = {}
     const standby = new Set<string>()
     for (const { ageMs, report } of await this.#beats()) {
-      const silentSeconds = ageMs < silentMsMax ? 0 : Math.round(ageMs / 1_000)
+      const silentSeconds = ageMs < stalledAfterMs ? 0 : Math.round(ageMs / 1_000)
       for (const [name, { chain_id, ...reported }] of Object.entries(report.chains)) {
         const isBetter = chains[name] === undefined || (standby.has(name) && reported.standby !== true)
         if (!isBetter) continue

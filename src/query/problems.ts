@@ -100,20 +100,24 @@ function withinBound<T>(answer: Promise<T>): Promise<T> {
   return within(storeMsMax, answer, late)
 }
 
+/** What came while the service did not run takes a while to read: that it is behind by then is no news. */
+const catchUpSeconds = 60
+
 const noAnswer = 'No endpoint has reported its newest block yet.'
 const noBlock = 'It has no node, and no other source has blocks.'
 
 function chainProblems(chain: string, status: ChainStatus, lagMaxSeconds: number): Problem[] {
-  const { state, dispute, lag_seconds, head, head_age_seconds, head_old, rpc, sources } = status
+  const { state, dispute, lag_seconds, following_seconds, head, head_age_seconds, head_old, rpc, sources } = status
   const others = rpc.filter(({ wrong_chain }) => wrong_chain === true).length
   const isHeard = head >= 0 || (others > 0 && others === rpc.length)
   const unheard = !isHeard && (state === 'stalled' || lag_seconds > lagMaxSeconds)
+  const catchesUp = state === 'backfilling' && following_seconds !== undefined && following_seconds < catchUpSeconds
   const isArchive = sources !== undefined && rpc.length === 0
   const disputed = 'Its endpoints disagree on a block that should be final.'
   const age = `Its newest block is ${Math.round(head_age_seconds ?? 0)} s old.`
   return [
     ...(unheard ? [{ problem: 'chain_behind', chain, reason: isArchive ? noBlock : noAnswer } as const] : []),
-    ...(head < 0 ? [] : behind(chain, lag_seconds, lagMaxSeconds)),
+    ...(head < 0 || catchesUp ? [] : behind(chain, lag_seconds, lagMaxSeconds)),
     // A full store is the state then, and ends nothing of it.
     ...(state === 'disputed' || dispute !== undefined
       ? [{ problem: 'chain_disputed', chain, reason: disputed } as const]

@@ -12,6 +12,8 @@ import type { IndexThread, IndexThreadData } from './index-chains.ts'
 
 /** Below the two seconds in which `/ready` and `/status` answer. */
 const answerMs = 1_500
+/** Of a start: on a busy machine chains may take a while. */
+const firstAnswerMs = 10_000
 /** A signal cannot cross threads: the call gives up there by itself, a little later than its caller. */
 const transactionMs = 15_000
 
@@ -32,7 +34,10 @@ export class Indexer {
     // What supervises the process starts it again.
     const giveUp = () => process.exit(exitCodes.tryLater)
     const thread = await SupervisedThread.start<IndexThread>({ name: 'The indexer', module, giveUp, ...options })
-    return new Indexer(thread, options.data)
+    const indexer = new Indexer(thread, options.data)
+    // Who asks before its first answer would be shown no chain.
+    await within(firstAnswerMs, thread.far.status().then(indexer.#told), () => silent).catch(() => {})
+    return indexer
   }
 
   private constructor(thread: SupervisedThread<IndexThread>, data: IndexThreadData) {
@@ -51,19 +56,30 @@ export class Indexer {
     return this.#thread.far
   }
 
-  /** Where the thread does not answer: what it last said, as stalled, with the reason. */
+  /**
+   * What the thread last said where it does not answer soon: it may be in a long commit, or the machine is busy. Once
+   * it was silent for so long that it is ended: the same as stalled, with the reason.
+   */
   async status(): Promise<{ chains: EvmStatus; indexer: IndexerStatus }> {
     const { restarts, reason } = this.#thread
     const known = { restarts, ...(reason === undefined ? {} : { last_restart: reason }) }
     try {
-      const chains = await soon(this.far.status())
-      this.#last = { atMs: performance.now(), chains }
+      // One that comes late is the next one's last.
+      const chains = await soon(this.far.status().then(this.#told))
       return { chains, indexer: { answers: true, ...known } }
     } catch (error) {
-      // An error that it answers with is an answer.
-      if (error !== silent && this.#thread.isReady) throw error
+      if (this.#thread.isReady) {
+        // An error that it answers with is an answer.
+        if (error !== silent) throw error
+        return { chains: this.#last?.chains ?? {}, indexer: { answers: true, ...known } }
+      }
       return { chains: stalled(this.#last, silence(error)), indexer: { answers: false, ...known } }
     }
+  }
+
+  readonly #told = (chains: EvmStatus): EvmStatus => {
+    this.#last = { atMs: performance.now(), chains }
+    return chains
   }
 
   /** Empty where the thread does not answer: its counts have gone, or come later. */

@@ -23,9 +23,9 @@ import { ArchiveHead } from './archive-head.ts'
 import { type BackfillOptions, historyPace, reasonOf } from './backfill.ts'
 import { BackfillControl, type BackfillSettings } from './backfill-control.ts'
 import { ChainStats, type Part } from './chain-stats.ts'
-import { chainStatus, type IndexingState, lagSeconds, type StatusOptions } from './chain-status.ts'
+import { chainStatus, type IndexingState, isFarBehind, lagSeconds, type StatusOptions } from './chain-status.ts'
 import { type FollowedHead, Follower, type FollowPace } from './follow.ts'
-import { headAge, usualBlockTime } from './head-age.ts'
+import { headAge, headAgeMax, usualBlockTime } from './head-age.ts'
 import { HeadPause } from './head-pause.ts'
 import { History } from './history.ts'
 import { IndexFiller } from './index-filler.ts'
@@ -113,6 +113,7 @@ export class ChainIndexer {
   readonly #headPause: HeadPause
   #caughtUp = false
   #lastContactMs = Date.now()
+  #followingSinceMs: number | undefined
   /** Why the last wallet look-up failed. The chain does not stall then. */
   #walletFailure: string | undefined
 
@@ -266,6 +267,7 @@ export class ChainIndexer {
       caughtUp: this.#caughtUp,
       historyDone: this.#history.isDone,
       lastContactMs: this.#lastContactMs,
+      followingSeconds: (performance.now() - (this.#followingSinceMs ?? performance.now())) / 1_000,
       contractsUnderWay: this.#contracts?.underWay ?? 0,
       queue: this.#contracts?.queue,
       outOfReach: this.#contracts?.outOfReach ?? 0,
@@ -277,11 +279,13 @@ export class ChainIndexer {
   measure(): void {
     const { chain } = this.setup
     if (chain.retired || this.#follower instanceof ArchiveHead) return
-    const blockTimeSeconds = usualBlockTime(chain, this.#follower.hot)
-    const { head_age_seconds } = headAge(chain, this.#follower.latest, blockTimeSeconds)
+    const { latest: head, hot } = this.#follower
+    const blockTimeSeconds = usualBlockTime(chain, hot)
+    const indexing = this.#indexing
+    const { head_age_seconds } = headAge(chain, { ...indexing, head, blockTimeSeconds })
     this.#stats.measured({
-      ...{ headAgeSeconds: head_age_seconds, blockTimeSeconds },
-      lagSeconds: lagSeconds(this.#told, this.#indexing),
+      ...{ headAgeSeconds: head_age_seconds, headAgeMaxSeconds: headAgeMax(chain, blockTimeSeconds), blockTimeSeconds },
+      lagSeconds: lagSeconds(this.#told, indexing),
     })
   }
 
@@ -323,7 +327,9 @@ export class ChainIndexer {
     }
     const step = await this.#mutex.run(() => this.#follower.step(signal))
     this.#lastContactMs = Date.now()
-    this.#caughtUp = step.kind === 'idle' || ('caughtUp' in step && step.caughtUp)
+    this.#followingSinceMs ??= performance.now()
+    const isAtHead = step.kind === 'idle' || ('caughtUp' in step && step.caughtUp)
+    this.#caughtUp = isAtHead || (this.#caughtUp && !isFarBehind(this.#told, this.#indexing))
     this.#stats.disputed(this.#finality.dispute)
     this.#stats.looked(this.#options.rpc.status())
     this.#stats.stepped(step, {

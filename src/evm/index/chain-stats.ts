@@ -9,7 +9,13 @@ import type { FollowStep } from './follow.ts'
 
 const reorganisationsLoggedMs = 600_000
 
-type Measured = { headAgeSeconds: number | null; blockTimeSeconds: number; lagSeconds: number }
+type Measured = {
+  headAgeSeconds: number | null
+  /** Undefined where no age is too old. */
+  headAgeMaxSeconds: number | undefined
+  blockTimeSeconds: number
+  lagSeconds: number
+}
 
 export type Part = 'head' | 'history' | 'indexes'
 
@@ -36,9 +42,10 @@ export class ChainStats {
     this.#log = log
   }
 
-  measured({ headAgeSeconds, blockTimeSeconds, lagSeconds }: Measured): void {
+  measured({ headAgeSeconds, headAgeMaxSeconds, blockTimeSeconds, lagSeconds }: Measured): void {
     const chain = this.#chain
     if (headAgeSeconds !== null) this.#metrics.headAge.set({ chain }, headAgeSeconds)
+    if (headAgeMaxSeconds !== undefined) this.#metrics.headAgeMax.set({ chain }, headAgeMaxSeconds)
     this.#metrics.blockTime.set({ chain }, blockTimeSeconds)
     this.#metrics.lag.set({ chain }, lagSeconds)
   }
@@ -204,6 +211,8 @@ export class Progress {
 }
 
 const patienceMs = 10_000
+/** Longer than another branch may stay shorter than ours (`follow.ts`): a reorg is under way until then. */
+const waitPatienceMs = 40_000
 const failuresMax = 5
 /** What never worked is more likely a mistake than a passing failure. */
 const failuresMaxAtFirst = 2
@@ -237,7 +246,8 @@ class FailureLog {
   get stalledBy(): string | undefined {
     const lasting = [...this.#failing].filter(([part, { sinceMs, failures }]) => {
       const bearable = this.#worked.has(part) ? failuresMax : failuresMaxAtFirst
-      return failures >= bearable || performance.now() - sinceMs >= patienceMs
+      const lastsMs = performance.now() - sinceMs
+      return failures >= bearable || lastsMs >= (failures === 0 ? waitPatienceMs : patienceMs)
     })
     return lasting.sort(([, a], [, b]) => a.sinceMs - b.sinceMs)[0]?.[1].reason
   }

@@ -1,7 +1,7 @@
 // What one chain tells of its indexing: state, reasons, coverage. It reads and decides nothing.
 import type { Chain } from '../../chains.ts'
 import { blockCount, missingIntervals, shownCoverage, wholeCoverage } from '../../coverage.ts'
-import type { ChainStatus, QueueStatus } from '../../model.ts'
+import type { Block, ChainStatus, QueueStatus } from '../../model.ts'
 import { chainCoverage } from '../../store/chain-coverage.ts'
 import type { StoreRoom } from '../../store/room.ts'
 import type { Store } from '../../store/store.ts'
@@ -42,9 +42,12 @@ export type StatusOptions = {
 
 /** What the loops of the indexer know of themselves. */
 export type IndexingState = {
+  /** The head was reached, and was never far since: a reorg or a node that lags for a moment does not end it. */
   caughtUp: boolean
   historyDone: boolean
   lastContactMs: number
+  /** Since the first head; 0 while none is known. */
+  followingSeconds: number
   contractsUnderWay: number
   queue: QueueStatus | undefined
   /** Contracts whose oldest blocks no endpoint has. */
@@ -84,7 +87,8 @@ export async function chainStatus(options: StatusOptions, indexing: IndexingStat
     head,
     finalized: follower.finalized,
     lag_seconds: lagSeconds(options, indexing),
-    ...shownHeadAge(options),
+    following_seconds: Math.floor(indexing.followingSeconds),
+    ...shownHeadAge(options, indexing),
     covered: shownCoverage(covered),
     ...(source instanceof WatchedSource ? { contracts: source.watched.size } : {}),
     ...(indexing.queue === undefined ? {} : { queue: indexing.queue, ...shownRetention(setup.retention) }),
@@ -103,9 +107,12 @@ export async function chainStatus(options: StatusOptions, indexing: IndexingStat
 }
 
 /** The newest block of an archive is as old as it is. */
-function shownHeadAge({ setup: { chain }, rpc, follower }: StatusOptions): HeadAge {
+function shownHeadAge(
+  { setup: { chain }, rpc, follower: { latest: head, hot } }: StatusOptions,
+  { followingSeconds }: IndexingState,
+): HeadAge {
   if (rpc.endpoints.length === 0) return { head_age_seconds: null, head_old: false }
-  return headAge(chain, follower.latest, usualBlockTime(chain, follower.hot))
+  return headAge(chain, { head, blockTimeSeconds: usualBlockTime(chain, hot), followingSeconds })
 }
 
 /** A chain that is indexed on demand keeps what was asked for. */
@@ -165,6 +172,15 @@ export function lagSeconds(
 ): number {
   const { latest, tip } = follower
   const silentSeconds = (Date.now() - lastContactMs - 3 * setup.pollMs) / 1_000
-  const behind = latest === undefined || tip === undefined ? 0 : latest.timestamp - tip.timestamp
+  const behind = latest === undefined || tip === undefined ? 0 : secondsBetween(tip, latest)
   return Math.max(0, Math.round(behind), Math.round(silentSeconds))
+}
+
+/**
+ * Since the first block that is missing was made: where a chain paused before it, the pause is nobody's lag. Its time
+ * is not known yet, and is taken as if blocks came evenly.
+ */
+function secondsBetween(tip: Block, latest: Block): number {
+  const missing = latest.number - tip.number
+  return missing < 1 ? 0 : (latest.timestamp - tip.timestamp) * (1 - 1 / missing)
 }

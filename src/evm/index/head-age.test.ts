@@ -1,25 +1,42 @@
 import { expect, test } from 'vitest'
-import { ChainTable } from '../../chains.ts'
+import { ChainTable, defineChain } from '../../chains.ts'
 import type { Block, Hash } from '../../model.ts'
-import { headAge, usualBlockTime } from './head-age.ts'
+import { headAge, headAgeMax, usualBlockTime } from './head-age.ts'
 
 const table = new ChainTable()
 const [eth, bsc, goerli] = ['eth', 'bsc', 'goerli'].map(name => table.parse(name)!) as [never, never, never]
 const block = (number: number, timestamp: number): Block => ({ number, timestamp, hash: '0x' as Hash })
 const aged = (seconds: number): Block => block(1, Math.round(Date.now() / 1_000) - seconds)
 
+/** Of a chain that has been followed for long. */
+const ageOf = (chain: Parameters<typeof headAge>[0], head: Block | undefined, followingSeconds = 3_600) =>
+  headAge(chain, { head, blockTimeSeconds: usualBlockTime(chain as never, []), followingSeconds })
+
 test('a head is old after thirty usual block times, and never before two minutes', () => {
-  expect(headAge(eth, aged(350), usualBlockTime(eth, []))).toMatchObject({ head_old: false })
-  const { head_age_seconds, head_old } = headAge(eth, aged(370), usualBlockTime(eth, []))
+  expect(ageOf(eth, aged(350))).toMatchObject({ head_old: false })
+  const { head_age_seconds, head_old } = ageOf(eth, aged(370))
   expect([head_old, Math.abs(head_age_seconds! - 370) <= 1]).toEqual([true, true])
-  expect(headAge(bsc, aged(110), usualBlockTime(bsc, []))).toMatchObject({ head_old: false })
-  expect(headAge(bsc, aged(130), usualBlockTime(bsc, []))).toMatchObject({ head_old: true })
+  expect(ageOf(bsc, aged(110))).toMatchObject({ head_old: false })
+  expect(ageOf(bsc, aged(130))).toMatchObject({ head_old: true })
 })
 
 test('a head from the future has no age, an unknown one neither, and a retired chain is never late', () => {
-  expect(headAge(eth, aged(-60), 12)).toEqual({ head_age_seconds: 0, head_old: false })
-  expect(headAge(eth, undefined, 12)).toEqual({ head_age_seconds: null, head_old: false })
-  expect(headAge(goerli, aged(1e8), 12)).toMatchObject({ head_old: false })
+  expect(ageOf(eth, aged(-60))).toEqual({ head_age_seconds: 0, head_old: false })
+  expect(ageOf(eth, undefined)).toEqual({ head_age_seconds: null, head_old: false })
+  expect(ageOf(goerli, aged(1e8))).toMatchObject({ head_old: false })
+})
+
+test('at a start a head is old once the next block was due', () => {
+  expect([0, 9, 11, 13].map(seconds => ageOf(eth, aged(700), seconds).head_old)).toEqual([false, false, false, true])
+  expect([0, 9, 11, 13].map(seconds => ageOf(bsc, aged(700), seconds).head_old)).toEqual([false, false, true, true])
+})
+
+test('a chain that makes blocks on demand has no old head, and a setting decides before the block time', () => {
+  const [dev, other] = [31_337, 31_338].map(id => defineChain({ name: 'dev', id })) as [never, never]
+  expect([ageOf(dev, aged(1e6)).head_old, headAgeMax(dev, 2)]).toEqual([false, undefined])
+  expect([ageOf(other, aged(1e6)).head_old, headAgeMax(other, 2)]).toEqual([true, 120])
+  const set = (headAgeMaxSeconds: number) => ({ ...(eth as object), headAgeMaxSeconds }) as never
+  expect([0, 30, 1_000].map(seconds => ageOf(set(seconds), aged(700)).head_old)).toEqual([false, true, false])
 })
 
 test('blocks that took longer than the table says are the yardstick', () => {

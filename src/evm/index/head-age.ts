@@ -15,11 +15,26 @@ const blocksMissed = 30
 /** Fast chains pause too, and clocks differ. */
 const oldSecondsMin = 120
 
-export function headAge(chain: Pick<Chain, 'retired'>, head: Block | undefined, blockTimeSeconds: number): HeadAge {
+/** A node may be asked for the first time between two of its blocks, and a busy machine is slow with the next one. */
+const watchedSecondsMin = 10
+
+type Watched = { head: Block | undefined; blockTimeSeconds: number; followingSeconds: number }
+
+/** A head that is old when the service starts is reported once the next block was due. */
+export function headAge(chain: AgedChain, { head, blockTimeSeconds, followingSeconds }: Watched): HeadAge {
   if (head === undefined) return { head_age_seconds: null, head_old: false }
   const age = Math.max(0, Math.round(Date.now() / 1_000 - head.timestamp))
-  const oldSeconds = Math.max(oldSecondsMin, blocksMissed * blockTimeSeconds)
-  return { head_age_seconds: age, head_old: !chain.retired && age > oldSeconds }
+  const ageMax = headAgeMax(chain, blockTimeSeconds)
+  const isDue = followingSeconds >= Math.max(watchedSecondsMin, blockTimeSeconds)
+  return { head_age_seconds: age, head_old: ageMax !== undefined && age > ageMax && isDue }
+}
+
+type AgedChain = Pick<Chain, 'retired' | 'headAgeMaxSeconds'>
+
+/** In seconds; undefined where the chain makes no blocks, or makes them on demand: no age says anything of the node. */
+export function headAgeMax({ retired, headAgeMaxSeconds }: AgedChain, blockTimeSeconds: number): number | undefined {
+  if (retired || headAgeMaxSeconds === 0) return undefined
+  return headAgeMaxSeconds ?? Math.max(oldSecondsMin, blocksMissed * blockTimeSeconds)
 }
 
 /**

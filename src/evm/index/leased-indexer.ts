@@ -31,6 +31,7 @@ export class LeasedIndexer {
   readonly #holder = leaseHolder()
   readonly #stopping = new AbortController()
   readonly #leaseMs: number
+  readonly #standsBySinceMs = performance.now()
   #indexer: ChainIndexer | undefined
   #lease: Lease | undefined
   #running: Promise<void> = Promise.resolve()
@@ -67,13 +68,15 @@ export class LeasedIndexer {
     const covered = await chainCoverage(store, chain.id)
     const head = state?.head.number ?? -1
     const whole = wholeCoverage(covered, wholeScopeOf(views))
+    const followingSeconds = (performance.now() - this.#standsBySinceMs) / 1_000
     const complete = head >= from && (index === 'on-demand' || isCovered(whole, { from, to: head }))
     return {
       state: complete ? 'live' : 'backfilling',
       head,
       finalized: state?.finalized ?? -1,
       lag_seconds: 0,
-      ...headAge(chain, state?.head, usualBlockTime(chain, [])),
+      following_seconds: Math.floor(followingSeconds),
+      ...headAge(chain, { head: state?.head, blockTimeSeconds: usualBlockTime(chain, []), followingSeconds }),
       covered: shownCoverage(covered),
       complete,
       eta_seconds: null,
