@@ -66,6 +66,30 @@ test('a chain of Solana is logged as others are, once for each state', async () 
   ])
 })
 
+test('a chain that stays stalled is logged every ten minutes, another reason after half a minute', async () => {
+  const lines: string[] = []
+  const write = ({ reason }: { reason?: string }, message: string) => lines.push(`${message} ${reason ?? ''}`.trim())
+  const log = { info: write, warn: write, debug: write } as unknown as Log
+  let report: StatusReport = { chains: { bsc: { ...stalled, reason: 'down for 1 s' } }, solana: {} }
+  vi.useFakeTimers()
+  const stop = showProgress({ status: async () => report, screen: undefined, log })
+  const told = async (chain: Partial<ChainStatus>, ms: number, indexer?: StatusReport['indexer']) => {
+    report = { chains: { bsc: { ...stalled, ...chain } as ChainStatus }, solana: {}, ...(indexer && { indexer }) }
+    await vi.advanceTimersByTimeAsync(ms)
+    return lines.splice(0)
+  }
+  expect(await told({ reason: 'down for 1 s' }, 4_000)).toEqual(['Chain stalled down for 1 s'])
+  expect(await told({ reason: 'down for 90 s' }, 590_000)).toEqual([])
+  expect(await told({ reason: 'down for 600 s' }, 10_000)).toEqual(['Chain stalled down for 600 s'])
+  expect(await told({ reason: 'no such host' }, 20_000)).toEqual([])
+  expect(await told({ reason: 'no such host' }, 20_000)).toEqual(['Chain stalled no such host'])
+  expect(await told({ state: 'live' }, 4_000)).toEqual(['Chain live'])
+  // The thread that ended is logged where it is watched.
+  expect(await told({ reason: 'it ended' }, 4_000, { answers: false, restarts: 1 })).toEqual([])
+  stop()
+  vi.useRealTimers()
+})
+
 test('a line of progress has a bar on a terminal, and leaves out what is not known', () => {
   const facts = { label: 'eth', done: 50, total: 200, blocksPerSecond: 25, secondsLeft: 6 }
   expect(progressText(facts, { bar: true })).toBe(

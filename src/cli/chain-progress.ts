@@ -10,6 +10,8 @@ import { barText, countText, durationText, ProgressLine, percentText, printable,
 const redrawMs = 500
 const logLookMs = 2_000
 const logLineMs = 30_000
+/** What is wrong stays so until somebody comes, and says so again from time to time. */
+const logTroubleMs = 600_000
 
 export type ProgressParts = {
   status: () => Promise<StatusReport>
@@ -21,7 +23,7 @@ export type ProgressParts = {
 /** Shows the progress of a service until the returned function is called. */
 export function showProgress({ status, screen: shown, log }: ProgressParts): () => void {
   const screen = shown?.screen
-  const logged = new Map<string, { state: string; atMs: number }>()
+  const logged = new Map<string, { state: string; why?: string | undefined; atMs: number }>()
   let asking = false
   let ended = false
   const show = async (report: StatusReport): Promise<void> => {
@@ -37,15 +39,24 @@ export function showProgress({ status, screen: shown, log }: ProgressParts): () 
       if (state === 'live') log.info({ network, state, slot, lag_seconds }, 'Solana network live')
       else log.warn({ network, state, slot, lag_seconds, reason }, 'Solana network stalled')
     }
-    for (const [name, chain] of Object.entries(report.chains)) {
+    // The thread that has ended is one line in the log, whatever the number of its chains.
+    const chains = report.indexer?.answers === false ? {} : report.chains
+    for (const [name, chain] of Object.entries(chains)) {
       const last = logged.get(name)
       const now = performance.now()
       const held = heldText(chain)
       const state = `${chain.state}${held}${chain.head_old === true ? ', old' : ''}`
+      // Numbers in a reason go on counting.
+      const why = isHeldUp(chain.state) ? (chain.reason ?? '').replaceAll(/\d+/g, '') : undefined
       // A change is logged at once; a chain that stays live, or whose history is held, has no other news.
       const isQuiet = chain.state === 'live' || held !== ''
-      if (last?.state === state && (isQuiet || now - last.atMs < logLineMs)) continue
-      logged.set(name, { state, atMs: now })
+      const restMs = isQuiet
+        ? Number.POSITIVE_INFINITY
+        : why !== undefined && last?.why === why
+          ? logTroubleMs
+          : logLineMs
+      if (last?.state === state && now - last.atMs < restMs) continue
+      logged.set(name, { state, why, atMs: now })
       // Said once for all chains where the room of the store is watched.
       if (chain.state !== 'store_full') logChain(log, name, chain)
     }
@@ -80,13 +91,23 @@ export function showProgress({ status, screen: shown, log }: ProgressParts): () 
 export function logChain(log: Log, chain: string, status: ChainStatus): void {
   const { state, reason, head, lag_seconds, head_age_seconds, rates, eta_seconds, backfill } = status
   const facts = { chain, state, head, lag_seconds }
-  if (isHeldUp(state)) log.warn({ ...facts, reason }, `Chain ${state}`)
+  // A dispute has its own warning, with both sides.
+  if (isHeldUp(state)) log[state === 'disputed' ? 'info' : 'warn']({ ...facts, reason }, `Chain ${state}`)
   else if (state === 'live') log.info(facts, 'Chain live')
   else if (heldText(status) !== '')
     log.info({ ...facts, ...coveredBlocks(status), backfill, eta_seconds }, 'Chain history held')
   else log.info({ ...facts, ...coveredBlocks(status), ...shortRates(rates), eta_seconds }, 'Chain backfilling')
   if (status.head_old === true)
-    log.warn({ chain, head, head_age_seconds }, 'Chain head old; its node may have stopped importing blocks')
+    log.warn(
+      { chain, head, head_age_seconds, hint: oldHint(chain) },
+      'Chain head old; its node may have stopped importing blocks',
+    )
+}
+
+/** What to do about a head that is old. */
+export function oldHint(chain: string): string {
+  const setting = `chains.${printable(chain)}.head_age_max_seconds`
+  return `compare it with another endpoint; if the chain makes blocks on demand, set ${setting} to 0.`
 }
 
 type Held = { state: ChainStatus['state']; backfill?: ChainStatus['backfill'] | undefined }

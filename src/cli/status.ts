@@ -7,7 +7,7 @@ import type { LoadedConfig } from '../config/load.ts'
 import { blockCount, missingIntervals } from '../coverage.ts'
 import { AlmanacError } from '../errors.ts'
 import { Reports } from '../processes/heartbeat.ts'
-import { coveredBlocks, heldText, transfersText } from './chain-progress.ts'
+import { coveredBlocks, heldText, oldHint, transfersText } from './chain-progress.ts'
 import { commandLine, packageVersion } from './current-process.ts'
 import { openTool } from './open-store.ts'
 import { addConfigOptions, loadConfigFor, printWarnings } from './options.ts'
@@ -280,7 +280,7 @@ function lacksOf(chain: string, { rpc, sources, covered, state, from = 0, head }
 
 function oldText(chain: string, ageSeconds: number): string {
   const age = `The newest block of ${printable(chain)} is ${durationText(ageSeconds)} old`
-  return `${age}: its node may have stopped importing blocks. Try: compare it with another endpoint.`
+  return `${age}: its node may have stopped importing blocks. Try: ${oldHint(chain)}`
 }
 
 /** Why chains are stalled or disputed, which views are filled, and what is wrong with endpoints. */

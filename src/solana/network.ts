@@ -224,7 +224,9 @@ function stalledBecause(
 ): string | undefined {
   if (!endpoints.some(({ healthy }) => healthy))
     return endpoints.find(({ fault }) => fault != null)?.fault ?? 'No endpoint answers.'
-  return watched?.connected === false ? 'The WebSocket is not connected.' : undefined
+  // The first connection is being made, or has just failed, which is logged.
+  if (watched == null || watched.connected || watched.reconnects === 0) return undefined
+  return 'The WebSocket is not connected.'
 }
 
 /** Clients see an error's details: which request failed in what way is not for them. */

@@ -2,7 +2,7 @@
 // checked for damage once a day, in a thread of its own. It mends nothing.
 import { pause } from '../../abort.ts'
 import { AlmanacError } from '../../errors.ts'
-import type { Log } from '../../log.ts'
+import { type Log, LogThrottle } from '../../log.ts'
 import type { Metrics } from '../../metrics.ts'
 import { checkName, type FileCheck, isSound, lastCheck } from '../../store/check.ts'
 import type { StoreRoom } from '../../store/room.ts'
@@ -23,6 +23,7 @@ export type StoreWatchOptions = {
 }
 
 const usualPace = { lookMs: 10_000, firstCheckMs: 300_000, checkMs: 86_400_000, againMs: 3_600_000 }
+const silenceLoggedMs = 600_000
 /** SQLite checks the file in one call, which keeps the thread from answering. */
 const silentMsMax = 86_400_000
 
@@ -51,8 +52,11 @@ export class StoreWatch {
 
   async #watch(): Promise<void> {
     const { signal } = this.#stopping
+    const throttle = new LogThrottle(silenceLoggedMs)
     while (!signal.aborted) {
-      await this.#look().catch(error => this.#options.log.warn({ err: error }, 'Store does not answer'))
+      await this.#look().catch(error =>
+        throttle.say('look', repeated => this.#options.log.warn({ err: error, repeated }, 'Store does not answer')),
+      )
       await pause(this.#pace.lookMs, signal)
     }
   }
