@@ -392,7 +392,7 @@ describe('start and status', () => {
       terminal.resize(columns)
       spawnSync('stty', ['-F', device, 'cols', `${columns}`])
       const before = read
-      await service.until(() => service.stdout.slice(before).split('total').length > 3, 'some drawings')
+      await service.until(() => service.stdout.slice(before).split('this run').length > 3, 'some drawings')
     }
     readOn()
     for (const name of ['sim ', 'total ', 'Press '])

@@ -28,7 +28,7 @@ const report: StatusReport = {
 }
 const served = { requests: 1_204, requestsPerSecond: 3.21, transfers: 1 }
 
-test('every chain has a row with its figures in the same places, and the total comes last', () => {
+test('every chain has a row with its figures in the same places, and what this run did comes last', () => {
   const rows = serviceRows(report, { width: 149, unicode: false, served, keys: 'Press q to quit.' })
   expect(rows).toEqual([
     'eth            [========================]    100%  live         head 999    lag 0 s',
@@ -38,7 +38,7 @@ test('every chain has a row with its figures in the same places, and the total c
     'bsc            stalled: it is down.',
     '               Try: start it.�[2J',
     'solana devnet                                      live         slot 1,234  lag 0 s',
-    'total          1,204 requests served (3.2/s)  1 transfer stored',
+    'this run       1,204 requests served (3.2/s)  1 transfer stored',
     'Press q to quit.',
   ])
 })
@@ -69,5 +69,5 @@ test('states are coloured once a line is cut', () => {
   expect(tinted('eth  stalled: alive and well', paint)).toBe('!eth  stalled: alive and well')
   expect(tinted('eth  live  head 9, 12 min old  lag 0 s', paint)).toBe('!eth  live  head 9, 12 min old  lag 0 s')
   expect(tinted('eth  backfilling', paint)).toBe('eth  backfilling')
-  expect(tinted('total    12 requests served', paint)).toBe('~total    12 requests served')
+  expect(tinted('this run  12 requests served', paint)).toBe('~this run  12 requests served')
 })

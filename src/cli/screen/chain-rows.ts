@@ -1,5 +1,5 @@
-// The rows of a running service on a terminal: one for each chain, aligned, and a total. Where the terminal is narrow
-// the bar goes, and what is said after it; state, head and lag stay. Pure but for the look at the locale.
+// The rows of a running service on a terminal: one for each chain, aligned, and what this run did. Where the terminal
+// is narrow the bar goes, and what is said after it; state, head and lag stay. Pure but for the look at the locale.
 import type { ChainStatus, SolanaStatus, StatusReport } from '../../model.ts'
 import { coveredBlocks, heldText, isHeldUp, transfersText } from '../chain-progress.ts'
 import { barText, countOf, countText, durationText, percentText, printable, rateText, wrapped } from '../terminal.ts'
@@ -34,7 +34,7 @@ export function serviceRows({ chains, solana }: StatusReport, options: RowOption
     ...Object.entries(chains).map(([name, status]) => chainRow(name, status)),
     ...Object.entries(solana).map(([name, status]) => solanaRow(`solana ${name}`, status)),
   ]
-  const labelWidth = Math.max(0, ...all.map(({ label }) => label.length), served === undefined ? 0 : 'total'.length)
+  const labelWidth = Math.max(0, ...all.map(({ label }) => label.length), served === undefined ? 0 : 'this run'.length)
   const labelled = all.map(row => ({ ...row, label: row.label.padEnd(labelWidth) }))
   const laidOut = layOut(
     labelled.filter((row): row is Row => 'state' in row),
@@ -42,7 +42,7 @@ export function serviceRows({ chains, solana }: StatusReport, options: RowOption
   )
   return [
     ...labelled.flatMap(row => ('state' in row ? [laidOut.get(row)!] : troubleLines(row, width))),
-    ...(served === undefined ? [] : [totalRow('total'.padEnd(labelWidth), served, width)]),
+    ...(served === undefined ? [] : [runRow('this run'.padEnd(labelWidth), served, width)]),
     ...(keys === undefined ? [] : [keys]),
   ]
 }
@@ -121,7 +121,7 @@ function layOut(rows: readonly Row[], { width, unicode }: { width: number; unico
   return new Map(rows.map((row, at) => [row, chosen[at]!]))
 }
 
-function totalRow(label: string, { requests, requestsPerSecond, transfers }: ServedCounts, width: number): string {
+function runRow(label: string, { requests, requestsPerSecond, transfers }: ServedCounts, width: number): string {
   const rate = requestsPerSecond >= 10 ? countText(requestsPerSecond) : requestsPerSecond.toFixed(1)
   const [asked, kept] = [countOf(requests, 'request'), countOf(transfers, 'transfer')]
   const line = `${label}  ${asked} served (${rate}/s)  ${kept} stored`
@@ -133,6 +133,6 @@ export type Paint = Readonly<Record<'live' | 'stalled' | 'soft', (text: string) 
 /** Colours the states of a row. */
 export function tinted(line: string, paint: Paint): string {
   if (/^\S.* {2}(stalled|disputed|store_full): |, \S.* old( {2}|$)/.test(line)) return paint.stalled(line)
-  if (/^total {2,}\d|^Press /.test(line)) return paint.soft(line)
+  if (/^this run {2,}\d|^Press /.test(line)) return paint.soft(line)
   return line.replace(/(?<= {2})live(?= {2})/, paint.live)
 }
