@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { editDistance, nearestWord } from './problems.ts'
 
 describe('the nearest word', () => {
-  const words = ['listen', 'store', 'requests_per_second', 'from']
+  const words = ['listen', 'store', 'requests_per_second', 'from', 'ALMANAC_LISTEN', 'polygon', 'eth']
 
   test.each([
     ['lisen', 'listen'],
@@ -11,6 +11,9 @@ describe('the nearest word', () => {
     ['requestsPerSecond', 'requests_per_second'],
     ['requests-per-second', 'requests_per_second'],
     ['STORE', 'store'],
+    ['ALMANAC_LISTN', 'ALMANAC_LISTEN'],
+    ['polgyon', 'polygon'],
+    ['etth', 'eth'],
   ])('%s means %s', (word, meant) => {
     expect(nearestWord(word, words)).toBe(meant)
   })
@@ -18,6 +21,9 @@ describe('the nearest word', () => {
   test('a word that is far from all means none', () => {
     expect(nearestWord('xyzzy', words)).toBeUndefined()
     expect(nearestWord('listen', [])).toBeUndefined()
+    expect(nearestWord('mychain', ['eth', 'unichain', 'apechain'])).toBeUndefined()
+    expect(nearestWord('foo', ['eth', 'zora', 'op'])).toBeUndefined()
+    expect(nearestWord('ALMANAC_FOO', ['ALMANAC_KEY', 'ALMANAC_STORE'])).toBeUndefined()
   })
 
   test('the distance is a metric', () => {

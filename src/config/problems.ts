@@ -103,10 +103,10 @@ export function nearestWord(word: string, candidates: readonly string[]): string
     if (nearest === undefined || distance < nearest.distance) nearest = { candidate, distance }
   }
   if (nearest === undefined) return undefined
-  const distanceMax = Math.max(2, Math.floor(Math.max(word.length, nearest.candidate.length) / 2))
-  return nearest.distance <= distanceMax && nearest.distance < plain(nearest.candidate).length
-    ? nearest.candidate
-    : undefined
+  const shorter = Math.min(plain(word).length, plain(nearest.candidate).length)
+  // Two letters that changed places are two edits, and most of a word of three.
+  const distanceMax = shorter <= 3 ? 1 : Math.max(2, Math.floor(shorter / 4))
+  return nearest.distance <= distanceMax ? nearest.candidate : undefined
 }
 
 /** `requests_per_second`, `requests-per-second` and `requestsPerSecond` are the same word. */
