@@ -197,7 +197,7 @@ export function otherChain(id: number, expected: number): { serves: string; hint
   const actual = namedChains.find(chain => chain.id === id)
   return {
     serves: `serves chain ${id}${actual === undefined ? '' : ` (${actual.name})`}, not ${expected}`,
-    hint: actual === undefined ? 'check the URL.' : `check the URL, or name the chain ${actual.name}.`,
+    hint: `check the URL, or name the chain ${actual?.name ?? id}.`,
   }
 }
 

@@ -212,7 +212,7 @@ describe('endpoints', () => {
     await caughtUp(indexer, node)
     await expectFullTruth(store, node.chain, 0)
     const { rpc } = await indexer.status()
-    expect(rpc[0]).toMatchObject({ healthy: false, reason: expect.stringContaining('wrong-chain') })
+    expect(rpc[0]).toMatchObject({ healthy: false, reason: expect.stringContaining('serves chain 137 (polygon)') })
     expect([...node.endpoints[0]!.calls.keys()]).toEqual(['eth_chainId'])
   })
 
@@ -220,7 +220,17 @@ describe('endpoints', () => {
     const faults = [{ kind: 'wrong-chain-id', chainId: 137 }] as const
     const { indexer } = await run({ endpoints: [{ faults }] })
     const { reason } = await until(indexer, ({ state }) => state === 'stalled')
-    expect(reason).toContain('it serves chain 137 (polygon), not 1: check the URL, or name the chain polygon')
+    expect(reason).toMatch(
+      /^sim endpoint 127\.0\.0\.1:\d+ serves chain 137 \(polygon\), not 1: check the URL, or name the chain polygon\.$/,
+    )
+  })
+
+  test('one fails its check beside one of another chain: the failed check is the reason', async () => {
+    const other = [{ kind: 'wrong-chain-id', chainId: 137 }] as const
+    const { indexer } = await run({ endpoints: [{ faults: [{ kind: 'drop-logs', rate: 1 }] }, { faults: other }] })
+    const { reason } = await until(indexer, ({ state }) => state === 'stalled')
+    expect(reason).toMatch(/check/)
+    expect(reason).not.toContain('serves chain 137')
   })
 
   test('one that drops a log of every block cannot pass for a chain with other receipts', async () => {

@@ -131,6 +131,7 @@ describe('init', () => {
       .filter(line => line.trim().startsWith('#'))
     expect(comments.join('\n')).toContain('history: every block from 0')
     expect(comments.join('\n')).not.toContain(secret)
+    expect(readFileSync(file(), 'utf8')).toMatch(/[^\n]\n$/)
   })
 
   test('a chain may be called by its full name, here and in its other flags', async () => {
@@ -150,7 +151,7 @@ describe('init', () => {
     const { code, stderr } = await place.run(['init', '--yes', '--chain', `eth=${node.url}/${secret}`])
     expect(code).toBe(1)
     expect(stderr).toContain('serves chain 137 (polygon), not 1.')
-    expect(stderr).toContain('name the chain polygon')
+    expect(stderr).toContain('Try:   check the URL, or name the chain as it is: --chain polygon=URL\n')
     expect(stderr).not.toContain(secret)
     expect(existsSync(file())).toBe(false)
   })
@@ -175,6 +176,7 @@ describe('init', () => {
     const node = await simulate()
     const wrong = await place.runHere(['init', '--yes', '--chain', `777=${node.url}`])
     expect(wrong.stderr).toContain(`of 777 serves chain ${chainId}, not 777.`)
+    expect(wrong.stderr).toContain(`name the chain as it is: --chain ${chainId}=URL\n`)
     const { code, stderr } = await place.run(['init', '--yes', '--chain', `0x${chainId.toString(16)}=${node.url}`])
     expect([code, stderr]).toEqual([0, expect.stringContaining('Wrote almanac.yaml')])
     const { config, chains } = loadConfig({ file: file() })

@@ -82,11 +82,14 @@ export function rpcError(failure: RpcFailure, { chain, said, retryAfterMs, rule 
   const { code, retryable, hint, retryAfterMs: laterMs }: FailureRule = { ...rules[kind], ...rule }
   const how =
     status === undefined || status === 200 ? `failed ${method} (${kind})` : `answered ${status} to ${method} (${kind})`
+  const isOther = kind === 'wrong-chain'
   const message =
-    kind === 'no-endpoint' ? `No ${chain} endpoint answers ${method}.` : `${chain} endpoint ${endpoint} ${how}.`
+    kind === 'no-endpoint'
+      ? `No ${chain} endpoint answers ${method}.`
+      : `${chain} endpoint ${endpoint} ${isOther ? said : how}.`
   const comeBackMs = retryAfterMs ?? laterMs
   return new AlmanacError(code, message, {
-    cause: new Error(said),
+    ...(isOther ? {} : { cause: new Error(said) }),
     details: failure,
     operatorsOnly: true,
     retryable,

@@ -15,7 +15,10 @@ export type RpcFamily = {
   isHeavy(call: RpcCall): boolean
   /** Asking for less cures a refusal because of size; otherwise another endpoint is asked. */
   canAskForLess?(calls: readonly RpcCall[]): boolean
-  /** Asked before any answer is believed, and again now and then. `objection` says what is wrong with the result. */
+  /**
+   * Asked before any answer is believed, and again now and then. `objection` says what is wrong, as a predicate of the
+   * endpoint: `serves chain 5, not 1`.
+   */
   identity?: { call: RpcCall; objection(value: unknown): string | undefined } | undefined
   /** Changes the text of a body before it is parsed. */
   amend?: (text: string) => string

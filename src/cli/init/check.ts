@@ -22,7 +22,11 @@ export async function checkChain(answers: ChainAnswers, signal: AbortSignal): Pr
   for (const url of rpc) {
     const id = await chainIdAt(url, signal)
     if (id !== expected) {
-      const { serves, hint } = otherChain(id, expected)
+      const { serves } = otherChain(id, expected)
+      const actual = namedChain(String(id))?.name ?? ''
+      // A name of two words would need quotes.
+      const word = /^\S+$/.test(actual) ? actual : id
+      const hint = `check the URL, or name the chain as it is: --chain ${word}=URL`
       throw new AlmanacError('config_invalid', `The endpoint ${redactUrl(url)} of ${name} ${serves}.`, { hint })
     }
     const called = namedChain(String(id))

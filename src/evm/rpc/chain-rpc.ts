@@ -173,9 +173,9 @@ function familyOf({ name, id }: { name: string; id: number | undefined }): RpcFa
   const objection = (value: unknown): string | undefined => {
     const served = quantityOf(value, Number.MAX_SAFE_INTEGER)
     if (id === undefined || served === id) return undefined
-    if (served < 0) return 'it answered eth_chainId with something that is not a chain id: check the URL'
+    if (served < 0) return 'answers eth_chainId with something that is not a chain id: check the URL'
     const { serves, hint } = otherChain(served, id)
-    return `it ${serves}: ${hint.slice(0, -1)}`
+    return `${serves}: ${hint.slice(0, -1)}`
   }
   return {
     chain: name,

@@ -217,8 +217,9 @@ export async function askChecked<Answers extends { endpoint: string }, Result ex
   let failed: AlmanacError | undefined
   for (;;) {
     const answers = await ask(distrusted).catch(error => {
-      // Those that are left have dropped these blocks.
-      throw rpcFailureOf(error)?.kind === 'no-endpoint' ? (failed ?? error) : error
+      // Those that are left have dropped these blocks, or are of another chain.
+      const kind = rpcFailureOf(error)?.kind
+      throw kind === 'no-endpoint' || kind === 'wrong-chain' ? (failed ?? error) : error
     })
     const { endpoint } = answers
     const checked = await checkedBy(() => check(answers))
