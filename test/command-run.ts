@@ -100,9 +100,9 @@ export class CommandPlace {
   }
 
   /** With a terminal in place of the three streams; what the command writes to any of them comes out of stdout. */
-  beginOnTerminal(parameters: readonly string[], environment?: Environment): CommandRun {
+  beginOnTerminal(parameters: readonly string[], environment?: Environment, columns = 120): CommandRun {
     const line = [process.execPath, main, ...parameters].map(word => `'${word}'`).join(' ')
-    return this.#begin(['script', '-qefc', `stty cols 120; exec ${line}`, '/dev/null'], environment)
+    return this.#begin(['script', '-qefc', `stty cols ${columns}; exec ${line}`, '/dev/null'], environment)
   }
 
   #begin(command: readonly string[], environment?: Environment): CommandRun {

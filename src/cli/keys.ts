@@ -14,6 +14,7 @@ import {
   operatorKeyName,
   parseExpiry,
   type Scope,
+  type ShownKey,
   scopes,
   showKey,
   usualLimits,
@@ -24,16 +25,28 @@ import type { KeyRecord } from '../store/key-store.ts'
 import type { Store } from '../store/store.ts'
 import { withStore } from './open-store.ts'
 import { wholeNumber } from './options.ts'
-import { printable, printData, printJson, printNote, table } from './terminal.ts'
+import {
+  type Column,
+  countText,
+  durationText,
+  fittedTable,
+  printable,
+  printData,
+  printJson,
+  printNote,
+} from './terminal.ts'
 
 export function keysCommand(): Command {
   const createCommand = new Command('create')
     .description('Create a key. Its secret is printed once, alone on stdout; the store keeps only a hash.')
     .option('--name <name>', 'What the key is for.', keyName, 'unnamed')
     .addOption(
-      new Option('--scopes <list>', `Comma-separated: ${scopes.join(', ')}, or all.`)
+      new Option(
+        '--scopes <list>',
+        `Comma-separated: ${scopes.join(', ')}; client for the first ${clientScopes.length}, or all.`,
+      )
         .argParser(parseScopes)
-        .default(clientScopes, clientScopes.join()),
+        .default(clientScopes, 'client'),
     )
     .option('--expires <when>', 'A span such as 12h or 90d, or a date. Default: never.', text =>
       parseExpiry(text, Date.now()),
@@ -141,15 +154,50 @@ async function list(store: Store, _: LoadedConfig, { json }: { json?: true }): P
   const shown = await listKeys(store)
   if (json) return printJson(shown)
   if (shown.length === 0) return printData('No keys.')
-  const limits = ['LIMITS', 'RATE/S', 'QUOTA/DAY', 'INDEX/DAY', 'WAITING']
-  const heading = ['ID', 'NAME', 'STATE', 'SCOPES', ...limits, 'TODAY', 'CREATED', 'EXPIRES']
-  const rows = shown.map(key => {
-    const limits = [key.rate_per_second, key.quota_per_day, key.index_per_day, key.index_waiting, key.used_today]
-    const days = [key.created_at, key.expires_at].map(moment => moment?.slice(0, 10))
-    const facts = [...limits, ...days].map(value => String(value ?? '-'))
-    return [key.id, printable(key.name), key.state, key.scopes.join(), key.unlimited ? 'NONE' : 'some', ...facts]
-  })
-  printData(table(heading, rows))
+  const now = Date.now()
+  const rows = shown.map(key => [
+    ...[key.id, printable(key.name), stateText(key, shown, now), scopesText(key.scopes), limitsText(key)],
+    ...[countText(key.used_today), key.created_at!.slice(0, 10)],
+  ])
+  printData(fittedTable(columns, rows))
+}
+
+const columns: readonly Column[] = [
+  { title: 'ID' },
+  { title: 'NAME' },
+  { title: 'STATE' },
+  { title: 'SCOPES', min: 12, drop: 1 },
+  { title: 'LIMITS', min: 16, drop: 2 },
+  { title: 'TODAY', drop: 3 },
+  { title: 'CREATED', drop: 4 },
+]
+
+/** A key that ends while a newer one of its name works was replaced by that one. */
+function stateText({ name, state, created_at, expires_at }: ShownKey, all: readonly ShownKey[], now: number): string {
+  if (state !== 'active' || expires_at === null) return state
+  const isReplaced = all.some(
+    other => other.name === name && other.state === 'active' && other.created_at! > created_at!,
+  )
+  // The larger unit alone.
+  const left = durationText((Date.parse(expires_at) - now) / 1_000).split(' ')
+  return `${isReplaced ? 'retires' : 'expires'} in ${left.slice(0, 2).join(' ')}`
+}
+
+/** In the words that `--scopes` takes. */
+function scopesText(held: readonly string[]): string {
+  if (scopes.every(scope => held.includes(scope))) return 'all'
+  if (!clientScopes.every(scope => held.includes(scope))) return held.join()
+  return ['client', ...held.filter(scope => !clientScopes.includes(scope as Scope))].join()
+}
+
+function limitsText({ rate_per_second, quota_per_day, index_per_day, index_waiting }: ShownKey): string {
+  const said = [
+    rate_per_second === null ? [] : `${rate_per_second} rps`,
+    quota_per_day === null ? [] : `${quota_per_day}/day`,
+    index_per_day === null ? [] : `index ${index_per_day}/day`,
+    index_waiting === null ? [] : `${index_waiting} waiting`,
+  ].flat()
+  return said.length === 0 ? 'none' : said.join(', ')
 }
 
 type RotateFlags = { grace: number; json?: true }
@@ -181,11 +229,12 @@ async function revoke(store: Store, _: LoadedConfig, idOrName: string, { json }:
 
 function parseScopes(text: string): Scope[] {
   if (text === 'all') return [...scopes]
-  const wanted = new Set(text.split(',').map(part => part.trim()))
+  const words = text.split(',').map(part => part.trim())
+  const wanted = new Set<string>(words.flatMap(word => (word === 'client' ? clientScopes : word)))
   const unknown = [...wanted].filter(scope => !scopes.includes(scope as Scope))
   if (unknown.length === 0) return scopes.filter(scope => wanted.has(scope))
   throw new AlmanacError('bad_request', `${JSON.stringify(unknown[0])} is not a scope.`, {
-    hint: `pass some of ${scopes.join(', ')}, or all.`,
+    hint: `pass some of ${scopes.join(', ')}, client or all.`,
   })
 }
 

@@ -1,5 +1,15 @@
 import { expect, test } from 'vitest'
-import { barText, bytesText, countOf, countText, durationText, percentText, rateText, wrapped } from './terminal.ts'
+import {
+  barText,
+  bytesText,
+  countOf,
+  countText,
+  durationText,
+  fittedTable,
+  percentText,
+  rateText,
+  wrapped,
+} from './terminal.ts'
 
 test('quantities read as people write them', () => {
   expect([0, 1, 1_200].map(count => countOf(count, 'contract'))).toEqual([
@@ -51,4 +61,14 @@ test('a bar is full only when everything is done, also without Unicode', () => {
   expect([0, 1, 50, 99, 100].map(done => barText(done, 100, { width: 4, unicode: true }))).toEqual([
     ...['────', '────', '━╸──', '━━╸─', '━━━━'],
   ])
+})
+
+test('a table fits: long columns are cut, then the least important ones left out, and what names a row stays', () => {
+  const columns = [{ title: 'ID' }, { title: 'WHAT', min: 6, drop: 1 }, { title: 'DAY', drop: 2 }]
+  const rows = [['0123', 'words at length', 'today']]
+  const lines = (width: number) => fittedTable(columns, rows, width).split('\n')
+  expect(lines(80)[1]).toBe('0123  words at length  today')
+  expect(lines(20)).toEqual(['ID    WHAT     DAY', '0123  words …  today'])
+  expect(lines(15)[1]).toBe('0123  words at…')
+  expect(lines(5)).toEqual(['ID', '0123'])
 })

@@ -34,6 +34,46 @@ export function table(heading: readonly string[], rows: readonly (readonly strin
   return [paint.bold(lines[0]!), ...lines.slice(1)].join('\n')
 }
 
+export type Column = {
+  title: string
+  /** Least width that a narrow terminal may cut the column to; absent where it stays whole. */
+  min?: number
+  /** Left out where cutting is not enough, the highest first; absent where it always stays. */
+  drop?: number
+}
+
+/** A table that fits a terminal: long columns are cut, then the least important ones left out. A pipe gets all of it. */
+export function fittedTable(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  width = process.stdout.isTTY ? process.stdout.columns || 80 : Number.POSITIVE_INFINITY,
+): string {
+  const widths = columns.map(({ title }, at) => Math.max(title.length, ...rows.map(row => row[at]!.length)))
+  const excess = widths.reduce((sum, each) => sum + each + 2, -2) - width
+  const room = columns.map(({ min }, at) => Math.max(0, widths[at]! - (min ?? widths[at]!)))
+  const most = Math.max(...columns.map(({ drop = 0 }) => drop))
+  if (excess > room.reduce((sum, each) => sum + each, 0) && most > 0) {
+    const kept = columns.map(({ drop }) => drop !== most)
+    const ofKept = (row: readonly string[]) => row.filter((_, at) => kept[at])
+    return fittedTable(
+      columns.filter((_, at) => kept[at]),
+      rows.map(ofKept),
+      width,
+    )
+  }
+  let left = excess
+  const limits = widths.map((each, at) => {
+    const less = Math.max(0, Math.min(left, room[at]!))
+    left -= less
+    return each - less
+  })
+  const cut = (text: string, at: number) => (text.length > limits[at]! ? `${text.slice(0, limits[at]! - 1)}…` : text)
+  return table(
+    columns.map(({ title }) => title),
+    rows.map(row => row.map(cut)),
+  )
+}
+
 /** Replaces characters that a terminal would obey. */
 export function printable(text: string): string {
   return plainText(text, '�')

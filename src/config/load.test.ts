@@ -173,7 +173,10 @@ describe('what is refused, and in which words', () => {
       'almanac.yaml:2:25: unknown key chains.eth.requests_per_seconds. Did you mean requests_per_second?',
     ],
     ['xyzzy: 1', `almanac.yaml:1:1: unknown key xyzzy. Accepted here: ${settings}.`],
-    ['solana:\n  testnet: { rpc: http://a }', 'almanac.yaml:2:3: unknown key solana.testnet. Accepted here: mainnet and devnet.'],
+    [
+      'solana:\n  testnet: { rpc: http://a }',
+      'almanac.yaml:2:3: unknown key solana.testnet. Accepted here: mainnet and devnet.',
+    ],
     [
       'chains:\n  polygn: { rpc: http://a }',
       'almanac.yaml:2:3: polygn is not a known chain. Did you mean polygon? To add a chain, set chains.polygn.id.',
