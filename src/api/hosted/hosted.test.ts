@@ -23,7 +23,7 @@ test('every operation that is not served says its name and what it needs', async
     expect(response.status, `${method} ${path}`).toBe(501)
     expect(await response.json()).toMatchObject({
       code: 'not_implemented',
-      details: { operation: id, needs, listed: 'docs/operations.md' },
+      details: { operation: id, needs, listed: '/openapi.json' },
       ...(isSolana ? { statusCode: 501, error: 'Not Implemented' } : {}),
     })
   })
@@ -33,7 +33,7 @@ test('every operation that is not served says its name and what it needs', async
 test('an operation whose answer is not documented says so', async () => {
   const { message } = (await (await api.get('/api/v2.2/latestBlockNumber/eth')).json()) as { message: string }
   expect(message).toBe(
-    'Almanac does not serve getLatestBlockNumber: its answer is not documented; see docs/operations.md',
+    'Almanac does not serve getLatestBlockNumber: its answer is not documented; /reference lists what it serves',
   )
 })
 

@@ -13,10 +13,8 @@ export function notServed(operation: HostedOperation): Handler {
   const addressName = /^\/{(\w+)}/.exec(path)?.[1]
   const error = new AlmanacError(
     'not_implemented',
-    `Almanac does not serve ${id}: ${whyNotServed(operation)}; see docs/operations.md`,
-    {
-      details: { operation: id, needs, listed: 'docs/operations.md' },
-    },
+    `Almanac does not serve ${id}: ${whyNotServed(operation)}; /reference lists what it serves`,
+    { details: { operation: id, needs, listed: '/openapi.json' } },
   )
   return request => {
     const isMeant = addressName === undefined || parseAddress(request.pathParameter(addressName)) !== undefined
