@@ -1,5 +1,5 @@
 // `almanac init` against simulated nodes: what it finds out about endpoints, what it writes, and what it never shows or overwrites.
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { defineChain } from '../src/chains.ts'
@@ -140,7 +140,9 @@ describe('init', () => {
     cleanups.push(() => node.close())
     const contract = `0x${'ab'.repeat(20)}`
     const flags = ['--chain', `Ethereum=${node.url}`, '--contract', `ethereum-mainnet=${contract}`]
+    mkdirSync(join(place.directory, '.git'))
     const { code, stderr } = await place.run(['init', '--yes', ...flags])
+    expect(stderr).toContain('Add almanac.yaml and almanac.db* to .gitignore: they may hold keys.\n')
     expect([code, stderr]).toEqual([0, expect.stringContaining('Wrote almanac.yaml')])
     const { config } = loadConfig({ file: file() })
     expect(config.chains).toMatchObject({ eth: { contracts: [contract] } })

@@ -81,6 +81,7 @@ async function write(answers: Answers, flags: InitFlags, questions: Questions | 
     printNote('\nWhat indexing will cost, estimated from a few samples of the history:\n')
     await plan(loaded, { samples: planSamples })
   }
+  if (existsSync('.git')) printNote(`\nAdd ${flags.output} and almanac.db* to .gitignore: they may hold keys.`)
   const option = flags.output === 'almanac.yaml' ? '' : ` --config ${flags.output}`
   printNote(`\nNext: ${commandLine} start${option}`)
 }
