@@ -1,18 +1,32 @@
-// Prints the script that completes commands in a shell. It is made from the program itself, and asks nothing when it
-// runs.
+// Prints the script that completes commands in a shell, and the names that the script asks for. The script is made from
+// the program itself; it asks for names alone, which only the configuration and the store know.
 import { Argument, Command } from 'commander'
 import { offeredChains } from '../chains.ts'
+import { allLeaves, flagOf } from '../config/overrides.ts'
+import { scopes } from '../keys/keys.ts'
+import { loadConfigFor } from './options.ts'
 import { printData } from './terminal.ts'
 
 const shells = ['bash', 'zsh', 'fish'] as const
 type Shell = (typeof shells)[number]
 
+const aliasHelp = `
+bash:  source <(almanac completion bash)                                     in ~/.bashrc
+zsh:   almanac completion zsh > a folder of $fpath, as _almanac
+fish:  almanac completion fish > ~/.config/fish/completions/almanac.fish
+
+Where npx runs the program, define the word almanac first:
+
+bash, zsh:  almanac() { npx almanac "$@"; }
+fish:       function almanac; npx almanac $argv; end`
+
 export function completionCommand(createProgram: () => Promise<Command>): Command {
   return new Command('completion')
     .description(
-      'Print the completion script of a shell. bash: source <(almanac completion bash) in ~/.bashrc. zsh: almanac completion zsh > a folder of $fpath, as _almanac. fish: almanac completion fish > ~/.config/fish/completions/almanac.fish.',
+      'Print the completion script of a shell: commands, options, configured chains and names of keys. Its help says where each shell wants it, and how to complete npx almanac.',
     )
     .addArgument(new Argument('<shell>', 'The shell.').choices(shells))
+    .addHelpText('after', aliasHelp)
     .action(async (shell: Shell) => printData(completionScript(shell, await createProgram())))
 }
 
@@ -21,12 +35,48 @@ export function completionScript(shell: Shell, program: Command): string {
   return { bash: bashScript, zsh: zshScript, fish: fishScript }[shell](levels)
 }
 
+/** What the script runs to have names. */
+export const offerWord = '__complete'
+const askedKinds = ['chains', 'keys'] as const
+
+/** Names, one in a line, for a script that shows no errors: where there are none, none. */
+export async function offerNames(kind: string | undefined): Promise<void> {
+  const names = kind === 'chains' ? await chainNames() : kind === 'keys' ? await keyNames() : []
+  if (names.length > 0) printData(names.filter(isWord).join('\n'))
+}
+
+async function configured() {
+  const { sandboxMeant } = await import('./running-demo.ts')
+  const loaded = loadConfigFor(new Command())
+  const sandbox = sandboxMeant(loaded)
+  return sandbox === undefined ? loaded : loadConfigFor(new Command(), sandbox.config)
+}
+
+async function chainNames(): Promise<string[]> {
+  const chains = Object.keys((await configured()).config.chains)
+  return chains.length > 0 ? chains : offeredChains.map(({ name }) => name)
+}
+
+async function keyNames(): Promise<string[]> {
+  const { openTool } = await import('./open-store.ts')
+  await using opened = new AsyncDisposableStack()
+  const store = await openTool((await configured()).config.store, opened)
+  const keys = (await store.keys()).filter(({ revokedAt }) => revokedAt === undefined)
+  return [...new Set(keys.map(({ id, name }) => (isWord(name) ? name : id)))]
+}
+
+/** Others need quotes, which a completion would have to add. */
+function isWord(name: string): boolean {
+  return /^[\w.@-]+$/.test(name)
+}
+
 /** A word that may come next, and what it is. */
 type Word = { word: string; about: string }
-/** What takes a value, and which ones; files where any text goes. */
-type Valued = { flags: readonly string[]; values: readonly string[] | 'files' }
+/** Words that are known, those that the program is asked for, files, or any text. */
+type Values = readonly string[] | (typeof askedKinds)[number] | 'files' | 'text'
+type Valued = { flags: readonly string[]; values: Values }
 /** A command by its path, such as `keys create`; empty for the program. */
-type Level = { path: string; words: Word[]; valued: Valued[]; argument: Valued['values'] | undefined }
+type Level = { path: string; words: Word[]; valued: Valued[]; arguments: Values[] }
 
 function levelsOf(command: Command, path: string): Level[] {
   const { commands, options, registeredArguments } = command
@@ -43,19 +93,22 @@ function levelsOf(command: Command, path: string): Level[] {
       .filter(({ required, optional }) => required || optional)
       .map(({ flags, long, short, argChoices }) => ({
         flags: [long, short].filter(flag => flag != null),
-        values: argChoices ?? (flags === '--chain <name>' ? chainWords : 'files'),
+        values: argChoices ?? valuesOf(flags),
       })),
-    argument: registeredArguments.map(argumentValues)[0],
+    arguments: registeredArguments.map(each => each.argChoices ?? valuesOf(`<${each.name()}>`)),
   }
   return [own, ...commands.flatMap(each => levelsOf(each, `${path} ${each.name()}`.trim()))]
 }
 
-/** Names with a space need quotes, which a completion would have to add. */
-const chainWords = offeredChains.map(({ name }) => name).filter(name => !name.includes(' '))
-
-function argumentValues(argument: Argument): Valued['values'] {
-  if (argument.argChoices !== undefined) return argument.argChoices
-  return argument.name() === 'chain' ? chainWords : 'files'
+/** By what help calls the value. */
+function valuesOf(flags: string): Values {
+  if (flags === '--chain <name>' || flags === '<chain>') return 'chains'
+  if (flags === '<id-or-name>') return 'keys'
+  if (flags === '--scopes <list>') return [...scopes, 'client', 'all']
+  const setting = allLeaves.find(leaf => flags.startsWith(`${flagOf(leaf.path)} `))
+  if (setting !== undefined && /^(`\w+`(, | or |$))+$/.test(setting.accepts))
+    return setting.accepts.match(/\w{2,}(?=`)/g)!
+  return /<(file|folder|archive|backup)>/.test(flags) ? 'files' : 'text'
 }
 
 /** Within single quotes of bash and zsh. */
@@ -69,10 +122,11 @@ function caseFunction(name: string, cases: readonly (readonly [pattern: string, 
   return [`${name}() {`, '  case "$1" in', ...lines, '  esac', '}'].join('\n')
 }
 
-/** What both shells look up: the commands below a path, and the values of an option or of the first argument. */
-function lookUps(levels: readonly Level[], say: (words: readonly string[]) => string): string[] {
-  const valuesOf = (values: Valued['values']): string => (values === 'files' ? 'echo :files' : say(values))
+/** What both shells look up: the commands below a path, and the values of an option or of an argument by its number. */
+function lookUps(levels: readonly Level[]): string[] {
+  const echo = (values: Values): string => (typeof values === 'string' ? `echo :${values}` : say(values))
   const nested = levels.filter(({ path }) => levels.some(other => other.path.startsWith(`${path} `.trimStart())))
+  const chains = offeredChains.map(({ name }) => name).filter(isWord)
   return [
     caseFunction(
       '_almanac_commands',
@@ -84,48 +138,61 @@ function lookUps(levels: readonly Level[], say: (words: readonly string[]) => st
     caseFunction(
       '_almanac_values',
       levels.flatMap(({ path, valued }) =>
-        valued.flatMap(({ flags, values }) => flags.map(flag => [`${path} ${flag}`.trim(), valuesOf(values)] as const)),
+        valued.flatMap(({ flags, values }) => flags.map(flag => [`${path} ${flag}`.trim(), echo(values)] as const)),
       ),
     ),
     caseFunction(
       '_almanac_argument',
-      levels.flatMap(({ path, argument }) => (argument === undefined ? [] : [[path, valuesOf(argument)] as const])),
+      levels.flatMap(({ path, arguments: all }) => all.map((values, at) => [`${path} ${at}`, echo(values)] as const)),
     ),
+    `_almanac_names() {
+  local names
+  names=$("$1" ${offerWord} "\${2#:}" 2>/dev/null </dev/null) || names=''
+  if [[ -z $names && $2 == :chains ]]; then names=${quoted(chains.join(' '))}; fi
+  echo $names
+}`,
   ]
 }
 
-/** Finds the command that the words before the last one name. */
+function say(words: readonly string[]): string {
+  return `echo ${quoted(words.join(' '))}`
+}
+
+/** Finds the command that the words before the last one name, and how many arguments it has by then. */
 function walk(words: string): string {
   return `  for word in "\${${words}}"; do
-    if [[ " $(_almanac_commands "$at") " == *" $word "* ]]; then at="\${at:+$at }$word"; fi
+    if [[ -n $skips ]]; then skips=''; continue; fi
+    if [[ $word == -* ]]; then skips=$(_almanac_values "\${at:+$at }$word"); continue; fi
+    if [[ " $(_almanac_commands "$at") " == *" $word "* ]]; then at="\${at:+$at }$word"; else count=$((count + 1)); fi
   done
   values=$(_almanac_values "\${at:+$at }$before")`
 }
 
 function bashScript(levels: readonly Level[]): string {
-  const say = (words: readonly string[]): string => `echo ${quoted(words.join(' '))}`
   const words = caseFunction(
     '_almanac_words',
     levels.map(({ path, words }) => [path, say(words.map(({ word }) => word))]),
   )
   return `# Completion of almanac in bash: source <(almanac completion bash)
-${[...lookUps(levels, say), words].join('\n')}
+${[...lookUps(levels), words].join('\n')}
 _almanac() {
-  local at='' word values current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}"
+  local at='' word values skips='' count=0
+  local current="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}" program="\${COMP_WORDS[0]}"
 ${walk('COMP_WORDS[@]:1:COMP_CWORD-1')}
-  if [[ -z $values ]]; then
-    values=$(_almanac_words "$at")
-    if [[ $current != -* ]]; then values="$values $(_almanac_argument "$at")"; fi
-  fi
-  COMPREPLY=($(compgen -W "\${values/:files/}" -- "$current"))
-  if [[ $values == *:files* ]]; then COMPREPLY+=($(compgen -f -- "$current")); fi
+  if [[ -z $values && $current != -* ]]; then values=$(_almanac_argument "$at $count"); fi
+  case "$values" in
+    :files) COMPREPLY=($(compgen -f -- "$current")); return ;;
+    :text) COMPREPLY=(); return ;;
+    :*) values=$(_almanac_names "$program" "$values") ;;
+    '') values=$(_almanac_words "$at") ;;
+  esac
+  COMPREPLY=($(compgen -W "$values" -- "$current"))
 }
 complete -o filenames -F _almanac almanac
 `
 }
 
 function zshScript(levels: readonly Level[]): string {
-  const say = (words: readonly string[]): string => `echo ${quoted(words.join(' '))}`
   const described = ({ word, about }: Word): string => quoted(`${word}:${about.replaceAll(':', '\\:')}`)
   const words = caseFunction(
     '_almanac_words',
@@ -133,19 +200,20 @@ function zshScript(levels: readonly Level[]): string {
   )
   return `#compdef almanac
 # Completion of almanac in zsh: a file _almanac in a folder of $fpath.
-${[...lookUps(levels, say), words].join('\n')}
+${[...lookUps(levels), words].join('\n')}
 _almanac() {
-  local at='' word values current="\${words[CURRENT]}" before="\${words[CURRENT-1]}"
+  local at='' word values skips='' count=0
+  local current="\${words[CURRENT]}" before="\${words[CURRENT-1]}" program="\${words[1]}"
   local -a choices
 ${walk('(@)words[2,CURRENT-1]')}
-  if [[ -z $values ]]; then
-    _almanac_words "$at"
-    _describe -t commands almanac choices
-    if [[ $current == -* ]]; then return; fi
-    values=$(_almanac_argument "$at")
-  fi
-  compadd -- \${=values/:files/}
-  if [[ $values == *:files* ]]; then _files; fi
+  if [[ -z $values && $current != -* ]]; then values=$(_almanac_argument "$at $count"); fi
+  case "$values" in
+    :files) _files ;;
+    :text) ;;
+    :*) compadd -- \${=$(_almanac_names "$program" "$values")} ;;
+    '') _almanac_words "$at"; _describe -t commands almanac choices ;;
+    *) compadd -- \${=values} ;;
+  esac
 }
 if [[ $funcstack[1] == _almanac ]]; then _almanac "$@"; else compdef _almanac almanac; fi
 `
@@ -154,31 +222,60 @@ if [[ $funcstack[1] == _almanac ]]; then _almanac "$@"; else compdef _almanac al
 function fishScript(levels: readonly Level[]): string {
   // In fish a single quote and a backslash are escaped within single quotes.
   const text = (plain: string): string => `'${plain.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
-  const lines = levels.flatMap(({ path, words, valued, argument }) => {
+  const offered = (values: Values): string => {
+    if (values === 'files') return '-F'
+    if (values === 'text') return '-x'
+    return `-x -a ${text(typeof values === 'string' ? `(__almanac_names ${values})` : values.join(' '))}`
+  }
+  const lines = levels.flatMap(({ path, words, valued, arguments: all }) => {
     const when = `-n ${text(`__almanac_at ${quoted(path)}`)}`
-    const values = (given: Valued['values']): string => (given === 'files' ? '-F' : `-x -a ${text(given.join(' '))}`)
     return [
       ...words.map(({ word, about }) => {
         const valuedBy = valued.find(({ flags }) => flags.includes(word))
-        const takes = valuedBy === undefined ? '' : ` -r ${values(valuedBy.values)}`
+        const takes = valuedBy === undefined ? '' : ` -r ${offered(valuedBy.values)}`
+        const short = valuedBy?.flags.find(flag => /^-\w$/.test(flag))
         const what = word.startsWith('--') ? `-l ${word.slice(2)}` : `-a ${word}`
-        return `complete -c almanac ${when} ${what}${takes} -d ${text(about)}`
+        return `complete -c almanac ${when} ${what}${short === undefined ? '' : ` -s ${short[1]}`}${takes} -d ${text(about)}`
       }),
-      ...(argument === undefined ? [] : [`complete -c almanac ${when} ${values(argument).replace(/^-x/, '-f')}`]),
+      ...all.map((values, at) => {
+        const there = `-n ${text(`__almanac_at ${quoted(path)} ${at}`)}`
+        return `complete -c almanac ${there} ${offered(values).replace(/^-x/, '-f')}`
+      }),
     ]
   })
   const paths = levels.flatMap(({ path }) => (path === '' ? [] : [text(path)]))
+  const valued = levels.flatMap(({ path, valued }) =>
+    valued.flatMap(({ flags }) => flags.map(flag => text(`${path} ${flag}`.trim()))),
+  )
+  const chains = offeredChains.map(({ name }) => name).filter(isWord)
   return `# Completion of almanac in fish: ~/.config/fish/completions/almanac.fish
 set -g __almanac_paths ${paths.join(' ')}
+set -g __almanac_valued ${valued.join(' ')}
 function __almanac_at
     set -l at
+    set -l count 0
+    set -l skips 0
     for word in (commandline -opc)[2..]
-        if contains -- (string join ' ' $at $word) $__almanac_paths
+        if test $skips = 1
+            set skips 0
+        else if string match -q -- '-*' $word
+            contains -- (string join ' ' -- $at $word) $__almanac_valued; and set skips 1
+        else if contains -- (string join ' ' -- $at $word) $__almanac_paths
             set -a at $word
+        else
+            set count (math $count + 1)
         end
     end
-    set -l path (string join ' ' $at)
-    test "$path" = "$argv[1]"
+    set -l path (string join ' ' -- $at)
+    test "$path" = "$argv[1]"; and begin; test (count $argv) = 1; or test $count = $argv[2]; end
+end
+function __almanac_names
+    set -l program (commandline -opc)[1]
+    set -l names ($program ${offerWord} $argv[1] 2>/dev/null </dev/null)
+    if test -z "$names"; and test $argv[1] = chains
+        set names ${chains.join(' ')}
+    end
+    string join \\n -- $names
 end
 complete -c almanac -f
 ${lines.join('\n')}

@@ -92,7 +92,8 @@ export async function runCommand(): Promise<void> {
   })
   try {
     const [first = '', ...rest] = process.argv.slice(2)
-    if (first === 'help') await printHelp(rest)
+    if (first === '__complete') await (await import('./completion.ts')).offerNames(rest[0])
+    else if (first === 'help') await printHelp(rest)
     else await (await createProgram(first)).parseAsync()
   } catch (error) {
     printNote(shownError(error))
