@@ -1,5 +1,5 @@
-// Where the sandbox of a working directory can be reached. With nothing configured `start` runs the sandbox, and other
-// commands in the same directory mean that one.
+// Where a running service can be reached: that of a store in a file, by a note beside the file, and the sandbox of a
+// working directory. With nothing configured `start` runs the sandbox, and other commands in the same directory mean it.
 import { createHash } from 'node:crypto'
 import { lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import type { LoadedConfig } from '../config/load.ts'
 import { parseListen } from '../config/settings.ts'
+import { storeFile } from '../store/open.ts'
 import { printNote } from './terminal.ts'
 
 const runningSandbox = z.object({
@@ -37,13 +38,52 @@ export function sandboxMeant({ unconfigured }: LoadedConfig): RunningSandbox | u
   return sandbox
 }
 
-/** The server that commands ask: the sandbox, or the configured one; one that listens everywhere on this machine. */
-export function serverMeant(loaded: LoadedConfig): { url: string; key?: string } {
+/**
+ * The server that commands ask: the sandbox, the one that runs on the store, or the configured one; one that listens
+ * everywhere on this machine. A `listen` that the user gives to the command wins over what runs.
+ */
+export function serverMeant(loaded: LoadedConfig, listenGiven = false): { url: string; key?: string } {
   const sandbox = sandboxMeant(loaded)
   if (sandbox !== undefined) return sandbox
-  const { host, port } = parseListen(loaded.config.listen)!
+  const running = listenGiven || process.env.ALMANAC_LISTEN ? undefined : runningServer(loaded.config.store)
+  const { host, port } = parseListen(running?.listen ?? loaded.config.listen)!
   const asked = host === '0.0.0.0' || host === '' ? '127.0.0.1' : host === '::' ? '::1' : host
   return { url: `http://${asked.includes(':') ? `[${asked}]` : asked}:${port}` }
+}
+
+const serverNote = z.object({ process: z.int(), listen: z.string() })
+
+/** Says beside the store where this process listens, and returns what takes it back. A place that is read-only gets none. */
+export function announceServer(store: string, url: string): () => void {
+  const path = noteOfStore(store)
+  if (path === undefined) return () => {}
+  try {
+    // Not through a link that is there.
+    rmSync(path, { force: true })
+    const note = { process: process.pid, listen: new URL(url).host } satisfies z.output<typeof serverNote>
+    writeFileSync(path, `${JSON.stringify(note)}\n`, { mode: 0o600, flag: 'wx' })
+  } catch {
+    return () => {}
+  }
+  return () => {
+    if (runningServer(store)?.process === process.pid) rmSync(path, { force: true })
+  }
+}
+
+/** Undefined where none runs: a process that was killed leaves its note. */
+function runningServer(store: string): z.output<typeof serverNote> | undefined {
+  try {
+    const note = serverNote.parse(JSON.parse(readFileSync(noteOfStore(store)!, 'utf8')))
+    process.kill(note.process, 0)
+    return note
+  } catch {
+    return undefined
+  }
+}
+
+function noteOfStore(store: string): string | undefined {
+  const file = storeFile(store)
+  return file === undefined ? undefined : `${file}-server`
 }
 
 function findSandbox(): RunningSandbox | undefined {

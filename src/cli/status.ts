@@ -95,12 +95,15 @@ const statusAnswer = z.looseObject({
   solana: z.record(z.string(), solanaStatus).default({}),
 })
 
-type StatusOptions = { url?: string; key?: string; json?: true }
+type StatusOptions = { url?: string; key?: string; listen?: string; json?: true }
 
 export function statusCommand(): Command {
   const command = new Command('status')
     .description('Show the progress of a running server.')
-    .option('--url <url>', 'URL of the server. Default: the setting listen. (ALMANAC_URL)')
+    .option(
+      '--url <url>',
+      'URL of the server. Default: the one that runs on the store here, else the setting listen. (ALMANAC_URL)',
+    )
     .option('--key <secret>', 'A key with the scope ops. (ALMANAC_KEY)')
     .option('--json', 'Print the answer as JSON.')
   addConfigOptions(command, ['listen', 'store']).action(async (options: StatusOptions) => {
@@ -110,7 +113,7 @@ export function statusCommand(): Command {
     if (url !== undefined) return print(options, url, await askStatus(url, key))
     const loaded = loadConfigFor(command)
     printWarnings(loaded)
-    const { url: base, key: meant } = serverMeant(loaded)
+    const { url: base, key: meant } = serverMeant(loaded, options.listen !== undefined)
     const text = await askStatus(base, key ?? meant).catch((error: unknown) => {
       const lacksKey = error instanceof AlmanacError && error.code === 'unauthorized' && key === undefined
       if (lacksKey) return statusInStore(loaded, error)
@@ -302,7 +305,7 @@ function remarks({ chains, solana }: z.output<typeof statusAnswer>): string[] {
     rpc
       .map(({ endpoint, ...rest }) => ({ ...rest, called: `${name} endpoint ${endpoint}` }))
       // The reason of the chain may be that of its endpoint, which also names it.
-      .filter(({ healthy, called }) => !healthy && !told.includes(`${called} failed`))
+      .filter(({ healthy, called }) => !healthy && !told.includes(`${called} `))
       .map(({ called, reason, fault }) => {
         const why = reason ?? fault ?? 'not healthy'
         return printable(why.startsWith(called) ? why : `${called}: ${why}`)

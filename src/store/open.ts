@@ -107,6 +107,11 @@ export async function roomInStore(url: string): Promise<FileRoom | undefined> {
   return roomOf(resolve(pathOf(url)))
 }
 
+/** The path of a store in a file; undefined for a server. */
+export function storeFile(url: string): string | undefined {
+  return url.startsWith('file:') ? resolve(pathOf(url)) : undefined
+}
+
 /** Looks for damage in a store in a file: `ok`, or what was found first. It takes minutes for a large one. */
 export async function checkFile(url: string): Promise<string> {
   const { findDamage } = await import('./sqlite/damage.ts')
