@@ -2,7 +2,7 @@
 // key, no store or no node that is of use. Commands run within this process, but for shells.
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -13,7 +13,7 @@ import { described } from '../src/cli/plan/report.ts'
 import { createProgram } from '../src/cli/program.ts'
 import { openBrowser } from '../src/cli/screen/open-browser.ts'
 import { differentBlocks } from '../src/cli/verify.ts'
-import { issueKey } from '../src/keys/keys.ts'
+import { clientScopes, issueKey, scopes } from '../src/keys/keys.ts'
 import { openStore } from '../src/store/open.ts'
 import { CommandPlace, CommandRun, makeStore } from './command-run.ts'
 import { startSimNode } from './sim/node.ts'
@@ -113,25 +113,90 @@ test('where no browser can be opened, the address is said', async () => {
 })
 
 describe('completion', () => {
-  /** What bash offers after a line. */
-  const offered = (script: string, ...words: string[]): string[] => {
-    const line = words.map(word => `'${word}'`).join(' ')
-    const asked = `${script}\nCOMP_WORDS=(${line}); COMP_CWORD=$((\${#COMP_WORDS[@]}-1)); _almanac; printf '%s\\n' "\${COMPREPLY[@]}"`
-    const { stdout, stderr } = spawnSync('bash', ['--norc', '-c', asked], { encoding: 'utf8' })
+  type Shell = 'bash' | 'zsh' | 'fish'
+  const isThere = (shell: Shell): boolean => spawnSync(shell, ['--version']).status === 0
+  const quoted = (words: readonly string[]): string => words.map(word => `'${word}'`).join(' ')
+  /** How each shell is asked what it offers after a line. In zsh the functions that show it stand in for themselves. */
+  const asks: Record<Shell, (words: readonly string[]) => string> = {
+    bash: words =>
+      `COMP_WORDS=(${quoted(words)}); COMP_CWORD=$((\${#COMP_WORDS[@]}-1)); _almanac; printf '%s\\n' "\${COMPREPLY[@]}"`,
+    zsh: words => `words=(${quoted(words)}); CURRENT=\${#words}; _almanac`,
+    fish: words => `complete -C ${quoted([words.join(' ')])}`,
+  }
+  const shown = `compdef() { : }
+    compadd() { shift; print -l -- "$@" }
+    _describe() { print -l -- \${choices%%:*} }
+    _files() { print -l -- *(N) }`
+
+  /** In the working directory of the test, where `almanac` is this program. */
+  const offered = async (shell: Shell, ...lines: readonly string[][]): Promise<string[][]> => {
+    const program = join(place.directory, 'almanac')
+    const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
+    writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`, { mode: 0o755 })
+    const script = completionScript(shell, await createProgram())
+    const asked = [
+      ...(shell === 'zsh' ? [shown] : []),
+      script,
+      ...lines.map(words => `${asks[shell](words)}; echo '=='`),
+    ].join('\n')
+    const plain = { bash: '--norc', zsh: '-f', fish: '--no-config' }[shell]
+    const { NODE_COMPILE_CACHE } = process.env
+    const { stdout, stderr } = spawnSync(shell, [plain, '-c', asked], {
+      encoding: 'utf8',
+      cwd: place.directory,
+      env: { PATH: `${place.directory}:${process.env.PATH}`, NODE_COMPILE_CACHE, HOME: place.directory },
+    })
     expect(stderr).toBe('')
-    return stdout.trim().split('\n')
+    const answers = stdout.split(/^==\n/m).slice(0, -1)
+    return answers.map((text, at) => {
+      const last = lines[at]!.at(-1)!
+      const words = text.split('\n').map(line => line.split('\t')[0]!)
+      return words.filter(word => word !== '' && word.startsWith(last))
+    })
   }
 
-  test('in bash offers commands, options and what they accept', async () => {
-    const { code, stdout: script } = await place.run(['completion', 'bash'])
-    expect(code).toBe(0)
-    expect(offered(script, 'almanac', 'ke')).toEqual(['keys'])
-    expect(offered(script, 'almanac', 'keys', '')).toEqual(expect.arrayContaining(['create', 'rotate', 'revoke']))
-    expect(offered(script, 'almanac', 'keys', 'create', '--sc')).toEqual(['--scopes'])
-    expect(offered(script, 'almanac', 'start', '--only', '')).toEqual(['api', 'index'])
-    expect(offered(script, 'almanac', 'plan', '--json', '--chain', 'op')).toEqual(['optimism', 'opbnb'])
-    expect(offered(script, 'almanac', 'completion', 'f')).toEqual(['fish'])
-    expect(offered(script, 'almanac', 'start', '-c', '/etc/host')).toContain('/etc/hosts')
+  test.each(['bash', 'zsh', 'fish'] as const)(
+    'in %s offers commands, options and what they accept, and files where a file is meant',
+    async shell => {
+      if (!isThere(shell)) return
+      place.configure({ eth: { rpc: 'http://127.0.0.1:1' }, polygon: { rpc: 'http://127.0.0.1:1' } })
+      await makeStore(place.storeUrl)
+      const store = await openStore(place.storeUrl, { role: 'tool' })
+      await issueKey(store, { name: 'ci', scopes: ['portfolio'] })
+      const { key } = await issueKey(store, { name: 'two words', scopes: ['portfolio'] })
+      await store.close()
+      const [commands, below, option, only, level, chains, second, keys, text, files, shells] = await offered(
+        shell,
+        ['almanac', 'ke'],
+        ['almanac', 'keys', ''],
+        ['almanac', 'keys', 'create', '--sc'],
+        ['almanac', 'start', '--only', ''],
+        ['almanac', 'start', '--log-level', 'tr'],
+        ['almanac', 'plan', '--json', '--chain', ''],
+        ['almanac', 'explain', 'eth', ''],
+        ['almanac', 'keys', 'revoke', ''],
+        ['almanac', 'keys', 'create', '--name', ''],
+        ['almanac', 'start', '-c', 'alm'],
+        ['almanac', 'completion', 'f'],
+      )
+      expect(commands).toEqual(['keys'])
+      expect(below).toEqual(expect.arrayContaining(['create', 'rotate', 'revoke']))
+      expect(option).toEqual(['--scopes'])
+      expect(only).toEqual(['api', 'index'])
+      expect(level).toEqual(['trace'])
+      expect(chains).toEqual(['eth', 'polygon'])
+      expect(second).toEqual([])
+      expect([...keys!].sort()).toEqual(['ci', key.id].sort())
+      expect(text).toEqual([])
+      expect(files).toContain('almanac.yaml')
+      expect(shells).toEqual(['fish'])
+    },
+  )
+
+  test('without a program that answers, chains are those of the table', async () => {
+    const script = completionScript('bash', await createProgram())
+    const asked = `${script}\n${asks.bash(['nowhere', 'plan', '--chain', 'op'])}`
+    expect(spawnSync('bash', ['--norc', '-c', asked], { encoding: 'utf8' }).stdout).toBe('optimism\nopbnb\n')
   })
 
   test.each(['zsh', 'fish'] as const)('in %s knows every command and option, and is whole', async shell => {
@@ -140,11 +205,14 @@ describe('completion', () => {
     for (const path of ['keys rotate', 'store backup', 'backfill throttle']) expect(script).toContain(`'${path}`)
     for (const { options } of program.commands.flatMap(command => [command, ...command.commands]))
       for (const { long } of options) expect(script).toContain(shell === 'fish' ? `-l ${long!.slice(2)} ` : `${long}:`)
-    const quotes = script.replaceAll("\\'", '').replace(/^#.*$/gm, '').match(/'/g)!
-    expect(quotes.length % 2).toBe(0)
-    if (spawnSync(shell, ['--version']).status !== 0) return
+    if (!isThere(shell)) return
     const { status, stderr } = spawnSync(shell, ['-n', '-c', script], { encoding: 'utf8' })
     expect([status, stderr]).toEqual([0, ''])
+  })
+
+  test('its help says what to type where the program belongs to one project', async () => {
+    const { stdout } = await place.runHere(['completion', '--help'])
+    expect(stdout).toContain('almanac() { npx almanac "$@"; }')
   })
 })
 
@@ -217,6 +285,30 @@ test('a key is rotated: the successor may do the same, and the old one ends afte
   expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('The grace period "soon" is not a span')])
 })
 
+test('a list of keys fits a terminal, says in words what a key may do, and when it ends', async () => {
+  await makeStore(place.storeUrl)
+  const store = await openStore(place.storeUrl, { role: 'tool' })
+  await issueKey(store, { name: 'first', scopes })
+  await issueKey(store, { name: 'ci', scopes: clientScopes, ratePerSecond: 5, quotaPerDay: 1_000 })
+  const expiresAt = Date.now() + 90.5 * 86_400_000
+  await issueKey(store, { name: 'watch', scopes: ['portfolio', 'ops'], expiresAt })
+  await store.close()
+  await place.runHere(['keys', 'rotate', 'ci', '--grace', '36h'])
+  const { stdout } = await place.runHere(['keys', 'list'])
+  expect(stdout).toMatch(/^ID +NAME +STATE +SCOPES +LIMITS +TODAY +CREATED$/m)
+  expect(stdout).toMatch(/^[0-9a-f]{12} +first +active +all +none +0 +2\S+$/m)
+  expect(stdout).toMatch(/^[0-9a-f]{12} +ci +retires in 1 d +client +5 rps, 1000\/day +0 +2\S+$/m)
+  expect(stdout).toMatch(/^[0-9a-f]{12} +ci +active +client +5 rps, 1000\/day /m)
+  expect(stdout).toMatch(/^[0-9a-f]{12} +watch +expires in 90 d +portfolio,ops +none /m)
+  for (const columns of [80, 50]) {
+    const shown = place.beginOnTerminal(['keys', 'list'], { NO_COLOR: '1' }, columns)
+    const lines = (await shown.ended()).stdout.trimEnd().split('\r\n')
+    expect(lines).toHaveLength(5)
+    for (const line of lines) expect(line.length, line).toBeLessThanOrEqual(columns)
+    for (const line of lines.slice(1)) expect(line).toMatch(/^[0-9a-f]{12} +(first|ci|watch) +\w/)
+  }
+})
+
 test('verify counts a block once, whatever ranges it is in', () => {
   const result = { evidence: 'bloom', transfers: 0, unheard: [] }
   const results = [
@@ -250,7 +342,57 @@ test('a plan of a node without final blocks says what it leaves out, and assumes
   }
 })
 
+const terminal = spawnSync('script', ['--version']).status === 0
+
+test.skipIf(!terminal)(
+  'on a terminal: the first key is printed once, o opens the console, q ends the service',
+  async () => {
+    const node = await startSimNode({ chain: { chainId: 31_337, height: 100, hashes: 'cheap' } })
+    try {
+      const { buildConsole } = await import('../web/build.ts')
+      await buildConsole(fileURLToPath(new URL('../web/dist', import.meta.url)), { ifChanged: true })
+      place.configure({ sim: { id: 31_337, rpc: node.url, index: 'full' } })
+      const opened = join(place.directory, 'opened')
+      for (const opener of ['xdg-open', 'open'])
+        writeFileSync(join(place.directory, opener), `#!/bin/sh\necho "$@" > '${opened}'\n`, { mode: 0o755 })
+      const environment = { PATH: `${place.directory}:${process.env.PATH}`, DISPLAY: ':0' }
+      const run = place.beginOnTerminal(['start', '--listen', '127.0.0.1:0'], environment)
+      const url = await run.listening()
+      await run.until(() => run.stdout.includes('Press o to open the console, q to quit.'), 'the keys')
+      const [secret] = /alm_[A-Za-z0-9_-]{43}/.exec(run.stdout)!
+      expect(run.stdout.indexOf('Server listening')).toBeLessThan(run.stdout.indexOf(secret))
+      expect(run.stdout).toContain('More keys: almanac keys create --help')
+      const answer = await fetch(`${url}/status`, { headers: { 'x-api-key': secret } })
+      expect(answer.status).toBe(200)
+      run.child.stdin.write('o')
+      await run.until(() => existsSync(opened) && readFileSync(opened, 'utf8') !== '', 'a browser')
+      // Other users may see how a browser is called: the key stays out of it.
+      expect(readFileSync(opened, 'utf8')).toBe(`${url}/\n`)
+      run.child.stdin.write('q')
+      expect((await run.ended()).code).toBe(0)
+      expect(run.stdout).toMatch(/Stopping… [\s\S]*Done\.\s*$/)
+      expect(readdirSync(place.directory)).not.toContain('almanac.db-server')
+    } finally {
+      await node.close()
+    }
+  },
+)
+
 describe('status', () => {
+  test('finds the service that runs on the store, wherever it listens, and not one that was killed', async () => {
+    place.configure({})
+    const service = place.begin(['start', '--listen', '127.0.0.1:0'], { ALMANAC_KEY: 'the-operator-key' })
+    const url = await service.listening()
+    await service.until(() => existsSync(`${place.storeFile}-server`), 'the note')
+    const asked = (...more: string[]) => place.runHere(['status', '--key', 'the-operator-key', ...more])
+    expect(await asked()).toMatchObject({ code: 0, stdout: expect.stringContaining('Nothing is indexed.') })
+    expect((await asked('--listen', '127.0.0.1:1')).stderr).toContain('No server answers at http://127.0.0.1:1.')
+    await service.kill()
+    const { code, stderr } = await asked('--listen', new URL(url).host)
+    expect([code, stderr]).toEqual([75, expect.stringContaining(`No server answers at ${url}.`)])
+    expect((await asked()).stderr).toContain('No server answers at http://127.0.0.1:8080.')
+  })
+
   test('needs no key where the store is, and says what it shows', async () => {
     const node = await startSimNode({ chain: { chainId: 31_337, height: 100, hashes: 'cheap' } })
     place.configure({ sim: { id: 31_337, rpc: node.url, index: 'full' } })

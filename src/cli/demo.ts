@@ -48,18 +48,20 @@ const indexedWithinMs = 15_000
 
 export async function demo(load: (file: string) => LoadedConfig, options: DemoOptions): Promise<void> {
   const { seed = defaultSeed, unconfigured = false } = options
-  const { startSandbox } = await loadSandbox(unconfigured)
+  requireSandbox(unconfigured)
   const directory = mkdtempSync(join(tmpdir(), 'almanac-sandbox-'))
   try {
     const file = join(directory, 'almanac.yaml')
     writeFileSync(file, '{}')
     const { config } = load(file)
     await requirePort(config.listen)
-    // JSON lines are read by programs, which text between them would stop.
-    const output = isForPeople(config) ? process.stderr : process.stdout
+    // Elsewhere stderr is the log: programs read it, and text between its lines would stop them.
+    const output = isForPeople(config) && process.stderr.isTTY ? process.stderr : process.stdout
     const say = (text: string): void => void output.write(`${text}\n`)
     say('Almanac sandbox: starting local chains with generated collections. Nothing leaves this machine.')
     const steps = new Steps({ output })
+    // Takes a second or two to load.
+    const { startSandbox } = await import('almanac-sandbox')
     const sandbox = await startSandbox({ seed, say, step: (chain, state) => steps.take(chain, state) }).finally(() =>
       steps.close(),
     )
@@ -92,9 +94,9 @@ async function requirePort(listen: string): Promise<void> {
 }
 
 /** A package of its own, so that a production install has no blockchain node in it. */
-async function loadSandbox(unconfigured: boolean): Promise<typeof import('almanac-sandbox')> {
+function requireSandbox(unconfigured: boolean): void {
   try {
-    return await import('almanac-sandbox')
+    import.meta.resolve('almanac-sandbox')
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     if (code !== 'ERR_MODULE_NOT_FOUND' || !message.includes("'almanac-sandbox'")) throw error

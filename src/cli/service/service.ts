@@ -27,6 +27,7 @@ import { Reports } from '../../processes/heartbeat.ts'
 import { remoteFreshen } from '../../processes/remote-freshen.ts'
 import { askAnyProcess } from '../../processes/remote-transaction.ts'
 import { findProblems } from '../../query/problems.ts'
+import { redactStore } from '../../redact.ts'
 import { displayAmount } from '../../solana/amounts.ts'
 import type { KeyStore } from '../../store/key-store.ts'
 import { openReplica, openStore } from '../../store/open.ts'
@@ -35,6 +36,7 @@ import type { Store } from '../../store/store.ts'
 import { showProgress } from '../chain-progress.ts'
 import { commandLine, exitOnUncaught, firstSignal, packageVersion } from '../current-process.ts'
 import { transactionAsker } from '../open-chain.ts'
+import { announceServer } from '../running-demo.ts'
 import { printNote, stderrColours } from '../terminal.ts'
 import { onHangup, Reloader } from './reload.ts'
 import { ServiceScreen } from './service-screen.ts'
@@ -78,8 +80,17 @@ export async function start(loaded: LoadedConfig, { only, key, load, whenListeni
   const hidden = [process.env.ALMANAC_KEY ?? '']
   const log = createLog({ ...logOptionsOf(config), hidden, ...(write === undefined ? {} : { write }) })
   exitOnUncaught(log)
+  const named = [...Object.keys(config.chains), ...Object.keys(config.solana).map(network => `solana ${network}`)]
+  const facts = { version: packageVersion(), store: redactStore(config.store), chains: named }
+  log.info(facts, 'Service starting')
   for (const { event, facts } of loaded.warnings) log.warn(facts, event)
   const signal = firstSignal()
+  let stoppingAtMs: number | undefined
+  // The last to be closed, so everything else is.
+  opened.defer(() => {
+    if (stoppingAtMs !== undefined && shown === undefined)
+      log.info({ seconds: Math.round(performance.now() - stoppingAtMs) / 1_000 }, 'Shutdown complete')
+  })
 
   const metrics = createMetrics({ ofProcess: true })
   const { store, room, indexers } =
@@ -99,11 +110,12 @@ export async function start(loaded: LoadedConfig, { only, key, load, whenListeni
     const pages = readConsole()
     const servers = await serve({ loaded, store, operatorKeyId, indexers, console: pages, log, metrics, opened })
     for (const server of servers) log.info({ url: server.url }, 'Server listening')
+    opened.defer(announceServer(config.store, servers[0]!.url))
     const consoleUrl = pages === undefined ? undefined : `${servers[0]!.url}/`
     // Other users of the machine may see how the browser is called: only a public key goes with it.
     const fragment = key === undefined ? '' : `#key=${encodeURIComponent(key)}`
     shown?.show({ metrics, indexers }, consoleUrl && `${consoleUrl}${fragment}`)
-    await provideFirstKey(store, consoleUrl)
+    await provideFirstKey(store, log, consoleUrl)
     // `whenListening` prints the address of the console itself.
     if (consoleUrl !== undefined && whenListening === undefined)
       log.info({ url: consoleUrl, scope: 'ops' }, 'Console available to keys with this scope')
@@ -117,7 +129,9 @@ export async function start(loaded: LoadedConfig, { only, key, load, whenListeni
   if (hasChains && only !== 'api') opened.defer(showProgress({ status: indexers.status, screen: shown, log }))
 
   const told = 'Stopping… Running requests finish; Ctrl-C once more stops at once.'
-  log.info({ signal: await signal, told }, 'Shutdown started; running requests finish, a second signal stops at once')
+  const name = await signal
+  stoppingAtMs = performance.now()
+  log.info({ signal: name, told }, 'Shutdown started; running requests finish, a second signal stops at once')
 }
 
 /** The service works without the pack; what is wrong with the store shows elsewhere too. */
@@ -260,12 +274,19 @@ export async function reportAdministrators(store: KeyStore, log: Log): Promise<v
   log[level](facts, 'Keys with the scope ops cannot administer keys without the scope keys')
 }
 
-/** Creates a key for an empty store. Call it once the service listens: no later start shows the key again. */
-export async function provideFirstKey(store: KeyStore, consoleUrl: string | undefined): Promise<void> {
+/**
+ * Creates a key for an empty store, where a person sees it. Elsewhere stderr is kept and shipped as the log, where no
+ * secret belongs: that says how to create one. Call it once the service listens: no later start shows the key again.
+ */
+export async function provideFirstKey(store: KeyStore, log: Log, consoleUrl: string | undefined): Promise<void> {
   if ((await store.keys()).length > 0) return
+  if (!process.stderr.isTTY) {
+    const hint = `create one beside the store: ${commandLine} keys create --name admin --scopes all; or set ALMANAC_KEY`
+    log.warn({ hint }, 'Keys missing; every request is refused')
+    return
+  }
   const { secret } = await issueKey(store, { name: 'first', scopes })
   const console = consoleUrl === undefined ? '' : `\n  Console:  ${consoleUrl}#key=${encodeURIComponent(secret)}\n`
-  // Not through the log: logs are kept and shipped, and the secret must exist in one place only.
   printNote(`
   The store is new, so a key with every scope was created. It is not shown again:
 
