@@ -1,5 +1,6 @@
 // Where a running service can be reached: that of a store in a file, by a note beside the file, and the sandbox of a
-// working directory. With nothing configured `start` runs the sandbox, and other commands in the same directory mean it.
+// working directory. With nothing configured `start` runs the sandbox, which other commands in the same directory then
+// mean.
 import { createHash } from 'node:crypto'
 import { lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -53,7 +54,7 @@ export function serverMeant(loaded: LoadedConfig, listenGiven = false): { url: s
 
 const serverNote = z.object({ process: z.int(), listen: z.string() })
 
-/** Says beside the store where this process listens, and returns what takes it back. A place that is read-only gets none. */
+/** Says beside the store where this process listens, and returns what takes it back; a read-only place gets no note. */
 export function announceServer(store: string, url: string): () => void {
   const path = noteOfStore(store)
   if (path === undefined) return () => {}

@@ -42,7 +42,7 @@ export type Column = {
   drop?: number
 }
 
-/** A table that fits a terminal: long columns are cut, then the least important ones left out. A pipe gets all of it. */
+/** A table that fits a terminal: long columns are cut, then the least important left out. A pipe gets all of it. */
 export function fittedTable(
   columns: readonly Column[],
   rows: readonly (readonly string[])[],
