@@ -184,7 +184,7 @@ function findChain(key: string, id: number | undefined, added: readonly Chain[])
   if (id === undefined) {
     const names = offeredChains.map(chain => chain.name)
     const nearest = chainCommonlyCalled(key) ?? nearestWord(key, names)
-    const advice = nearest === undefined ? ` Known chains: ${names.join(', ')}.` : ` Did you mean ${nearest}?`
+    const advice = nearest === undefined ? '' : ` Did you mean ${nearest}?`
     return `${key} is not a known chain.${advice} To add a chain, set chains.${key}.id.`
   }
   const same = [...builtInChains, ...added].find(chain => chain.id === id)

@@ -14,6 +14,7 @@ describe('the nearest word', () => {
     ['ALMANAC_LISTN', 'ALMANAC_LISTEN'],
     ['polgyon', 'polygon'],
     ['etth', 'eth'],
+    ['eht', 'eth'],
   ])('%s means %s', (word, meant) => {
     expect(nearestWord(word, words)).toBe(meant)
   })

@@ -104,9 +104,14 @@ export function nearestWord(word: string, candidates: readonly string[]): string
   }
   if (nearest === undefined) return undefined
   const shorter = Math.min(plain(word).length, plain(nearest.candidate).length)
-  // Two letters that changed places are two edits, and most of a word of three.
   const distanceMax = shorter <= 3 ? 1 : Math.max(2, Math.floor(shorter / 4))
-  return nearest.distance <= distanceMax ? nearest.candidate : undefined
+  // Two letters that changed places are two edits.
+  const isSwapped = nearest.distance === 2 && lettersOf(word) === lettersOf(nearest.candidate)
+  return nearest.distance <= distanceMax || isSwapped ? nearest.candidate : undefined
+}
+
+function lettersOf(word: string): string {
+  return [...plain(word)].sort().join('')
 }
 
 /** `requests_per_second`, `requests-per-second` and `requestsPerSecond` are the same word. */

@@ -29,7 +29,7 @@ export function readYamlFile(path: string): YamlFile {
       cause: error,
       hint: isRefused
         ? `let user ${process.getuid?.()} read it, or run as its owner; for a container see the head of the Dockerfile.`
-        : 'pass another file with --config.',
+        : 'pass another file with --config, or write one with `almanac init`.',
     })
   }
   return parseYamlFile(path, text)
