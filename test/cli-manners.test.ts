@@ -40,6 +40,29 @@ describe('help', () => {
     for (const [name, summary] of summaries) expect(summary, name).toMatch(/^[A-Z][^\n]{4,75}\.$/)
   })
 
+  test('fits 80 columns, in groups', async () => {
+    const { stdout } = await place.runHere(['--help'])
+    for (const line of stdout.split('\n')) expect(line.length, line).toBeLessThanOrEqual(80)
+    expect(stdout.match(/^\w[\w ]*(?=.*:$)/gm)).toEqual([
+      'Options',
+      'Run',
+      'Index',
+      'Answers',
+      'Store and shell',
+      'Examples',
+    ])
+  })
+
+  test('an option or a choice that does not exist is answered with one that does', async () => {
+    const said = async (...words: string[]) => (await place.run(words)).stderr
+    expect(await said('start', '--port', '8081')).toBe(
+      "Error: unknown option '--port'\n(Did you mean --listen :PORT?)\nTry:   almanac start --help\n",
+    )
+    expect(await said('completion', 'tcsh')).toMatch(
+      /^Error: 'tcsh' is not a shell\. Allowed choices are bash, zsh, fish\.\n/,
+    )
+  })
+
   test('of a command within another is that of the command', async () => {
     const { code, stdout } = await place.run(['help', 'keys', 'create'])
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^Usage: almanac keys create \[options\]/)])

@@ -11,14 +11,14 @@ const shells = ['bash', 'zsh', 'fish'] as const
 type Shell = (typeof shells)[number]
 
 const aliasHelp = `
-bash:  source <(almanac completion bash)                                     in ~/.bashrc
-zsh:   almanac completion zsh > a folder of $fpath, as _almanac
-fish:  almanac completion fish > ~/.config/fish/completions/almanac.fish
+Install:
+  bash  add to ~/.bashrc: source <(almanac completion bash)
+  zsh   almanac completion zsh > "\${fpath[1]}/_almanac"
+  fish  almanac completion fish > ~/.config/fish/completions/almanac.fish
 
 Where npx runs the program, define the word almanac first:
-
-bash, zsh:  almanac() { npx almanac "$@"; }
-fish:       function almanac; npx almanac $argv; end`
+  bash, zsh  almanac() { npx almanac "$@"; }
+  fish       function almanac; npx almanac $argv; end`
 
 export function completionCommand(createProgram: () => Promise<Command>): Command {
   return new Command('completion')

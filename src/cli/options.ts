@@ -31,13 +31,20 @@ export function withConfig<Parameters extends unknown[]>(
   })
 }
 
-/** Adds `--config` and a flag for each setting that has one; `only` keeps those of the named settings. */
-export function addConfigOptions(command: Command, only?: readonly string[]): Command {
+/**
+ * Adds `--config` and a flag for each setting that has one; `only` keeps those of the named settings. `abouts` are for
+ * commands to which a setting means something else.
+ */
+export function addConfigOptions(
+  command: Command,
+  only?: readonly string[],
+  abouts: Readonly<Record<string, string>> = {},
+): Command {
   command.option('-c, --config <file>', 'Configuration file. Default: ./almanac.yaml if it exists. (ALMANAC_CONFIG)')
   for (const leaf of flagLeaves) {
     if (only !== undefined && !only.includes(leaf.path.join('.'))) continue
     const value = leaf.kind === 'boolean' ? '' : ' <value>'
-    const about = `${leaf.about.replaceAll('`', '')} (${variableOf(leaf.path)})`
+    const about = `${(abouts[leaf.path.join('.')] ?? leaf.about).replaceAll('`', '')} (${variableOf(leaf.path)})`
     command.addOption(new Option(`${flagOf(leaf.path)}${value}`, about))
   }
   return command

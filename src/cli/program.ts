@@ -11,71 +11,67 @@ type Entry = [summary: string, load: () => Promise<Command>]
 /**
  * The summary is for `almanac --help`, which loads no file of a command. The command's own description begins with it.
  */
-const commands: Readonly<Record<string, Entry>> = {
-  start: ['Run the service.', async () => (await import('./start.ts')).startCommand()],
-  demo: [
-    'Run the sandbox: local chains with generated collections and traffic.',
-    async () => (await import('./demo.ts')).demoCommand(),
-  ],
-  init: ['Write almanac.yaml for your own nodes.', async () => (await import('./init.ts')).initCommand()],
-  status: ['Show the progress of a running server.', async () => (await import('./status.ts')).statusCommand()],
-  plan: ['Estimate what indexing will cost.', async () => (await import('./plan/plan.ts')).planCommand()],
-  sync: ['Index one range of blocks, then exit.', async () => (await import('./sync.ts')).syncCommand()],
-  verify: ['Compare the store with the node.', async () => (await import('./verify.ts')).verifyCommand()],
-  chain: ['Correct the stored state of a chain.', async () => (await import('./chain.ts')).chainCommand()],
-  forget: [
-    'Remove everything indexed for a chain, a contract or a view.',
-    async () => (await import('./forget.ts')).forgetCommand(),
-  ],
-  backfill: ['Pause, resume and throttle backfills.', async () => (await import('./backfill.ts')).backfillCommand()],
-  history: ['Check history files.', async () => (await import('./history/history.ts')).historyCommand()],
-  solana: ['Import a Solana snapshot.', async () => (await import('./solana.ts')).solanaCommand()],
-  keys: ['Create, limit, list, rotate and revoke keys.', async () => (await import('./keys.ts')).keysCommand()],
-  labels: ['Name addresses.', async () => (await import('./labels.ts')).labelsCommand()],
-  collections: [
-    'Mark contracts as verified or spam.',
-    async () => (await import('./collections.ts')).collectionsCommand(),
-  ],
-  explain: ['Explain what answers show for a contract.', async () => (await import('./explain.ts')).explainCommand()],
-  compare: [
-    'Compare answers with those of another service.',
-    async () => (await import('./compare.ts')).compareCommand(),
-  ],
-  config: ['Check or reload the configuration.', async () => (await import('./config.ts')).configCommand()],
-  store: ['Copy, back up, restore or compact the store.', async () => (await import('./store.ts')).storeCommand()],
-  completion: [
-    'Print the completion script of a shell.',
-    async () => (await import('./completion.ts')).completionCommand(() => createProgram()),
-  ],
+const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
+  'Run:': {
+    start: ['Run the service.', async () => (await import('./start.ts')).startCommand()],
+    demo: [
+      'Run the sandbox: local chains with generated collections and traffic.',
+      async () => (await import('./demo.ts')).demoCommand(),
+    ],
+    init: ['Write almanac.yaml for your own nodes.', async () => (await import('./init.ts')).initCommand()],
+    status: ['Show the progress of a running server.', async () => (await import('./status.ts')).statusCommand()],
+    config: ['Check or reload the configuration.', async () => (await import('./config.ts')).configCommand()],
+  },
+  'Index:': {
+    plan: ['Estimate what indexing will cost.', async () => (await import('./plan/plan.ts')).planCommand()],
+    sync: ['Index one range of blocks, then exit.', async () => (await import('./sync.ts')).syncCommand()],
+    backfill: ['Pause, resume and throttle backfills.', async () => (await import('./backfill.ts')).backfillCommand()],
+    verify: ['Compare the store with the node.', async () => (await import('./verify.ts')).verifyCommand()],
+    history: ['Check history files.', async () => (await import('./history/history.ts')).historyCommand()],
+    solana: ['Import a Solana snapshot.', async () => (await import('./solana.ts')).solanaCommand()],
+    chain: ['Correct the stored state of a chain.', async () => (await import('./chain.ts')).chainCommand()],
+    forget: [
+      'Remove everything indexed for a chain, a contract or a view.',
+      async () => (await import('./forget.ts')).forgetCommand(),
+    ],
+  },
+  'Answers:': {
+    keys: ['Create, limit, list, rotate and revoke keys.', async () => (await import('./keys.ts')).keysCommand()],
+    labels: ['Name addresses.', async () => (await import('./labels.ts')).labelsCommand()],
+    collections: [
+      'Mark contracts as verified or spam.',
+      async () => (await import('./collections.ts')).collectionsCommand(),
+    ],
+    explain: ['Explain what answers show for a contract.', async () => (await import('./explain.ts')).explainCommand()],
+    compare: [
+      'Compare answers with those of another service.',
+      async () => (await import('./compare.ts')).compareCommand(),
+    ],
+  },
+  'Store and shell:': {
+    store: ['Copy, back up, restore or compact the store.', async () => (await import('./store.ts')).storeCommand()],
+    completion: [
+      'Print the completion script of a shell.',
+      async () => (await import('./completion.ts')).completionCommand(() => createProgram()),
+    ],
+  },
 }
+const commands: Readonly<Record<string, Entry>> = Object.assign({}, ...Object.values(groups))
 
 // Examples stay short: if `almanac` is not on the path, one line says how to call it.
 const examples = `
 Examples${commandLine === 'almanac' ? '' : ` (almanac is: ${commandLine})`}:
-  almanac demo                                 run a sandbox: local chains, generated traffic
-  almanac init                                 write almanac.yaml for your own nodes
+  almanac demo                                 run a sandbox with local chains
+  almanac init                                 write almanac.yaml
   almanac start --config almanac.yaml          run the service
-  almanac start --listen :8080 --only api      serve requests, index nothing
-  almanac keys create --name ci --expires 90d  create a key and print its secret
-  almanac keys rotate ci                       replace it; the old one works for another day
-  almanac keys revoke ci                       revoke it
-  almanac status --json                        ask the running server
-  almanac plan                                 estimate calls, bytes, time and disk before you spend them
-  almanac sync --chain eth --from 0 --to 9999  index one range, then exit
-  almanac verify --chain eth                   compare random ranges of the store with the node
-  almanac forget polygon                       remove a chain from the store
-  almanac backfill pause eth                   pause the backfill of a chain; new blocks are still indexed
-  almanac history check FOLDER                 check era1 and ere files and report what they prove
-  almanac labels import names.csv --chain eth  name addresses in answers
-  almanac collections spam eth 0x…             pin a contract as spam
-  almanac compare --against URL                compare answers with those of another service
-  almanac config check                         check the configuration
-  almanac config reload                        change endpoints without a restart
-  almanac store backup FILE                    copy the store while the service runs
-  almanac store restore FILE                   put such a copy back, with the service stopped
-  almanac completion bash                      print the script that completes commands in bash
+  almanac keys create --name ci --expires 90d  create a key, print its secret
+  almanac status                               show how far each chain is
+  almanac verify --chain eth                   compare the store with the node
+  almanac store backup FILE                    copy the store while it is in use
+  almanac help keys create                     every option of a command
 
-Exit codes: 0 done, 1 something must be changed, 70 a defect of Almanac, 75 try again later, 130 interrupted.`
+Exit codes: 0 done, 1 something must be changed, 70 a defect of Almanac,
+75 try again later, 130 interrupted.`
 
 export async function runCommand(): Promise<void> {
   // A reader such as `head` closes the pipe when it has seen enough: not a failure.
@@ -127,11 +123,13 @@ export async function createProgram(called?: string): Promise<Command> {
     .description('A self-hosted drop-in replacement for the NFT, wallet and Solana endpoints of the Moralis API.')
     .version(packageVersion(), '-V, --version', 'Print the version.')
     .addHelpText('after', examples)
+    .commandsGroup(Object.keys(groups).at(-1)!)
   const isCommand = called !== undefined && Object.hasOwn(commands, called)
-  for (const [name, [summary, load]] of Object.entries(commands)) {
-    if (called === undefined || called === name) program.addCommand(await load())
-    else if (!isCommand) program.addCommand(new Command(name).description(summary))
-  }
+  for (const [group, entries] of Object.entries(groups))
+    for (const [name, [summary, load]] of Object.entries(entries)) {
+      if (called === undefined || called === name) program.addCommand((await load()).helpGroup(group))
+      else if (!isCommand) program.addCommand(new Command(name).description(summary).helpGroup(group))
+    }
   configureHelp(program, commandLine)
   return program
 }
@@ -141,12 +139,20 @@ function summaryOf(description: string): string {
   return `${/^.*?(?=[.:;]( |$)|$)/.exec(description)![0]}.`
 }
 
+/** Commander's words, as the other errors are written. */
+function reworded(text: string): string {
+  return text
+    .replace(/^error: /, 'Error: ')
+    .replace(/command-argument value ('.*') is invalid for argument '(.*)'\./, '$1 is not a $2.')
+    .replace("unknown option '--port'", "unknown option '--port'\n(Did you mean --listen :PORT?)")
+}
+
 /** A command that is added whole inherits nothing from its parent. */
 function configureHelp(command: Command, name: string): void {
   command
     .helpOption('-h, --help', 'Print help.')
     .showHelpAfterError(`Try:   ${name} --help`)
-    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'Error: ')) })
+    .configureOutput({ outputError: (text, write) => write(reworded(text)) })
     .summary(command.summary() || summaryOf(command.description()))
   if (command.commands.length > 0) command.helpCommand('help [command]', 'Print help for a command.')
   for (const part of command.commands) configureHelp(part, `${name} ${part.name()}`)

@@ -106,7 +106,8 @@ export function statusCommand(): Command {
     )
     .option('--key <secret>', 'A key with the scope ops. (ALMANAC_KEY)')
     .option('--json', 'Print the answer as JSON.')
-  addConfigOptions(command, ['listen', 'store']).action(async (options: StatusOptions) => {
+  const listen = 'Address that the server listens on.'
+  addConfigOptions(command, ['listen', 'store'], { listen }).action(async (options: StatusOptions) => {
     // An empty variable counts as unset.
     const url = options.url ?? (process.env.ALMANAC_URL || undefined)
     const key = options.key ?? (process.env.ALMANAC_KEY || undefined)
