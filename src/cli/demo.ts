@@ -18,8 +18,8 @@ import { commandLine, startLine } from './current-process.ts'
 import { addConfigOptions, loadConfigFor } from './options.ts'
 import { announceSandbox } from './running-demo.ts'
 import { Steps } from './screen/steps.ts'
-import { isForPeople, type Listening, start } from './service/service.ts'
-import { printEnd, wrapped } from './terminal.ts'
+import type { Listening } from './service/service.ts'
+import { isForPeople, printEnd, wrapped } from './terminal.ts'
 
 export type DemoFlags = { seed?: string }
 
@@ -58,9 +58,9 @@ export async function demo(load: (file: string) => LoadedConfig, options: DemoOp
     // Elsewhere stderr is the log: programs read it, and text between its lines would stop them.
     const output = isForPeople(config) && process.stderr.isTTY ? process.stderr : process.stdout
     const say = (text: string): void => void output.write(`${text}\n`)
-    say('Almanac sandbox: starting local chains with generated collections. Nothing leaves this machine.')
+    say('Almanac sandbox: starting local chains. Nothing leaves this machine.')
     const steps = new Steps({ output })
-    // Takes a second or two to load.
+    // Takes a second or two to load, as the service does.
     const { startSandbox } = await import('almanac-sandbox')
     const sandbox = await startSandbox({ seed, say, step: (chain, state) => steps.take(chain, state) }).finally(() =>
       steps.close(),
@@ -131,6 +131,7 @@ async function serve(sandbox: Sandbox, { directory, file, load, output }: ServeP
       if (output === process.stderr) service.say(text)
       else output.write(text)
     }
+    const { start } = await import('./service/service.ts')
     await start(loaded, { key, whenListening })
   } finally {
     announced()

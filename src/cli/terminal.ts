@@ -1,9 +1,15 @@
 // What commands write: data to stdout, everything else to stderr, colours only on a terminal.
 import pc from 'picocolors'
+import type { Config } from '../config/settings.ts'
 import { plainText } from '../plain-text.ts'
 
 export const paint = pc.createColors(process.stdout.isTTY === true && pc.isColorSupported)
 export const stderrColours = process.stderr.isTTY === true && !process.env.NO_COLOR
+
+/** Whether the log is for people; others may read it line by line. */
+export function isForPeople({ log: { format } }: Pick<Config, 'log'>): boolean {
+  return format === 'text' || (format === 'auto' && process.stderr.isTTY === true)
+}
 
 export function printData(text: string): void {
   process.stdout.write(text.endsWith('\n') ? text : `${text}\n`)

@@ -37,7 +37,7 @@ import { showProgress } from '../chain-progress.ts'
 import { commandLine, exitOnUncaught, firstSignal, packageVersion } from '../current-process.ts'
 import { transactionAsker } from '../open-chain.ts'
 import { announceServer } from '../running-demo.ts'
-import { printNote, stderrColours } from '../terminal.ts'
+import { isForPeople, printNote, stderrColours } from '../terminal.ts'
 import { onHangup, Reloader } from './reload.ts'
 import { ServiceScreen } from './service-screen.ts'
 import { type Indexers, startIndexers, watchRoom } from './start-indexers.ts'
@@ -82,7 +82,7 @@ export async function start(loaded: LoadedConfig, { only, key, load, whenListeni
   exitOnUncaught(log)
   const named = [...Object.keys(config.chains), ...Object.keys(config.solana).map(network => `solana ${network}`)]
   const facts = { version: packageVersion(), store: redactStore(config.store), chains: named }
-  log.info(facts, 'Service starting')
+  log.info({ ...facts, told: `Almanac ${facts.version} opens ${facts.store}` }, 'Service starting')
   for (const { event, facts } of loaded.warnings) log.warn(facts, event)
   const signal = firstSignal()
   let stoppingAtMs: number | undefined
@@ -128,7 +128,7 @@ export async function start(loaded: LoadedConfig, { only, key, load, whenListeni
     log.warn({ hint: 'add a chain under chains; see docs/settings.md' }, 'Indexing idle: no chain is configured')
   if (hasChains && only !== 'api') opened.defer(showProgress({ status: indexers.status, screen: shown, log }))
 
-  const told = 'Stopping… Running requests finish; Ctrl-C once more stops at once.'
+  const told = 'Stopping… Running requests finish; Ctrl-C again stops at once.'
   const name = await signal
   stoppingAtMs = performance.now()
   log.info({ signal: name, told }, 'Shutdown started; running requests finish, a second signal stops at once')
@@ -236,11 +236,6 @@ async function serve({ loaded, store, indexers, log, metrics, opened, ...parts }
 
 function logOptionsOf(config: Config): Pick<LogOptions, 'level' | 'format' | 'colours'> {
   return { level: config.log.level, format: isForPeople(config) ? 'text' : 'json', colours: stderrColours }
-}
-
-/** Whether the log is for people; others may read it line by line. */
-export function isForPeople({ log: { format } }: Config): boolean {
-  return format === 'text' || (format === 'auto' && process.stderr.isTTY === true)
 }
 
 const lengthAdvised = 16
