@@ -17,14 +17,13 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { issueKey, registerOperatorKey } from '../src/keys/keys.ts'
 import { openStore } from '../src/store/open.ts'
+import { almanacMain, compileCache } from './bundled-service.ts'
 import { type Ended, runHere } from './command-here.ts'
 import { listeningUrls, makeStore } from './command-run.ts'
 
-const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
 const wallet = '0x2bd806c97f0e00af1a1fc3328fa763a9269723c8'
 
 let directory: string
@@ -54,9 +53,8 @@ class Run {
 
   constructor(parameters: readonly string[], environment: Environment = {}) {
     // A fresh environment: the machine's own must not decide what is tested.
-    const { PATH, NODE_COMPILE_CACHE } = process.env
-    const env = { PATH, NODE_COMPILE_CACHE, ...environment }
-    this.child = spawn(process.execPath, [main, ...parameters], { cwd: directory, env })
+    const env = { PATH: process.env.PATH, NODE_COMPILE_CACHE: compileCache, ...environment }
+    this.child = spawn(process.execPath, [almanacMain, ...parameters], { cwd: directory, env })
     children.push(this.child)
     this.child.stdout.on('data', chunk => {
       this.stdout += chunk
@@ -517,7 +515,8 @@ describe('signals', () => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1')
     await once(socket, 'connect')
     socket.write('GET /health HTTP/1.1\r\nHost: a\r\n')
-    await delay(100)
+    // Once a later connection is answered, this one was read.
+    await (await fetch(`${url}/health`)).arrayBuffer()
     return socket
   }
 
@@ -637,11 +636,10 @@ describe('status', () => {
 })
 
 test.runIf(existsSync('/dev/full'))('output that cannot be written is an error of two lines', () => {
-  const { PATH, NODE_COMPILE_CACHE } = process.env
   const full = openSync('/dev/full', 'w')
-  const { status, stderr } = spawnSync(process.execPath, [main, 'config', 'check'], {
+  const { status, stderr } = spawnSync(process.execPath, [almanacMain, 'config', 'check'], {
     cwd: directory,
-    env: { PATH, NODE_COMPILE_CACHE },
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: compileCache },
     stdio: ['ignore', full, 'pipe'],
     encoding: 'utf8',
   })

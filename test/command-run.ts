@@ -6,11 +6,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { openStore } from '../src/store/open.ts'
+import { almanacMain, compileCache } from './bundled-service.ts'
 import { type Ended, runHere } from './command-here.ts'
 
-const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
 const writtenTimeoutMs = 60_000
 
 type Environment = Readonly<Record<string, string>>
@@ -36,8 +35,7 @@ export class CommandRun {
   constructor(command: readonly string[], directory: string, environment: Environment = {}) {
     // A fresh environment: the machine's own must not decide what is tested.
     // Compiled code alone is shared, or every process would spend most of its life on compiling (`vitest.config.ts`).
-    const { PATH, NODE_COMPILE_CACHE } = process.env
-    const env = { PATH, NODE_COMPILE_CACHE, ...environment }
+    const env = { PATH: process.env.PATH, NODE_COMPILE_CACHE: compileCache, ...environment }
     this.child = spawn(command[0]!, command.slice(1), { cwd: directory, env })
     this.child.stdout.on('data', chunk => {
       this.stdout += chunk
@@ -96,12 +94,12 @@ export class CommandPlace {
   }
 
   begin(parameters: readonly string[], environment?: Environment): CommandRun {
-    return this.#begin([process.execPath, main, ...parameters], environment)
+    return this.#begin([process.execPath, almanacMain, ...parameters], environment)
   }
 
   /** With a terminal in place of the three streams; what the command writes to any of them comes out of stdout. */
   beginOnTerminal(parameters: readonly string[], environment?: Environment, columns = 120): CommandRun {
-    const line = [process.execPath, main, ...parameters].map(word => `'${word}'`).join(' ')
+    const line = [process.execPath, almanacMain, ...parameters].map(word => `'${word}'`).join(' ')
     return this.#begin(['script', '-qefc', `stty cols ${columns}; exec ${line}`, '/dev/null'], environment)
   }
 

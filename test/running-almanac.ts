@@ -2,7 +2,7 @@
 // nothing of the service but what it prints.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
+import { almanacMain, compileCache } from './bundled-service.ts'
 
 export type RunningAlmanac = {
   /** Such as `http://127.0.0.1:41237`, without a slash at the end. */
@@ -27,7 +27,6 @@ export type StartOptions = {
   runner?: readonly string[]
 }
 
-const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
 const startTimeoutMs = 60_000
 const stopTimeoutMs = 20_000
 
@@ -36,13 +35,13 @@ export async function startAlmanac(options: StartOptions): Promise<RunningAlmana
     ...(options.runner ?? []),
     process.execPath,
     ...(options.nodeFlags ?? []),
-    main,
+    almanacMain,
     'start',
     ...['--only', 'api', '--listen', '127.0.0.1:0', '--store', options.store],
     ...['--log-level', 'info', '--log-format', 'json', ...(options.flags ?? [])],
   ]
   const child = spawn(command[0]!, command.slice(1), {
-    env: { ...process.env, ALMANAC_KEY: options.key },
+    env: { ...process.env, NODE_COMPILE_CACHE: compileCache, ALMANAC_KEY: options.key },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const ended = new Promise<void>(resolve => child.once('exit', () => resolve()))

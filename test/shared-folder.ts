@@ -1,13 +1,16 @@
-// Makes a folder for what the suites of one run share, and removes it after the last of them. Vitest calls both, in a
-// process whose environment those of the suites inherit.
+// Makes what the suites of one run share, and removes it after the last of them: a folder, and the service in one bundle.
+// Vitest calls both, in a process whose environment those of the suites inherit.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { bundleService } from './bundled-service.ts'
 
-export function setup(): void {
+export async function setup(): Promise<void> {
   process.env.ALMANAC_TESTS_SHARED = mkdtempSync(join(tmpdir(), 'almanac-shared-'))
+  process.env.ALMANAC_TESTS_SERVICE = await bundleService()
 }
 
 export function teardown(): void {
-  rmSync(process.env.ALMANAC_TESTS_SHARED!, { recursive: true, force: true })
+  const { ALMANAC_TESTS_SHARED, ALMANAC_TESTS_SERVICE } = process.env
+  for (const folder of [ALMANAC_TESTS_SHARED!, ALMANAC_TESTS_SERVICE!]) rmSync(folder, { recursive: true, force: true })
 }

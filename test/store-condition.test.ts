@@ -3,7 +3,6 @@ import { spawnSync } from 'node:child_process'
 import { closeSync, copyFileSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { fileURLToPath } from 'node:url'
 import { afterEach, expect, test, vi } from 'vitest'
 import { StoreWatch } from '../src/cli/service/store-watch.ts'
 import { createLog } from '../src/log.ts'
@@ -11,12 +10,12 @@ import { createMetrics } from '../src/metrics.ts'
 import { lastCheck } from '../src/store/check.ts'
 import { checkFile, openStore } from '../src/store/open.ts'
 import { StoreRoom } from '../src/store/room.ts'
+import { almanacMain } from './bundled-service.ts'
 import { CommandPlace, CommandRun } from './command-run.ts'
 import { seed } from './seed.ts'
 import { serveApi } from './served-api.ts'
 import { startSimNode } from './sim/node.ts'
 
-const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
 const patience = { timeout: 30_000, interval: 100 }
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {
@@ -47,7 +46,7 @@ test.skipIf(!canMount)(
     const disk = join(place.directory, 'disk')
     mkdirSync(disk)
     place.configure({ sim: { id: 31_337, rpc: node.url, index: 'full' } }, `file:${disk}/almanac.db`)
-    const start = `exec '${process.execPath}' '${main}' start --listen 127.0.0.1:0 --log-format json`
+    const start = `exec '${process.execPath}' '${almanacMain}' start --listen 127.0.0.1:0 --log-format json`
     const mounted = `mount -t tmpfs -o size=16m tmpfs '${disk}' && ${start}`
     const service = new CommandRun(['unshare', '-rm', 'sh', '-c', mounted], place.directory, {
       ALMANAC_KEY: 'operator',
