@@ -5,8 +5,9 @@ import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { browserPath, launchBrowser } from '../test/browser.ts'
+import { holdAnswers, placesOf, type State, states } from '../test/console-places.ts'
 import { type ConsoleWorld, startConsoleWorld } from '../test/console-world.ts'
 import { seeded } from '../test/seed.ts'
 
@@ -14,47 +15,12 @@ const themes = ['light', 'dark'] as const
 const widths = { wide: { width: 1440, height: 900 }, narrow: { width: 390, height: 844 } } as const
 const sizes = Object.keys(widths) as (keyof typeof widths)[]
 const atOnce = 3
-const states = ['data', 'empty', 'loading', 'broken'] as const
-
-type State = (typeof states)[number]
 
 /** What a page settles into before its picture is taken. */
 const settleMs = { data: 900, empty: 900, loading: 500, broken: 900 }
 
 /** Pages that are seen before signing in. */
 const openPages = ['sign-in']
-
-function placesOf(world: ConsoleWorld, keyId: string): Record<string, Partial<Record<State, string>>> {
-  const nobody = '0x00000000000000000000000000000000000000aa'
-  return {
-    overview: { data: '#/' },
-    chain: { data: '#/chain/sim', empty: '#/chain/nowhere' },
-    'chain-on-demand': { data: '#/chain/picked' },
-    'chain-stalled': { data: '#/chain/gone' },
-    'contract-live': { data: `#/contract/sim/${world.contract}`, empty: `#/contract/bsc/${seeded.silent}` },
-    contract: { data: `#/contract/eth/${seeded.collection}`, empty: `#/contract/eth/${seeded.silent}` },
-    holders: { data: `#/contract/eth/${seeded.collection}/holders`, empty: `#/contract/eth/${seeded.silent}/holders` },
-    token: { data: `#/token/eth/${seeded.collection}/12`, empty: `#/token/eth/${seeded.collection}/999999` },
-    wallet: { data: `#/wallet/${seeded.alice}`, empty: `#/wallet/${nobody}` },
-    'wallet-nfts': { data: `#/wallet/${seeded.alice}/nfts`, empty: `#/wallet/${nobody}/nfts` },
-    account: { data: `#/account/mainnet/${seeded.solanaOwner}` },
-    block: { data: `#/block/sim/${world.node.chain.head - 2}`, empty: '#/block/sim/99999999' },
-    transaction: {
-      data: `#/transaction/sim/${world.node.chain.block(world.node.chain.head - 2).transactions[0]!.hash}`,
-      empty: `#/transaction/sim/0x${'ab'.repeat(32)}`,
-    },
-    explorer: {
-      data: `#/explore/transfers?address=${seeded.collection}&limit=25`,
-      empty: '#/explore/transfers',
-    },
-    keys: { data: '#/keys' },
-    key: { data: `#/keys/${keyId}`, empty: '#/keys/no-such-key' },
-    'sign-in': { data: '#/' },
-    search: { data: '#/search?q=a', empty: '#/search?q=nothing-has-this-name' },
-    reference: { data: '/reference' },
-    'not-found': { data: '#/nowhere' },
-  }
-}
 
 type Wanted = { only: string[] | undefined; states: string[] | undefined }
 type Shot = { name: string; state: State; place: string; theme: (typeof themes)[number]; size: keyof typeof widths }
@@ -106,7 +72,7 @@ async function take(browser: Browser, world: ConsoleWorld, folder: string, shot:
     const page = await context.newPage()
     if (!openPages.includes(name))
       await page.addInitScript(`sessionStorage.setItem('almanac.key', ${JSON.stringify(world.key)})`)
-    await hold(page, state)
+    await holdAnswers(page, state)
     await page.goto(`${world.url}/${place.replace(/^\//, '')}`)
     await page.locator('main').waitFor({ timeout: 20_000 })
     await page.waitForTimeout(settleMs[state])
@@ -115,19 +81,6 @@ async function take(browser: Browser, world: ConsoleWorld, folder: string, shot:
   } finally {
     await context.close()
   }
-}
-
-/** An answer that never comes, or one that fails: of the service's operations alone, the page itself is there. */
-async function hold(page: Page, state: State): Promise<void> {
-  if (state !== 'loading' && state !== 'broken') return
-  await page.route(
-    url => !/^\/(assets\/|reference|geist|$)/.test(url.pathname),
-    async route => {
-      if (state === 'loading') return
-      const body = { message: 'The store does not answer.', request_id: '01K0EXAMPLE' }
-      await route.fulfill({ status: 503, json: body })
-    },
-  )
 }
 
 const { values, positionals } = parseArgs({

@@ -40,7 +40,7 @@ export function ListSection<Row>({ id, title, state, firstPage, nothing, rests, 
       {answered === undefined && problem === undefined && <Skeleton rows={8} />}
       {problem !== undefined && (
         <>
-          <FailureNote problem={problem} onRetry={again} />
+          <FailureNote problem={problem} what={`${title} could not be loaded.`} onRetry={again} />
           {problem.parameter === 'cursor' && (
             <p class="panel-foot">
               <a href={hrefTo(undefined)}>Back to the first page</a>
@@ -78,7 +78,8 @@ type NothingProps = Pick<Props<unknown>, 'rests'> & {
 
 /** Why there are no rows: there are none, not yet, or never, because the chain is not indexed. */
 export function NothingFound({ rests, nothing }: NothingProps) {
-  if (nothing !== undefined) return <EmptyState title={nothing}>Every block that counts is indexed.</EmptyState>
+  if (nothing !== undefined)
+    return <EmptyState title={nothing}>The index is complete: no block was left out.</EmptyState>
   if (isConfigured(rests.chain) === false)
     return (
       <EmptyState title={`${rests.chain} is not configured here`}>

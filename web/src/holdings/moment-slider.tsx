@@ -16,12 +16,14 @@ type Props = {
   asOf: AsOf
   /** Undefined while they are not known: the field works without them. */
   ends: Ends | undefined
+  /** They are on their way, so the slider has its place already. */
+  isComing: boolean
   state: AnswerState<unknown>
   /** A moment that was slid to replaces the one before in the browser's history. */
   onChoose: (asOf: AsOf, from: 'slider' | 'field') => void
 }
 
-export function MomentSlider({ chain, asOf, ends, state, onChoose }: Props) {
+export function MomentSlider({ chain, asOf, ends, isComing, state, onChoose }: Props) {
   const id = useId()
   /** Where the slider was moved to and not asked yet. */
   const moved = useSignal<AsOf | undefined>(undefined)
@@ -65,6 +67,7 @@ export function MomentSlider({ chain, asOf, ends, state, onChoose }: Props) {
           </button>
         </div>
       </form>
+      {ends === undefined && isComing && <div class="moment-coming" />}
       {ends !== undefined && track !== undefined && (
         <>
           <input
@@ -109,7 +112,7 @@ function MomentFacts({ chain, asOf, state: { answered, loading }, isMoving }: Fa
   return (
     <p class="answer-facts" role="status">
       {loading || isMoving || answered === undefined ? (
-        <span>{answered === undefined && !loading ? '' : 'Asking …'}</span>
+        <span>{answered === undefined && !loading ? '' : 'Loading…'}</span>
       ) : (
         <>
           <span>

@@ -1,5 +1,6 @@
 // What a wallet holds on one chain, its collections there, and the NFTs that it gave and received.
 import { Fact } from '../parts/fact.tsx'
+import { Skeleton } from '../parts/skeleton.tsx'
 import { countText } from '../quantities.ts'
 import { hrefOf } from '../state/route.ts'
 import { askWalletCollections, askWalletNfts, askWalletStats, askWalletTransfers } from './ask.ts'
@@ -12,9 +13,11 @@ type Props = { wallet: string; chain: string; cursor: string | undefined }
 
 export function WalletNfts({ wallet, chain, cursor }: Props) {
   const state = useHoldings({ wallet, chain, cursor }, askWalletNfts)
-  const stats = useHoldings({ wallet, chain }, askWalletStats).value.answered?.data
+  const { answered, problem } = useHoldings({ wallet, chain }, askWalletStats).value
+  const stats = answered?.data
   return (
     <>
+      {stats === undefined && problem === undefined && <Skeleton facts={3} />}
       {stats !== undefined && (
         <dl class="facts wide">
           <Fact title="NFTs">{countText(Number(stats.nfts))}</Fact>

@@ -1,4 +1,4 @@
-// Ending and replacing a key: the dialogs, what they warn of, and the secret that is shown once.
+// Ending and replacing a key: the buttons, their dialogs, what they warn of, and the secret that is shown once.
 import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
@@ -8,6 +8,8 @@ import { type Problem, problemOf, type Schemas, service, unreachable } from '../
 import { signOut } from '../state/session.ts'
 
 export type Key = Schemas['Key']
+
+type Rotated = Schemas['RotatedKey']
 
 export type KeysKnown = {
   keys: readonly Key[]
@@ -44,9 +46,40 @@ export function Secret({ issued, children }: { issued: Schemas['IssuedKey']; chi
   )
 }
 
+type ButtonsProps = {
+  of: Key
+  known: KeysKnown
+  /** Where a page has many keys, the buttons name theirs. */
+  isNamed?: boolean
+  onRevoked: () => void
+  onRotated: (rotated: Rotated) => void
+}
+
+/** Replace or end one key, each after a dialog. */
+export function KeyButtons({ of: key, known, isNamed = false, onRevoked, onRotated }: ButtonsProps) {
+  const rotating = useSignal<Key | undefined>(undefined)
+  const revoking = useSignal<Key | undefined>(undefined)
+  const open = (dialog: Signal<Key | undefined>) => () => {
+    dialog.value = key
+  }
+  const labelOf = (verb: string) => (isNamed ? `${verb} ${key.name}` : undefined)
+  return (
+    <>
+      <button type="button" aria-label={labelOf('Rotate')} onClick={open(rotating)}>
+        Rotate
+      </button>
+      <button type="button" class="danger" aria-label={labelOf('Revoke')} onClick={open(revoking)}>
+        Revoke
+      </button>
+      {revoking.value !== undefined && <RevokeDialog of={revoking} known={known} onDone={onRevoked} />}
+      {rotating.value !== undefined && <RotateDialog of={rotating} known={known} onDone={onRotated} />}
+    </>
+  )
+}
+
 type DialogProps = { of: Signal<Key | undefined>; known: KeysKnown }
 
-export function RevokeDialog({ of, known, onDone }: DialogProps & { onDone: () => void }) {
+function RevokeDialog({ of, known, onDone }: DialogProps & { onDone: () => void }) {
   const problem = useSignal<Problem | undefined>(undefined)
   const key = of.value!
   const isOwn = key.id === known.own
@@ -88,9 +121,7 @@ const graces = [
   { value: '7d', title: 'For a week' },
 ]
 
-type Rotated = Schemas['RotatedKey']
-
-export function RotateDialog({ of, known, onDone }: DialogProps & { onDone: (rotated: Rotated) => void }) {
+function RotateDialog({ of, known, onDone }: DialogProps & { onDone: (rotated: Rotated) => void }) {
   const problem = useSignal<Problem | undefined>(undefined)
   const grace = useSignal('24h')
   const key = of.value!

@@ -24,7 +24,7 @@ export function AccountPage({ network, address }: { network: string; address: st
       </p>
       {answered === undefined && problem === undefined && (
         <>
-          <Skeleton blocks={3} />
+          <Skeleton stats={3} />
           <Skeleton rows={6} />
         </>
       )}

@@ -52,12 +52,31 @@ export function BlockPage({ chain, number }: Props) {
       </p>
       {problem?.status === 404 ? (
         <section class="panel" aria-label="What is known">
-          <EmptyState title={problem.message} action={<a href={hrefOf(['chain', chain])}>Go to {chain}</a>} />
+          <EmptyState
+            title={problem.message}
+            action={
+              <>
+                {head !== undefined && head >= 0 && (
+                  <a class="button" href={hrefOf(['block', chain, `${head}`])}>
+                    Newest block
+                  </a>
+                )}
+                <a class="button" href={hrefOf(['chain', chain])}>
+                  Go to {chain}
+                </a>
+              </>
+            }
+          />
         </section>
       ) : (
         problem !== undefined && <FailureNote problem={problem} what="The block could not be loaded." onRetry={again} />
       )}
-      {facts === undefined && problem === undefined && <Skeleton blocks={4} />}
+      {facts === undefined && problem === undefined && (
+        <>
+          <Skeleton facts={5} />
+          <Skeleton rows={8} />
+        </>
+      )}
       {facts !== undefined && (
         <>
           <BlockFacts facts={facts} chain={chain} />

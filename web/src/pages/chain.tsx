@@ -3,6 +3,7 @@ import { ContractsPanel } from '../chain/contracts-panel.tsx'
 import { EndpointsPanel } from '../chain/endpoints-panel.tsx'
 import { HistoryControl } from '../chain/history-control.tsx'
 import { SourcesSection } from '../chain/sources-section.tsx'
+import { NoStatus } from '../overview/no-status.tsx'
 import { Badge } from '../parts/badge.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { Panel } from '../parts/panel.tsx'
@@ -26,8 +27,10 @@ export function ChainPage({ name }: { name: string }) {
         <div class="heading">
           <h1>{name}</h1>
         </div>
-        <Skeleton blocks={5} />
-        <Skeleton rows={8} />
+        <NoStatus>
+          <Skeleton stats={5} />
+          <Skeleton rows={8} />
+        </NoStatus>
       </>
     )
   const chain = told.chains[name]
@@ -49,7 +52,7 @@ export function ChainPage({ name }: { name: string }) {
             </a>
           }
         >
-          Add <code>chains.{name}</code> with an endpoint to the configuration: almanac init writes it.
+          Add <code>chains.{name}</code> with an endpoint to the configuration; <code>almanac init</code> writes it.
         </EmptyState>
       </section>
     </>

@@ -45,8 +45,8 @@ export function ContractPage({ chain, address }: { chain: string; address: strin
         here="transfers"
         titled="contract"
       />
-      {answered !== undefined && answered.data.result.length > 0 && <UnconfiguredNote chain={chain} />}
-      {explained === undefined && state.value.problem === undefined && <Skeleton blocks={5} />}
+      {answered?.data.result.length !== 0 && <UnconfiguredNote chain={chain} />}
+      {explained === undefined && state.value.problem === undefined && <Skeleton facts={5} />}
       {explained !== undefined && <ContractFacts explained={explained} response={answered?.response} />}
       <TransfersPanel {...{ chain, address, fresh }} state={state.value as AnswerState<Transfers>} asked={asked} />
       {explained !== undefined && (

@@ -5,6 +5,7 @@ import { useEffect } from 'preact/hooks'
 import { KnownContracts } from '../chain/known-contracts.tsx'
 import { AnswerView } from '../explorer/answer-view.tsx'
 import { isConfigured } from '../explorer/configured.ts'
+import { DocumentFailure } from '../explorer/document-failure.tsx'
 import { OperationForm } from '../explorer/operation-form.tsx'
 import { askPortfolio, askTransfers, askWallet, operations } from '../explorer/operations.ts'
 import { type OperationName, operationNames, type Values } from '../explorer/question.ts'
@@ -17,15 +18,15 @@ import { FailureNote } from '../parts/failure-note.tsx'
 import { SearchIcon } from '../parts/icons.tsx'
 import { Paging } from '../parts/paging.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
-import { loadDocument, parametersOf } from '../state/document.ts'
-import { firstChain } from '../state/live.ts'
+import { documentProblem, loadDocument, parametersOf } from '../state/document.ts'
+import { firstChain, isLive } from '../state/live.ts'
 import { goTo, hrefOf, route } from '../state/route.ts'
 import type { Problem } from '../state/service.ts'
 import { type AnswerState, useAnswer } from '../state/use-answer.ts'
 import '../explorer/explorer.css'
 
 export function Explorer() {
-  useEffect(loadDocument, [])
+  useEffect(loadDocument, [isLive.value])
   const { parts, query } = route.value
   const operation = operationNames.find(name => name === parts[1]) ?? 'transfers'
   const values = askedValues(operation, query)
@@ -81,7 +82,9 @@ function Workbench<Data>({ operation, values, state, before, children }: Workben
         </div>
       </section>
       <div class="workbench-answer" aria-busy={loading}>
-        {problem !== undefined && !isBeside && <FailureNote problem={problem} onRetry={again} />}
+        {problem !== undefined && !isBeside && (
+          <FailureNote problem={problem} what="The request failed." onRetry={again} />
+        )}
         {answered === undefined && loading && <Skeleton rows={8} />}
         {answered !== undefined && (
           <AnswerView operation={operation} values={values} answered={answered}>
@@ -104,6 +107,7 @@ function Form({
   problem?: Problem | undefined
 }) {
   const parameters = parametersOf(operations[operation].path)
+  if (documentProblem.value !== undefined) return <DocumentFailure />
   if (parameters === undefined) return <Skeleton rows={6} />
   return (
     <OperationForm

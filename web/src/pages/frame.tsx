@@ -95,7 +95,7 @@ function News() {
   return (
     <span class={`news news-${state}`} role="status">
       <i aria-hidden="true" />
-      {words[state]}
+      <span>{words[state]}</span>
     </span>
   )
 }

@@ -8,17 +8,20 @@ import { MomentSlider } from '../holdings/moment-slider.tsx'
 import { OwnersTable } from '../holdings/nft-tables.tsx'
 import { useHoldings } from '../holdings/use-holdings.ts'
 import { Fact } from '../parts/fact.tsx'
+import { Skeleton } from '../parts/skeleton.tsx'
 import { countText, parseMoment } from '../quantities.ts'
 import { goTo, hrefOf } from '../state/route.ts'
-import { useAnswer } from '../state/use-answer.ts'
+import { type AnswerState, useAnswer } from '../state/use-answer.ts'
 
 type Props = { chain: string; address: string; cursor: string | undefined; asOf: AsOf }
 
 export function HoldersPage({ chain, address, cursor, asOf }: Props) {
   const contract = { chain, contract: address }
   const state = useHoldings({ ...contract, cursor, ...asOf }, askOwners)
-  const stats = useHoldings({ ...contract, ...asOf }, askCollectionStats).value.answered?.data
-  const first = useHoldings(contract, askFirstTransfer).value.answered?.data.result[0]
+  const counted = useHoldings({ ...contract, ...asOf }, askCollectionStats).value
+  const stats = counted.answered?.data
+  const first = useHoldings(contract, askFirstTransfer).value
+  const head = useAnswer(chain, signal => askHead(chain, signal)).value
   // Moments without a holder are of the same collection.
   const named = useRef(state.value.answered?.data.result[0])
   const row = state.value.answered?.data.result[0] ?? named.current
@@ -31,10 +34,12 @@ export function HoldersPage({ chain, address, cursor, asOf }: Props) {
       <MomentSlider
         chain={chain}
         asOf={asOf}
-        ends={useEnds(chain, first)}
+        ends={endsOf(first.answered?.data.result[0], head.answered?.data)}
+        isComing={isComing(first) || isComing(head)}
         state={state.value}
         onChoose={(moment, from) => goTo(hrefTo(moment), { replace: from === 'slider' })}
       />
+      {isComing(counted) && <Skeleton facts={3} />}
       {stats !== undefined && (
         <dl class="facts wide">
           <Fact title="Tokens">{countText(Number(stats.total_tokens))}</Fact>
@@ -62,9 +67,13 @@ export function HoldersPage({ chain, address, cursor, asOf }: Props) {
   )
 }
 
-/** Undefined while one of them is not known. */
-function useEnds(chain: string, first: { block_number: string; block_timestamp: string } | undefined) {
-  const head = useAnswer(chain, signal => askHead(chain, signal)).value.answered?.data
+function isComing({ answered, problem }: AnswerState<unknown>): boolean {
+  return answered === undefined && problem === undefined
+}
+
+type First = { block_number: string; block_timestamp: string }
+
+function endsOf(first: First | undefined, head: { block: number; block_timestamp: string } | undefined) {
   if (first === undefined || head === undefined) return undefined
   const secondsOf = (moment: string) => parseMoment(moment) / 1_000
   return {

@@ -1,6 +1,6 @@
 // One key: what it may do, what it used today of what it may use, its replacement and its end.
 import { useSignal } from '@preact/signals'
-import { type Key, type KeysKnown, RevokeDialog, RotateDialog, Secret } from '../keys/key-actions.tsx'
+import { type Key, KeyButtons, type KeysKnown, Secret } from '../keys/key-actions.tsx'
 import { scopeTexts } from '../keys/new-key-form.tsx'
 import { Age } from '../parts/age.tsx'
 import { Badge } from '../parts/badge.tsx'
@@ -22,8 +22,6 @@ import '../keys/keys.css'
 export function KeyPage({ id }: { id: string }) {
   const turn = useSignal(0)
   const issued = useSignal<Schemas['RotatedKey'] | undefined>(undefined)
-  const revoking = useSignal<Key | undefined>(undefined)
-  const rotating = useSignal<Key | undefined>(undefined)
   const state = useAnswer(`${turn.value}`, signal => service.GET('/keys', { signal }))
   const { answered, problem, again } = state.value
   const key = answered?.data.keys.find(each => each.id === id)
@@ -31,15 +29,30 @@ export function KeyPage({ id }: { id: string }) {
   const reload = () => {
     turn.value++
   }
+  const take = (rotated: Schemas['RotatedKey']) => {
+    issued.value = rotated
+    reload()
+  }
   useTitle(key?.name, 'key')
-  if (problem !== undefined)
-    return <FailureNote problem={problem} what="The key could not be loaded." onRetry={again} />
-  if (answered === undefined) return <Skeleton rows={8} />
   if (key === undefined) {
     return (
-      <EmptyState title="There is no such key" action={<a href={hrefOf(['keys'])}>All keys</a>}>
-        No key has the id <code>{id}</code>.
-      </EmptyState>
+      <>
+        <div class="heading">
+          <h1>Key</h1>
+        </div>
+        <p class="subject">
+          <a href={hrefOf(['keys'])}>Keys</a>
+          <code>{id}</code>
+        </p>
+        {problem !== undefined && <FailureNote problem={problem} what="The key could not be loaded." onRetry={again} />}
+        {answered === undefined && problem === undefined && (
+          <>
+            <Skeleton stats={4} />
+            <Skeleton rows={3} />
+          </>
+        )}
+        {answered !== undefined && <NoSuchKey id={id} />}
+      </>
     )
   }
   return (
@@ -50,23 +63,7 @@ export function KeyPage({ id }: { id: string }) {
         {key.id === known.own && <Badge word="yours" tone="quiet" />}
         {key.state === 'active' && (
           <div class="actions">
-            <button
-              type="button"
-              onClick={() => {
-                rotating.value = key
-              }}
-            >
-              Rotate
-            </button>
-            <button
-              type="button"
-              class="danger"
-              onClick={() => {
-                revoking.value = key
-              }}
-            >
-              Revoke
-            </button>
+            <KeyButtons of={key} known={known} onRevoked={reload} onRotated={take} />
           </div>
         )}
       </div>
@@ -103,18 +100,24 @@ export function KeyPage({ id }: { id: string }) {
           </dl>
         </Panel>
       </div>
-      {revoking.value !== undefined && <RevokeDialog of={revoking} known={known} onDone={reload} />}
-      {rotating.value !== undefined && (
-        <RotateDialog
-          of={rotating}
-          known={known}
-          onDone={rotated => {
-            issued.value = rotated
-            reload()
-          }}
-        />
-      )}
     </>
+  )
+}
+
+function NoSuchKey({ id }: { id: string }) {
+  return (
+    <section class="panel" aria-label="What is known">
+      <EmptyState
+        title="There is no such key"
+        action={
+          <a class="button" href={hrefOf(['keys'])}>
+            All keys
+          </a>
+        }
+      >
+        No key has the id <code>{id}</code>. It may belong to another service.
+      </EmptyState>
+    </section>
   )
 }
 

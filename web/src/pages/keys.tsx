@@ -1,6 +1,7 @@
 // The keys: which there are, what each may do and used, a new one, and the end of one.
-import { type Signal, useSignal } from '@preact/signals'
-import { type Key, type KeysKnown, RevokeDialog, RotateDialog, Secret } from '../keys/key-actions.tsx'
+import { useSignal } from '@preact/signals'
+import type { ComponentProps } from 'preact'
+import { type Key, KeyButtons, type KeysKnown, Secret } from '../keys/key-actions.tsx'
 import { NewKeyForm } from '../keys/new-key-form.tsx'
 import { QuotaBar } from '../keys/quota-bar.tsx'
 import { Age } from '../parts/age.tsx'
@@ -19,8 +20,6 @@ import '../keys/keys.css'
 export function KeysPage() {
   const turn = useSignal(0)
   const issued = useSignal<Schemas['IssuedKey'] | undefined>(undefined)
-  const revoking = useSignal<Key | undefined>(undefined)
-  const rotating = useSignal<Key | undefined>(undefined)
   const showsPast = useSignal(false)
   const state = useAnswer(`${turn.value}`, signal => service.GET('/keys', { signal }))
   const { answered, problem, again } = state.value
@@ -63,9 +62,9 @@ export function KeysPage() {
           }
         >
           {answered === undefined ? (
-            <Skeleton rows={4} />
+            <Skeleton rows={2} />
           ) : (
-            <KeyTable {...{ known, revoking, rotating }} shown={showsPast.value ? keys : active} />
+            <KeyTable shown={showsPast.value ? keys : active} known={known} onRevoked={reload} onRotated={take} />
           )}
         </Panel>
       )}
@@ -74,20 +73,13 @@ export function KeysPage() {
           <NewKeyForm onIssued={take} />
         </Panel>
       )}
-      {revoking.value !== undefined && <RevokeDialog of={revoking} known={known} onDone={reload} />}
-      {rotating.value !== undefined && <RotateDialog of={rotating} known={known} onDone={take} />}
     </>
   )
 }
 
-type TableProps = {
-  shown: readonly Key[]
-  known: KeysKnown
-  revoking: Signal<Key | undefined>
-  rotating: Signal<Key | undefined>
-}
+type Actions = Pick<ComponentProps<typeof KeyButtons>, 'known' | 'onRevoked' | 'onRotated'>
 
-function KeyTable({ shown, known, revoking, rotating }: TableProps) {
+function KeyTable({ shown, ...actions }: { shown: readonly Key[] } & Actions) {
   if (shown.length === 0)
     return <EmptyState title="No active keys">Create one below; its secret is shown once.</EmptyState>
   return (
@@ -107,7 +99,7 @@ function KeyTable({ shown, known, revoking, rotating }: TableProps) {
         />
         <tbody>
           {shown.map(key => (
-            <KeyRow key={key.id} of={key} isOwn={key.id === known.own} revoking={revoking} rotating={rotating} />
+            <KeyRow key={key.id} of={key} {...actions} />
           ))}
         </tbody>
       </table>
@@ -115,15 +107,13 @@ function KeyTable({ shown, known, revoking, rotating }: TableProps) {
   )
 }
 
-type RowProps = { of: Key; isOwn: boolean } & Pick<TableProps, 'revoking' | 'rotating'>
-
-function KeyRow({ of: key, isOwn, revoking, rotating }: RowProps) {
+function KeyRow({ of: key, ...actions }: { of: Key } & Actions) {
   const isActive = key.state === 'active'
   return (
     <tr class={isActive ? undefined : 'past'}>
       <th scope="row">
         <a href={hrefOf(['keys', key.id])}>{key.name}</a>
-        {isOwn && <span class="you"> yours</span>}
+        {key.id === actions.known.own && <span class="you"> yours</span>}
       </th>
       <td>
         <Badge word={key.state} />
@@ -137,31 +127,7 @@ function KeyRow({ of: key, isOwn, revoking, rotating }: RowProps) {
       <td class="not-narrow">
         {key.expires_at === null ? 'never' : exactText(Date.parse(key.expires_at)).slice(0, 10)}
       </td>
-      <td class="row-actions not-narrow">
-        {isActive && (
-          <>
-            <button
-              type="button"
-              aria-label={`Rotate ${key.name}`}
-              onClick={() => {
-                rotating.value = key
-              }}
-            >
-              Rotate
-            </button>
-            <button
-              type="button"
-              class="danger"
-              aria-label={`Revoke ${key.name}`}
-              onClick={() => {
-                revoking.value = key
-              }}
-            >
-              Revoke
-            </button>
-          </>
-        )}
-      </td>
+      <td class="row-actions not-narrow">{isActive && <KeyButtons of={key} isNamed {...actions} />}</td>
     </tr>
   )
 }

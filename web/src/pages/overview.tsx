@@ -3,13 +3,13 @@ import { useEffect } from 'preact/hooks'
 import { ChainsPanel } from '../overview/chains-panel.tsx'
 import { Figures } from '../overview/figures.tsx'
 import { KeysPanel } from '../overview/keys-panel.tsx'
+import { NoStatus } from '../overview/no-status.tsx'
 import { PlotsPanel } from '../overview/plots-panel.tsx'
 import { RibbonPanel } from '../overview/ribbon-panel.tsx'
 import { VerdictBanner } from '../overview/verdict-banner.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
-import { AlertIcon } from '../parts/icons.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
-import { connection, status } from '../state/live.ts'
+import { status } from '../state/live.ts'
 
 export function Overview() {
   const told = status.value
@@ -18,7 +18,7 @@ export function Overview() {
   useEffect(() => {
     if (isTold) performance.mark('overview-shown')
   }, [isTold])
-  if (told === undefined) return connection.value.state === 'lost' ? <Unheard why={connection.value.why} /> : <Coming />
+  if (told === undefined) return <Coming />
   const isIndexing = Object.keys(told.chains).length + Object.keys(told.solana).length > 0
   return (
     <>
@@ -37,31 +37,12 @@ function Coming() {
   return (
     <>
       <h1 class="offstage">Overview</h1>
-      <Skeleton rows={2} />
-      <Skeleton blocks={4} />
-      <Skeleton blocks={4} />
-      <Skeleton rows={8} />
-    </>
-  )
-}
-
-function Unheard({ why }: { why: string }) {
-  return (
-    <>
-      <h1 class="offstage">Overview</h1>
-      <section class="panel" aria-label="Status">
-        <EmptyState
-          title="The status cannot be read"
-          icon={<AlertIcon />}
-          action={
-            <button type="button" onClick={() => location.reload()}>
-              Try again
-            </button>
-          }
-        >
-          {why} Check that the service runs and that this machine reaches it; the page comes back by itself.
-        </EmptyState>
-      </section>
+      <NoStatus>
+        <Skeleton rows={2} />
+        <Skeleton stats={4} plotted />
+        <Skeleton stats={4} />
+        <Skeleton rows={8} />
+      </NoStatus>
     </>
   )
 }

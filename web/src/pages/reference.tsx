@@ -1,6 +1,7 @@
 // The reference: every operation of the document by subject, each with its form, its code and its answers. Works without a key.
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
+import { DocumentFailure } from '../explorer/document-failure.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { Paragraphs } from '../parts/prose.tsx'
@@ -8,8 +9,8 @@ import { Skeleton } from '../parts/skeleton.tsx'
 import { type Entry, entriesOf, entryNamed, matches, subjectsOf } from '../reference/entries.ts'
 import { loadLiveExamples, withoutLiveExamples } from '../reference/live-examples.ts'
 import { OperationView } from '../reference/operation-view.tsx'
-import { type ApiDocument, apiDocument, loadDocument } from '../state/document.ts'
-import { status } from '../state/live.ts'
+import { type ApiDocument, apiDocument, documentProblem, loadDocument } from '../state/document.ts'
+import { isLive, status } from '../state/live.ts'
 import { route } from '../state/route.ts'
 import { key, typedKey } from '../state/session.ts'
 import { useTitle } from '../state/title.ts'
@@ -17,7 +18,7 @@ import '../explorer/explorer.css'
 import '../reference/reference.css'
 
 export function Reference() {
-  useEffect(loadDocument, [])
+  useEffect(loadDocument, [isLive.value])
   useEffect(() => {
     if (key.value === undefined) withoutLiveExamples()
     else if (status.value !== undefined) void loadLiveExamples()
@@ -28,7 +29,7 @@ export function Reference() {
   const entries = shown === undefined ? [] : entriesOf(shown)
   const entry = id === undefined ? undefined : entryNamed(entries, id)
   useTitle(entry?.title, 'reference')
-  if (shown === undefined) return <Skeleton rows={12} />
+  if (shown === undefined) return <NoDocument />
   return (
     <div class="reference">
       <Menu entries={entries} here={entry?.id} />
@@ -43,6 +44,17 @@ export function Reference() {
         )}
       </div>
     </div>
+  )
+}
+
+function NoDocument() {
+  return (
+    <>
+      <div class="heading">
+        <h1>Reference</h1>
+      </div>
+      {documentProblem.value === undefined ? <Skeleton rows={12} /> : <DocumentFailure />}
+    </>
   )
 }
 

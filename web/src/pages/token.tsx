@@ -54,7 +54,7 @@ export function TokenPage({ cursors, ...token }: Token & { cursors: Cursors }) {
         <span class="soft">token</span> <WholeText text={tokenId} what="token id" />
         <a href={hrefOf(['contract', chain, contract, 'holders'])}>Holders of the collection</a>
       </p>
-      {answered === undefined && problem === undefined && <Skeleton blocks={4} />}
+      {answered === undefined && problem === undefined && <Skeleton facts={4} />}
       {problem?.status === 404 ? (
         <p class="note">
           {problem.mayCome

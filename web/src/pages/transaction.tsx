@@ -46,12 +46,17 @@ export function TransactionPage({ chain, hash }: { chain: string; hash: string }
           <EmptyState
             title="This transaction is in no block"
             action={
-              <button type="button" onClick={again}>
-                Try again
-              </button>
+              <>
+                <button type="button" onClick={again}>
+                  Try again
+                </button>
+                <a class="button" href={hrefOf(['search'], { q: hash })}>
+                  Look on other chains
+                </a>
+              </>
             }
           >
-            {problem.message}. It may wait to be included, or be of another chain.
+            No node of {chain} has it. It may still wait to be included, or belong to another chain.
           </EmptyState>
         </section>
       ) : (
@@ -59,7 +64,12 @@ export function TransactionPage({ chain, hash }: { chain: string; hash: string }
           <FailureNote problem={problem} what="The transaction could not be looked up." onRetry={again} />
         )
       )}
-      {found === undefined && problem === undefined && <Skeleton blocks={4} />}
+      {found === undefined && problem === undefined && (
+        <>
+          <Skeleton facts={7} />
+          <Skeleton rows={4} />
+        </>
+      )}
       {found !== undefined && (
         <>
           <TransactionFacts of={found} />

@@ -47,7 +47,7 @@ export function WalletPage({ address, chain, list, cursor }: Props) {
         <a href={hrefOf(['explore', 'wallet'], { address })}>Open in explorer</a>
       </p>
       {shown === undefined ? (
-        <ActiveChains address={address} />
+        <ActiveChains address={address} chain={chain} />
       ) : (
         <>
           <div class="subject">
@@ -71,7 +71,7 @@ function chainChoices({ address, chain, list }: Omit<Props, 'cursor'>) {
   }))
 }
 
-function ActiveChains({ address }: { address: string }) {
+function ActiveChains({ address, chain }: { address: string; chain: string }) {
   const state = useAnswer(address, signal => askWallet({ address }, signal))
   const { answered, problem, loading, again } = state.value
   const missing = answered?.response.headers.get('x-index-incomplete-chains')
@@ -81,22 +81,29 @@ function ActiveChains({ address }: { address: string }) {
       {problem !== undefined && (
         <FailureNote problem={problem} what="The chains of this wallet could not be loaded." onRetry={again} />
       )}
+      {problem === undefined && (
+        <Panel id="active" title="Active chains" count={answered && chains.length} flush busy={loading}>
+          {answered === undefined && <Skeleton rows={4} />}
+          {answered !== undefined && chains.length === 0 && (
+            <EmptyState
+              title="No activity of this wallet is known"
+              action={
+                <a class="button" href={hrefOf(['wallet', address, 'nfts'], { chain })}>
+                  See its NFTs
+                </a>
+              }
+            >
+              It sent no transaction that is indexed here. It may still hold NFTs.
+            </EmptyState>
+          )}
+          {chains.length > 0 && <WalletChainsTable address={address} chains={chains} />}
+        </Panel>
+      )}
       {missing && (
         <p class="note note-warn">
           The history of {missing.split(',').join(', ')} is not complete: the first transaction there is the earliest
           known.
         </p>
-      )}
-      {problem === undefined && (
-        <Panel id="active" title="Active chains" count={answered && chains.length} flush busy={loading}>
-          {answered === undefined && <Skeleton rows={4} />}
-          {answered !== undefined && chains.length === 0 && (
-            <EmptyState title="No activity of this wallet is known">
-              It sent no transaction on the indexed chains, as far as they are indexed.
-            </EmptyState>
-          )}
-          {chains.length > 0 && <WalletChainsTable address={address} chains={chains} />}
-        </Panel>
       )}
     </>
   )

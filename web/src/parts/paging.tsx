@@ -1,6 +1,6 @@
 // The way through the pages of a list. Each page stands in the address, so it can be linked to and gone back from.
 import type { ComponentChildren } from 'preact'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import { cursorBefore, noteCursor } from '../state/page-trail.ts'
 
 type Props = {
@@ -26,9 +26,18 @@ export function Paging({ what, page, here, cursor, hrefTo, words = usualWords, c
   useEffect(() => {
     if (cursor && (isFirst || here !== undefined)) noteCursor(cursor, here ?? '')
   }, [cursor, here, isFirst])
+  // A page of the list is read from its top, also where the one before was read to its end.
+  const nav = useRef<HTMLElement>(null)
+  const shown = useRef(here)
+  useEffect(() => {
+    if (shown.current === here) return
+    shown.current = here
+    const panel = nav.current?.closest('.panel')
+    if (panel != null && panel.getBoundingClientRect().top < 0) panel.scrollIntoView()
+  }, [here])
   const before = here === undefined ? undefined : cursorBefore(here)
   return (
-    <nav class="paging" aria-label={`Pages of ${what}`}>
+    <nav ref={nav} class="paging" aria-label={`Pages of ${what}`}>
       {!isFirst && <a href={hrefTo(undefined)}>{words.first}</a>}
       {!isFirst && before !== undefined && <a href={hrefTo(before === '' ? undefined : before)}>{words.before}</a>}
       {page !== undefined && <span class="soft">page {page}</span>}

@@ -1,23 +1,24 @@
-// The grey shape of what is on its way. It shows after a moment, so that a fast answer does not make the page flicker.
-import { useSignal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+// The grey shape of what is on its way. It has the size of what will stand there, so that nothing moves once that comes,
+// and is drawn after a moment, so that a fast answer does not make the page flicker.
 
-const delayMs = 150
+type Props = {
+  rows?: number
+  /** Big figures instead of lines, as in a `<dl class="stats">`. */
+  stats?: number
+  /** Below each figure there is a line of its past. */
+  plotted?: boolean
+  /** Facts instead of lines, as in a `<dl class="facts wide">`. */
+  facts?: number
+}
 
-type Props = { rows?: number /** Boxes side by side instead of lines. */; blocks?: number }
-
-export function Skeleton({ rows = 5, blocks }: Props) {
-  const isLate = useSignal(false)
-  useEffect(() => {
-    const timer = setTimeout(() => {
-      isLate.value = true
-    }, delayMs)
-    return () => clearTimeout(timer)
-  }, [isLate])
+export function Skeleton({ rows = 5, stats, plotted = false, facts }: Props) {
+  const kind = stats !== undefined ? (plotted ? ' stats plotted' : ' stats') : facts !== undefined ? ' facts wide' : ''
   return (
-    <div class={blocks === undefined ? 'skeleton' : 'skeleton blocks'} role="status" aria-busy="true">
+    <div class={`skeleton${kind}`} role="status" aria-busy="true">
       <span class="offstage">Loading…</span>
-      {isLate.value && Array.from({ length: blocks ?? rows }, (_, at) => <i key={at} />)}
+      {Array.from({ length: stats ?? facts ?? rows }, (_, at) => (
+        <i key={at} />
+      ))}
     </div>
   )
 }

@@ -1,5 +1,6 @@
 // The OpenAPI document of the running service: what its operations take. Loaded once, when a form is first needed.
 import { signal } from '@preact/signals'
+import { type Problem, problemOf, unreachable } from './service.ts'
 
 export type Parameter = {
   name: string
@@ -57,18 +58,25 @@ export type ApiDocument = {
 }
 
 export const apiDocument = signal<ApiDocument | undefined>(undefined)
+/** Why there is none. */
+export const documentProblem = signal<Problem | undefined>(undefined)
 let asked = false
 
 export function loadDocument(): void {
   if (asked) return
   asked = true
+  documentProblem.value = undefined
   fetch('/openapi.json')
     .then(async response => {
-      apiDocument.value = (await response.json()) as ApiDocument
+      if (response.ok) apiDocument.value = (await response.json()) as ApiDocument
+      else fail(problemOf(await response.json().catch(() => undefined), response))
     })
-    .catch(() => {
-      asked = false
-    })
+    .catch(() => fail(unreachable))
+}
+
+function fail(problem: Problem): void {
+  asked = false
+  documentProblem.value = problem
 }
 
 export function parametersOf(path: string): readonly Parameter[] | undefined {

@@ -1,5 +1,5 @@
 // What the service tells as it happens: its status, the past that plots show, new blocks. Comes back by itself after a break.
-import { effect, signal } from '@preact/signals'
+import { computed, effect, signal } from '@preact/signals'
 import { readEvents } from './event-stream.ts'
 import { type Past, withSample } from './past.ts'
 import { problemOf, type Schemas } from './service.ts'
@@ -20,6 +20,8 @@ export type Connection =
 export const status = signal<LiveStatus | undefined>(undefined)
 export const past = signal<Past>({ at: [], lines: [] })
 export const connection = signal<Connection>({ state: 'connecting' })
+/** Changes only where the connection does. */
+export const isLive = computed(() => connection.value.state === 'live')
 /** The last head of each chain that was told as new. */
 export const heads = signal<Readonly<Record<string, number>>>({})
 

@@ -14,9 +14,22 @@ export const isReference = /^\/reference\/?$/.test(location.pathname)
 let turns = 0
 export const route = signal<Route>(readRoute())
 
+// Places that were seen are marked in the history of the browser, so that going back is told from going on.
+history.replaceState({}, '')
+
 addEventListener('hashchange', () => {
+  const isNew = history.state === null
+  if (isNew) history.replaceState({}, '')
+  const before = route.value.parts.join('/')
   route.value = readRoute()
+  if (isNew && route.value.parts.join('/') !== before) beginPage()
 })
+
+/** Another page begins at its top, for the eye and for the keyboard; going back leaves both to the browser. */
+function beginPage(): void {
+  scrollTo(0, 0)
+  document.getElementById('main')?.focus({ preventScroll: true })
+}
 
 function readRoute(): Route {
   const [path = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?')
@@ -40,7 +53,7 @@ export function hrefOf(parts: readonly string[], query?: Readonly<Record<string,
 
 /** A place that replaces the one before is not gone back to. */
 export function goTo(href: string, { replace = false } = {}): void {
-  if (replace) history.replaceState(null, '', href)
+  if (replace) history.replaceState(history.state, '', href)
   if (location.hash === href) route.value = readRoute()
   else location.hash = href
 }

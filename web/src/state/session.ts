@@ -52,7 +52,7 @@ function forget(): void {
 export function restoreSession(): void {
   const given = /^#key=([^&]+)(?:&(.*))?$/.exec(location.hash)
   if (given !== null) {
-    history.replaceState(null, '', `${location.pathname}#${given[2] ?? '/'}`)
+    history.replaceState(history.state, '', `${location.pathname}#${given[2] ?? '/'}`)
     signIn(decodeURIComponent(given[1]!), { remember: false })
     return
   }

@@ -1,6 +1,7 @@
 // One request of a page: under way, answered or failed. A newer request makes an older one's answer void.
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
+import { isLive } from './live.ts'
 import { type Problem, problemOf, unreachable } from './service.ts'
 
 export type Answered<Data> = { data: Data; response: Response; seconds: number }
@@ -51,5 +52,11 @@ export function useAnswer<Data>(
     )
     return () => stop.abort()
   }, [question, turn.value])
+  // What failed because the service was away is asked for once more when it is heard again.
+  const isHeard = isLive.value
+  useEffect(() => {
+    const { problem } = state.peek()
+    if (isHeard && problem !== undefined && (problem.status ?? 500) >= 500) again()
+  }, [isHeard])
   return state
 }

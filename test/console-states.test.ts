@@ -1,0 +1,155 @@
+// Every page of the console in every state that it can be in, as a phone shows it and by keyboard: nothing is stuck,
+// nothing is a dead end, nothing needs a pointer.
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { holdAnswers, placesOf } from './console-places.ts'
+import { patience, walkConsole } from './console-walk.ts'
+import { seeded } from './seed.ts'
+
+/** Asks the service for nothing, so it is neither late nor broken. */
+const asksNothing = ['not-found']
+/** Late and broken they are as the page of the same kind, and axe takes its time with each. */
+const variants = ['chain-on-demand', 'chain-stalled', 'contract-live']
+
+walkConsole(walk => {
+  const { newPage, open, accept } = walk
+  const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true } as const
+
+  async function placesHere() {
+    const answer = await fetch(`${walk.world.url}/keys`, { headers: { 'x-api-key': walk.world.key } })
+    const { keys } = (await answer.json()) as { keys: { id: string }[] }
+    return Object.entries(placesOf(walk.world, keys[0]!.id)).filter(([name]) => name !== 'sign-in')
+  }
+
+  /** Without loading the console again, but for the reference, which has an address of its own. */
+  async function show(page: Page, place: string): Promise<void> {
+    await page.goto(`${walk.world.url}/${place.replace(/^\//, '')}`)
+  }
+
+  async function fits(page: Page, name: string): Promise<void> {
+    expect([name, await page.locator('h1').count()]).toEqual([name, 1])
+    expect([name, await page.evaluate('document.documentElement.scrollWidth')]).toEqual([name, 390])
+    await accept(page, name)
+  }
+
+  test('what is empty says why, and what can be done next', async () => {
+    const page = await open('/', phone)
+    await page.locator('.news-live').waitFor(patience)
+    for (const [name, { empty }] of await placesHere()) {
+      if (empty === undefined || name === 'explorer') continue
+      await show(page, empty)
+      await page.locator('.empty').first().waitFor(patience)
+      await page
+        .locator('.skeleton')
+        .first()
+        .waitFor({ ...patience, state: 'detached' })
+      await fits(page, `${name}-empty`)
+    }
+  })
+
+  test('what is on its way has its shape and its heading', async () => {
+    const page = await newPage({ ...phone, colorScheme: 'dark' })
+    await page.addInitScript(`sessionStorage.setItem('almanac.key', ${JSON.stringify(walk.world.key)})`)
+    await holdAnswers(page, 'loading')
+    for (const [name, { data }] of await placesHere()) {
+      if (variants.includes(name)) continue
+      await show(page, data!)
+      await page.locator('h1').waitFor({ ...patience, state: 'attached' })
+      if (!asksNothing.includes(name)) await page.locator('.skeleton i').first().waitFor(patience)
+      await fits(page, `${name}-loading`)
+    }
+  })
+
+  test('what failed says so, can be tried again, and is there by itself once the service answers', async () => {
+    const page = await newPage({ ...phone, colorScheme: 'dark' })
+    await page.addInitScript(`sessionStorage.setItem('almanac.key', ${JSON.stringify(walk.world.key)})`)
+    await holdAnswers(page, 'broken')
+    for (const [name, { data }] of await placesHere()) {
+      if (variants.includes(name)) continue
+      await show(page, data!)
+      await page.locator('h1').waitFor({ ...patience, state: 'attached' })
+      const isStuck = page.locator('.skeleton').first()
+      await isStuck.waitFor({ ...patience, state: 'detached' })
+      if (!asksNothing.includes(name)) await page.getByRole('button', { name: 'Try again' }).first().waitFor(patience)
+      await fits(page, `${name}-broken`)
+    }
+    await show(page, `#/contract/eth/${seeded.collection}/holders`)
+    await page.getByText('Holders could not be loaded.').waitFor(patience)
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+    await page.getByRole('link', { name: '#52', exact: true }).waitFor(patience)
+    expect(await page.getByRole('alert').count()).toBe(0)
+  })
+
+  test('all that a pointer does is done by keyboard, and the focus is seen', async () => {
+    const page = await open('/')
+    await page.locator('.news-live').waitFor(patience)
+    for (const [name, { data }] of await placesHere()) {
+      if (variants.includes(name)) continue
+      await show(page, data!)
+      await page.locator('h1').waitFor({ ...patience, state: 'attached' })
+      await page
+        .locator('.skeleton')
+        .first()
+        .waitFor({ ...patience, state: 'detached' })
+      expect([name, await page.evaluate(pointerOnly)]).toEqual([name, []])
+      if (!walked.includes(name)) continue
+      await page.evaluate(watchFocus)
+      const wanted = Math.min(tabsMax, ((await page.evaluate(`(${focusable})().length`)) as number) - 1)
+      for (let presses = 0; presses < wanted; presses++) await page.keyboard.press('Tab')
+      const reached = (await page.evaluate('reached')) as { element: string; isSeen: boolean }[]
+      expect([name, reached.filter(({ isSeen }) => !isSeen)]).toEqual([name, []])
+      expect([name, reached.length]).toEqual([name, wanted])
+    }
+  })
+
+  test('a page begins at its top, for the keyboard too; Back and Forward go through pages of a list', async () => {
+    const page = await open('/chain/sim', { viewport: { width: 1280, height: 500 } })
+    const at = () => page.evaluate('[scrollY, document.activeElement.id]')
+    const row = page.locator('.panel', { has: page.locator('#contracts') }).locator('tbody a')
+    await row.nth(10).click(patience)
+    await page.locator('#transfers').waitFor(patience)
+    expect(await at()).toEqual([0, 'main'])
+    const onPage = (number: number) => page.getByText(`page ${number}`, { exact: true }).waitFor(patience)
+    await page.goto(`${walk.world.url}/#/contract/eth/${seeded.collection}`)
+    await onPage(1)
+    await page.getByRole('link', { name: 'Older', exact: true }).click()
+    await onPage(2)
+    // The list is read from its top again.
+    await expect.poll(() => page.evaluate(`(${isInView})(document.getElementById('transfers'))`), patience).toBe(true)
+    await page.goBack()
+    await onPage(1)
+    await page.goForward()
+    await onPage(2)
+    expect(page.url()).toContain('cursor=')
+  })
+})
+
+/** With parts that take keys themselves: plots, the map, forms, code. The others have links and buttons alone. */
+const walked = ['overview', 'chain', 'contract', 'explorer', 'keys', 'reference']
+/** Of a page with hundreds of links the first ones will do. */
+const tabsMax = 50
+
+const isInView = `element => {
+  const { top, bottom } = element.getBoundingClientRect()
+  return top >= 0 && bottom <= innerHeight
+}`
+
+/** What the keyboard should come to, in the order of the page. */
+const focusable = `() => [...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex="0"]')]
+  .filter(each => !each.disabled && each.tabIndex >= 0 && each.checkVisibility({ visibilityProperty: true }))`
+
+/** What invites a click and has nothing that the keyboard comes to. */
+const pointerOnly = `[...document.querySelectorAll('main *')]
+  .filter(each => getComputedStyle(each).cursor === 'pointer' && each.checkVisibility())
+  .filter(each => !each.closest('a[href], button, label, summary, select, input, [tabindex="0"]'))
+  .map(each => each.outerHTML.slice(0, 100))`
+
+/** Begins at the first of them, and notes where the focus goes from there and whether it can be seen. */
+const watchFocus = `(() => {
+  document.querySelector('.skip').focus()
+  window.reached = []
+  window.noteFocus ??= addEventListener('focusin', ({ target }) => {
+    const { outlineStyle, boxShadow } = getComputedStyle(target)
+    reached.push({ element: target.outerHTML.slice(0, 100), isSeen: outlineStyle !== 'none' || boxShadow !== 'none' })
+  }) ?? true
+})()`
