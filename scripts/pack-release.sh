@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes what a release publishes, in a folder: both packages, the bill of materials and their checksums. Refuses a version
-# that the packages, the changelog and the tag do not agree on. The workflow and the rehearsal both run this.
+# Makes what a release publishes, in a folder: both packages, the bill of materials and their checksums. Refuses a
+# version that the packages, the changelog and the tag do not agree on. The workflow and the rehearsal both run this.
 #   scripts/pack-release.sh FOLDER [TAG]
 set -eu
 cd "$(dirname "$0")/.."

@@ -1,7 +1,7 @@
 // Every link inside the repository leads somewhere: relative ones to a file, those with an anchor to a heading of it.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
@@ -63,6 +63,15 @@ test('a missing file and a missing heading are noticed', () => {
   const page = `${text}${[...links, ...dead].map(link => `[link](${link})`).join(' ')}\n<img src="gone.svg">\n`
   const read = (path: string) => ({ 'other.md': '# There\n', 'etc/': '', etc: '' })[path]
   expect(deadLinks('page.md', page, read)).toEqual([...dead, 'gone.svg'].map(link => `page.md: ${link}`))
+})
+
+test('the map of the architecture names every folder', () => {
+  const map = fileText('ARCHITECTURE.md')!
+  const files = execFileSync('git', ['ls-files', 'src/*', 'web/src/*', 'site/*'], { cwd: root, encoding: 'utf8' })
+  const folders = new Set(files.trim().split('\n').map(dirname))
+  expect(folders.size).toBeGreaterThan(40)
+  const missing = [...folders].filter(folder => !new RegExp(`[\`/]${basename(folder)}/`).test(map))
+  expect(missing).toEqual([])
 })
 
 test('every page of docs is in its index', () => {
