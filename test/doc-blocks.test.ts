@@ -245,6 +245,12 @@ describe('what pages name', () => {
     )
     expect(named.length).toBeGreaterThan(20)
     expect(named.filter(name => scripts[name] === undefined)).toEqual([])
+    const listed = ['CONTRIBUTING.md', 'bench/README.md'].flatMap(page => [
+      ...pageText(page).matchAll(/[`\s]([a-z]+(:[\w-]+)?)(?=[`\s])/g),
+    ])
+    const unlisted = Object.keys(scripts).filter(name => !listed.some(([, word]) => word === name))
+    // npm runs this one itself.
+    expect(unlisted).toEqual(['prepack'])
   })
 })
 
