@@ -66,7 +66,7 @@ test('a chain of Solana is logged as others are, once for each state', async () 
   ])
 })
 
-test('a chain that stays stalled is logged every ten minutes, another reason after half a minute', async () => {
+test('what stays wrong is logged every ten minutes, another reason after half a minute, an old head once', async () => {
   const lines: string[] = []
   const write = ({ reason }: { reason?: string }, message: string) => lines.push(`${message} ${reason ?? ''}`.trim())
   const log = { info: write, warn: write, debug: write } as unknown as Log
@@ -83,7 +83,12 @@ test('a chain that stays stalled is logged every ten minutes, another reason aft
   expect(await told({ reason: 'down for 600 s' }, 10_000)).toEqual(['Chain stalled down for 600 s'])
   expect(await told({ reason: 'no such host' }, 20_000)).toEqual([])
   expect(await told({ reason: 'no such host' }, 20_000)).toEqual(['Chain stalled no such host'])
-  expect(await told({ state: 'live' }, 4_000)).toEqual(['Chain live'])
+  expect(await told(live, 4_000)).toEqual(['Chain live'])
+  const old = 'Chain head old; its node may have stopped importing blocks'
+  expect(await told({ ...filling, head_old: true }, 4_000)).toEqual(['Chain backfilling', old])
+  expect(await told({ ...live, head_old: true }, 4_000)).toEqual(['Chain live'])
+  expect(await told({ ...live, head_old: false }, 4_000)).toEqual(['Chain live'])
+  expect(await told({ ...live, head_old: true }, 4_000)).toEqual(['Chain live', old])
   // The thread that ended is logged where it is watched.
   expect(await told({ reason: 'it ended' }, 4_000, { answers: false, restarts: 1 })).toEqual([])
   stop()

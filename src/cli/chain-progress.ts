@@ -23,7 +23,7 @@ export type ProgressParts = {
 /** Shows the progress of a service until the returned function is called. */
 export function showProgress({ status, screen: shown, log }: ProgressParts): () => void {
   const screen = shown?.screen
-  const logged = new Map<string, { state: string; why?: string | undefined; atMs: number }>()
+  const logged = new Map<string, { state: string; why?: string | undefined; isOld?: boolean; atMs: number }>()
   let asking = false
   let ended = false
   const show = async (report: StatusReport): Promise<void> => {
@@ -56,9 +56,10 @@ export function showProgress({ status, screen: shown, log }: ProgressParts): () 
           ? logTroubleMs
           : logLineMs
       if (last?.state === state && now - last.atMs < restMs) continue
-      logged.set(name, { state, why, atMs: now })
+      const head_old = chain.head_old === true
+      logged.set(name, { state, why, isOld: head_old, atMs: now })
       // Said once for all chains where the room of the store is watched.
-      if (chain.state !== 'store_full') logChain(log, name, chain)
+      if (chain.state !== 'store_full') logChain(log, name, { ...chain, head_old: head_old && last?.isOld !== true })
     }
   }
   const look = async (): Promise<void> => {
