@@ -1,7 +1,7 @@
 // Every code block of README, CONTRIBUTING, docs and the other pages is held by something: it runs here beside a real
 // service, or in the test or soak named below, or is read by the program it is for, or stands here with the reason why
-// it cannot run. A new block fails until one of these is true of it.
-import { execFileSync, spawnSync } from 'node:child_process'
+// it cannot run. A new block fails until one of these is true of it. Settings of proxies: `proxy-guide.test.ts`.
+import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -154,68 +154,6 @@ test('settings are read by the real reader, without a warning', () => {
   } finally {
     rmSync(folder, { recursive: true })
   }
-})
-
-describe('settings of a proxy', () => {
-  const ofLanguage = (language: string) => blocks.filter(block => block.language === language).map(({ text }) => text)
-  const has = (program: string) => spawnSync(program, ['-v']).error === undefined
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-proxy-'))
-  afterAll(() => rmSync(folder, { recursive: true }))
-
-  test('are whole', () => {
-    expect([ofLanguage('nginx').length, ofLanguage('caddyfile').length]).toEqual([2, 3])
-    for (const text of [...ofLanguage('nginx'), ...ofLanguage('caddyfile')]) {
-      expect(text.match(/\{$/gm)?.length).toBe(text.match(/^\s*\}$/gm)?.length)
-    }
-    for (const line of ofLanguage('nginx').join('\n').split('\n')) expect(line).toMatch(/[;{}]$|^$/)
-  })
-
-  test.skipIf(!has('nginx'))('are accepted by nginx, the shorter one in its place', () => {
-    const [whole, part] = ofLanguage('nginx') as [string, string]
-    const options = [
-      'req',
-      '-x509',
-      '-newkey',
-      'ec',
-      '-pkeyopt',
-      'ec_paramgen_curve:prime256v1',
-      '-nodes',
-      '-days',
-      '1',
-    ]
-    execFileSync('openssl', [...options, '-subj', '/CN=almanac', '-keyout', 'key.pem', '-out', 'cert.pem'], {
-      cwd: folder,
-      stdio: 'ignore',
-    })
-    const isOld = !/nginx\/1\.(2[5-9]|[3-9]\d)/.test(spawnSync('nginx', ['-v'], { encoding: 'utf8' }).stderr)
-    for (const text of [whole, whole.replace(/ {4}location \/ \{.*?^ {4}\}/ms, part)]) {
-      const there = text
-        .replace(/\/etc\/letsencrypt\/live\/almanac\.example\.com\/(fullchain|privkey)\.pem/g, (_, name) =>
-          join(folder, name === 'privkey' ? 'key.pem' : 'cert.pem'),
-        )
-        // As the page says of older versions.
-        .replace('listen 443 ssl;\n    http2 on;', isOld ? 'listen 443 ssl http2;' : 'listen 443 ssl;\n    http2 on;')
-      writeFileSync(join(folder, 'nginx.conf'), `pid ${folder}/pid;\nevents {}\nhttp {\n${there}\n}\n`)
-      const { status, stderr } = spawnSync(
-        'nginx',
-        ['-t', '-e', join(folder, 'errors'), '-c', join(folder, 'nginx.conf')],
-        {
-          encoding: 'utf8',
-        },
-      )
-      expect(status, stderr).toBe(0)
-    }
-  })
-
-  test.skipIf(!has('caddy'))('are accepted by Caddy', () => {
-    for (const text of ofLanguage('caddyfile')) {
-      writeFileSync(join(folder, 'Caddyfile'), `${text}\n`)
-      const { status, stderr } = spawnSync('caddy', ['adapt', '--config', join(folder, 'Caddyfile')], {
-        encoding: 'utf8',
-      })
-      expect(status, stderr).toBe(0)
-    }
-  })
 })
 
 describe('what pages name', () => {
