@@ -71,8 +71,8 @@ const placeTries = 5
 /** Where another process puts the same build there at the same moment, one of them is enough. */
 function putInPlace(made: string, folder: string, isBuilt: () => boolean): void {
   for (let tries = 1; !isBuilt(); tries++) {
-    rmSync(folder, { recursive: true, force: true })
     try {
+      rmSync(folder, { recursive: true, force: true })
       renameSync(made, folder)
     } catch (error) {
       if (tries === placeTries) throw error

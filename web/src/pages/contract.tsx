@@ -139,7 +139,7 @@ function Rows({ chain, fresh, answered: { data } }: RowsProps) {
   return <NothingFound rests={{ on: 'contract', chain }} nothing={nothing} />
 }
 
-/** The places of rows that were not there when the page was first seen. */
+/** The places of rows that the answer before did not have. No more than that is kept, however long the page is open. */
 function useFresh(rows: readonly ShownTransfer[] | undefined, isNewest: boolean): ReadonlySet<string> {
   const seen = useRef<Set<string> | undefined>(undefined)
   const fresh = useSignal<ReadonlySet<string>>(new Set())
@@ -148,7 +148,7 @@ function useFresh(rows: readonly ShownTransfer[] | undefined, isNewest: boolean)
     const places = rows.map(placeOf)
     const known = seen.current
     if (known !== undefined) fresh.value = new Set(places.filter(place => !known.has(place)))
-    seen.current = new Set([...(known ?? []), ...places])
+    seen.current = new Set(places)
   }, [rows, isNewest, fresh])
   return fresh.value
 }
