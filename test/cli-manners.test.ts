@@ -427,6 +427,14 @@ describe('status', () => {
     expect([code, stderr]).toEqual([0, expect.stringMatching(/^No key is given, .* in the store\.\n$/)])
     expect(stdout).toMatch(/^CHAIN +STATE +HEAD +AGE +LAG +COVERED +RATE +ETA +ENDPOINTS$/m)
     expect(stdout).toMatch(/^sim +\w+ +100 /m)
+    // A narrow terminal keeps what tells the state.
+    const narrow = await place.beginOnTerminal(['status', '--listen', host], { NO_COLOR: '1' }, 60).ended()
+    const rows = narrow.stdout.split('\r\n').filter(line => /^(CHAIN|sim) {2}/.test(line))
+    expect(rows).toEqual([
+      expect.stringMatching(/^CHAIN +STATE +HEAD +LAG +COVERED/),
+      expect.stringMatching(/^sim +\w+ +100 /),
+    ])
+    for (const row of rows) expect(row.length, row).toBeLessThanOrEqual(60)
     const json = (await shown('--json')).stdout
     expect(json).toMatch(/^\{\n {2}"version": /)
     expect(JSON.parse(json).chains.sim).toMatchObject({ head: 100 })

@@ -14,9 +14,11 @@ import { addConfigOptions, loadConfigFor, printWarnings } from './options.ts'
 import { serverMeant } from './running-demo.ts'
 import {
   barText,
+  type Column,
   countOf,
   countText,
   durationText,
+  fittedTable,
   paint,
   percentText,
   printable,
@@ -24,7 +26,6 @@ import {
   printJson,
   printNote,
   rateText,
-  table,
 } from './terminal.ts'
 
 const answerTimeoutMs = 10_000
@@ -204,9 +205,19 @@ function describeStatus(status: z.output<typeof statusAnswer>): string {
     ...Object.entries(status.solana).map(([name, network]) => rowOf(`solana ${name}`, network, network.slot, [])),
   ]
   if (rows.length === 0) return `${heading}\nNothing is indexed.`
-  const titles = ['CHAIN', 'STATE', 'HEAD', 'AGE', 'LAG', 'COVERED', 'RATE', 'ETA', 'ENDPOINTS']
-  return [paint.bold(heading), table(titles, rows), ...remarks(status)].join('\n')
+  return [paint.bold(heading), fittedTable(columns, rows), ...remarks(status)].join('\n')
 }
+
+/** An old head and an endpoint that fails are remarked on below, whatever is left out. */
+const columns: readonly Column[] = [
+  ...[{ title: 'CHAIN' }, { title: 'STATE' }, { title: 'HEAD' }, { title: 'AGE', drop: 4 }, { title: 'LAG' }],
+  ...[
+    { title: 'COVERED', drop: 1 },
+    { title: 'RATE', drop: 5 },
+    { title: 'ETA', drop: 2 },
+  ],
+  { title: 'ENDPOINTS', drop: 3 },
+]
 
 function chainRow(name: string, chain: ShownChain): string[] {
   const { head, rates, eta_seconds } = chain

@@ -1,7 +1,7 @@
 // Shows a plan: as JSON, and as a table with what to know of it. It works nothing out but sums.
 import { blockCount } from '../../coverage.ts'
 import type { Interval, SourceStatus } from '../../model.ts'
-import { bytesText, countOf, countText, durationText, printable, table } from '../terminal.ts'
+import { bytesText, type Column, countOf, countText, durationText, fittedTable, printable } from '../terminal.ts'
 import type { Work } from './work.ts'
 
 export type ChainPlan = {
@@ -79,9 +79,15 @@ function shownPart(work: Work) {
   }
 }
 
-const heading = [
-  ...['CHAIN', 'WHAT', 'SOURCE', 'BLOCKS', 'SAMPLED', 'CALLS', 'BYTES', 'TIME', 'SENDERS', 'TRANSFERS'],
-  ...['ADDRESSES', 'DISK'],
+const columns: readonly Column[] = [
+  ...[{ title: 'CHAIN' }, { title: 'WHAT', min: 12 }, { title: 'SOURCE', drop: 3 }, { title: 'BLOCKS', drop: 1 }],
+  ...[{ title: 'SAMPLED', drop: 6 }, { title: 'CALLS' }, { title: 'BYTES' }, { title: 'TIME' }],
+  ...[
+    { title: 'SENDERS', drop: 5 },
+    { title: 'TRANSFERS', drop: 2 },
+    { title: 'ADDRESSES', drop: 4 },
+    { title: 'DISK' },
+  ],
 ]
 
 export function described(plans: readonly ChainPlan[], room: readonly string[], spent: Spent): string {
@@ -101,7 +107,7 @@ export function described(plans: readonly ChainPlan[], room: readonly string[], 
       ? 'No block is final yet: there is no history to estimate.'
       : 'No contract is configured: nothing is indexed until one is requested.'
   return [
-    areEmpty ? nothing : table(heading, [...rows, total]),
+    areEmpty ? nothing : fittedTable(columns, [...rows, total]),
     '',
     ...plans.flatMap(sourceLines),
     ...plans.flatMap(viewsLines),
