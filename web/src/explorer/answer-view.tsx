@@ -46,7 +46,8 @@ function AnswerFacts({ answered: { response, seconds } }: { answered: Answered<u
   const complete = header('x-index-complete')
   const evidence = header('x-index-evidence')
   const missing = header('x-index-incomplete-chains')
-  const reason = header('x-index-incomplete-reason')
+  // The configured chains, which it lists too, are in the form.
+  const reason = header('x-index-incomplete-reason')?.replace(/ \(configured: .*/, '')
   const slot = header('x-solana-slot')
   const facts: [word: string, tone: Tone][] = [
     [`${response.status} OK`, 'good'],
