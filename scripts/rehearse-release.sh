@@ -18,6 +18,7 @@ step() { printf '%4s s  %s\n' "$(($(date +%s) - began))" "$*"; }
 
 step 'making the packages'
 sh scripts/pack-release.sh "$folder"
+(cd "$folder" && sha256sum --check --quiet SHA256SUMS)
 for archive in "$folder"/*.tgz; do
   npm publish --dry-run --silent --ignore-scripts "$archive" > /dev/null
   step "$(basename "$archive") can be published, $(wc -c < "$archive") bytes"
