@@ -9,7 +9,7 @@ import { Paging } from '../parts/paging.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { ReferenceText } from '../parts/reference-text.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
-import { TableHead } from '../parts/table-head.tsx'
+import { Table } from '../parts/table.tsx'
 import { CoverageBar, coveredBlocks } from '../proof-map/coverage-bar.tsx'
 import { countText, percentText } from '../quantities.ts'
 import type { LiveChain } from '../state/live.ts'
@@ -153,53 +153,45 @@ function ContractsTable({ name, chain, rows }: TableProps) {
   const isOnDemand = chain.index === 'on-demand'
   const hasMarks = rows.some(row => row.verified_collection || row.possible_spam)
   return (
-    <div class="table-scroll">
-      <table class="two-lines">
-        <TableHead
-          columns={[
-            ...['Contract', 'Address', 'Type', ...(hasMarks ? ['Marks'] : [])],
-            ...[{ figures: 'Transfers' }, { figures: 'Last activity' }],
-            ...(isOnDemand ? ['Coverage'] : []),
-          ]}
-        />
-        <tbody>
-          {rows.map(row => (
-            <tr key={row.address}>
-              <th scope="row" data-title="Contract">
-                <a href={hrefOf(['contract', name, row.address])}>
-                  {nameText(row.name, row.symbol) ?? <span class="soft">unnamed</span>}
-                </a>
-              </th>
-              <td data-title="Address" class="second">
-                <ReferenceText text={row.address} what="address" href={hrefOf(['contract', name, row.address])} />
-              </td>
-              <td data-title="Type" class="second">
-                {row.contract_type ?? <span class="soft">–</span>}
-              </td>
-              {hasMarks && (
-                <td
-                  data-title="Marks"
-                  class={row.verified_collection || row.possible_spam ? 'marks' : 'marks not-narrow'}
-                >
-                  <FlagMarks of={row} />
-                </td>
-              )}
-              <td data-title="Transfers" class="number aside">
-                {countText(row.transfers)}
-              </td>
-              <td data-title="Last activity" class="number second">
-                <LastActivity chain={name} row={row} />
-              </td>
-              {isOnDemand && (
-                <td data-title="Coverage" class="second">
-                  <Followed address={row.address} chain={chain} />
-                </td>
-              )}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      columns={[
+        ...['Contract', 'Address', 'Type', ...(hasMarks ? ['Marks'] : [])],
+        ...[{ figures: 'Transfers' }, { figures: 'Last activity' }],
+        ...(isOnDemand ? ['Coverage'] : []),
+      ]}
+    >
+      {rows.map(row => (
+        <tr key={row.address}>
+          <th scope="row" data-title="Contract">
+            <a href={hrefOf(['contract', name, row.address])}>
+              {nameText(row.name, row.symbol) ?? <span class="soft">unnamed</span>}
+            </a>
+          </th>
+          <td data-title="Address" class="second">
+            <ReferenceText text={row.address} what="address" href={hrefOf(['contract', name, row.address])} />
+          </td>
+          <td data-title="Type" class="second">
+            {row.contract_type ?? <span class="soft">–</span>}
+          </td>
+          {hasMarks && (
+            <td data-title="Marks" class={row.verified_collection || row.possible_spam ? 'marks' : 'marks not-narrow'}>
+              <FlagMarks of={row} />
+            </td>
+          )}
+          <td data-title="Transfers" class="number aside">
+            {countText(row.transfers)}
+          </td>
+          <td data-title="Last activity" class="number second">
+            <LastActivity chain={name} row={row} />
+          </td>
+          {isOnDemand && (
+            <td data-title="Coverage" class="second">
+              <Followed address={row.address} chain={chain} />
+            </td>
+          )}
+        </tr>
+      ))}
+    </Table>
   )
 }
 

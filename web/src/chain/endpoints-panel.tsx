@@ -1,7 +1,7 @@
 // The endpoints of a chain or a Solana network: whether they answer, how fast, and how they did over the last hour.
 import { Badge } from '../parts/badge.tsx'
 import { Panel } from '../parts/panel.tsx'
-import { TableHead } from '../parts/table-head.tsx'
+import { Table } from '../parts/table.tsx'
 import { countText } from '../quantities.ts'
 import { type Endpoint, past } from '../state/live.ts'
 import { HealthStrip } from './health-strip.tsx'
@@ -14,44 +14,39 @@ export function EndpointsPanel({ name, rpc, height }: Props) {
     lines.find(line => line.chain === name && line.measure === 'healthy' && line.endpoint === endpoint)?.values ?? []
   return (
     <Panel id="endpoints" title="Endpoints" count={rpc.length} flush>
-      <div class="table-scroll">
-        <table class="two-lines">
-          <TableHead
-            columns={[
-              'Endpoint',
-              'State',
-              'The last hour',
-              { figures: height === 'head' ? 'Head' : 'Slot' },
-              { figures: 'Latency' },
-              { figures: 'Requests' },
-              { figures: 'Errors' },
-            ]}
-          />
-          <tbody>
-            {rpc.map(endpoint => (
-              <tr key={endpoint.endpoint}>
-                <th scope="row" data-title="Endpoint" class="mono">
-                  {endpoint.endpoint}
-                </th>
-                <td data-title="State">
-                  <Badge word={endpoint.healthy ? 'healthy' : 'failing'} />
-                  {!endpoint.healthy && <small class="reason">{endpoint.reason ?? endpoint.fault}</small>}
-                  {endpoint.history_from !== undefined && (
-                    <small> has blocks from {countText(endpoint.history_from)}</small>
-                  )}
-                </td>
-                <td data-title="The last hour" class="not-narrow">
-                  <HealthStrip values={healthOf(endpoint.endpoint)} subject={endpoint.endpoint} />
-                </td>
-                <Cell title={height === 'head' ? 'Head' : 'Slot'} value={endpoint[height]} word={height} />
-                <Cell title="Latency" value={endpoint.latency_ms} unit="ms" />
-                <Cell title="Requests" value={endpoint.requests} unit="request" isNarrowOnly />
-                <Cell title="Errors" value={endpoint.errors} unit="error" isNarrowOnly />
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        columns={[
+          'Endpoint',
+          'State',
+          'The last hour',
+          { figures: height === 'head' ? 'Head' : 'Slot' },
+          { figures: 'Latency' },
+          { figures: 'Requests' },
+          { figures: 'Errors' },
+        ]}
+      >
+        {rpc.map(endpoint => (
+          <tr key={endpoint.endpoint}>
+            <th scope="row" data-title="Endpoint" class="mono">
+              {endpoint.endpoint}
+            </th>
+            <td data-title="State">
+              <Badge word={endpoint.healthy ? 'healthy' : 'failing'} />
+              {!endpoint.healthy && <small class="reason">{endpoint.reason ?? endpoint.fault}</small>}
+              {endpoint.history_from !== undefined && (
+                <small> has blocks from {countText(endpoint.history_from)}</small>
+              )}
+            </td>
+            <td data-title="The last hour" class="not-narrow">
+              <HealthStrip values={healthOf(endpoint.endpoint)} subject={endpoint.endpoint} />
+            </td>
+            <Cell title={height === 'head' ? 'Head' : 'Slot'} value={endpoint[height]} word={height} />
+            <Cell title="Latency" value={endpoint.latency_ms} unit="ms" />
+            <Cell title="Requests" value={endpoint.requests} unit="request" isNarrowOnly />
+            <Cell title="Errors" value={endpoint.errors} unit="error" isNarrowOnly />
+          </tr>
+        ))}
+      </Table>
     </Panel>
   )
 }

@@ -1,7 +1,7 @@
 // Why a contract carries its flags and names: who said so, what the rules counted, and which labels there are.
 
 import { Badge } from '../parts/badge.tsx'
-import { TableHead } from '../parts/table-head.tsx'
+import { Table } from '../parts/table.tsx'
 import { exactText } from '../quantities.ts'
 import type { Schemas } from '../state/service.ts'
 
@@ -68,24 +68,19 @@ function Reason({ title, flag }: { title: string; flag: Flag }) {
 
 function Rules({ rules }: { rules: Explained['possible_spam']['rules'] }) {
   return (
-    <div class="table-scroll">
-      <table>
-        <TableHead columns={['Rule', { figures: 'Weight' }, 'Because']} />
-        <tbody>
-          {rules.map(({ rule, weight, reason, numbers }) => (
-            <tr key={rule}>
-              <th scope="row">{rule}</th>
-              <td class="number">{weight}</td>
-              <td>
-                {reason ??
-                  Object.entries(numbers)
-                    .map(([name, value]) => `${name} ${value}`)
-                    .join(', ')}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table isPlain columns={['Rule', { figures: 'Weight' }, 'Because']}>
+      {rules.map(({ rule, weight, reason, numbers }) => (
+        <tr key={rule}>
+          <th scope="row">{rule}</th>
+          <td class="number">{weight}</td>
+          <td>
+            {reason ??
+              Object.entries(numbers)
+                .map(([name, value]) => `${name} ${value}`)
+                .join(', ')}
+          </td>
+        </tr>
+      ))}
+    </Table>
   )
 }

@@ -5,7 +5,7 @@ import { FailureNote } from '../parts/failure-note.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { ReferenceText } from '../parts/reference-text.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
-import { TableHead } from '../parts/table-head.tsx'
+import { Table } from '../parts/table.tsx'
 import { countText } from '../quantities.ts'
 import { status } from '../state/live.ts'
 import { hrefOf } from '../state/route.ts'
@@ -38,32 +38,27 @@ export function KnownContracts({ chain, limit = 10 }: { chain: string; limit?: n
         </EmptyState>
       )}
       {rows !== undefined && rows.length > 0 && (
-        <div class="table-scroll">
-          <table class="two-lines">
-            <TableHead columns={['Contract', 'Address', { figures: 'Transfers' }]} />
-            <tbody>
-              {rows.map(({ address, name, symbol, transfers }) => (
-                <tr key={address}>
-                  <th scope="row" data-title="Contract">
-                    <a href={hrefOf(['contract', chain, address])}>
-                      {nameText(name, symbol) ?? <span class="soft">unnamed</span>}
-                    </a>
-                  </th>
-                  <td data-title="Address" class="second">
-                    <ReferenceText
-                      text={address}
-                      what="address"
-                      href={hrefOf(['explore', 'transfers'], { address, chain })}
-                    />
-                  </td>
-                  <td data-title="Transfers" class="number aside">
-                    {countText(transfers)}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table columns={['Contract', 'Address', { figures: 'Transfers' }]}>
+          {rows.map(({ address, name, symbol, transfers }) => (
+            <tr key={address}>
+              <th scope="row" data-title="Contract">
+                <a href={hrefOf(['contract', chain, address])}>
+                  {nameText(name, symbol) ?? <span class="soft">unnamed</span>}
+                </a>
+              </th>
+              <td data-title="Address" class="second">
+                <ReferenceText
+                  text={address}
+                  what="address"
+                  href={hrefOf(['explore', 'transfers'], { address, chain })}
+                />
+              </td>
+              <td data-title="Transfers" class="number aside">
+                {countText(transfers)}
+              </td>
+            </tr>
+          ))}
+        </Table>
       )}
     </Panel>
   )

@@ -2,7 +2,7 @@
 
 import { Badge } from '../parts/badge.tsx'
 import { Panel } from '../parts/panel.tsx'
-import { TableHead } from '../parts/table-head.tsx'
+import { Table } from '../parts/table.tsx'
 import { countText } from '../quantities.ts'
 import type { LiveChain } from '../state/live.ts'
 
@@ -11,33 +11,28 @@ type Source = NonNullable<LiveChain['sources']>[number]
 export function SourcesSection({ sources }: { sources: readonly Source[] }) {
   return (
     <Panel id="sources" title="Sources of history" count={sources.length} flush>
-      <div class="table-scroll">
-        <table class="two-lines">
-          <TableHead columns={['Source', 'State', { figures: 'Blocks' }, { figures: 'From' }, { figures: 'To' }]} />
-          <tbody>
-            {sources.map(({ kind, name, state, reason, blocks, from, to }) => (
-              <tr key={`${kind} ${name}`}>
-                <th scope="row" data-title="Source">
-                  {kind} <span class="mono">{name}</span>
-                </th>
-                <td data-title="State">
-                  <Badge word={state} />
-                  {reason !== undefined && <small class="reason">{reason}</small>}
-                </td>
-                <td data-title="Blocks" class="number second">
-                  {countText(blocks)}
-                </td>
-                <td data-title="From" class="number second">
-                  {from === undefined ? '–' : countText(from)}
-                </td>
-                <td data-title="To" class="number second">
-                  {to === undefined ? '–' : countText(to)}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table columns={['Source', 'State', { figures: 'Blocks' }, { figures: 'From' }, { figures: 'To' }]}>
+        {sources.map(({ kind, name, state, reason, blocks, from, to }) => (
+          <tr key={`${kind} ${name}`}>
+            <th scope="row" data-title="Source">
+              {kind} <span class="mono">{name}</span>
+            </th>
+            <td data-title="State">
+              <Badge word={state} />
+              {reason !== undefined && <small class="reason">{reason}</small>}
+            </td>
+            <td data-title="Blocks" class="number second">
+              {countText(blocks)}
+            </td>
+            <td data-title="From" class="number second">
+              {from === undefined ? '–' : countText(from)}
+            </td>
+            <td data-title="To" class="number second">
+              {to === undefined ? '–' : countText(to)}
+            </td>
+          </tr>
+        ))}
+      </Table>
       {sources.map(source => source.refused.length > 0 && <Refused key={source.name} source={source} />)}
     </Panel>
   )

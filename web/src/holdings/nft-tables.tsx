@@ -1,6 +1,6 @@
 // NFTs with their holders, and the collections of a wallet, to be read.
 import { AddressText } from '../parts/address-text.tsx'
-import { TableHead } from '../parts/table-head.tsx'
+import { Table } from '../parts/table.tsx'
 import { amountText, countText } from '../quantities.ts'
 import { hrefOf } from '../state/route.ts'
 import type { Schemas } from '../state/service.ts'
@@ -12,63 +12,48 @@ type Collection = Omit<Schemas['WalletCollections']['result'][number], 'collecti
 /** What a wallet holds. */
 export function NftTable({ rows, chain }: { rows: readonly Nft[]; chain: string }) {
   return (
-    <div class="table-scroll">
-      <table class="two-lines">
-        <TableHead columns={['Collection', 'Type', 'Token', { figures: 'Amount' }, { figures: 'Changed in block' }]} />
-        <tbody>
-          {rows.map(row => (
-            <tr key={`${row.token_address} ${row.token_id}`}>
-              <Collected row={row} chain={chain} />
-              <Held row={row} chain={chain} />
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table columns={['Collection', 'Type', 'Token', { figures: 'Amount' }, { figures: 'Changed in block' }]}>
+      {rows.map(row => (
+        <tr key={`${row.token_address} ${row.token_id}`}>
+          <Collected row={row} chain={chain} />
+          <Held row={row} chain={chain} />
+        </tr>
+      ))}
+    </Table>
   )
 }
 
 /** Who holds tokens of one contract, or one token. */
 export function OwnersTable({ rows, chain }: { rows: readonly Nft[]; chain: string }) {
   return (
-    <div class="table-scroll">
-      <table class="two-lines">
-        <TableHead columns={['Holder', 'Token', { figures: 'Amount' }, { figures: 'Changed in block' }]} />
-        <tbody>
-          {rows.map(row => (
-            <tr key={`${row.owner_of} ${row.token_id}`}>
-              <td data-title="Holder">
-                <AddressText address={row.owner_of} chain={chain} />
-              </td>
-              <Held row={row} chain={chain} />
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table columns={['Holder', 'Token', { figures: 'Amount' }, { figures: 'Changed in block' }]}>
+      {rows.map(row => (
+        <tr key={`${row.owner_of} ${row.token_id}`}>
+          <td data-title="Holder">
+            <AddressText address={row.owner_of} chain={chain} />
+          </td>
+          <Held row={row} chain={chain} />
+        </tr>
+      ))}
+    </Table>
   )
 }
 
 export function CollectionsTable({ rows, chain }: { rows: readonly Collection[]; chain: string }) {
   return (
-    <div class="table-scroll">
-      <table class="two-lines">
-        <TableHead columns={['Collection', 'Type', 'Symbol', { figures: 'Tokens held' }]} />
-        <tbody>
-          {rows.map(row => (
-            <tr key={row.token_address}>
-              <Collected row={row} chain={chain} />
-              <td data-title="Symbol" class="second">
-                {row.symbol ?? <span class="soft">–</span>}
-              </td>
-              <td data-title="Tokens held" class="number aside">
-                {countText(Number(row.count))}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table columns={['Collection', 'Type', 'Symbol', { figures: 'Tokens held' }]}>
+      {rows.map(row => (
+        <tr key={row.token_address}>
+          <Collected row={row} chain={chain} />
+          <td data-title="Symbol" class="second">
+            {row.symbol ?? <span class="soft">–</span>}
+          </td>
+          <td data-title="Tokens held" class="number aside">
+            {countText(Number(row.count))}
+          </td>
+        </tr>
+      ))}
+    </Table>
   )
 }
 

@@ -4,7 +4,7 @@ import { EmptyState } from '../parts/empty-state.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { ReferenceText } from '../parts/reference-text.tsx'
 import { Stat } from '../parts/stat.tsx'
-import { TableHead } from '../parts/table-head.tsx'
+import { Table } from '../parts/table.tsx'
 import { countText, groupedText } from '../quantities.ts'
 import type { Schemas } from '../state/service.ts'
 
@@ -38,36 +38,31 @@ function Holdings({ id, title, holdings, nothing }: Props) {
       {holdings.length === 0 ? (
         <EmptyState title={nothing} />
       ) : (
-        <div class="table-scroll">
-          <table class="two-lines">
-            <TableHead columns={['Name', { figures: 'Amount' }, 'Symbol', 'Mint', 'Token account']} />
-            <tbody>
-              {holdings.map(holding => (
-                <tr key={holding.associatedTokenAddress}>
-                  <th scope="row" data-title="Name">
-                    {holding.name === '' ? <span class="soft">without a name</span> : holding.name}
-                  </th>
-                  <td
-                    data-title="Amount"
-                    class="number aside"
-                    title={`${holding.amountRaw} with ${holding.decimals} decimals`}
-                  >
-                    {groupedText(holding.amount)}
-                  </td>
-                  <td data-title="Symbol" class={holding.symbol === '' ? 'not-narrow' : 'second'}>
-                    {holding.symbol}
-                  </td>
-                  <td data-title="Mint" class="second">
-                    <ReferenceText text={holding.mint} what="mint" />
-                  </td>
-                  <td data-title="Token account" class="second">
-                    <ReferenceText text={holding.associatedTokenAddress} what="token account" />
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table columns={['Name', { figures: 'Amount' }, 'Symbol', 'Mint', 'Token account']}>
+          {holdings.map(holding => (
+            <tr key={holding.associatedTokenAddress}>
+              <th scope="row" data-title="Name">
+                {holding.name === '' ? <span class="soft">without a name</span> : holding.name}
+              </th>
+              <td
+                data-title="Amount"
+                class="number aside"
+                title={`${holding.amountRaw} with ${holding.decimals} decimals`}
+              >
+                {groupedText(holding.amount)}
+              </td>
+              <td data-title="Symbol" class={holding.symbol === '' ? 'not-narrow' : 'second'}>
+                {holding.symbol}
+              </td>
+              <td data-title="Mint" class="second">
+                <ReferenceText text={holding.mint} what="mint" />
+              </td>
+              <td data-title="Token account" class="second">
+                <ReferenceText text={holding.associatedTokenAddress} what="token account" />
+              </td>
+            </tr>
+          ))}
+        </Table>
       )}
     </Panel>
   )

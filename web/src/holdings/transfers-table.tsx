@@ -3,7 +3,7 @@ import { NativeAmount } from '../chain/native-amount.tsx'
 import { AddressText } from '../parts/address-text.tsx'
 import { Age } from '../parts/age.tsx'
 import { ReferenceText } from '../parts/reference-text.tsx'
-import { TableHead } from '../parts/table-head.tsx'
+import { Table } from '../parts/table.tsx'
 import { countText, parseMoment } from '../quantities.ts'
 import { hrefOf } from '../state/route.ts'
 import type { Schemas } from '../state/service.ts'
@@ -38,60 +38,55 @@ export function TransfersTable({ rows, chain, fresh, withCollections = false, wi
     ...(hasTransaction ? ['Transaction'] : []),
   ]
   return (
-    <div class="table-scroll">
-      <table class="two-lines transfers">
-        <TableHead columns={columns} />
-        <tbody>
-          {rows.map(row => (
-            <tr key={placeOf(row)} class={fresh?.has(placeOf(row)) ? 'fresh' : undefined}>
-              {hasBlock && (
-                <td data-title="Age" class="second">
-                  <Age moment={parseMoment(row.block_timestamp)} />
-                </td>
-              )}
-              <td data-title="Type" class={hasBlock && kindOf(row) === 'transfer' ? 'not-narrow' : 'second'}>
-                {kindOf(row)}
-              </td>
-              {withCollections && (
-                <td data-title="Collection">
-                  <CollectionLink
-                    chain={chain}
-                    address={row.token_address}
-                    name={'token_name' in row ? row.token_name : null}
-                  />
-                </td>
-              )}
-              <td data-title="Token">
-                <TokenLink chain={chain} contract={row.token_address} id={row.token_id} amount={row.amount} />
-              </td>
-              <td data-title="From">
-                <AddressText address={row.from_address} label={row.from_address_label} chain={chain} />
-              </td>
-              <td data-title="To" class="to">
-                <AddressText address={row.to_address} label={row.to_address_label} chain={chain} />
-              </td>
-              <td data-title="Value" class={row.value === '0' ? 'number not-narrow' : 'number second'}>
-                <NativeAmount wei={row.value} chain={chain} />
-              </td>
-              {hasBlock && (
-                <td data-title="Block" class="number second">
-                  <a href={hrefOf(['block', chain, row.block_number])}>{countText(Number(row.block_number))}</a>
-                </td>
-              )}
-              {hasTransaction && (
-                <td data-title="Transaction" class="second">
-                  <ReferenceText
-                    text={row.transaction_hash}
-                    what="transaction"
-                    href={hrefOf(['transaction', chain, row.transaction_hash])}
-                  />
-                </td>
-              )}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table name="transfers" columns={columns}>
+      {rows.map(row => (
+        <tr key={placeOf(row)} class={fresh?.has(placeOf(row)) ? 'fresh' : undefined}>
+          {hasBlock && (
+            <td data-title="Age" class="second">
+              <Age moment={parseMoment(row.block_timestamp)} />
+            </td>
+          )}
+          <td data-title="Type" class={hasBlock && kindOf(row) === 'transfer' ? 'not-narrow' : 'second'}>
+            {kindOf(row)}
+          </td>
+          {withCollections && (
+            <td data-title="Collection">
+              <CollectionLink
+                chain={chain}
+                address={row.token_address}
+                name={'token_name' in row ? row.token_name : null}
+              />
+            </td>
+          )}
+          <td data-title="Token">
+            <TokenLink chain={chain} contract={row.token_address} id={row.token_id} amount={row.amount} />
+          </td>
+          <td data-title="From">
+            <AddressText address={row.from_address} label={row.from_address_label} chain={chain} />
+          </td>
+          <td data-title="To" class="to">
+            <AddressText address={row.to_address} label={row.to_address_label} chain={chain} />
+          </td>
+          <td data-title="Value" class={row.value === '0' ? 'number not-narrow' : 'number second'}>
+            <NativeAmount wei={row.value} chain={chain} />
+          </td>
+          {hasBlock && (
+            <td data-title="Block" class="number second">
+              <a href={hrefOf(['block', chain, row.block_number])}>{countText(Number(row.block_number))}</a>
+            </td>
+          )}
+          {hasTransaction && (
+            <td data-title="Transaction" class="second">
+              <ReferenceText
+                text={row.transaction_hash}
+                what="transaction"
+                href={hrefOf(['transaction', chain, row.transaction_hash])}
+              />
+            </td>
+          )}
+        </tr>
+      ))}
+    </Table>
   )
 }
 

@@ -3,7 +3,7 @@
 import { Age } from '../parts/age.tsx'
 import { ChainLink } from '../parts/chain-link.tsx'
 import { ReferenceText } from '../parts/reference-text.tsx'
-import { TableHead } from '../parts/table-head.tsx'
+import { Table } from '../parts/table.tsx'
 import { countText, parseMoment } from '../quantities.ts'
 import { hrefOf } from '../state/route.ts'
 import type { Schemas } from '../state/service.ts'
@@ -12,34 +12,22 @@ type Chains = Schemas['WalletChains']['active_chains']
 
 export function WalletChainsTable({ address, chains }: { address: string; chains: Chains }) {
   return (
-    <div class="table-scroll">
-      <table class="two-lines">
-        <TableHead
-          columns={[
-            'Chain',
-            'First seen',
-            'First transaction',
-            'Last seen',
-            'Last transaction',
-            { hidden: 'Holdings' },
-          ]}
-        />
-        <tbody>
-          {chains.map(({ chain, chain_id, first_transaction, last_transaction }) => (
-            <tr key={chain_id}>
-              <th scope="row" data-title="Chain">
-                <ChainLink name={chain} /> <small class="soft mono">{chain_id}</small>
-              </th>
-              <Moment chain={chain} transaction={first_transaction} which="First" />
-              <Moment chain={chain} transaction={last_transaction} which="Last" />
-              <td class="aside">
-                <a href={hrefOf(['wallet', address, 'nfts'], { chain })}>NFTs</a>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      columns={['Chain', 'First seen', 'First transaction', 'Last seen', 'Last transaction', { hidden: 'Holdings' }]}
+    >
+      {chains.map(({ chain, chain_id, first_transaction, last_transaction }) => (
+        <tr key={chain_id}>
+          <th scope="row" data-title="Chain">
+            <ChainLink name={chain} /> <small class="soft mono">{chain_id}</small>
+          </th>
+          <Moment chain={chain} transaction={first_transaction} which="First" />
+          <Moment chain={chain} transaction={last_transaction} which="Last" />
+          <td class="aside">
+            <a href={hrefOf(['wallet', address, 'nfts'], { chain })}>NFTs</a>
+          </td>
+        </tr>
+      ))}
+    </Table>
   )
 }
 

@@ -3,7 +3,7 @@
 import { State } from '../chain/history-control.tsx'
 import { Badge } from '../parts/badge.tsx'
 import { Panel } from '../parts/panel.tsx'
-import { TableHead } from '../parts/table-head.tsx'
+import { Table } from '../parts/table.tsx'
 import { CoverageBar, coveredBlocks, EvidenceLegend } from '../proof-map/coverage-bar.tsx'
 import { countText, percentText, pluralText, rateText, spanText } from '../quantities.ts'
 import type { Endpoint, LiveChain, LiveNetwork, LiveStatus } from '../state/live.ts'
@@ -24,19 +24,14 @@ export function ChainsPanel({ told: { chains, solana } }: { told: LiveStatus }) 
   const count = Object.keys(chains).length + Object.keys(solana).length
   return (
     <Panel id="chains" title="Chains" count={count} actions={<EvidenceLegend />} flush>
-      <div class="table-scroll">
-        <table class="two-lines chains">
-          <TableHead columns={columns} />
-          <tbody>
-            {Object.entries(chains).map(([name, chain]) => (
-              <ChainRow key={name} name={name} chain={chain} />
-            ))}
-            {Object.entries(solana).map(([name, network]) => (
-              <NetworkRow key={name} name={name} network={network} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table name="chains" columns={columns}>
+        {Object.entries(chains).map(([name, chain]) => (
+          <ChainRow key={name} name={name} chain={chain} />
+        ))}
+        {Object.entries(solana).map(([name, network]) => (
+          <NetworkRow key={name} name={name} network={network} />
+        ))}
+      </Table>
     </Panel>
   )
 }

@@ -1,7 +1,7 @@
 // Which keys the API is used with: now, in the last hour, and today.
 import { EmptyState } from '../parts/empty-state.tsx'
 import { Panel } from '../parts/panel.tsx'
-import { TableHead } from '../parts/table-head.tsx'
+import { Table } from '../parts/table.tsx'
 import { Sparkline } from '../plots/sparkline.tsx'
 import { countText, percentText, rateText } from '../quantities.ts'
 import { type LiveStatus, past } from '../state/live.ts'
@@ -29,18 +29,11 @@ export function KeysPanel({ api }: { api: Api }) {
           Requests of clients are counted here, by key.
         </EmptyState>
       ) : (
-        <div class="table-scroll">
-          <table class="two-lines">
-            <TableHead
-              columns={['Key', 'Last hour', { figures: 'Requests/s' }, { figures: 'Today' }, { figures: 'Quota' }]}
-            />
-            <tbody>
-              {api.keys.map(key => (
-                <KeyRow key={key.id} used={key} />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table columns={['Key', 'Last hour', { figures: 'Requests/s' }, { figures: 'Today' }, { figures: 'Quota' }]}>
+          {api.keys.map(key => (
+            <KeyRow key={key.id} used={key} />
+          ))}
+        </Table>
       )}
     </Panel>
   )

@@ -10,7 +10,7 @@ import { EmptyState } from '../parts/empty-state.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
-import { TableHead } from '../parts/table-head.tsx'
+import { Table } from '../parts/table.tsx'
 import { countText, exactText } from '../quantities.ts'
 import { hrefOf } from '../state/route.ts'
 import { type Schemas, service } from '../state/service.ts'
@@ -83,27 +83,23 @@ function KeyTable({ shown, ...actions }: { shown: readonly Key[] } & Actions) {
   if (shown.length === 0)
     return <EmptyState title="No active keys">Create one below; its secret is shown once.</EmptyState>
   return (
-    <div class="table-scroll">
-      <table class="two-lines keys">
-        <TableHead
-          columns={[
-            'Name',
-            'State',
-            'Scopes',
-            { figures: 'Today' },
-            { figures: 'Rate/s' },
-            'Created',
-            'Expires',
-            { hidden: 'Actions' },
-          ]}
-        />
-        <tbody>
-          {shown.map(key => (
-            <KeyRow key={key.id} of={key} {...actions} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      name="keys"
+      columns={[
+        'Name',
+        'State',
+        'Scopes',
+        { figures: 'Today' },
+        { figures: 'Rate/s' },
+        'Created',
+        'Expires',
+        { hidden: 'Actions' },
+      ]}
+    >
+      {shown.map(key => (
+        <KeyRow key={key.id} of={key} {...actions} />
+      ))}
+    </Table>
   )
 }
 

@@ -1,6 +1,6 @@
 // What the map shows, in words: a table of its stretches.
 
-import { TableHead } from '../parts/table-head.tsx'
+import { TableHead } from '../parts/table.tsx'
 import { countText } from '../quantities.ts'
 import { hrefOf } from '../state/route.ts'
 import { evidences } from './evidence.ts'

@@ -1,6 +1,5 @@
-// The OpenAPI document of the running service: what its operations take. Loaded once, when a form is first needed.
+// The OpenAPI document of the running service: what its operations take. Nothing here loads it.
 import { signal } from '@preact/signals'
-import { type Problem, problemOf, unreachable } from './service.ts'
 
 export type Parameter = {
   name: string
@@ -58,26 +57,6 @@ export type ApiDocument = {
 }
 
 export const apiDocument = signal<ApiDocument | undefined>(undefined)
-/** Why there is none. */
-export const documentProblem = signal<Problem | undefined>(undefined)
-let asked = false
-
-export function loadDocument(): void {
-  if (asked) return
-  asked = true
-  documentProblem.value = undefined
-  fetch('/openapi.json')
-    .then(async response => {
-      if (response.ok) apiDocument.value = (await response.json()) as ApiDocument
-      else fail(problemOf(await response.json().catch(() => undefined), response))
-    })
-    .catch(() => fail(unreachable))
-}
-
-function fail(problem: Problem): void {
-  asked = false
-  documentProblem.value = problem
-}
 
 export function parametersOf(path: string): readonly Parameter[] | undefined {
   return apiDocument.value?.paths[path]?.get?.parameters
