@@ -65,7 +65,9 @@ function prepareWalk(): Walk {
   })
 
   async function newPage(options: BrowserContextOptions = {}): Promise<Page> {
-    const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
+    // What moves without end would be drawn sixty times a second on every page. A walk may ask for it.
+    const still = { reducedMotion: 'reduce', viewport: { width: 1280, height: 900 } } as const
+    const context = await browser.newContext({ ...still, ...options })
     contexts.push(context)
     context.on('request', request => {
       if (!request.url().startsWith(world.url) && !request.url().startsWith('data:')) strays.push(request.url())

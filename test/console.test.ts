@@ -77,7 +77,7 @@ walkConsole(walk => {
   const headOf = (page: Page) => page.locator('.chain-row', { hasText: 'sim' }).locator('.head')
 
   test('shows the chains, and keeps the key out of the address', async () => {
-    const page = await open()
+    const page = await open('/', { reducedMotion: 'no-preference' })
     const row = page.locator('.chain-row', { hasText: 'sim' })
     await row.getByText('live', { exact: true }).waitFor(patience)
     expect(page.url()).toBe(`${walk.world.url}/#/`)
