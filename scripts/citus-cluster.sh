@@ -88,9 +88,9 @@ citus.recover_2pc_interval = '5s'
 citus.max_cached_conns_per_worker = 16
 CONF
   fi
-  # After a kill the memory of the old server stays for a moment: try again.
+  # After a kill the memory of the old server stays for a moment: try again. On a busy machine recovery takes minutes.
   tries=0
-  until runs "$1" || as_owner "$bin/pg_ctl" start -w -s -D "$folder/$1" -l "$folder/$1/log"; do
+  until runs "$1" || as_owner "$bin/pg_ctl" start -w -t 300 -s -D "$folder/$1" -l "$folder/$1/log"; do
     tries=$((tries + 1))
     [ "$tries" -lt 30 ]
     sleep 1
