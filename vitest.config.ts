@@ -23,8 +23,17 @@ const longest = [
 ]
 
 // Loading and compiling the same code once more is half of what most suites would cost, so that those which leave nothing
-// behind share processes. Alone are those that run commands within their own, or change what all of it sees.
-const changesProcess = /runHere|almanacHere|chain-commands|console-walk|vi\.stub|spyOn\(Date|process\.(on|umask)\(|v8'/
+// behind share processes. Alone are those that run commands within their own, or change what all of it sees. Helpers
+// register no hooks when they are imported: in a shared process only the first suite would have them.
+const changesProcess = new RegExp(
+  [
+    ...[/runHere/, /almanacHere/, /chain-commands/, /console-walk/, /v8'/, /vi\.stub/, /vi\.(do)?[mM]ock\(/],
+    ...[/useFakeTimers/, /spyOn\((Date|process|performance)/, /process\.(on|umask|chdir)\(/],
+    /process\.env\.\w+ (\?\?)?= /,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+)
 const alone = [
   ...globSync(suites, { cwd: root }).filter(path => changesProcess.test(readFileSync(join(root, path), 'utf8'))),
   ...['sandbox', 'readme', 'package'].map(name => `test/${name}*.test.ts`),

@@ -5,13 +5,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bundleService } from './bundled-service.ts'
 
+const made: string[] = []
+
 export async function setup(): Promise<void> {
   if (process.env.ALMANAC_TESTS_SHARED !== undefined) return
-  process.env.ALMANAC_TESTS_SHARED = mkdtempSync(join(tmpdir(), 'almanac-shared-'))
-  process.env.ALMANAC_TESTS_SERVICE = await bundleService()
+  const service = await bundleService()
+  const shared = mkdtempSync(join(tmpdir(), 'almanac-shared-'))
+  made.push(service, shared)
+  Object.assign(process.env, { ALMANAC_TESTS_SERVICE: service, ALMANAC_TESTS_SHARED: shared })
 }
 
 export function teardown(): void {
-  const { ALMANAC_TESTS_SHARED, ALMANAC_TESTS_SERVICE } = process.env
-  for (const folder of [ALMANAC_TESTS_SHARED!, ALMANAC_TESTS_SERVICE!]) rmSync(folder, { recursive: true, force: true })
+  for (const folder of made) rmSync(folder, { recursive: true, force: true })
 }
