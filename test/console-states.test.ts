@@ -127,7 +127,7 @@ walkConsole(walk => {
 /** With parts that take keys themselves: plots, the map, forms, code. The others have links and buttons alone. */
 const walked = ['overview', 'chain', 'contract', 'explorer', 'keys', 'reference']
 /** Of a page with hundreds of links the first ones will do. */
-const tabsMax = 50
+const tabsMax = 30
 
 const isInView = `element => {
   const { top, bottom } = element.getBoundingClientRect()
