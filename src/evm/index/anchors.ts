@@ -163,7 +163,10 @@ export function isConnected({ evidence }: { evidence: Evidence }): boolean {
   return weakestOf(evidence, 'bloom') === 'bloom'
 }
 
-/** Drops pending ranges whose last block is no longer the chain's. The others are filled again. */
+/**
+ * Drops pending ranges whose last block is no longer the chain's, and those that nobody has any more: of a file that was
+ * refused after its rows were stored. The others are filled again.
+ */
 export async function dropLostRanges(
   { chain, rpc, store, bulk }: Pick<LinkOptions, 'chain' | 'rpc' | 'store' | 'bulk'>,
   signal: AbortSignal,
@@ -174,9 +177,10 @@ export async function dropLostRanges(
   const hashes = await hashesOf({ rpc, numbers: atNodes.map(({ to }) => to) }, signal)
   const told = new Map(atNodes.map((range, at) => [range, hashes[at]]))
   for (const range of pending) {
-    const header = told.has(range) ? undefined : await bulk?.header(range.to, signal)
+    const { from, to } = range
+    const header = told.has(range) ? undefined : await bulk?.header(to, signal)
     const hash = told.get(range) ?? (header?.unproven ? undefined : header?.hash)
-    if (hash !== undefined && hash !== range.hash)
-      await store.dropRange(chain.id, 'full', { from: range.from, to: range.to })
+    const isNobodys = !told.has(range) && header === undefined
+    if (isNobodys || (hash !== undefined && hash !== range.hash)) await store.dropRange(chain.id, 'full', { from, to })
   }
 }
