@@ -123,11 +123,6 @@ export function createEvmMetrics() {
       'Age of the newest block that endpoints report, by the clock of the service. Absent for retired chains.',
       ['chain'],
     ),
-    headAgeMax: gauge(
-      'almanac_evm_head_age_max_seconds',
-      'Age from which the newest block counts as old. Absent where none does: retired chains and those that make blocks on demand.',
-      ['chain'],
-    ),
     blockTime: gauge('almanac_evm_block_time_seconds', 'Usual time between blocks, which the age is held against.', [
       'chain',
     ]),

@@ -71,8 +71,9 @@ class Expression {
   #and(): Sample[] | number {
     let left = this.#comparison()
     while (this.#takes('and')) {
+      const on = this.#takes('on') ? this.#names() : undefined
       const right = samples(this.#comparison())
-      left = samples(left).filter(({ labels }) => right.some(each => nameOf(each.labels) === nameOf(labels)))
+      left = samples(left).filter(({ labels }) => right.some(each => nameOf(each.labels, on) === nameOf(labels, on)))
     }
     return left
   }
@@ -114,15 +115,17 @@ class Expression {
       this.#expect('(')
       return this.#closed(this.#rate(this.#next()))
     }
+    if (token === 'changes') {
+      this.#expect('(')
+      return this.#closed(this.#changes(this.#next()))
+    }
     if (token === 'sum') return this.#sum()
     return this.#series(token)[1]
   }
 
   #sum(): Sample[] {
     this.#expect('by')
-    this.#expect('(')
-    const by: string[] = []
-    while (!this.#takes(')')) if (!this.#takes(',')) by.push(this.#next())
+    const by = this.#names()
     this.#expect('(')
     const summed = samples(this.#closed(this.#and()))
     const kept = summed.map(({ labels, value }) => ({
@@ -133,6 +136,20 @@ class Expression {
       labels: group[0]!.labels,
       value: group.reduce((sum, { value }) => sum + value, 0),
     }))
+  }
+
+  #names(): string[] {
+    this.#expect('(')
+    const names: string[] = []
+    while (!this.#takes(')')) if (!this.#takes(',')) names.push(this.#next())
+    return names
+  }
+
+  /** Between two scrapes a series changes once at most. */
+  #changes(metric: string): Sample[] {
+    const [before, after] = this.#series(metric)
+    this.#next()
+    return after.map(({ labels, value }) => ({ labels, value: pairs(before, labels).some(v => v !== value) ? 1 : 0 }))
   }
 
   #rate(metric: string): Sample[] {
@@ -194,8 +211,9 @@ function samples(value: Sample[] | number): Sample[] {
   return typeof value === 'number' ? [{ labels: {}, value }] : value
 }
 
-function nameOf(labels: Labels): string {
-  return JSON.stringify(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)))
+/** By all labels, or by these. */
+function nameOf(labels: Labels, by = Object.keys(labels)): string {
+  return JSON.stringify(by.toSorted().map(label => [label, labels[label]]))
 }
 
 /** What stands on the other side of an operator: a number, or the series of the same labels. */

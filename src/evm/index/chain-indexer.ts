@@ -24,8 +24,8 @@ import { type BackfillOptions, historyPace, reasonOf } from './backfill.ts'
 import { BackfillControl, type BackfillSettings } from './backfill-control.ts'
 import { ChainStats, type Part } from './chain-stats.ts'
 import { chainStatus, type IndexingState, isFarBehind, lagSeconds, type StatusOptions } from './chain-status.ts'
-import { type FollowedHead, Follower, type FollowPace } from './follow.ts'
-import { headAge, headAgeMax, usualBlockTime } from './head-age.ts'
+import { type FollowedHead, Follower, type FollowPace, shorterBranchPatienceMs } from './follow.ts'
+import { headAge, usualBlockTime } from './head-age.ts'
 import { HeadPause } from './head-pause.ts'
 import { History } from './history.ts'
 import { IndexFiller } from './index-filler.ts'
@@ -83,7 +83,7 @@ const usualPace: ChainPace = {
   retryDelayMs: historyPace.retryDelayMs,
   historyCheckMs: 2_000,
   sweepMs: 3_600_000,
-  shorterBranchPatienceMs: 30_000,
+  shorterBranchPatienceMs,
   hotBlocksMax: 400_000,
   replacedBlocksMax: 1_000,
 }
@@ -284,8 +284,7 @@ export class ChainIndexer {
     const indexing = this.#indexing
     const { head_age_seconds } = headAge(chain, { ...indexing, head, blockTimeSeconds })
     this.#stats.measured({
-      ...{ headAgeSeconds: head_age_seconds, headAgeMaxSeconds: headAgeMax(chain, blockTimeSeconds), blockTimeSeconds },
-      lagSeconds: lagSeconds(this.#told, indexing),
+      ...{ headAgeSeconds: head_age_seconds, blockTimeSeconds, lagSeconds: lagSeconds(this.#told, indexing) },
     })
   }
 

@@ -38,6 +38,21 @@ test('endpoints that lag are no failure for a moment, and the reason of a stall 
   expect(chain.failures.stalledBy).toBeUndefined()
 })
 
+test('a failure during a wait has the patience of a failure', () => {
+  const now = vi.spyOn(performance, 'now').mockReturnValue(0)
+  onTestFinished(() => now.mockRestore())
+  const chain = newStats()
+  chain.stepped({ kind: 'idle' }, { head: 20, lagSeconds: 0 })
+  chain.stepped({ kind: 'behind', head: 20, stored: 32 }, { head: 20, lagSeconds: 0 })
+  now.mockReturnValue(20_000)
+  chain.failed('head', 'timeout')
+  now.mockReturnValue(29_000)
+  chain.stepped({ kind: 'behind', head: 20, stored: 32 }, { head: 20, lagSeconds: 0 })
+  expect(chain.failures.stalledBy).toBeUndefined()
+  now.mockReturnValue(30_000)
+  expect(chain.failures.stalledBy).toContain('endpoints lag')
+})
+
 test('a reorganisation is told to people in a sentence, and to programs in fields', () => {
   const written = (format: 'json' | 'text'): string[] => {
     const lines: string[] = []

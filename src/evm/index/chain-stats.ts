@@ -5,14 +5,12 @@ import type { Dispute, EndpointStatus, SourceStatus } from '../../model.ts'
 import type { BulkSource } from '../source/bulk-source.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 import type { BackfillProgress } from './commit-batch.ts'
-import type { FollowStep } from './follow.ts'
+import { type FollowStep, shorterBranchPatienceMs } from './follow.ts'
 
 const reorganisationsLoggedMs = 600_000
 
 type Measured = {
   headAgeSeconds: number | null
-  /** Undefined where no age is too old. */
-  headAgeMaxSeconds: number | undefined
   blockTimeSeconds: number
   lagSeconds: number
 }
@@ -42,10 +40,9 @@ export class ChainStats {
     this.#log = log
   }
 
-  measured({ headAgeSeconds, headAgeMaxSeconds, blockTimeSeconds, lagSeconds }: Measured): void {
+  measured({ headAgeSeconds, blockTimeSeconds, lagSeconds }: Measured): void {
     const chain = this.#chain
     if (headAgeSeconds !== null) this.#metrics.headAge.set({ chain }, headAgeSeconds)
-    if (headAgeMaxSeconds !== undefined) this.#metrics.headAgeMax.set({ chain }, headAgeMaxSeconds)
     this.#metrics.blockTime.set({ chain }, blockTimeSeconds)
     this.#metrics.lag.set({ chain }, lagSeconds)
   }
@@ -211,8 +208,8 @@ export class Progress {
 }
 
 const patienceMs = 10_000
-/** Longer than another branch may stay shorter than ours (`follow.ts`): a reorg is under way until then. */
-const waitPatienceMs = 40_000
+/** Longer than another branch may stay shorter than ours: a reorg is under way until then. */
+const waitPatienceMs = shorterBranchPatienceMs + 10_000
 const failuresMax = 5
 /** What never worked is more likely a mistake than a passing failure. */
 const failuresMaxAtFirst = 2
@@ -233,8 +230,11 @@ class FailureLog {
 
   #note(part: string, reason: string, failures: number): void {
     const known = this.#failing.get(part)
-    const sinceMs = known?.sinceMs ?? performance.now()
-    this.#failing.set(part, { reason, sinceMs, failures: (known?.failures ?? 0) + failures })
+    const before = known?.failures ?? 0
+    // A wait has more time than a failure: what failed first after it begins anew.
+    const isFirst = known === undefined || (before === 0 && failures > 0)
+    const sinceMs = isFirst ? performance.now() : known.sinceMs
+    this.#failing.set(part, { reason, sinceMs, failures: before + failures })
   }
 
   succeeded(part: string): void {

@@ -12,6 +12,9 @@ import { finalElsewhere, growsElsewhere, parentMissing, tooFarAhead } from './fo
 import { Genesis } from './genesis.ts'
 import { Unclaimed } from './unclaimed.ts'
 
+/** Usually; a reorg may be under way until then. */
+export const shorterBranchPatienceMs = 30_000
+
 export type FollowPace = {
   /** How long another branch may stay shorter than ours before it is believed anyway. */
   shorterBranchPatienceMs: number

@@ -32,7 +32,7 @@ export function headAge(chain: AgedChain, { head, blockTimeSeconds, followingSec
 type AgedChain = Pick<Chain, 'retired' | 'headAgeMaxSeconds'>
 
 /** In seconds; undefined where the chain makes no blocks, or makes them on demand: no age says anything of the node. */
-export function headAgeMax({ retired, headAgeMaxSeconds }: AgedChain, blockTimeSeconds: number): number | undefined {
+function headAgeMax({ retired, headAgeMaxSeconds }: AgedChain, blockTimeSeconds: number): number | undefined {
   if (retired || headAgeMaxSeconds === 0) return undefined
   return headAgeMaxSeconds ?? Math.max(oldSecondsMin, blocksMissed * blockTimeSeconds)
 }
