@@ -66,10 +66,11 @@ test('a chain of Solana is logged as others are, once for each state', async () 
   ])
 })
 
-test('what stays wrong is logged every ten minutes, another reason after half a minute, an old head once', async () => {
+test('what stays wrong is logged every ten minutes, another reason after half a minute', async () => {
   const lines: string[] = []
   const write = ({ reason }: { reason?: string }, message: string) => lines.push(`${message} ${reason ?? ''}`.trim())
-  const log = { info: write, warn: write, debug: write } as unknown as Log
+  const warn = (fields: object, message: string) => write(fields, `${message}!`)
+  const log = { info: write, warn, debug: write } as unknown as Log
   let report: StatusReport = { chains: { bsc: { ...stalled, reason: 'down for 1 s' } }, solana: {} }
   vi.useFakeTimers()
   const stop = showProgress({ status: async () => report, screen: undefined, log })
@@ -78,17 +79,23 @@ test('what stays wrong is logged every ten minutes, another reason after half a 
     await vi.advanceTimersByTimeAsync(ms)
     return lines.splice(0)
   }
-  expect(await told({ reason: 'down for 1 s' }, 4_000)).toEqual(['Chain stalled down for 1 s'])
+  expect(await told({ reason: 'down for 1 s' }, 4_000)).toEqual(['Chain stalled! down for 1 s'])
   expect(await told({ reason: 'down for 90 s' }, 590_000)).toEqual([])
-  expect(await told({ reason: 'down for 600 s' }, 10_000)).toEqual(['Chain stalled down for 600 s'])
+  expect(await told({ reason: 'down for 600 s' }, 10_000)).toEqual(['Chain stalled! down for 600 s'])
   expect(await told({ reason: 'no such host' }, 20_000)).toEqual([])
-  expect(await told({ reason: 'no such host' }, 20_000)).toEqual(['Chain stalled no such host'])
+  expect(await told({ reason: 'no such host' }, 20_000)).toEqual(['Chain stalled! no such host'])
   expect(await told(live, 4_000)).toEqual(['Chain live'])
-  const old = 'Chain head old; its node may have stopped importing blocks'
+  const old = 'Chain head old; its node may have stopped importing blocks!'
   expect(await told({ ...filling, head_old: true }, 4_000)).toEqual(['Chain backfilling', old])
   expect(await told({ ...live, head_old: true }, 4_000)).toEqual(['Chain live'])
   expect(await told({ ...live, head_old: false }, 4_000)).toEqual(['Chain live'])
   expect(await told({ ...live, head_old: true }, 4_000)).toEqual(['Chain live', old])
+  expect(await told({ ...live, head_old: true }, 590_000)).toEqual([])
+  expect(await told({ ...live, head_old: true }, 10_000)).toEqual(['Chain live', old])
+  const disputed = { state: 'disputed', reason: 'two sides', head_old: false } as const
+  // Where it is found, it has its own warning.
+  expect(await told(disputed, 4_000)).toEqual(['Chain disputed two sides'])
+  expect(await told(disputed, 600_000)).toEqual(['Chain disputed! two sides'])
   // The thread that ended is logged where it is watched.
   expect(await told({ reason: 'it ended' }, 4_000, { answers: false, restarts: 1 })).toEqual([])
   stop()

@@ -23,7 +23,10 @@ export type ProgressParts = {
 /** Shows the progress of a service until the returned function is called. */
 export function showProgress({ status, screen: shown, log }: ProgressParts): () => void {
   const screen = shown?.screen
-  const logged = new Map<string, { state: string; why?: string | undefined; isOld?: boolean; atMs: number }>()
+  const logged = new Map<
+    string,
+    { state: string; why?: string | undefined; oldMs?: number | undefined; atMs: number }
+  >()
   let asking = false
   let ended = false
   const show = async (report: StatusReport): Promise<void> => {
@@ -55,11 +58,13 @@ export function showProgress({ status, screen: shown, log }: ProgressParts): () 
         : why !== undefined && last?.why === why
           ? logTroubleMs
           : logLineMs
-      if (last?.state === state && now - last.atMs < restMs) continue
-      const head_old = chain.head_old === true
-      logged.set(name, { state, why, isOld: head_old, atMs: now })
+      const isOld = chain.head_old === true
+      const head_old = isOld && (last?.oldMs === undefined || now - last.oldMs >= logTroubleMs)
+      if (last?.state === state && now - last.atMs < restMs && !head_old) continue
+      logged.set(name, { state, why, oldMs: head_old ? now : isOld ? last?.oldMs : undefined, atMs: now })
       // Said once for all chains where the room of the store is watched.
-      if (chain.state !== 'store_full') logChain(log, name, { ...chain, head_old: head_old && last?.isOld !== true })
+      if (chain.state === 'store_full') continue
+      logChain(log, name, { ...chain, head_old }, { isAgain: last?.state === state })
     }
   }
   const look = async (): Promise<void> => {
@@ -89,11 +94,11 @@ export function showProgress({ status, screen: shown, log }: ProgressParts): () 
   return end
 }
 
-export function logChain(log: Log, chain: string, status: ChainStatus): void {
+export function logChain(log: Log, chain: string, status: ChainStatus, { isAgain = false } = {}): void {
   const { state, reason, head, lag_seconds, head_age_seconds, rates, eta_seconds, backfill } = status
   const facts = { chain, state, head, lag_seconds }
-  // A dispute has its own warning, with both sides.
-  if (isHeldUp(state)) log[state === 'disputed' ? 'info' : 'warn']({ ...facts, reason }, `Chain ${state}`)
+  // A dispute has its own warning when it begins, with both sides.
+  if (isHeldUp(state)) log[state === 'disputed' && !isAgain ? 'info' : 'warn']({ ...facts, reason }, `Chain ${state}`)
   else if (state === 'live') log.info(facts, 'Chain live')
   else if (heldText(status) !== '')
     log.info({ ...facts, ...coveredBlocks(status), backfill, eta_seconds }, 'Chain history held')
