@@ -23,6 +23,9 @@ export const silentMsMax = 5_000
 /** Its chains are stalled then: on a busy machine, and while it starts again, a report may take some seconds. */
 const stalledAfterMs = 15_000
 
+/** A process that ended without a word leaves its report: after so long it is no longer one that starts again. */
+const reportMsMax = 3_600_000
+
 /** Writes the report of this process until it is closed. */
 export class HeartbeatWriter {
   readonly #store: WorkStore
@@ -76,7 +79,8 @@ export class Reports {
 
   /** The chains that processes index or stand by for, by name. */
   async chains(): Promise<string[]> {
-    return (await this.#beats()).flatMap(({ report }) => Object.keys(report.chains))
+    const recent = (await this.#beats()).filter(({ ageMs }) => ageMs < reportMsMax)
+    return recent.flatMap(({ report }) => Object.keys(report.chains))
   }
 
   /** For each chain the report of its indexer, or else of a standby. The age of an old report counts as lag. */
