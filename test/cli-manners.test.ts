@@ -2,19 +2,34 @@
 // key, no store or no node that is of use. Commands run within this process, but for shells.
 import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { completionScript } from '../src/cli/completion.ts'
+import { offerWord } from '../src/cli/current-process.ts'
 import { guide } from '../src/cli/demo.ts'
 import { described } from '../src/cli/plan/report.ts'
 import { createProgram } from '../src/cli/program.ts'
+import { announceServer, serverMeant } from '../src/cli/running-server.ts'
 import { openBrowser } from '../src/cli/screen/open-browser.ts'
 import { differentBlocks } from '../src/cli/verify.ts'
+import { loadConfig } from '../src/config/load.ts'
 import { clientScopes, issueKey, scopes } from '../src/keys/keys.ts'
 import { openStore } from '../src/store/open.ts'
+import { migrations } from '../src/store/sqlite/migrations.ts'
+import { prepareFile } from '../src/store/sqlite/open-file.ts'
 import { CommandPlace, CommandRun, makeStore } from './command-run.ts'
 import { startSimNode } from './sim/node.ts'
 
@@ -216,6 +231,19 @@ describe('completion', () => {
     },
   )
 
+  test('changes no store: names of keys are those of a file that is current', async () => {
+    await prepareFile(place.storeFile, migrations.slice(0, -1))
+    const before = readFileSync(place.storeFile)
+    const { stdout, stderr } = await place.runHere([offerWord, 'keys'])
+    expect([stdout, stderr]).toEqual(['', expect.stringContaining('is not of the current schema.')])
+    expect(readFileSync(place.storeFile)).toEqual(before)
+    await makeStore(place.storeUrl)
+    const store = await openStore(place.storeUrl, { role: 'tool' })
+    await issueKey(store, { name: 'ci', scopes: ['portfolio'] })
+    await store.close()
+    expect((await place.runHere([offerWord, 'keys'])).stdout).toBe('ci\n')
+  })
+
   test('without a program that answers, chains are those of the table', async () => {
     const script = completionScript('bash', await createProgram())
     const asked = `${script}\n${asks.bash(['nowhere', 'plan', '--chain', 'op'])}`
@@ -403,7 +431,8 @@ test.skipIf(!terminal)(
 
 describe('status', () => {
   test('finds the service that runs on the store, wherever it listens, and not one that was killed', async () => {
-    place.configure({})
+    // Nobody listens there.
+    writeFileSync(join(place.directory, 'almanac.yaml'), 'listen: 127.0.0.1:2')
     const service = place.begin(['start', '--listen', '127.0.0.1:0'], { ALMANAC_KEY: 'the-operator-key' })
     const url = await service.listening()
     await service.until(() => existsSync(`${place.storeFile}-server`), 'the note')
@@ -413,7 +442,37 @@ describe('status', () => {
     await service.kill()
     const { code, stderr } = await asked('--listen', new URL(url).host)
     expect([code, stderr]).toEqual([75, expect.stringContaining(`No server answers at ${url}.`)])
-    expect((await asked()).stderr).toContain('No server answers at http://127.0.0.1:8080.')
+    expect((await asked()).stderr).toContain('No server answers at http://127.0.0.1:2.')
+  })
+
+  test('believes a note beside the store only if it is whole, of this user and of this machine', () => {
+    const loaded = loadConfig({ flags: new Map([['store', place.storeUrl]]) })
+    const listen = '127.0.0.1:80'
+    const note = `${place.storeFile}-server`
+    const asked = (listenGiven = false) => serverMeant(loaded, listenGiven).url
+    const usual = 'http://127.0.0.1:8080'
+    const takeBack = announceServer(place.storeUrl, `http://${listen}`)
+    expect([asked(), asked(true)]).toEqual([`http://${listen}`, usual])
+    takeBack()
+    expect([existsSync(note), asked()]).toEqual([false, usual])
+    const written = (text: string) => {
+      writeFileSync(note, text)
+      return asked()
+    }
+    expect(written(JSON.stringify({ process: process.pid, listen }))).toBe(`http://${listen}`)
+    for (const wrong of ['127.0.0.1', '127.0.0.1:x', '192.0.2.1:80', 'example.org:80'])
+      expect(written(JSON.stringify({ process: process.pid, listen: wrong })), wrong).toBe(usual)
+    expect(written('{')).toBe(usual)
+    const other = join(place.directory, 'other')
+    writeFileSync(other, JSON.stringify({ process: process.pid, listen }))
+    rmSync(note)
+    symlinkSync(other, note)
+    expect(asked()).toBe(usual)
+    if (process.getuid?.() !== 0) return
+    rmSync(note)
+    written(JSON.stringify({ process: process.pid, listen }))
+    chownSync(note, 65_534, 65_534)
+    expect(asked()).toBe(usual)
   })
 
   test('needs no key where the store is, and says what it shows', async () => {

@@ -364,7 +364,7 @@ describe('start', () => {
     expect(lines[0]).toMatchObject({ msg: 'Service starting', store: 'file:./almanac.db', chains: [] })
     expect(server.stderr).not.toContain('alm_')
     const { hint } = lines.find(({ msg }) => msg === 'Keys missing; every request is refused')
-    expect(hint).toMatch(/^create one beside the store: almanac keys create --name admin --scopes all;/)
+    expect(hint).toMatch(/^set ALMANAC_KEY and start again, .*: almanac keys create --name admin --scopes all$/)
     const made = await almanacHere(['keys', 'create', '--name', 'admin', '--scopes', 'all'])
     expect(await ask(url, made.stdout.trim(), '/status')).toBe(200)
     server.child.kill('SIGTERM')

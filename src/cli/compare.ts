@@ -16,7 +16,7 @@ import { type Given, randomFrom } from './compare/sample.ts'
 import { Side } from './compare/side.ts'
 import { exitCodeOf, exitCodes, interruption } from './current-process.ts'
 import { parseChain, requireAddress, wholeNumber, withConfig } from './options.ts'
-import { serverMeant } from './running-demo.ts'
+import { serverMeant } from './running-server.ts'
 import { countText, ProgressLine, printData, printJson, printNote } from './terminal.ts'
 
 type CompareFlags = {
@@ -24,6 +24,7 @@ type CompareFlags = {
   againstSolana?: string
   againstKeyFile?: string
   url?: string
+  listen?: string
   key?: string
   contract?: string[]
   wallet?: string[]
@@ -45,7 +46,10 @@ export function compareCommand(): Command {
     .requiredOption('--against <url>', 'Base URL of the other service, such as https://host/api/v2.2.')
     .option('--against-solana <url>', 'Its base URL for Solana, if different.')
     .option('--against-key-file <file>', `File with its key. Default: the variable ${keyVariable}.`)
-    .option('--url <url>', 'URL of this server. Default: the setting listen. (ALMANAC_URL)')
+    .option(
+      '--url <url>',
+      'URL of this server. Default: the one that runs on the store here, else the setting listen. (ALMANAC_URL)',
+    )
     .option('--key <secret>', 'A key of this server; random samples need the scope ops. (ALMANAC_KEY)')
     .option('--contract <chain=list>', 'NFT contracts to ask about, comma-separated; repeatable.', listed)
     .option('--wallet <chain=list>', 'Wallets to ask about; repeatable. Default: some of the contracts.', listed)
@@ -75,7 +79,7 @@ async function compare(loaded: LoadedConfig, flags: CompareFlags): Promise<void>
   const given = givenSubjects(loaded, flags)
   const there = baseOf('--against', flags.against)
   const url = flags.url ?? (process.env.ALMANAC_URL || undefined)
-  const meant = url === undefined ? serverMeant(loaded) : { url }
+  const meant = url === undefined ? serverMeant(loaded, flags.listen !== undefined) : { url }
   const here = baseOf('--url', meant.url)
   const keys = {
     here: flags.key ?? (process.env.ALMANAC_KEY || undefined) ?? ('key' in meant ? meant.key : undefined),

@@ -4,6 +4,7 @@ import { Argument, Command } from 'commander'
 import { offeredChains } from '../chains.ts'
 import { allLeaves, flagOf } from '../config/overrides.ts'
 import { scopes } from '../keys/keys.ts'
+import { offerWord } from './current-process.ts'
 import { loadConfigFor } from './options.ts'
 import { printData } from './terminal.ts'
 
@@ -35,18 +36,16 @@ export function completionScript(shell: Shell, program: Command): string {
   return { bash: bashScript, zsh: zshScript, fish: fishScript }[shell](levels)
 }
 
-/** What the script runs to have names. */
-export const offerWord = '__complete'
-const askedKinds = ['chains', 'keys'] as const
+const asked = { chains: chainNames, keys: keyNames }
 
 /** Names, one in a line, for a script that shows no errors: where there are none, none. */
-export async function offerNames(kind: string | undefined): Promise<void> {
-  const names = kind === 'chains' ? await chainNames() : kind === 'keys' ? await keyNames() : []
+export async function offerNames(kind = ''): Promise<void> {
+  const names = Object.hasOwn(asked, kind) ? await asked[kind as keyof typeof asked]() : []
   if (names.length > 0) printData(names.filter(isWord).join('\n'))
 }
 
 async function configured() {
-  const { sandboxMeant } = await import('./running-demo.ts')
+  const { sandboxMeant } = await import('./running-server.ts')
   const loaded = loadConfigFor(new Command())
   const sandbox = sandboxMeant(loaded)
   return sandbox === undefined ? loaded : loadConfigFor(new Command(), sandbox.config)
@@ -57,10 +56,13 @@ async function chainNames(): Promise<string[]> {
   return chains.length > 0 ? chains : offeredChains.map(({ name }) => name)
 }
 
+/** Only of a file that is read as it is: the Tab key changes no store, and waits for no server. */
 async function keyNames(): Promise<string[]> {
-  const { openTool } = await import('./open-store.ts')
+  const { openStoreAsItIs } = await import('../store/open.ts')
   await using opened = new AsyncDisposableStack()
-  const store = await openTool((await configured()).config.store, opened)
+  const store = await openStoreAsItIs((await configured()).config.store)
+  if (store === undefined) return []
+  opened.defer(() => store.close())
   const keys = (await store.keys()).filter(({ revokedAt }) => revokedAt === undefined)
   return [...new Set(keys.map(({ id, name }) => (isWord(name) ? name : id)))]
 }
@@ -73,7 +75,7 @@ function isWord(name: string): boolean {
 /** A word that may come next, and what it is. */
 type Word = { word: string; about: string }
 /** Words that are known, those that the program is asked for, files, or any text. */
-type Values = readonly string[] | (typeof askedKinds)[number] | 'files' | 'text'
+type Values = readonly string[] | keyof typeof asked | 'files' | 'text'
 type Valued = { flags: readonly string[]; values: Values }
 /** A command by its path, such as `keys create`; empty for the program. */
 type Level = { path: string; words: Word[]; valued: Valued[]; arguments: Values[] }

@@ -16,6 +16,9 @@ export function exitCodeOf(error: unknown): number {
   return error.code === 'internal' ? exitCodes.defect : exitCodes.change
 }
 
+/** What completion scripts run to have names; no command for people. */
+export const offerWord = '__complete'
+
 /** One Ctrl-C arrives twice under npm: from the terminal, and from npm, which passes it on. */
 const echoMs = 400
 

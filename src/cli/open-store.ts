@@ -6,7 +6,7 @@ import { AlmanacError } from '../errors.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { loadConfigFor, withConfig } from './options.ts'
-import { sandboxMeant } from './running-demo.ts'
+import { sandboxMeant } from './running-server.ts'
 
 /** Completes a command that works on the store beside a running service. */
 export function withStore<Parameters extends unknown[]>(

@@ -3,7 +3,7 @@
 import { Command } from 'commander'
 import { AlmanacError, describeError } from '../errors.ts'
 import { redactText } from '../redact.ts'
-import { commandLine, exitCodeOf, exitCodes, packageVersion } from './current-process.ts'
+import { commandLine, exitCodeOf, exitCodes, offerWord, packageVersion } from './current-process.ts'
 import { printNote } from './terminal.ts'
 
 type Entry = [summary: string, load: () => Promise<Command>]
@@ -88,7 +88,7 @@ export async function runCommand(): Promise<void> {
   })
   try {
     const [first = '', ...rest] = process.argv.slice(2)
-    if (first === '__complete') await (await import('./completion.ts')).offerNames(rest[0])
+    if (first === offerWord) await (await import('./completion.ts')).offerNames(rest[0])
     else if (first === 'help') await printHelp(rest)
     else await (await createProgram(first)).parseAsync()
   } catch (error) {

@@ -11,7 +11,7 @@ import { coveredBlocks, heldText, oldHint, transfersText } from './chain-progres
 import { commandLine, packageVersion } from './current-process.ts'
 import { openTool } from './open-store.ts'
 import { addConfigOptions, loadConfigFor, printWarnings } from './options.ts'
-import { serverMeant } from './running-demo.ts'
+import { serverMeant } from './running-server.ts'
 import {
   barText,
   type Column,

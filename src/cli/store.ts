@@ -10,7 +10,7 @@ import type { NamedKey } from '../store/sqlite/restore/restored-keys.ts'
 import { commandLine, interruption } from './current-process.ts'
 import { openUnlocked } from './open-store.ts'
 import { withConfig } from './options.ts'
-import { sandboxMeant } from './running-demo.ts'
+import { sandboxMeant } from './running-server.ts'
 import {
   bytesText,
   countText,

@@ -34,6 +34,13 @@ export async function openStore(url: string, options: OpenStoreOptions): Promise
   })
 }
 
+/** To read a store in a file, which is refused where it needs a step of the schema. Undefined for a server. */
+export async function openStoreAsItIs(url: string): Promise<Store | undefined> {
+  const path = storeFile(url)
+  const options = { role: 'tool', mustExist: true, mustBeCurrent: true } as const
+  return path === undefined ? undefined : await openSqliteStore(path, options)
+}
+
 /** A replica that follows the server of a store. */
 export async function openReplica(store: Store, url: string, lagMsMax: number): Promise<ReadReplica> {
   const { isPostgresStore, openReadReplica } = await import('./postgres/postgres-store.ts')

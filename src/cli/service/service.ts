@@ -2,7 +2,7 @@
 // registers the first keys, and reads the files of the console.
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { extname, join } from 'node:path'
+import { extname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { loadPack } from '../../annotate/pack.ts'
 import { createApp } from '../../api/app.ts'
@@ -36,7 +36,7 @@ import type { Store } from '../../store/store.ts'
 import { showProgress } from '../chain-progress.ts'
 import { commandLine, exitOnUncaught, firstSignal, packageVersion } from '../current-process.ts'
 import { transactionAsker } from '../open-chain.ts'
-import { announceServer } from '../running-demo.ts'
+import { announceServer } from '../running-server.ts'
 import { isForPeople, printNote, stderrColours } from '../terminal.ts'
 import { onHangup, Reloader } from './reload.ts'
 import { ServiceScreen } from './service-screen.ts'
@@ -115,7 +115,7 @@ export async function start(loaded: LoadedConfig, { only, key, load, whenListeni
     // Other users of the machine may see how the browser is called: only a public key goes with it.
     const fragment = key === undefined ? '' : `#key=${encodeURIComponent(key)}`
     shown?.show({ metrics, indexers }, consoleUrl && `${consoleUrl}${fragment}`)
-    await provideFirstKey(store, log, consoleUrl)
+    await provideFirstKey(store, log, { file: loaded.file, consoleUrl })
     // `whenListening` prints the address of the console itself.
     if (consoleUrl !== undefined && whenListening === undefined)
       log.info({ url: consoleUrl, scope: 'ops' }, 'Console available to keys with this scope')
@@ -273,10 +273,16 @@ export async function reportAdministrators(store: KeyStore, log: Log): Promise<v
  * Creates a key for an empty store, where a person sees it. Elsewhere stderr is kept and shipped as the log, where no
  * secret belongs: that says how to create one. Call it once the service listens: no later start shows the key again.
  */
-export async function provideFirstKey(store: KeyStore, log: Log, consoleUrl: string | undefined): Promise<void> {
+export async function provideFirstKey(
+  store: KeyStore,
+  log: Log,
+  { file, consoleUrl }: { file: string | undefined; consoleUrl: string | undefined },
+): Promise<void> {
   if ((await store.keys()).length > 0) return
   if (!process.stderr.isTTY) {
-    const hint = `create one beside the store: ${commandLine} keys create --name admin --scopes all; or set ALMANAC_KEY`
+    const config = file === undefined || resolve(file) === resolve('almanac.yaml') ? '' : ` --config ${file}`
+    const command = `${commandLine} keys create --name admin --scopes all${config}`
+    const hint = `set ALMANAC_KEY and start again, or create one beside the store: ${command}`
     log.warn({ hint }, 'Keys missing; every request is refused')
     return
   }

@@ -76,9 +76,7 @@ export async function prepareFile(path: string, steps = migrations): Promise<voi
 function prepareOnce(path: string, steps: readonly string[]): void {
   const connection = new Connection(path, writeOptions)
   try {
-    const isCurrent = nextStep(steps, versionOf(connection, path, steps)) === undefined
-    // A process that was killed while it compacted the file leaves it without a log.
-    if (isCurrent && connection.get('PRAGMA journal_mode')?.[0] === 'wal') return
+    if (isCurrent(connection, path, steps)) return
     connection.database.exec('PRAGMA journal_mode = WAL')
     while (true) {
       connection.run('BEGIN IMMEDIATE')
@@ -89,6 +87,25 @@ function prepareOnce(path: string, steps: readonly string[]): void {
         `PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${step.version}; COMMIT`,
       )
     }
+  } finally {
+    connection.close()
+  }
+}
+
+function isCurrent(connection: Connection, path: string, steps: readonly string[]): boolean {
+  if (nextStep(steps, versionOf(connection, path, steps)) !== undefined) return false
+  // A process that was killed while it compacted the file leaves it without a log.
+  return connection.get('PRAGMA journal_mode')?.[0] === 'wal'
+}
+
+/** For callers that change nothing. */
+export function requireCurrent(path: string): void {
+  const connection = new Connection(path, readOptions)
+  try {
+    if (isCurrent(connection, path, migrations)) return
+    throw new AlmanacError('store_failed', `The store file:${path} is not of the current schema.`, {
+      hint: 'start the service, which brings it there.',
+    })
   } finally {
     connection.close()
   }

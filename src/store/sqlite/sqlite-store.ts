@@ -12,7 +12,15 @@ import { storeFailure } from './failures.ts'
 import { indexReader } from './indexes/index-reader.ts'
 import { keyStore } from './keys.ts'
 import { schemaVersion } from './migrations.ts'
-import { Ownership, ownerWriteOptions, prepareFile, readOptions, requireStoreFile, writeOptions } from './open-file.ts'
+import {
+  Ownership,
+  ownerWriteOptions,
+  prepareFile,
+  readOptions,
+  requireCurrent,
+  requireStoreFile,
+  writeOptions,
+} from './open-file.ts'
 import { views } from './runs/merges.ts'
 import { runSummaries } from './runs/runs.ts'
 import { SharedFile } from './shared-file.ts'
@@ -29,18 +37,20 @@ const waitMsMax: Record<StoreRole, number> = { owner: 60_000, reader: 5_000, too
 /** Opened in one transaction by who walks over whole runs: some tens of milliseconds. */
 const packsPerStepUsual = 2_000
 
-export type OpenFileOptions = { role: StoreRole; mustExist?: boolean } & RunOptions
+/** `mustBeCurrent`: a file that would have to be changed first is refused. */
+export type OpenFileOptions = { role: StoreRole; mustExist?: boolean; mustBeCurrent?: boolean } & RunOptions
 type RunOptions = { bulkRows?: number; runsPerMerge?: number; packsPerStep?: number }
 
 export async function openSqliteStore(
   path: string,
-  { role, mustExist = false, ...given }: OpenFileOptions,
+  { role, mustExist = false, mustBeCurrent = false, ...given }: OpenFileOptions,
 ): Promise<Store> {
   const location = `file:${path}`
   let ownership: Ownership | undefined
   try {
     if (mustExist) requireStoreFile(path)
-    await prepareFile(path)
+    if (mustBeCurrent) requireCurrent(path)
+    else await prepareFile(path)
     if (role === 'owner') ownership = new Ownership(path)
     const options = role === 'owner' ? ownerWriteOptions : writeOptions
     return sqliteStore({

@@ -3,7 +3,7 @@
 // mean.
 import { createHash } from 'node:crypto'
 import { lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { LoadedConfig } from '../config/load.ts'
@@ -43,7 +43,7 @@ export function sandboxMeant({ unconfigured }: LoadedConfig): RunningSandbox | u
  * The server that commands ask: the sandbox, the one that runs on the store, or the configured one; one that listens
  * everywhere on this machine. A `listen` that the user gives to the command wins over what runs.
  */
-export function serverMeant(loaded: LoadedConfig, listenGiven = false): { url: string; key?: string } {
+export function serverMeant(loaded: LoadedConfig, listenGiven: boolean): { url: string; key?: string } {
   const sandbox = sandboxMeant(loaded)
   if (sandbox !== undefined) return sandbox
   const running = listenGiven || process.env.ALMANAC_LISTEN ? undefined : runningServer(loaded.config.store)
@@ -52,7 +52,7 @@ export function serverMeant(loaded: LoadedConfig, listenGiven = false): { url: s
   return { url: `http://${asked.includes(':') ? `[${asked}]` : asked}:${port}` }
 }
 
-const serverNote = z.object({ process: z.int(), listen: z.string() })
+const serverNote = z.object({ process: z.int(), listen: z.string().refine(isOfThisMachine) })
 
 /** Says beside the store where this process listens, and returns what takes it back; a read-only place gets no note. */
 export function announceServer(store: string, url: string): () => void {
@@ -61,7 +61,7 @@ export function announceServer(store: string, url: string): () => void {
   try {
     // Not through a link that is there.
     rmSync(path, { force: true })
-    const note = { process: process.pid, listen: new URL(url).host } satisfies z.output<typeof serverNote>
+    const note = { process: process.pid, listen: url.slice('http://'.length) } satisfies z.output<typeof serverNote>
     writeFileSync(path, `${JSON.stringify(note)}\n`, { mode: 0o600, flag: 'wx' })
   } catch {
     return () => {}
@@ -71,15 +71,17 @@ export function announceServer(store: string, url: string): () => void {
   }
 }
 
-/** Undefined where none runs: a process that was killed leaves its note. */
 function runningServer(store: string): z.output<typeof serverNote> | undefined {
-  try {
-    const note = serverNote.parse(JSON.parse(readFileSync(noteOfStore(store)!, 'utf8')))
-    process.kill(note.process, 0)
-    return note
-  } catch {
-    return undefined
-  }
+  const path = noteOfStore(store)
+  return path === undefined ? undefined : readNote(path, serverNote)
+}
+
+/** Keys are sent to the address of a note. */
+function isOfThisMachine(listen: string): boolean {
+  const host = parseListen(listen)?.host
+  if (host === undefined) return false
+  const own = Object.values(networkInterfaces()).flatMap(addresses => addresses?.map(({ address }) => address))
+  return /^(0\.0\.0\.0|127(\.\d+){3}|::1?)$/.test(host) || own.includes(host)
 }
 
 function noteOfStore(store: string): string | undefined {
@@ -88,14 +90,18 @@ function noteOfStore(store: string): string | undefined {
 }
 
 function findSandbox(): RunningSandbox | undefined {
+  return readNote(noteOfDirectory(), runningSandbox)
+}
+
+/** Undefined where none runs, as after a process that was killed, and for what another user or no Almanac wrote. */
+function readNote<Note extends { process: number }>(path: string, schema: z.ZodType<Note>): Note | undefined {
   try {
-    const path = noteOfDirectory()
     const facts = lstatSync(path)
     if (!facts.isFile() || facts.uid !== process.getuid?.()) return undefined
-    const sandbox = runningSandbox.parse(JSON.parse(readFileSync(path, 'utf8')))
+    const note = schema.parse(JSON.parse(readFileSync(path, 'utf8')))
     // Throws where the process has ended.
-    process.kill(sandbox.process, 0)
-    return sandbox
+    process.kill(note.process, 0)
+    return note
   } catch {
     return undefined
   }
