@@ -243,7 +243,7 @@ test('a command where there is no store says so and leaves nothing behind', asyn
     const { code, stdout, stderr } = await almanacHere(command.split(' '))
     expect({ command, code, stdout, stderr }).toEqual({
       ...{ command, code: 1, stdout: '' },
-      stderr: `Error: There is no store at ${directory}/almanac.db.\nTry:   run it where the service runs, or give --store or --config.\n`,
+      stderr: `Error: There is no store at ${directory}/almanac.db.\nTry:   run it where the service runs, or give --store or --config; where the service was never started, start it once.\n`,
     })
   }
   expect(readdirSync(directory)).toEqual([])
