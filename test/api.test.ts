@@ -315,6 +315,32 @@ describe('a chain that is not configured', () => {
     }
   })
 
+  test('is not told where other processes cannot be asked, and the answer stays as it is', async () => {
+    let asked = 0
+    const reportedChains = async () => {
+      asked++
+      throw new Error('The database does not answer.')
+    }
+    const alone = await serveApi({ parts: { chains: new ChainTable([], ['eth']), reportedChains } })
+    const statusOf = async (path: string, accept: string) => {
+      const response = await alone.get(`/api/v2/nft/${nothing}${path}`, { accept })
+      await response.text()
+      return [response.status, reasonOf(response)]
+    }
+    try {
+      expect(await statusOf('/transfers?chain=eth', 'application/json')).toEqual([200, null])
+      expect(asked).toBe(0)
+      expect(await statusOf('/transfers?chain=bsc', 'application/json')).toEqual([200, null])
+      expect(asked).toBe(1)
+      expect(await statusOf('/metadata?chain=bsc', 'application/json')).toEqual([404, null])
+      // A key has one place among whole lists: each of them gives it back.
+      for (let list = 0; list < 3; list++)
+        expect(await statusOf('/transfers?chain=bsc', 'text/csv')).toEqual([200, null])
+    } finally {
+      await alone.close()
+    }
+  })
+
   test('is listed apart where an unknown one is refused', async () => {
     const refused = await own.get(`/api/v2/nft/${nothing}/transfers?chain=solana`)
     expect(refused.status).toBe(400)

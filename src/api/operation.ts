@@ -5,7 +5,7 @@ import type { ReadReplica, Store } from '../store/store.ts'
 import { overloaded } from './admission-queue.ts'
 import { type Answer, deliver, type ReadyAnswer } from './answer.ts'
 import type { ApiSettings, Context } from './context.ts'
-import { explainNotFound, withReason } from './evm/not-indexed.ts'
+import { explainNotFound, reasonHeader } from './evm/not-indexed.ts'
 import type { ApiRequest } from './request.ts'
 import type { ListStream } from './streams/list-stream.ts'
 import { streamFormOf } from './streams/stream-form.ts'
@@ -54,8 +54,8 @@ function performAdmitted(
   request.keyId = admission.key.id
   const form = whole && streamFormOf(request.header('accept'))
   if (form !== undefined)
-    return wholeListAnswer(context, request, { scope, form, list: () => whole!(admission) }, admission).then(list =>
-      withReason(context, request, list),
+    return wholeListAnswer(context, request, { scope, form, list: () => whole!(admission) }, admission).then(
+      async list => withHeaders(list, await reasonHeader(context, request, list)),
     )
   const key = cacheKey && `${cacheKey} ${request.target}`
   const revision = currentRevision()
@@ -63,8 +63,9 @@ function performAdmitted(
   if (kept !== undefined) return deliver(kept, request)
   const answer = async () => {
     const { ready, keep } = await work(admission).catch(error => explainNotFound(context, request, error))
-    ready.plain = await withReason(context, request, ready.plain)
-    ready.notModified = await withReason(context, request, ready.notModified)
+    const reason = await reasonHeader(context, request, ready.plain)
+    ready.plain = withHeaders(ready.plain, reason)
+    ready.notModified = withHeaders(ready.notModified, reason)
     checkLength(ready, settings)
     if (!unsent.hasRoom(ready.plain.body!.length)) {
       ready.plain.release?.()
@@ -74,6 +75,10 @@ function performAdmitted(
     return await deliver(sent, request)
   }
   return queue.run(answer, ({ release }) => release?.())
+}
+
+function withHeaders(answer: Answer, more: Answer['headers']): Answer {
+  return { ...answer, headers: { ...answer.headers, ...more } }
 }
 
 /** A retry would end the same, so this is not a 503. */

@@ -1,29 +1,30 @@
 // Says of an answer without rows, or of a 404, that the chain is not configured: neither waiting nor another address
-// would help. It changes no body.
+// would help. Of what was found it changes nothing, and it fails no answer.
 import type { Chain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
 import { type Answer, headerName } from '../answer.ts'
 import type { Context } from '../context.ts'
 import type { ApiRequest } from '../request.ts'
 
-/** Adds why the answer lacks what waiting does not bring: no process indexes the chain. */
-export async function withReason(context: Context, { query }: ApiRequest, answer: Answer): Promise<Answer> {
-  const { headers } = answer
-  if (headers['X-Index-Complete'] !== 'false') return answer
+/** A header that says why the answer lacks what waiting does not bring: no process indexes the chain. Never fails. */
+export async function reasonHeader(context: Context, { query }: ApiRequest, { headers }: Answer) {
+  if (headers['X-Index-Complete'] !== 'false') return {}
   const asked = new URLSearchParams(query)
   // A cursor carries the chain, and clients may leave it out then.
   const usual = asked.has('cursor') ? [] : [context.chains.all[0]!.name]
   const named = headers['X-Index-Incomplete-Chains']?.split(', ') ?? asked.getAll('chain').filter(Boolean)
   const why = await whyNotIndexed(context, named.length === 0 ? usual : named)
-  return why === undefined ? answer : { ...answer, headers: { ...headers, 'X-Index-Incomplete-Reason': why } }
+  return why === undefined ? {} : { 'X-Index-Incomplete-Reason': why }
 }
 
-/** Undefined where a process indexes all of them. */
+/** Undefined where a process indexes all of them, or none can be asked. */
 async function whyNotIndexed({ chains, reportedChains }: Context, named: readonly string[]) {
-  const reported = (await reportedChains?.()) ?? []
-  const isIndexed = (chain: Chain): boolean => chains.configured.includes(chain) || reported.includes(chain.name)
-  const indexed = chains.all.filter(isIndexed)
-  const missing = named.flatMap(name => chains.parse(name) ?? []).filter(chain => !isIndexed(chain))
+  const unconfigured = named.flatMap(name => chains.parse(name) ?? []).filter(each => !chains.configured.includes(each))
+  if (unconfigured.length === 0) return undefined
+  const reported = reportedChains === undefined ? [] : await reportedChains().catch(() => undefined)
+  if (reported === undefined) return undefined
+  const missing = unconfigured.filter(chain => !reported.includes(chain.name))
+  const indexed = chains.all.filter(chain => chains.configured.includes(chain) || reported.includes(chain.name))
   // A service that serves an imported store has none.
   if (missing.length === 0 || indexed.length === 0) return undefined
   const list = (some: readonly Chain[]): string => some.map(headerName).join(', ')
