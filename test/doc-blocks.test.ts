@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
 import { createProgram } from '../src/cli/program.ts'
 import { loadConfig } from '../src/config/load.ts'
@@ -244,6 +244,12 @@ describe('the blocks of operators', { timeout: 180_000 }, () => {
       writeFileSync(join(place.directory, name), `address\n${contract}\n`)
     service = place.begin(['start', '--listen', '127.0.0.1:0'], { ALMANAC_KEY: key })
     environment = { ALMANAC_URL: await service.listening(), ALMANAC_KEY: key }
+    // What is backed up, copied and forgotten must be there.
+    await vi.waitFor(async () => {
+      const answer = await fetch(`${environment.ALMANAC_URL}/status`, { headers: { 'x-api-key': key } })
+      const { chains } = (await answer.json()) as { chains: Record<string, { complete: boolean }> }
+      expect(Object.values(chains).map(({ complete }) => complete)).toEqual([true, true])
+    }, 60_000)
   })
   afterAll(async () => {
     await place?.dispose()
