@@ -30,7 +30,8 @@ export type ThreadOptions = {
   background?: boolean
 }
 
-const silentMs = 10_000
+/** How long a thread may be silent. */
+export const silentMs = 10_000
 /** Looks in the longest silence that is allowed. The time in which this thread stood still itself does not count. */
 const looks = 10
 

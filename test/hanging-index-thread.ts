@@ -1,5 +1,5 @@
 // The indexing thread, which hangs where a file tells it to: in the middle of a backfill, say. A number in the file is the
-// milliseconds after which it goes on.
+// milliseconds after which it goes on. `status` in it: all but the status is answered while it is there.
 import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs'
 import { type IndexThreadData, startThread as startIndexing } from '../src/cli/service/index-chains.ts'
 
@@ -13,11 +13,14 @@ export type HangingData = IndexThreadData & {
 export async function startThread({ diary, hangs, ...data }: HangingData) {
   appendFileSync(diary, 'started\n')
   const methods = await startIndexing(data)
+  let owesStatus = false
   setInterval(() => {
-    if (!existsSync(hangs.file)) return
+    owesStatus = existsSync(hangs.file) && readFileSync(hangs.file, 'utf8') === 'status'
+    if (owesStatus || !existsSync(hangs.file)) return
     const untilMs = performance.now() + (Number(readFileSync(hangs.file, 'utf8')) || Number.POSITIVE_INFINITY)
     if (!hangs.again) rmSync(hangs.file)
     while (performance.now() < untilMs);
   }, 20)
-  return methods
+  const status = (): ReturnType<typeof methods.status> => (owesStatus ? new Promise(() => {}) : methods.status())
+  return { ...methods, status }
 }

@@ -1,7 +1,7 @@
 // The indexing thread hangs: operators hear of it in time, the thread is ended and started again, and nothing is lost.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -116,6 +116,29 @@ test('a thread that is busy for some seconds alarms nobody', {
   const asked = indexer.status()
   for (const endMs = performance.now() + 2_500; performance.now() < endMs; );
   expect(await asked).toMatchObject({ chains: { sim: { state: 'live' } }, indexer: { answers: true, restarts: 0 } })
+})
+
+test('a status that never comes is a silent indexer, though the thread lives, and no longer once it comes', {
+  timeout: 60_000,
+}, async () => {
+  const data = await world({ height: 20, again: true })
+  const indexer = await Indexer.start({ module, data, log, silentMsMax: 4_000 })
+  cleanups.push(() => indexer.close())
+  const told = async () => {
+    const { chains, indexer: thread } = await indexer.status()
+    return [chains.sim?.state === 'stalled', thread.answers, thread.restarts]
+  }
+  await vi.waitFor(async () => expect(await told()).toEqual([false, true, 0]), { timeout: 20_000 })
+  // At once: a file that is empty for a moment means another thing.
+  writeFileSync(`${data.hangs.file}.new`, 'status')
+  renameSync(`${data.hangs.file}.new`, data.hangs.file)
+  // However old the last one is when the next is asked for.
+  await delay(4_500)
+  expect(await told()).toEqual([false, true, 0])
+  await vi.waitFor(async () => expect(await told()).toEqual([true, false, 0]), { timeout: 10_000 })
+  expect((await indexer.status()).chains.sim).toMatchObject({ reason: 'The indexer does not answer.' })
+  rmSync(data.hangs.file)
+  await vi.waitFor(async () => expect(await told()).toEqual([false, true, 0]), { timeout: 10_000 })
 })
 
 test('after the third hang in a row the process exits, to be started again', { timeout: 60_000 }, async () => {

@@ -6,14 +6,12 @@ import type { EvmStatus } from '../../evm/create-evm.ts'
 import type { AskedBalances, AskedNonce, ChainId, Hash, IndexerStatus, NodeBalances, NodeBlock } from '../../model.ts'
 import type { AskTransaction } from '../../query/explain.ts'
 import { threadModule } from '../../threads.ts'
-import { type Far, type SupervisedOptions, SupervisedThread } from '../../worker-thread.ts'
+import { type Far, type SupervisedOptions, SupervisedThread, silentMs } from '../../worker-thread.ts'
 import { exitCodes } from '../current-process.ts'
 import type { IndexThread, IndexThreadData } from './index-chains.ts'
 
 /** Below the two seconds in which `/ready` and `/status` answer. */
 const answerMs = 1_500
-/** Of a start: on a busy machine chains may take a while. */
-const firstAnswerMs = 10_000
 /** A signal cannot cross threads: the call gives up there by itself, a little later than its caller. */
 const transactionMs = 15_000
 
@@ -27,22 +25,27 @@ type Last = { atMs: number; chains: EvmStatus }
 export class Indexer {
   readonly #thread: SupervisedThread<IndexThread>
   readonly #data: IndexThreadData
+  readonly #silentMsMax: number
   #last: Last | undefined
+  /** Since when it owes a status. */
+  #askedMs: number | undefined
 
   static async start(options: IndexThreadOptions): Promise<Indexer> {
     const module = threadModule('index-chains', import.meta.url)
     // What supervises the process starts it again.
     const giveUp = () => process.exit(exitCodes.tryLater)
     const thread = await SupervisedThread.start<IndexThread>({ name: 'The indexer', module, giveUp, ...options })
-    const indexer = new Indexer(thread, options.data)
-    // Who asks before its first answer would be shown no chain.
-    await within(firstAnswerMs, thread.far.status().then(indexer.#told), () => silent).catch(() => {})
+    const indexer = new Indexer(thread, options)
+    // Who asks before its first answer would be shown no chain. On a busy machine they may take a while.
+    await within(indexer.#silentMsMax, indexer.#ask(), () => silent).catch(() => {})
     return indexer
   }
 
-  private constructor(thread: SupervisedThread<IndexThread>, data: IndexThreadData) {
+  private constructor(thread: SupervisedThread<IndexThread>, options: IndexThreadOptions) {
+    const { data, silentMsMax = silentMs } = options
     this.#thread = thread
     this.#data = data
+    this.#silentMsMax = silentMsMax
   }
 
   /** Takes other endpoints, limits and paces. A thread that has ended starts again with them. */
@@ -58,28 +61,35 @@ export class Indexer {
 
   /**
    * What the thread last said where it does not answer soon: it may be in a long commit, or the machine is busy. Once
-   * it was silent for so long that it is ended: the same as stalled, with the reason.
+   * it was ended, or owes its status for as long as it may be silent: the same as stalled, with the reason.
    */
   async status(): Promise<{ chains: EvmStatus; indexer: IndexerStatus }> {
     const { restarts, reason } = this.#thread
     const known = { restarts, ...(reason === undefined ? {} : { last_restart: reason }) }
     try {
       // One that comes late is the next one's last.
-      const chains = await soon(this.far.status().then(this.#told))
+      const chains = await soon(this.#ask())
       return { chains, indexer: { answers: true, ...known } }
     } catch (error) {
       if (this.#thread.isReady) {
         // An error that it answers with is an answer.
         if (error !== silent) throw error
-        return { chains: this.#last?.chains ?? {}, indexer: { answers: true, ...known } }
+        if (performance.now() - (this.#askedMs ?? performance.now()) < this.#silentMsMax)
+          return { chains: this.#last?.chains ?? {}, indexer: { answers: true, ...known } }
       }
       return { chains: stalled(this.#last, silence(error)), indexer: { answers: false, ...known } }
     }
   }
 
-  readonly #told = (chains: EvmStatus): EvmStatus => {
-    this.#last = { atMs: performance.now(), chains }
-    return chains
+  async #ask(): Promise<EvmStatus> {
+    this.#askedMs ??= performance.now()
+    try {
+      const chains = await this.far.status()
+      this.#last = { atMs: performance.now(), chains }
+      return chains
+    } finally {
+      this.#askedMs = undefined
+    }
   }
 
   /** Empty where the thread does not answer: its counts have gone, or come later. */
