@@ -56,6 +56,7 @@ walkConsole(walk => {
       await show(page, data!)
       await page.locator('h1').waitFor({ ...patience, state: 'attached' })
       if (!asksNothing.includes(name)) await page.locator('.skeleton i').first().waitFor(patience)
+      expect([name, await page.evaluate(undrawn)]).toEqual([name, 0])
       await fits(page, `${name}-loading`)
     }
   })
@@ -133,6 +134,10 @@ const isInView = `element => {
   const { top, bottom } = element.getBoundingClientRect()
   return top >= 0 && bottom <= innerHeight
 }`
+
+/** Shapes without anything to see in them. */
+const undrawn = `[...document.querySelectorAll('.skeleton i')]
+  .filter(each => [undefined, '::before'].every(part => getComputedStyle(each, part).backgroundColor === 'rgba(0, 0, 0, 0)')).length`
 
 /** What the keyboard should come to, in the order of the page. */
 const focusable = `() => [...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex="0"]')]
