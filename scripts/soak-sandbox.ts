@@ -3,7 +3,7 @@
 //   npm run soak:sandbox -- --minutes 5 --busy 2
 //
 // Ends with exit code 1 where a request failed, a chain or the Solana network stood still for half a minute, or a node
-// had to be started again; and at any alarm, since nothing is wrong with a sandbox: a problem of `/ready`, a chain that
+// had to be started again; with `--alarms` at any alarm, since nothing is wrong with a sandbox: a problem of `/ready`, a chain that
 // is stalled or was live and is not, a line of the log at the level warn or above. `--busy`: so many loops compete for
 // the processors meanwhile.
 import { spawn } from 'node:child_process'
@@ -15,7 +15,11 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 
 const { values: options } = parseArgs({
-  options: { minutes: { type: 'string', default: '5' }, busy: { type: 'string', default: '0' } },
+  options: {
+    minutes: { type: 'string', default: '5' },
+    busy: { type: 'string', default: '0' },
+    alarms: { type: 'boolean', default: false },
+  },
 })
 const soakMs = Number(options.minutes) * 60_000
 const startedWithinMs = 150_000
@@ -67,8 +71,11 @@ try {
     saidMs = performance.now()
     say(`${Math.round((saidMs - begunMs) / 1_000)} s, ${requests} requests, ${heightsText(heights)}`)
   }
-  failures.push(...(printed.match(/.*"level":"(warn|error|fatal)".*/g) ?? []))
-  failures.push(...[...alarms].map(([alarm, times]) => `${alarm}, seen ${times} times`))
+  failures.push(...(printed.match(/.*Sandbox (traffic|node) .*/g) ?? []))
+  if (options.alarms) {
+    failures.push(...(printed.match(/.*"level":"(warn|error|fatal)".*/g) ?? []))
+    failures.push(...[...alarms].map(([alarm, times]) => `${alarm}, seen ${times} times`))
+  }
   say(`${requests} requests in ${Math.round((performance.now() - begunMs) / 1_000)} s, ${heightsText(heights)}`)
   for (const failure of failures) say(`failed: ${failure}`)
 } finally {

@@ -155,7 +155,7 @@ walkConsole(walk => {
     await chain.selectOption('bsc')
     await page.getByRole('textbox', { name: 'address' }).fill(seeded.collection)
     await page.getByRole('button', { name: 'Send' }).click()
-    await page.getByText('bsc is not configured here').waitFor(patience)
+    await page.locator('.badge', { hasText: 'bsc is not configured here' }).waitFor(patience)
     await accept(page, 'not-configured')
 
     await page.goto(`${walk.world.url}/#/explore/wallet`)

@@ -1,5 +1,5 @@
 // Makes what the suites of one run share, and removes it after the last of them: a folder, and the service in one bundle.
-// Vitest calls both for each of its projects, in a process whose environment those of the suites inherit.
+// Vitest calls both, in a process whose environment those of the suites inherit.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +8,6 @@ import { bundleService } from './bundled-service.ts'
 const made: string[] = []
 
 export async function setup(): Promise<void> {
-  if (process.env.ALMANAC_TESTS_SHARED !== undefined) return
   const service = await bundleService()
   const shared = mkdtempSync(join(tmpdir(), 'almanac-shared-'))
   made.push(service, shared)
