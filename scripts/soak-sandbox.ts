@@ -3,9 +3,9 @@
 //   npm run soak:sandbox -- --minutes 5 --busy 2
 //
 // Ends with exit code 1 where a request failed, a chain or the Solana network stood still for half a minute, or a node
-// had to be started again; with `--alarms` at any alarm, since nothing is wrong with a sandbox: a problem of `/ready`, a chain that
-// is stalled or was live and is not, a line of the log at the level warn or above. `--busy`: so many loops compete for
-// the processors meanwhile.
+// had to be started again. With `--alarms` also at any alarm, since nothing is wrong with a sandbox: a problem of
+// `/ready`, a chain that is stalled or was live and is not, a line of the log at the level warn or above. `--busy`: so
+// many loops compete for the processors meanwhile.
 import { spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
