@@ -44,6 +44,8 @@ export function simulatedChain(node: SimNode): Chain {
   return { ...defineChain({ name: 'sim', id: chainId }), finalityDepth }
 }
 
+const storeOf = new WeakMap<ChainIndexer, Store>()
+
 export function startIndexer(
   node: SimNode,
   store: Store,
@@ -73,6 +75,7 @@ export function startIndexer(
     log: createLog({ level: (process.env.ALMANAC_TEST_LOG as 'debug' | undefined) ?? 'silent', format: 'text' }),
     metrics: createEvmMetrics(),
   })
+  storeOf.set(indexer, store)
   indexer.start()
   return {
     indexer,
@@ -84,13 +87,15 @@ export function startIndexer(
   }
 }
 
-/** Waits until the chain is live and complete up to the simulator's head. */
+/** Waits until the chain is live and complete up to the simulator's head, with its blocks: it stays live through a reorg. */
 export async function caughtUp(indexer: ChainIndexer, node: SimNode, timeoutMs = patienceMs): Promise<void> {
   const deadline = Date.now() + timeoutMs
   for (;;) {
     const status = await indexer.status()
-    if (status.state === 'live' && status.complete && status.head === node.chain.head && status.lag_seconds === 0)
-      return
+    const isThere = status.state === 'live' && status.complete && status.head === node.chain.head
+    const hot = (await storeOf.get(indexer)?.hotBlocks(simulatedChain(node).id)) ?? []
+    const isSame = hot.every(({ number, hash }) => node.chain.hashOf(number) === hash)
+    if (isThere && isSame && status.lag_seconds === 0) return
     if (Date.now() > deadline)
       throw new Error(`not caught up: ${JSON.stringify({ ...status, covered: status.covered.slice(0, 5) })}`)
     await new Promise(resolve => setTimeout(resolve, 20))

@@ -260,7 +260,7 @@ describe.each(solanaNodes)('over subscriptions, from $name', { timeout: 180_000 
     proxy.socketsDown = true
     await wallet.mintTo(owner.address, mint, 2_000_000n)
     await expect.poll(() => network.status().watched?.connected).toBe(false)
-    expect(network.status().state).toBe('stalled')
+    await expect.poll(() => network.status().state).toBe('stalled')
     proxy.socketsDown = false
     await expect.poll(() => network.status().watched?.connected).toBe(true)
     await expect.poll(async () => (await ask(owner.address)).tokens[0]?.amount).toBe('3')
