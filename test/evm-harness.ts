@@ -87,7 +87,7 @@ export function startIndexer(
   }
 }
 
-/** Waits until the chain is live and complete up to the simulator's head, with its blocks: it stays live through a reorg. */
+/** Waits until the chain is live and complete up to the simulator's head, and its blocks are stored. */
 export async function caughtUp(indexer: ChainIndexer, node: SimNode, timeoutMs = patienceMs): Promise<void> {
   const deadline = Date.now() + timeoutMs
   for (;;) {

@@ -164,8 +164,8 @@ export function isConnected({ evidence }: { evidence: Evidence }): boolean {
 }
 
 /**
- * Drops pending ranges whose last block is no longer the chain's, and those that nobody has any more: of a file that was
- * refused after its rows were stored. The others are filled again.
+ * Drops pending ranges whose last block is no longer the chain's, and those that nobody has any more: of a file that
+ * was refused after its rows were stored. The others are filled again.
  */
 export async function dropLostRanges(
   { chain, rpc, store, bulk }: Pick<LinkOptions, 'chain' | 'rpc' | 'store' | 'bulk'>,
