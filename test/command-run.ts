@@ -2,7 +2,7 @@
 // simulated chains.
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -91,6 +91,15 @@ export class CommandPlace {
     // JSON is YAML, and quoted addresses stay texts in both.
     const settings = { chains, ...(store && { store }), ...(limits && { limits }) }
     writeFileSync(join(this.directory, 'almanac.yaml'), JSON.stringify(settings))
+  }
+
+  /** A folder with the command `almanac` for shells, in place of one that is installed. */
+  install(): string {
+    const folder = join(this.directory, 'bin')
+    mkdirSync(folder)
+    const script = `#!/bin/sh\nexec "${process.execPath}" "${almanacMain}" "$@"\n`
+    writeFileSync(join(folder, 'almanac'), script, { mode: 0o755 })
+    return folder
   }
 
   begin(parameters: readonly string[], environment?: Environment): CommandRun {

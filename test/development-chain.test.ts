@@ -1,9 +1,8 @@
 // The guide to development chains, followed from top to bottom on a real node, which is reverted and then replaced by
 // a new chain of the same id.
 import { execFile } from 'node:child_process'
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { loadCollections } from '../sandbox/src/collections.ts'
@@ -49,16 +48,6 @@ async function deploy(tokens: number): Promise<string> {
   return contract.address
 }
 
-/** Stands for what is installed. */
-function installed(): string {
-  const folder = join(place.directory, 'bin')
-  mkdirSync(folder)
-  const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
-  writeFileSync(join(folder, 'almanac'), `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`)
-  chmodSync(join(folder, 'almanac'), 0o755)
-  return folder
-}
-
 test.skipIf(evmNodeKind === undefined)('a contract of your own answers, also after a revert and a reset', async () => {
   expect([settings, started, asked, reset].map(block => block!.language)).toEqual(['yaml', 'sh', 'sh', 'sh'])
   expect(others).toEqual([])
@@ -67,7 +56,7 @@ test.skipIf(evmNodeKind === undefined)('a contract of your own answers, also aft
     join(place.directory, 'almanac.yaml'),
     settings!.text.replace(ownNode, `http://127.0.0.1:${relay.port}`),
   )
-  const path = `${installed()}:${process.env.PATH}`
+  const path = `${place.install()}:${process.env.PATH}`
   const [exported, start] = commandsOf(started!.text) as [string, string]
   const begin = (command: string) => {
     const line = `${exported}\nexec ${command}`

@@ -2,10 +2,9 @@
 // service, or in the test or soak named below, or is read by the program it is for, or stands here with the reason why
 // it cannot run. A new block fails until one of these is true of it. Settings of proxies: `proxy-guide.test.ts`.
 import { spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -212,6 +211,7 @@ function unknownIn(program: Command, line: string): string[] {
 
 describe('the blocks of operators', { timeout: 180_000 }, () => {
   let place: CommandPlace
+  let bin: string
   let nodes: SimNode[] = []
   let service: CommandRun
   let server: PostgresServer
@@ -233,11 +233,7 @@ describe('the blocks of operators', { timeout: 180_000 }, () => {
     transaction = first![1][0]!.transactionHash
     place.configure({ eth: { rpc: eth.url, index: 'full' }, polygon: { rpc: polygon.url, index: 'full' } })
     mkdirSync(join(place.directory, 'backups'))
-    mkdirSync(join(place.directory, 'bin'))
-    const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
-    const program = join(place.directory, 'bin/almanac')
-    writeFileSync(program, `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`)
-    chmodSync(program, 0o755)
+    bin = place.install()
     writeFileSync(join(place.directory, 'names.csv'), `address,label\n${contract},Somebody\n`)
     writeFileSync(join(place.directory, 'names.json'), JSON.stringify({ [contract]: 'Somebody' }))
     for (const name of ['verified.csv', 'spam.csv'])
@@ -275,7 +271,7 @@ describe('the blocks of operators', { timeout: 180_000 }, () => {
   async function run(command: string): Promise<Ended> {
     const words = wordsOf(command)
     if (words?.[0] === 'almanac') return await runHere(words.slice(1), place.directory, environment)
-    const env = { ...environment, PATH: `${join(place.directory, 'bin')}:${process.env.PATH}` }
+    const env = { ...environment, PATH: `${bin}:${process.env.PATH}` }
     const { status, stdout, stderr } = spawnSync('sh', ['-euc', command], {
       cwd: place.directory,
       encoding: 'utf8',

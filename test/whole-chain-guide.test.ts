@@ -1,9 +1,8 @@
 // The commands and settings of the guide to whole chains, run as they stand there: a simulated chain stands for
 // Ethereum, with a pruned node and files for what the node has dropped.
 import { execFile } from 'node:child_process'
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { chainsOf, cleanups, place } from './chain-commands.ts'
@@ -16,16 +15,6 @@ const blocksOf = (language: string) =>
 /** What fetches files, and what runs beside a service, is known to doc-blocks.test.ts. */
 const commands = blocksOf('sh').filter(text => /^almanac (history|config)/.test(text))
 const settings = blocksOf('yaml')
-
-/** Stands for what is installed. */
-function installed(): string {
-  const folder = join(place.directory, 'bin')
-  mkdirSync(folder)
-  const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
-  writeFileSync(join(folder, 'almanac'), `#!/bin/sh\nexec "${process.execPath}" "${main}" "$@"\n`)
-  chmodSync(join(folder, 'almanac'), 0o755)
-  return folder
-}
 
 const file = () => join(place.directory, 'almanac.yaml')
 
@@ -49,7 +38,7 @@ test('files are checked, planned and indexed by the commands of the guide', { ti
   expect(example).toContain(history)
   writeFileSync(file(), example)
   const { PATH, NODE_COMPILE_CACHE } = process.env
-  const env = { PATH: `${installed()}:${PATH}`, NODE_COMPILE_CACHE, HISTORY: history }
+  const env = { PATH: `${place.install()}:${PATH}`, NODE_COMPILE_CACHE, HISTORY: history }
   const run = async (command: string) =>
     (await promisify(execFile)('sh', ['-euc', command], { cwd: place.directory, env })).stdout
   expect(commands).toHaveLength(2)
