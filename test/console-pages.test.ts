@@ -120,6 +120,21 @@ walkConsole(walk => {
     await accept(page, 'contract-on-demand')
   })
 
+  test('a history that fills while the head stands still is asked for until it is whole', async () => {
+    const page = await open('/chain/picked')
+    let answers = 0
+    await page.route(`**/${walk.world.unasked}/transfers*`, async route => {
+      const response = await route.fetch()
+      const headers = { ...response.headers(), 'x-index-complete': `${++answers > 2}` }
+      await route.fulfill({ response, headers })
+    })
+    await page.goto(`${walk.world.url}/#/contract/picked/${walk.world.unasked}`)
+    const history = page.locator('.facts div', { hasText: 'History' }).locator('dd')
+    await history.getByText('not complete yet').waitFor(patience)
+    await history.getByText('complete', { exact: true }).waitFor(patience)
+    expect(answers).toBeGreaterThan(2)
+  })
+
   test('pages of transfers stand in the address: newer, older, reload and Back', async () => {
     const page = await open(`/contract/eth/${seeded.collection}`)
     const onPage = (number: number) => page.getByText(`page ${number}`, { exact: true }).waitFor(patience)

@@ -20,12 +20,10 @@ import { cursorOf } from '../state/page-trail.ts'
 import { hrefOf, route } from '../state/route.ts'
 import { type Schemas, service } from '../state/service.ts'
 import { type Answered, type AnswerState, useAnswer } from '../state/use-answer.ts'
+import { useAskAgain } from '../state/use-ask-again.ts'
 
 type Explained = Schemas['Explanation']
 type Transfers = Schemas['NamedTransferCollection'] & { index_complete?: boolean }
-
-/** What a contract says of itself is read soon after its transfers: it is asked for again until then. */
-const readAgain = { everyMs: 1_500, times: 8 }
 
 export function ContractPage({ chain, address }: { chain: string; address: string }) {
   const asked = readListQuery(route.value.query)
@@ -34,7 +32,10 @@ export function ContractPage({ chain, address }: { chain: string; address: strin
   const state = useAnswer(JSON.stringify([asked.values, head]), signal =>
     askTransfers({ address, chain, ...asked.values }, signal),
   )
-  const { answered } = state.value
+  const { answered, again } = state.value
+  const isIncomplete = asked.isNewest && answered?.response.headers.get('x-index-complete') === 'false'
+  // Not only with a new head: history fills also where the head stands still.
+  useAskAgain(isIncomplete && status.value?.chains[chain] !== undefined, answered, again)
   const explained = useExplanation(chain, address, answered ?? state.value.problem)
   const fresh = useFresh(answered?.data.result, asked.isNewest)
   return (
@@ -70,17 +71,9 @@ function useExplanation(chain: string, address: string, came: object | undefined
     service.GET('/explain/{chain}/{contract}', { params: { path: { chain, contract: address } }, signal }),
   )
   const { answered, again } = told.value
-  const tries = useRef(0)
+  // What a contract says of itself is read soon after its transfers.
   const isUnread = answered?.data.read_at === null && answered.data.index.transfers > 0
-  const isLive = status.value?.chains[chain] !== undefined
-  useEffect(() => {
-    if (!isUnread || !isLive || tries.current >= readAgain.times) return
-    const timer = setTimeout(() => {
-      tries.current++
-      again?.()
-    }, readAgain.everyMs)
-    return () => clearTimeout(timer)
-  }, [answered, isUnread, isLive])
+  useAskAgain(isUnread && status.value?.chains[chain] !== undefined, answered, again)
   return answered?.data
 }
 
