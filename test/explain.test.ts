@@ -84,8 +84,8 @@ describe('on the command line', () => {
       const counts = metrics.matchAll(/^almanac_evm_rpc_requests_total\{chain="sim".*\} (\d+)$/gm)
       return node.endpoints[0]!.requests - [...counts].reduce((sum, [, count]) => sum + Number(count), 0)
     }
-    // Requests go on meanwhile; one that nobody counts would stay.
-    await expect.poll(uncounted).toBe(0)
+    // Requests go on meanwhile; one that nobody counts would stay. One given up is counted, and may not have arrived.
+    await expect.poll(uncounted).toBeLessThanOrEqual(0)
     // `ops_open` opens what is known, not what has to be asked of nodes.
     expect((await fetch(`${url}/status`)).status).toBe(200)
     expect((await fetch(path)).status).toBe(401)
