@@ -269,6 +269,8 @@ export function parseChainText(text: string): { name: string } | { id: number } 
 /** Every chain that requests of this instance may name: the built-in chains, then the operator's own. */
 export class ChainTable {
   readonly all: readonly Chain[]
+  /** The one that a request means which names none. */
+  readonly usual: Chain
   /** The operator's own. */
   readonly added: readonly Chain[]
   /** Those that the operator wants indexed, whether or not a node ever answered. */
@@ -279,6 +281,7 @@ export class ChainTable {
   constructor(added: readonly Chain[] = [], configured: readonly string[] = []) {
     this.added = added
     this.all = [...builtInChains, ...added]
+    this.usual = this.all[0]!
     this.configured = this.all.filter(({ name }) => configured.includes(name))
     this.#byName = new Map(this.all.map(chain => [chain.name.toLowerCase(), chain]))
     this.#byId = new Map(this.all.map(chain => [chain.id, chain]))

@@ -106,7 +106,7 @@ export const contractMetadataList: RouteParts = {
 /** Reads the parameters that both share, and returns what answers for one contract. */
 function answerOf(context: Context, request: ApiRequest, { key }: Admission) {
   const { store, chains, freshen, settings } = context
-  const chain = new QueryText(request.query).optional(metadataParameters(chains).chain) ?? chains.all[0]!
+  const chain = new QueryText(request.query).optional(metadataParameters(chains).chain) ?? chains.usual
   const options = { key, freshen, freshenWaitMs: freshenWaitMsOf(request, settings) }
   return (contract: Address) => metadataOf(store, { chain: chain.id, contract }, options)
 }

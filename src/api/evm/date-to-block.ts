@@ -54,7 +54,7 @@ async function answer(
   { chain: chainOf, date }: ReturnType<typeof parametersOf>,
 ) {
   const query = new QueryText(request.query)
-  const chain = (query.optional(chainOf) ?? chains.all[0]!).id
+  const chain = (query.optional(chainOf) ?? chains.usual).id
   const seconds = query.optional(date)
   if (seconds === undefined) throw unacceptable('date', date.accepts)
   const { block, parentHash, exact } = await findBlock(store, { chain, seconds }, freshen?.block)

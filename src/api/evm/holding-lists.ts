@@ -187,7 +187,7 @@ class HoldingPages<Row, Key> {
     const { list, query: names, subjectOf } = this.#list
     const subject = subjectOf(request, parameters)
     const chain = query.optional(parameters.chain)
-    const chainId = (chain ?? this.#context.chains.all[0]!).id
+    const chainId = (chain ?? this.#context.chains.usual).id
     const filter = readFilter(query, parameters, names)
     const isCounted = names.includes('disableTotal') && query.optional(parameters.disableTotal) === false
     const text = query.optional(parameters.cursor)

@@ -119,7 +119,7 @@ function statsRoute({ id, summary, description, schema, path, hasPast, ask }: St
     answer: holdingAnswer(async asked => {
       const { context, request, parameters } = asked
       const query = new QueryText(request.query)
-      const chain = (query.optional(parameters.chain) ?? context.chains.all[0]!).id
+      const chain = (query.optional(parameters.chain) ?? context.chains.usual).id
       const atBlock = hasPast ? await readAtBlock(query, parameters, context, chain) : undefined
       return await ask({ ...asked, chain, atBlock })
     }),

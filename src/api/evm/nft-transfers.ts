@@ -202,7 +202,7 @@ class TransferPages {
       list: 'contract-transfers',
       subject: contract.slice(2),
       contract,
-      chain: (chain ?? this.#context.chains.all[0]!).id,
+      chain: (chain ?? this.#context.chains.usual).id,
       order: version !== 'v2' && query.optional(parameters.order) === 'ASC' ? 'asc' : 'desc',
       format: query.optional(parameters.format) ?? 'decimal',
       limit: query.optional(parameters.limit) ?? this.#context.settings.pageSizeMax,

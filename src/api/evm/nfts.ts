@@ -62,7 +62,7 @@ async function askOne({ context, request, parameters, dialect, options }: AskedH
   const contract = readParameter(parameters.address, request.pathParameter('address'))
   const tokenId = readParameter(parameters.tokenId, request.pathParameter('token_id'))
   const query = new QueryText(request.query)
-  const chain = (query.optional(parameters.chain) ?? context.chains.all[0]!).id
+  const chain = (query.optional(parameters.chain) ?? context.chains.usual).id
   const format = query.optional(parameters.format) ?? 'decimal'
   const { normalizeMetadata } = readFilter(query, parameters, ofOne)
   const answer = await context.holdings.nfts({ chain, tokens: [{ contract, tokenId }] }, options)
@@ -75,7 +75,7 @@ async function askOne({ context, request, parameters, dialect, options }: AskedH
 }
 
 async function askMany({ context, request, parameters, dialect, options }: AskedHolding): Promise<HoldingAnswer> {
-  const chain = (new QueryText(request.query).optional(parameters.chain) ?? context.chains.all[0]!).id
+  const chain = (new QueryText(request.query).optional(parameters.chain) ?? context.chains.usual).id
   // A client that sends its body slowly does not take a slot meanwhile.
   const { tokens, normalizeMetadata } = bodyOf(await context.queue.withoutSlot(() => request.readJson(bodyBytesMax)))
   const answer = await context.holdings.nfts({ chain, tokens }, options)

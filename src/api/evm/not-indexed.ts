@@ -11,7 +11,7 @@ export async function reasonHeader(context: Context, { query }: ApiRequest, { he
   if (headers['X-Index-Complete'] !== 'false') return {}
   const asked = new URLSearchParams(query)
   // A cursor carries the chain, and clients may leave it out then.
-  const usual = asked.has('cursor') ? [] : [context.chains.all[0]!.name]
+  const usual = asked.has('cursor') ? [] : [context.chains.usual.name]
   const named = headers['X-Index-Incomplete-Chains']?.split(', ') ?? asked.getAll('chain').filter(Boolean)
   const why = await whyNotIndexed(context, named.length === 0 ? usual : named)
   return why === undefined ? {} : { 'X-Index-Incomplete-Reason': why }

@@ -220,7 +220,7 @@ class ListPages {
       ...(this.#list.hasBounds ? askedBounds(query, parameters) : {}),
       ...carriedSubject(of),
       of,
-      chain: (chain ?? this.#context.chains.all[0]!).id,
+      chain: (chain ?? this.#context.chains.usual).id,
       order: query.optional(parameters.order) === 'ASC' ? 'asc' : 'desc',
       format: query.optional(parameters.format) ?? 'decimal',
       limit: query.optional(parameters.limit) ?? pageSizeMax,
