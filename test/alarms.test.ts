@@ -38,7 +38,7 @@ async function startNode(chainId: number, ageSeconds = 0): Promise<SimNode> {
 }
 
 /** A machine that is too busy for the nodes is a reason. */
-const isBusy = (reason = ''): boolean => /timeout/.test(reason)
+const isBusy = (reason = ''): boolean => /in time/.test(reason)
 
 async function look(): Promise<Look> {
   const [status, ready] = await Promise.all([fetch(`${url}/status`, { headers }), fetch(`${url}/ready`)])

@@ -333,7 +333,7 @@ describe('mistakes', () => {
     const { code, stdout, stderr } = await place.run([command, '--chain', 'sim', '--from', '0', '--to', '9'])
     expect({ code, stdout }).toEqual({ code: 75, stdout: '' })
     expect(stderr).toMatch(
-      /^Error: sim endpoint 127\.0\.0\.1:\d+ failed .*ECONNREFUSED.*\nTry: {3}check that the node runs/,
+      /^Error: sim endpoint 127\.0\.0\.1:\d+ did not answer .*ECONNREFUSED.*\nTry: {3}check that the node runs/,
     )
   })
 })

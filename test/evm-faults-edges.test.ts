@@ -198,7 +198,7 @@ describe('endpoints', () => {
   test('the only one is silent: a reason stands there after the first time-out', async () => {
     const { node, store, indexer } = await run({ endpoints: [{ faults: [{ kind: 'hang', rate: 1 }] }] })
     const { reason } = await until(indexer, ({ state }) => state === 'stalled', 10_000)
-    expect(reason).toMatch(/endpoint 127\.0\.0\.1:\d+ failed eth_chainId \(timeout\)/)
+    expect(reason).toMatch(/endpoint 127\.0\.0\.1:\d+ did not answer eth_chainId in time/)
     node.endpoints[0]!.faults = []
     await caughtUp(indexer, node)
     await expectFullTruth(store, node.chain, 0)

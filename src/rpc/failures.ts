@@ -78,15 +78,13 @@ export type FailureContext = {
 }
 
 export function rpcError(failure: RpcFailure, { chain, said, retryAfterMs, rule }: FailureContext): AlmanacError {
-  const { endpoint, method, kind, status } = failure
+  const { endpoint, method, kind } = failure
   const { code, retryable, hint, retryAfterMs: laterMs }: FailureRule = { ...rules[kind], ...rule }
-  const how =
-    status === undefined || status === 200 ? `failed ${method} (${kind})` : `answered ${status} to ${method} (${kind})`
   const isOther = kind === 'wrong-chain'
   const message =
     kind === 'no-endpoint'
       ? `No ${chain} endpoint answers ${method}.`
-      : `${chain} endpoint ${endpoint} ${isOther ? said : how}.`
+      : `${chain} endpoint ${endpoint} ${isOther ? said : howOf(failure)}.`
   const comeBackMs = retryAfterMs ?? laterMs
   return new AlmanacError(code, message, {
     ...(isOther ? {} : { cause: new Error(said) }),
@@ -96,6 +94,13 @@ export function rpcError(failure: RpcFailure, { chain, said, retryAfterMs, rule 
     ...(hint === undefined ? {} : { hint }),
     ...(comeBackMs === undefined ? {} : { retryAfterMs: comeBackMs }),
   })
+}
+
+function howOf({ method, kind, status }: RpcFailure): string {
+  const answered = status === undefined || status === 200 ? undefined : `answered ${status} to ${method}`
+  if (kind === 'transport') return answered ?? `did not answer ${method}`
+  if (kind === 'timeout') return answered ?? `did not answer ${method} in time`
+  return `${answered ?? `failed ${method}`} (${kind})`
 }
 
 /** The failure of an error that `rpcError` made; undefined for any other error. */

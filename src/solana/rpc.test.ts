@@ -54,7 +54,7 @@ test('a node that never answers is named, and another one is asked instead', asy
   const [silent, good] = [await node(undefined), await node({ slot: 1_000, lamports: 7 })]
   await expect(lamports(connect([silent], { timeoutMs: 200 }))).rejects.toMatchObject({
     code: 'upstream_failed',
-    message: `solana devnet endpoint ${new URL(silent).host} failed getMultipleAccounts (timeout).`,
+    message: `solana devnet endpoint ${new URL(silent).host} did not answer getMultipleAccounts in time.`,
     cause: { message: 'no whole answer within 200 ms' },
   })
   expect(await lamports(connect([silent, good], { timeoutMs: 200 }))).toBe(7n)

@@ -188,7 +188,7 @@ test('while every endpoint rests it fails at once, and says when to come back', 
   expect((error as Error).message).toBe('No solana devnet endpoint answers getMultipleAccounts.')
   expect((error as { retryAfterMs: number }).retryAfterMs).toBeGreaterThanOrEqual(100)
   expect((error as { cause: Error }).cause.message).toBe(
-    `solana devnet endpoint ${new URL(node.url).host} answered 503 to getMultipleAccounts (transport): HTTP status 503`,
+    `solana devnet endpoint ${new URL(node.url).host} answered 503 to getMultipleAccounts: HTTP status 503`,
   )
   expect(node.requests()).toBe(sent)
 })

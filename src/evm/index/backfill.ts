@@ -3,7 +3,7 @@
 // stored.
 import { pause } from '../../abort.ts'
 import { missingIntervals, weakestEvidence, weakestOf } from '../../coverage.ts'
-import { AlmanacError, messageOf } from '../../errors.ts'
+import { AlmanacError, messageWithCauses } from '../../errors.ts'
 import type { Evidence, Hash, Interval } from '../../model.ts'
 import { rpcFailureOf } from '../../rpc/failures.ts'
 import { activityOfBlock, joinActivity } from '../../store/packed-activity.ts'
@@ -198,7 +198,7 @@ export function hotBlocksOf(range: DecodedRange): HotBlock[] {
 
 /** What failed, then what the node said, then what to do about it. */
 export function reasonOf(error: unknown): string {
-  const cause = error instanceof Error && error.cause !== undefined ? ` (${messageOf(error.cause)})` : ''
+  const said = messageWithCauses(error)
   const hint = error instanceof AlmanacError && error.hint !== undefined ? ` Try: ${error.hint}` : ''
-  return `${messageOf(error)}${cause}${hint}`
+  return hint === '' || said.endsWith('.') ? `${said}${hint}` : `${said}.${hint}`
 }

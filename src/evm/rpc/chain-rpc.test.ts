@@ -28,7 +28,7 @@ const others: Server[] = []
 async function start(faults: readonly (readonly Fault[])[], options: Partial<ChainRpcOptions> = {}): Promise<void> {
   node = await startSimNode({ chain: { height: 300, seed: 8 }, endpoints: faults.map(list => ({ faults: list })) })
   const endpoints = node.endpoints.map(({ url }) => ({ url: `${url}/v3/${secret}?apikey=${secret}` }))
-  rpc = new ChainRpc({ chain: { name: 'eth', id: 1 }, endpoints, timeoutMs: 2_000, ...options })
+  rpc = new ChainRpc({ chain: { name: 'eth', id: 1 }, endpoints, timeoutMs: 10_000, ...options })
 }
 
 afterEach(async () => {

@@ -24,7 +24,7 @@ async function start(faults: readonly (readonly Fault[])[], clock?: Clock): Prom
   const chain = { height: 1_400, transactionsPerBlock: 1, seed: 8 }
   node = await startSimNode({ chain, endpoints: faults.map(list => ({ faults: list })) })
   const endpoints = node.endpoints.map(({ url }) => ({ url }))
-  rpc = new ChainRpc({ chain: { name: 'eth', id: 1 }, endpoints, timeoutMs: 2_000, clock })
+  rpc = new ChainRpc({ chain: { name: 'eth', id: 1 }, endpoints, timeoutMs: 10_000, clock })
 }
 
 const logsOf = (from: number, to: number) => ({
