@@ -135,6 +135,15 @@ walkConsole(walk => {
     expect(answers).toBeGreaterThan(2)
   })
 
+  test('a wallet whose address names no chain opens where it is active', async () => {
+    const page = await open(`/wallet/${seeded.alice}/nfts`)
+    const chains = page.getByRole('navigation', { name: 'Chains' })
+    await expect.poll(() => chains.getByRole('link').first().textContent(), patience).toBe('eth')
+    expect(await chains.locator('[aria-current]').textContent()).toBe('eth')
+    await page.locator('tbody tr').first().waitFor(patience)
+    expect(await chains.getByRole('link').allTextContents()).toEqual(expect.arrayContaining(['polygon', 'sim']))
+  })
+
   test('pages of transfers stand in the address: newer, older, reload and Back', async () => {
     const page = await open(`/contract/eth/${seeded.collection}`)
     const onPage = (number: number) => page.getByText(`page ${number}`, { exact: true }).waitFor(patience)

@@ -5,7 +5,6 @@ import { Lazy, lazily } from './lazy.tsx'
 import { NotFound } from './pages/not-found.tsx'
 import { Overview } from './pages/overview.tsx'
 import { shortText } from './quantities.ts'
-import { firstChain } from './state/live.ts'
 import type { Route } from './state/route.ts'
 
 type Shown = {
@@ -81,7 +80,7 @@ export function pageOf({ parts, query }: Route): Shown {
       }
     }
     case 'wallet': {
-      const chain = query.get('chain') ?? firstChain()
+      const chain = query.get('chain') ?? undefined
       const list = walletTitles[second] ?? 'wallet'
       return {
         title: [shortText(first), list],

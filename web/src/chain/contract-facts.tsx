@@ -37,7 +37,10 @@ export function ContractFacts({ explained, response }: { explained: Explained; r
       </Fact>
       {evidence !== undefined && (
         <Fact title="Evidence">
-          <span title={evidence.meaning}>{evidence.title}</span>
+          <span title={evidence.meaning}>
+            {evidence.title}
+            {new Set(index.covered.map(({ evidence }) => evidence)).size > 1 && <small class="soft"> weakest</small>}
+          </span>
         </Fact>
       )}
       {created !== null && (

@@ -34,13 +34,12 @@ export function ContractHeading({ chain, address, here, row, explained, titled }
   const label = explained?.labels.find(({ shown }) => shown)?.label
   useTitle(name ?? label, titled)
   return (
-    <>
+    <header class="about">
       <div class="heading">
         <h1>{nameText(name, explained?.symbol ?? row?.symbol ?? row?.token_symbol) ?? label ?? shortText(address)}</h1>
         <span class="marks">
           {row !== undefined ? <Marks of={row} /> : explained !== undefined && <Marks of={marksOf(explained)} />}
         </span>
-        <ContractViews chain={chain} address={address} here={here} />
       </div>
       <p class="subject">
         <ChainLink name={chain} />
@@ -48,7 +47,8 @@ export function ContractHeading({ chain, address, here, row, explained, titled }
         <a href={hrefOf(['wallet', address], { chain })}>View as wallet</a>
         <a href={hrefOf(['explore', 'transfers'], { address, chain })}>Open in explorer</a>
       </p>
-    </>
+      <ContractViews chain={chain} address={address} here={here} />
+    </header>
   )
 }
 

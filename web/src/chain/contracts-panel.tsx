@@ -11,12 +11,13 @@ import { ReferenceText } from '../parts/reference-text.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
 import { Table } from '../parts/table.tsx'
 import { CoverageBar, coveredBlocks } from '../proof-map/coverage-bar.tsx'
-import { countText, percentText } from '../quantities.ts'
+import { countText, percentText, shortText } from '../quantities.ts'
 import type { LiveChain } from '../state/live.ts'
 import { cursorOf } from '../state/page-trail.ts'
 import { goTo, hrefOf, route } from '../state/route.ts'
 import { type Schemas, service } from '../state/service.ts'
 import { useAnswer } from '../state/use-answer.ts'
+import { useAskAgain } from '../state/use-ask-again.ts'
 import { followedCoverage } from './followed.ts'
 import { SuggestedContracts } from './suggested-contracts.tsx'
 import './list-tools.css'
@@ -49,6 +50,8 @@ export function ContractsPanel({ name, chain }: { name: string; chain: LiveChain
   )
   const { answered, problem, again, loading } = state.value
   const list = answered?.data
+  // Names are read soon after the transfers.
+  useAskAgain(list?.contracts.some(({ name }) => name === null) ?? false, answered, again)
   const isFirst = search === '' && after === undefined
   // Contracts that are followed and never moved an NFT are known to the status alone.
   const rows = [
@@ -164,13 +167,13 @@ function ContractsTable({ name, chain, rows }: TableProps) {
         <tr key={row.address}>
           <th scope="row" data-title="Contract">
             <a href={hrefOf(['contract', name, row.address])}>
-              {nameText(row.name, row.symbol) ?? <span class="soft">unnamed</span>}
+              {nameText(row.name, row.symbol) ?? <span class="mono">{shortText(row.address)}</span>}
             </a>
           </th>
-          <td data-title="Address" class="second">
+          <td data-title="Address" class={row.name ? 'second' : 'not-narrow'}>
             <ReferenceText text={row.address} what="address" href={hrefOf(['contract', name, row.address])} />
           </td>
-          <td data-title="Type" class="second">
+          <td data-title="Type" class={row.contract_type === null ? 'not-narrow' : 'second'}>
             {row.contract_type ?? <span class="soft">–</span>}
           </td>
           {hasMarks && (
@@ -181,11 +184,11 @@ function ContractsTable({ name, chain, rows }: TableProps) {
           <td data-title="Transfers" class="number aside">
             {countText(row.transfers)}
           </td>
-          <td data-title="Last activity" class="number second">
+          <td data-title="Last activity" class={row.last_block === null ? 'number not-narrow' : 'number second'}>
             <LastActivity chain={name} row={row} />
           </td>
           {isOnDemand && (
-            <td data-title="Coverage" class="second">
+            <td data-title="Coverage" class="second own-line">
               <Followed address={row.address} chain={chain} />
             </td>
           )}

@@ -42,11 +42,14 @@ export function TransfersTable({ rows, chain, fresh, withCollections = false, wi
       {rows.map(row => (
         <tr key={placeOf(row)} class={fresh?.has(placeOf(row)) ? 'fresh' : undefined}>
           {hasBlock && (
-            <td data-title="Age" class="second">
-              <Age moment={parseMoment(row.block_timestamp)} />
+            <td data-title="Age" class="aside">
+              {/* On a phone it stands for the block and the transaction, which have no room of their own. */}
+              <a href={hrefOf(['transaction', chain, row.transaction_hash])}>
+                <Age moment={parseMoment(row.block_timestamp)} />
+              </a>
             </td>
           )}
-          <td data-title="Type" class={hasBlock && kindOf(row) === 'transfer' ? 'not-narrow' : 'second'}>
+          <td data-title="Type" class={kindOf(row) === 'transfer' ? 'not-narrow' : 'second'}>
             {kindOf(row)}
           </td>
           {withCollections && (
@@ -61,22 +64,22 @@ export function TransfersTable({ rows, chain, fresh, withCollections = false, wi
           <td data-title="Token">
             <TokenLink chain={chain} contract={row.token_address} id={row.token_id} amount={row.amount} />
           </td>
-          <td data-title="From">
+          <td data-title="From" class="second">
             <AddressText address={row.from_address} label={row.from_address_label} chain={chain} />
           </td>
-          <td data-title="To" class="to">
+          <td data-title="To" class="second to">
             <AddressText address={row.to_address} label={row.to_address_label} chain={chain} />
           </td>
           <td data-title="Value" class={row.value === '0' ? 'number not-narrow' : 'number second'}>
             <NativeAmount wei={row.value} chain={chain} />
           </td>
           {hasBlock && (
-            <td data-title="Block" class="number second">
+            <td data-title="Block" class="number not-narrow">
               <a href={hrefOf(['block', chain, row.block_number])}>{countText(Number(row.block_number))}</a>
             </td>
           )}
           {hasTransaction && (
-            <td data-title="Transaction" class="second">
+            <td data-title="Transaction" class={hasBlock ? 'not-narrow' : 'aside'}>
               <ReferenceText
                 text={row.transaction_hash}
                 what="transaction"

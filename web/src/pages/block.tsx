@@ -39,17 +39,19 @@ export function BlockPage({ chain, number }: Props) {
   const facts = answered?.data
   return (
     <>
-      <div class="heading">
-        <h1>Block {/^\d+$/.test(number) ? countText(Number(number)) : number}</h1>
-        {facts !== undefined && (
-          <Badge word={facts.final ? 'final' : 'not final'} tone={facts.final ? 'good' : 'warn'} />
-        )}
+      <header class="about">
+        <div class="heading">
+          <h1>Block {/^\d+$/.test(number) ? countText(Number(number)) : number}</h1>
+          {facts !== undefined && (
+            <Badge word={facts.final ? 'final' : 'not final'} tone={facts.final ? 'good' : 'warn'} />
+          )}
+        </div>
+        <p class="subject">
+          <ChainLink name={chain} />
+          {facts?.hash != null && <WholeText text={facts.hash} what="hash" />}
+        </p>
         <Neighbours chain={chain} number={Number(number)} head={facts?.head ?? head} />
-      </div>
-      <p class="subject">
-        <ChainLink name={chain} />
-        {facts?.hash != null && <WholeText text={facts.hash} what="hash" />}
-      </p>
+      </header>
       {problem?.status === 404 ? (
         <section class="panel" aria-label="What is known">
           <EmptyState

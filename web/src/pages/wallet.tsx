@@ -11,10 +11,13 @@ import { Skeleton } from '../parts/skeleton.tsx'
 import { WholeText } from '../parts/whole-text.tsx'
 import { shortText } from '../quantities.ts'
 import { useLabel } from '../state/labels.ts'
-import { status } from '../state/live.ts'
+import { firstChain, status } from '../state/live.ts'
 import { hrefOf } from '../state/route.ts'
+import type { Schemas } from '../state/service.ts'
 import { useTitle } from '../state/title.ts'
-import { useAnswer } from '../state/use-answer.ts'
+import { type AnswerState, useAnswer } from '../state/use-answer.ts'
+
+type WalletChains = Schemas['WalletChains']['active_chains']
 
 const lists = {
   nfts: { title: 'NFTs', List: WalletNfts },
@@ -22,36 +25,46 @@ const lists = {
   transfers: { title: 'NFT transfers', List: WalletTransfers },
 } as const
 
-type Props = { address: string; chain: string; list: string; cursor: string | undefined }
+type Props = { address: string; chain: string | undefined; list: string; cursor: string | undefined }
 
-export function WalletPage({ address, chain, list, cursor }: Props) {
+export function WalletPage({ address, chain: named, list, cursor }: Props) {
+  const state = useAnswer(address, signal => askWallet({ address }, signal)).value
+  const active = activeIn(state.answered?.data.active_chains ?? [])
+  // Where it was never active it would most likely hold nothing.
+  const isKnown = state.answered !== undefined || state.problem !== undefined
+  const chain = named ?? active[0] ?? (isKnown ? firstChain() : undefined)
   const shown = Object.hasOwn(lists, list) ? lists[list as keyof typeof lists] : undefined
-  const label = useLabel(chain, address)
+  const label = useLabel(chain ?? '', address, chain === undefined ? null : undefined)
   useTitle(label ?? undefined, shown?.title ?? 'wallet')
+  const hrefTo = (...view: string[]) => hrefOf(['wallet', address, ...view], { chain: named })
   const views = Object.entries(lists).map(([name, { title }]) => ({
-    title,
-    href: hrefOf(['wallet', address, name], { chain }),
-    isHere: name === list,
+    ...{ title, href: hrefTo(name), isHere: name === list },
   }))
-  const chainsView = { title: 'Chains', href: hrefOf(['wallet', address], { chain }), isHere: shown === undefined }
   return (
     <>
-      <div class="heading">
-        <h1>{label ?? `Wallet ${shortText(address)}`}</h1>
-        {label != null && <Badge word="wallet" tone="quiet" />}
-        <Choices label="Views of the wallet" choices={[chainsView, ...views]} />
-      </div>
-      <p class="subject">
-        <WholeText text={address} what="address" />
-        <a href={hrefOf(['contract', chain, address])}>View as contract on {chain}</a>
-        <a href={hrefOf(['explore', 'wallet'], { address })}>Open in explorer</a>
-      </p>
+      <header class="about">
+        <div class="heading">
+          <h1>{label ?? `Wallet ${shortText(address)}`}</h1>
+          {label != null && <Badge word="wallet" tone="quiet" />}
+        </div>
+        <p class="subject">
+          <WholeText text={address} what="address" />
+          {chain !== undefined && <a href={hrefOf(['contract', chain, address])}>View as contract on {chain}</a>}
+          <a href={hrefOf(['explore', 'wallet'], { address })}>Open in explorer</a>
+        </p>
+        <Choices
+          label="Views of the wallet"
+          choices={[{ title: 'Chains', href: hrefTo(), isHere: shown === undefined }, ...views]}
+        />
+      </header>
       {shown === undefined ? (
-        <ActiveChains address={address} chain={chain} />
+        <ActiveChains address={address} state={state} />
+      ) : chain === undefined ? (
+        <Skeleton rows={8} />
       ) : (
         <>
           <div class="subject">
-            <Choices label="Chains" choices={chainChoices({ address, chain, list })} />
+            <Choices label="Chains" choices={chainChoices({ address, chain, list }, active)} />
             <a href={hrefOf(['chain', chain])}>Go to {chain}</a>
           </div>
           <shown.List key={`${list} ${chain}`} wallet={address} chain={chain} cursor={cursor} />
@@ -61,9 +74,15 @@ export function WalletPage({ address, chain, list, cursor }: Props) {
   )
 }
 
-/** The chains that are indexed here, and the one that was asked for. */
-function chainChoices({ address, chain, list }: Omit<Props, 'cursor'>) {
-  const names = new Set([...Object.keys(status.value?.chains ?? {}), chain])
+function activeIn(chains: WalletChains): string[] {
+  return chains.filter(({ first_transaction }) => first_transaction !== null).map(({ chain }) => chain)
+}
+
+type Shown = { address: string; chain: string; list: string }
+
+/** The chains where it is active, then the others that are indexed here, and the one that was asked for. */
+function chainChoices({ address, chain, list }: Shown, active: readonly string[]) {
+  const names = new Set([...active, ...Object.keys(status.value?.chains ?? {}), chain])
   return [...names].map(name => ({
     title: name,
     href: hrefOf(['wallet', address, list], { chain: name }),
@@ -71,9 +90,9 @@ function chainChoices({ address, chain, list }: Omit<Props, 'cursor'>) {
   }))
 }
 
-function ActiveChains({ address, chain }: { address: string; chain: string }) {
-  const state = useAnswer(address, signal => askWallet({ address }, signal))
-  const { answered, problem, loading, again } = state.value
+type ActiveProps = { address: string; state: AnswerState<Schemas['WalletChains']> }
+
+function ActiveChains({ address, state: { answered, problem, loading, again } }: ActiveProps) {
   const missing = answered?.response.headers.get('x-index-incomplete-chains')
   const chains = answered?.data.active_chains ?? []
   return (
@@ -88,7 +107,7 @@ function ActiveChains({ address, chain }: { address: string; chain: string }) {
             <EmptyState
               title="No activity of this wallet is known"
               action={
-                <a class="button" href={hrefOf(['wallet', address, 'nfts'], { chain })}>
+                <a class="button" href={hrefOf(['wallet', address, 'nfts'])}>
                   See its NFTs
                 </a>
               }

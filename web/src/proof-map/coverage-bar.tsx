@@ -18,7 +18,7 @@ export function CoverageBar({ coverage, from, head, subject }: Props) {
         <i
           key={`${first} ${evidence}`}
           class={`evidence evidence-${evidence}`}
-          style={{ left: `${shareOf(first)}%`, width: `${shareOf(to + 1) - shareOf(first)}%` }}
+          style={{ left: `min(${shareOf(first)}%, 100% - 3px)`, width: `${shareOf(to + 1) - shareOf(first)}%` }}
         />
       ))}
     </div>

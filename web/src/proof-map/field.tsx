@@ -103,7 +103,7 @@ function Pieces({ pieces, view }: { pieces: readonly Piece[]; view: View }) {
         <i
           key={piece.from}
           class={`evidence evidence-${piece.evidence ?? 'missing'}`}
-          style={{ left: share(piece.from - view.from), width: share(blocksOf(piece)) }}
+          style={{ left: `min(${share(piece.from - view.from)}, 100% - 3px)`, width: share(blocksOf(piece)) }}
         />
       ))}
     </>
@@ -118,9 +118,13 @@ function Axis({ view, isSingle }: { view: View; isSingle: boolean }) {
   const most = matchMedia('(max-width: 44rem)').matches ? 3 : 8
   // Of a block that is seen as one the number stands below its middle.
   const placeOf = (tick: number) => ((tick - view.from + (isSingle ? 0.5 : 0)) / blocksOf(view)) * 100
+  const roomForLast = most < 8 ? 75 : 90
+  const ticks = isSingle
+    ? ticksOf(view, most)
+    : [...ticksOf(view, most).filter(tick => placeOf(tick) < roomForLast), view.to]
   return (
     <div class="proof-axis" aria-hidden="true">
-      {ticksOf(view, most).map(tick => {
+      {ticks.map(tick => {
         const place = placeOf(tick)
         return (
           <span

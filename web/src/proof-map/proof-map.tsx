@@ -116,8 +116,8 @@ export function ProofMap({ chain, coverage, from, head, subject, canAsk = false 
       <p class="proof-reading">
         {block === undefined ? (
           <span class="soft">
-            {viewText(view)} Drag over a stretch, use + and −, or scroll with Ctrl to come nearer
-            {isSingle && '; click a block to open it'}.
+            {viewText(view)} Drag over a stretch, {canHover ? 'use + and −, or scroll with Ctrl' : 'or use + and −,'} to
+            come nearer{isSingle && '; click a block to open it'}.
           </span>
         ) : (
           <>
@@ -134,6 +134,9 @@ export function ProofMap({ chain, coverage, from, head, subject, canAsk = false 
     </div>
   )
 }
+
+/** A finger has no wheel. */
+const canHover = matchMedia('(hover: hover)').matches
 
 function viewText(view: View): string {
   return `Blocks ${countText(view.from)} to ${countText(view.to)} are shown.`
