@@ -2,6 +2,7 @@ import { expect, test, vi } from 'vitest'
 import type { Log } from '../log.ts'
 import type { ChainStatus, StatusReport } from '../model.ts'
 import { logChain, progressText, showProgress } from './chain-progress.ts'
+import { barText } from './terminal.ts'
 
 const whole = { from: 0, to: 999, evidence: 'receipts-root', scope: 'full' } as const
 const live: ChainStatus = {
@@ -105,7 +106,7 @@ test('what stays wrong is logged every ten minutes, another reason after half a 
 test('a line of progress has a bar on a terminal, and leaves out what is not known', () => {
   const facts = { label: 'eth', done: 50, total: 200, blocksPerSecond: 25, secondsLeft: 6 }
   expect(progressText(facts, { bar: true })).toBe(
-    'eth  [=====>                  ]   25.0%  50 of 200 blocks  25 blocks/s  6 s left',
+    `eth  ${barText(50, 200)}   25.0%  50 of 200 blocks  25 blocks/s  6 s left`,
   )
   expect(progressText({ ...facts, blocksPerSecond: undefined, secondsLeft: undefined }, { bar: false })).toBe(
     'eth   25.0%  50 of 200 blocks',

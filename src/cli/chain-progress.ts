@@ -2,7 +2,7 @@
 import { blockCount, missingIntervals } from '../coverage.ts'
 import { Progress } from '../evm/index/chain-stats.ts'
 import type { Log } from '../log.ts'
-import type { ChainStatus, Interval, StatusReport } from '../model.ts'
+import type { ChainStatus, EndpointStatus, Interval, StatusReport } from '../model.ts'
 import { type WholeScope, wholeScopeOf } from '../views.ts'
 import type { Render, Screen } from './screen/screen.ts'
 import { barText, countText, durationText, ProgressLine, percentText, printable, rateText } from './terminal.ts'
@@ -135,6 +135,23 @@ export function isHeldUp(state: ChainStatus['state']): boolean {
   return state === 'stalled' || state === 'disputed' || state === 'store_full'
 }
 
+/** A node may start together with the service. */
+const firstWordSeconds = 60
+
+type Heard = {
+  state?: string | undefined
+  lag_seconds?: number | null | undefined
+  rpc: readonly Pick<EndpointStatus, 'head' | 'slot' | 'wrong_chain'>[]
+}
+
+/** Whether no node of a chain has said a word yet, and need not have: `seconds` is how long it was asked. */
+export function isWaiting({ state, lag_seconds, rpc }: Heard, seconds = lag_seconds ?? 0): boolean {
+  if (rpc.length === 0 || seconds >= firstWordSeconds || (state !== 'stalled' && state !== 'backfilling')) return false
+  return rpc.every(({ head, slot, wrong_chain }) => (slot ?? head) === undefined && wrong_chain !== true)
+}
+
+export const waitingText = 'waiting for its node'
+
 export type CoverageFacts = {
   head: number
   covered: readonly (Interval & { scope: string })[]
@@ -220,7 +237,7 @@ export type ProgressFacts = {
   also?: string
 }
 
-/** Such as `eth  [=====>    ]  48.2%  1,204,113 of 2,500,000 blocks  5,210 blocks/s  4 min 9 s left`. */
+/** Such as `eth  ━━━━━╸────  48.2%  1,204,113 of 2,500,000 blocks  5,210 blocks/s  4 min 9 s left`. */
 export function progressText(facts: ProgressFacts, { bar }: { bar: boolean }): string {
   const { label, done, total, blocksPerSecond, secondsLeft, also = '' } = facts
   return [

@@ -7,7 +7,7 @@ import type { LoadedConfig } from '../config/load.ts'
 import { blockCount, missingIntervals } from '../coverage.ts'
 import { AlmanacError } from '../errors.ts'
 import { Reports } from '../processes/heartbeat.ts'
-import { coveredBlocks, heldText, oldHint, transfersText } from './chain-progress.ts'
+import { coveredBlocks, heldText, isWaiting, oldHint, transfersText, waitingText } from './chain-progress.ts'
 import { commandLine, packageVersion } from './current-process.ts'
 import { openTool } from './open-store.ts'
 import { addConfigOptions, loadConfigFor, printWarnings } from './options.ts'
@@ -37,6 +37,9 @@ const endpoints = z
       healthy: z.boolean(),
       reason: z.string().optional(),
       fault: z.string().nullish(),
+      head: z.number().optional(),
+      slot: z.number().optional(),
+      wrong_chain: z.literal(true).optional(),
     }),
   )
   .default([])
@@ -221,11 +224,12 @@ const columns: readonly Column[] = [
 
 function chainRow(name: string, chain: ShownChain): string[] {
   const { head, rates, eta_seconds } = chain
+  const state = isWaiting(chain) ? 'waiting' : chain.state
   // A finished chain has no rate and no time left.
   const isDone = eta_seconds === 0
   const rate = rates == null || isDone ? undefined : rateText(rates.blocks_per_second)
   const left = eta_seconds == null || isDone ? undefined : durationText(eta_seconds)
-  return rowOf(name, chain, head, [coverageText(chain), rate, left])
+  return rowOf(name, { ...chain, state }, head, [coverageText(chain), rate, left])
 }
 
 type Shown = Pick<ShownChain, 'state' | 'lag_seconds' | 'rpc'> & Partial<Pick<ShownChain, 'head_age_seconds'>>
@@ -302,9 +306,11 @@ function oldText(chain: string, ageSeconds: number): string {
 function remarks({ chains, solana }: z.output<typeof statusAnswer>): string[] {
   const networks = Object.entries(solana).map(([name, network]) => [`solana ${name}`, network] as const)
   const all = [...Object.entries(chains), ...networks]
-  const reasons = all.flatMap(([name, { reason, state = 'stalled' }]) =>
-    reason === undefined ? [] : [{ name: printable(name), why: printable(`${state}: ${reason}`) }],
-  )
+  const reasons = all.flatMap(([name, { reason, state = 'stalled', ...rest }]) => {
+    if (reason === undefined) return []
+    const isFirst = name in chains && isWaiting({ state, ...rest })
+    return [{ name: printable(name), why: printable(`${isFirst ? waitingText : state}: ${reason}`) }]
+  })
   // A full store holds up all of them for one reason.
   const stalled = [...Map.groupBy(reasons, ({ why }) => why)].map(([why, some]) => {
     const names = some.map(({ name }) => name)

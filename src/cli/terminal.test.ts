@@ -55,7 +55,7 @@ test('texts are broken between words, and a word that is longer stays whole', ()
 })
 
 test('a bar is full only when everything is done, also without Unicode', () => {
-  expect([0, 1, 50, 99, 100].map(done => barText(done, 100, { width: 4 }))).toEqual([
+  expect([0, 1, 50, 99, 100].map(done => barText(done, 100, { width: 4, unicode: false }))).toEqual([
     ...['[    ]', '[    ]', '[=>  ]', '[==> ]', '[====]'],
   ])
   expect([0, 1, 50, 99, 100].map(done => barText(done, 100, { width: 4, unicode: true }))).toEqual([

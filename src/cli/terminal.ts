@@ -4,6 +4,10 @@ import type { Config } from '../config/settings.ts'
 import { plainText } from '../plain-text.ts'
 
 export const paint = pc.createColors(process.stdout.isTTY === true && pc.isColorSupported)
+/** Whether the terminal shows more than ASCII. */
+export const isUnicode =
+  process.env.TERM !== 'linux' &&
+  /utf-?8/i.test(process.env.LC_ALL || process.env.LC_CTYPE || process.env.LANG || (process.env.WT_SESSION ?? ''))
 export const stderrColours = process.stderr.isTTY === true && !process.env.NO_COLOR
 
 /** Whether the log is for people; others may read it line by line. */
@@ -136,7 +140,7 @@ export function wrapped(text: string, { width, first = '', indent = '' }: Wrappi
 type BarOptions = { width?: number; unicode?: boolean }
 
 /** Such as `[=====>    ]` or `━━━━━╸────`; full only when everything is done. */
-export function barText(done: number, total: number, { width = 24, unicode = false }: BarOptions = {}): string {
+export function barText(done: number, total: number, { width = 24, unicode = isUnicode }: BarOptions = {}): string {
   const filled = total <= 0 ? width : Math.min(width, Math.floor((done / total) * width))
   const hasHead = filled > 0 && filled < width
   if (unicode) return `${'━'.repeat(hasHead ? filled - 1 : filled)}${hasHead ? '╸' : ''}`.padEnd(width, '─')

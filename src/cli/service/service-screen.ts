@@ -17,6 +17,7 @@ type CountParts = { metrics: Metrics; indexers: { metrics(): Promise<string> } }
 
 export class ServiceScreen {
   readonly screen: Screen
+  readonly #startedMs = performance.now()
   #counts: CountParts | undefined
   #known: (ServedCounts & { atMs: number }) | undefined
   readonly #past: { atMs: number; requests: number }[] = []
@@ -24,8 +25,8 @@ export class ServiceScreen {
   readonly #closeKeys: (() => void) | undefined
 
   constructor() {
-    const { green, red, dim } = pc.createColors(stderrColours)
-    this.screen = new Screen(process.stderr, line => tinted(line, { live: green, stalled: red, soft: dim }))
+    const { green: live, yellow: waiting, red: stalled, dim: soft } = pc.createColors(stderrColours)
+    this.screen = new Screen(process.stderr, line => tinted(line, { live, waiting, stalled, soft }))
     this.#closeKeys = listenToKeys({
       o: () => this.#openConsole(),
       // As Ctrl-C: the second one stops at once.
@@ -45,7 +46,8 @@ export class ServiceScreen {
       this.#closeKeys === undefined
         ? {}
         : { keys: `Press ${this.#consoleUrl === undefined ? '' : 'o to open the console, '}q to quit.` }
-    return width => serviceRows(report, { width, served, ...keys })
+    const upSeconds = (performance.now() - this.#startedMs) / 1_000
+    return width => serviceRows(report, { width, served, upSeconds, ...keys })
   }
 
   close(): void {
