@@ -49,7 +49,7 @@ const wereLive = new Set<string>()
 try {
   void lookForAlarms()
   await started()
-  const printedPaths = [...printed.matchAll(/^ +Try: +curl .*'http:\/\/[^/]+(\/[^']*)'$/gm)].map(([, path]) => path!)
+  const printedPaths = [...printed.matchAll(/^curl .*'http:\/\/[^/]+(\/[^']*)'$/gm)].map(([, path]) => path!)
   const paths = [...printedPaths, chainsPath, portfolio]
   const base = /Console: +(http:\/\/[^/]+)/.exec(printed)![1]!
   const heights = new Map<string, { height: number; movedAtMs: number }>()

@@ -131,10 +131,14 @@ test('the banner of the sandbox has one line to copy, and breaks between words',
   }
   const sandbox = { chains: [chain], wallets: [address], solana: undefined, missing: [] }
   const place = { url: 'http://127.0.0.1:8080', key: 'sandbox', directory: '/tmp/almanac-sandbox-x' }
+  const painted = guide(sandbox as unknown as Parameters<typeof guide>[0], { ...place, width: 80, colours: true })
+  expect(painted).toContain('\u001b[36mhttp://127.0.0.1:8080/#key=sandbox\u001b[39m\n')
   for (const width of [60, 80, 120]) {
     const lines = guide(sandbox as unknown as Parameters<typeof guide>[0], { ...place, width }).split('\n')
-    expect(lines.filter(line => line.includes('curl '))).toHaveLength(1)
-    const prose = lines.filter(line => !/^ {2}(Console|Try): /.test(line))
+    // Nothing stands before what is copied, and the key can be seen without reading an address.
+    expect(lines.filter(line => line.includes('curl '))).toEqual([expect.stringMatching(/^curl -s -H 'X-API-Key: /)])
+    expect(lines).toContain('  Key:      sandbox')
+    const prose = lines.filter(line => !/^ {2}Console: |^curl /.test(line))
     for (const line of prose) expect(line.length, line).toBeLessThan(width)
     expect(prose.join(' ').replaceAll(/\s+/g, ' ')).toContain(
       'with generated collections, wallets and traffic, and an occasional reorg',

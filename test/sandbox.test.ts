@@ -37,9 +37,9 @@ afterAll(async () => {
   checkout?.remove()
 })
 
-function begin(command: readonly string[]): CommandRun {
+function begin(command: readonly string[], environment: Readonly<Record<string, string>> = {}): CommandRun {
   // What a killed one leaves behind is removed with the checkout.
-  const places = { HOME: process.env.HOME ?? '', TMPDIR: checkout.directory }
+  const places = { HOME: process.env.HOME ?? '', TMPDIR: checkout.directory, ...environment }
   const run = new CommandRun(command, checkout.directory, { ALMANAC_LISTEN: '127.0.0.1:0', ...places })
   runs.push(run)
   return run
@@ -55,7 +55,7 @@ async function guideOf(run: CommandRun): Promise<{ curls: string[]; url: string 
     },
     { timeout: startedWithinMs, interval: 100 },
   )
-  const curls = [...run.stdout.matchAll(/^ +Try: +(curl .*)$/gm)].map(([, line]) => line!)
+  const curls = run.stdout.match(/^curl .*$/gm) ?? []
   return { curls, url: /Console: +(http:\/\/[^/]+)/.exec(run.stdout)![1]! }
 }
 
@@ -111,8 +111,8 @@ describe.skipIf(!hasBoth)(title, { timeout: startedWithinMs + 60_000 }, () => {
     expect(run.stdout).toContain(`${url}/#key=sandbox`)
     for (const name of ['eth', 'polygon', 'base', 'solana'])
       expect(run.stdout).toMatch(new RegExp(`^${name} ready after`, 'm'))
-    for (const line of run.stdout.split('\n').filter(text => !/^ +(Try|Console): /.test(text)))
-      expect(line.length, line).toBeLessThan(100)
+    for (const line of run.stdout.split('\n').filter(text => !/^curl |^ +Console: /.test(text)))
+      expect(line.length, line).toBeLessThan(120)
     // Every line of the log is JSON; npm may have warnings of its own.
     const logged = run.stderr.split('\n').filter(line => line !== '' && !line.startsWith('npm '))
     expect(logged).not.toEqual([])
@@ -181,6 +181,23 @@ describe.skipIf(!hasBoth)(title, { timeout: startedWithinMs + 60_000 }, () => {
     await expectGone(nodes)
     expect(readdirSync(checkout.directory).filter(name => name.startsWith('almanac-sandbox-'))).toEqual([])
     expect(run.stderr).not.toMatch(/"level":"(warn|error|fatal)"/)
+  })
+
+  test('on a terminal the start names its parts, and Ctrl-C meanwhile leaves nothing behind', async () => {
+    const line = `stty cols 100; exec '${process.execPath}' '${main}' demo`
+    const run = begin(['script', '-qefc', line, '/dev/null'], { LANG: 'C.UTF-8' })
+    await vi.waitFor(() => expect(run.stdout).toMatch(/ eth +mining history, [1-9]\d* of 600 blocks/), {
+      ...{ timeout: startedWithinMs, interval: 50 },
+    })
+    expect(run.stdout).toMatch(/ eth +starting the node/)
+    expect(run.stdout).toMatch(/ solana +filling wallets/)
+    // As the terminal's own Ctrl-C.
+    run.child.stdin.write('\u0003')
+    expect((await run.ended()).code).toBe(130)
+    expect(run.stdout).toMatch(/ ready after \d+ s\r\n.*$/s)
+    // The terminal has its cursor again.
+    expect(run.stdout.lastIndexOf('\u001b[?25h')).toBeGreaterThan(run.stdout.lastIndexOf('\u001b[?25l'))
+    expect(readdirSync(checkout.directory).filter(name => name.startsWith('almanac-sandbox-'))).toEqual([])
   })
 
   test('a killed sandbox leaves no node behind, and another seed has other wallets', async () => {

@@ -29,6 +29,8 @@ export async function buildConsole(folder: string, { ifChanged = false } = {}): 
   const stampFile = join(folder, '.sources')
   const isBuilt = () => existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp
   if (ifChanged && isBuilt()) return
+  // `npm start` would be silent for seconds.
+  if (ifChanged && process.stderr.isTTY) process.stderr.write('Building the console, as its sources are new …\n')
   // Built aside and moved in one step, so that a service that starts meanwhile finds the old files or the new ones.
   const made = join(cache, `console-${process.pid}-${randomUUID()}`)
   mkdirSync(made, { recursive: true })

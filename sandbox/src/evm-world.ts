@@ -15,6 +15,8 @@ export type EvmWorldOptions = {
   /** The collections of this chain. */
   kinds: readonly Kind[]
   genesisTimestamp: number
+  /** Called as the history grows. */
+  progress?: (mined: number, all: number) => void
 }
 
 const historyBlocks = 600
@@ -50,7 +52,7 @@ export class EvmWorld {
   static async create(options: EvmWorldOptions): Promise<EvmWorld> {
     const world = new EvmWorld(options)
     await world.#deploy(options.compiled, options.kinds)
-    await world.#playHistory()
+    await world.#playHistory(options.progress)
     return world
   }
 
@@ -122,13 +124,14 @@ export class EvmWorld {
   }
 
   /** Mines mostly empty blocks up to the present, so an indexer has some history to read. */
-  async #playHistory(): Promise<void> {
+  async #playHistory(progress: EvmWorldOptions['progress']): Promise<void> {
     const seconds = Math.floor(Date.now() / 1_000) - this.#genesisTimestamp
     // The last one is of now: a whole number of seconds for each would leave it minutes in the past.
     const momentOf = (block: number): number =>
       this.#genesisTimestamp + Math.floor((block * seconds) / (historyBlocks + 1))
     const gap = Math.floor(historyBlocks / busyBlocks)
     for (let block = 2; block <= historyBlocks; block += gap) {
+      progress?.(block - 2, historyBlocks)
       await this.#node.mineEmpty(Array.from({ length: gap - 1 }, (_, index) => momentOf(block + index)))
       const transactions = Array.from({ length: this.#draws.between(1, 4) }, () => this.#next())
       await this.#node.mine(await signed(this.#node, transactions), momentOf(block + gap - 1))

@@ -1,11 +1,11 @@
 // Starts local chains with made-up collections, wallets and traffic. It knows nothing of the service that indexes them.
 import { setTimeout as delay } from 'node:timers/promises'
-import { type CompiledCollections, collectionsAreReady, loadCollections } from './collections.ts'
+import { collectionsAreReady, loadCollections } from './collections.ts'
 import { Draws } from './draws.ts'
 import type { Kind } from './evm-collections.ts'
 import { EvmNetwork } from './evm-network.ts'
 import { evmNodeKind, evmPackages } from './evm-node.ts'
-import { EvmWorld } from './evm-world.ts'
+import { EvmWorld, type EvmWorldOptions } from './evm-world.ts'
 import { whyNoneLoads } from './installed.ts'
 import type { NodeNews } from './node-news.ts'
 import { SolanaNetwork } from './solana-network.ts'
@@ -45,14 +45,11 @@ const reorganisationPercent = 6
 
 export type SandboxOptions = {
   seed: string
-  /** Takes a sentence for the person who waits. */
-  say(text: string): void
-  /** Called with each chain when it begins and when it is ready. */
-  step?: (chain: string, state: 'starting' | 'ready') => void
+  /** Called with each part and what it does now, for the person who waits; `ready` is the last word of a part. */
+  step?: (part: string, doing: string) => void
 }
 
-export async function startSandbox({ seed, say, step = () => {} }: SandboxOptions): Promise<Sandbox> {
-  if (!collectionsAreReady()) say('The first start compiles the contracts, which takes a few seconds.')
+export async function startSandbox({ seed, step = () => {} }: SandboxOptions): Promise<Sandbox> {
   const opened = new AsyncDisposableStack()
   const missing: string[] = []
   const attempt = async <Half>(what: string, start: () => Promise<Half>): Promise<Half | undefined> => {
@@ -98,31 +95,28 @@ type HalfParts = Required<Pick<SandboxOptions, 'seed' | 'step'>> & { opened: Asy
 
 async function startEvmHalf({ seed, step, opened }: HalfParts) {
   if (evmNodeKind === undefined) throw new Error(`${whyNoneLoads(evmPackages)}; or put anvil on the PATH`)
-  for (const { name } of chainTable) step(name, 'starting')
+  const isFirst = !collectionsAreReady()
+  if (isFirst) step('contracts', 'compiling, once')
+  for (const { name } of chainTable) step(name, 'starting the node')
   // The nodes start while the contracts compile, which takes seconds the first time.
   const genesisTimestamp = Math.floor(Date.now() / 1_000) - historySeconds
   const starting = chainTable.map(({ id: chainId }) => EvmNetwork.start({ chainId, genesisTimestamp }))
   for (const node of starting) opened.defer(async () => (await node.catch(() => undefined))?.stop())
-  const [compiled, ...nodes] = await Promise.all([loadCollections(), ...starting])
+  const compiling = loadCollections().finally(() => isFirst && step('contracts', 'ready'))
+  const [compiled, ...nodes] = await Promise.all([compiling, ...starting])
   return await Promise.all(
     chainTable.map(async ({ kinds, ...chain }, at) => {
-      const created = await createChain({ ...chain, kinds, node: nodes[at]!, compiled, seed, genesisTimestamp })
+      const progress = (mined: number, all: number): void =>
+        step(chain.name, `mining history, ${mined} of ${all} blocks`)
+      const parts = { ...chain, kinds, node: nodes[at]!, compiled, seed, genesisTimestamp, progress }
+      const created = await createChain(parts)
       step(chain.name, 'ready')
       return created
     }),
   )
 }
 
-type ChainParts = {
-  name: string
-  id: number
-  index: 'full' | 'on-demand'
-  kinds: readonly Kind[]
-  node: EvmNetwork
-  compiled: CompiledCollections
-  seed: string
-  genesisTimestamp: number
-}
+type ChainParts = Pick<SandboxChain, 'name' | 'id' | 'index'> & EvmWorldOptions & { node: EvmNetwork }
 
 async function createChain({
   name,
@@ -138,8 +132,8 @@ async function createChain({
 
 async function startSolanaHalf({ seed, step, opened }: HalfParts) {
   if (solanaNodeKind === undefined) throw new Error(whyNoneLoads(solanaPackages))
-  step('solana', 'starting')
-  const network = await SolanaNetwork.start({ seed })
+  step('solana', 'starting the node')
+  const network = await SolanaNetwork.start({ seed, told: doing => step('solana', doing) })
   opened.defer(() => network.stop())
   step('solana', 'ready')
   return network

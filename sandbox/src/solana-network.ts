@@ -12,6 +12,8 @@ export type SolanaNetworkOptions = {
   /** A node whose slot stands still for longer counts as stopped. */
   silentMsMax?: number
   slotMs?: number
+  /** Called with what it does at the first start. */
+  told?: (doing: string) => void
 }
 
 const silentMsMaxDefault = 15_000
@@ -42,7 +44,7 @@ export class SolanaNetwork {
   static async start(options: SolanaNetworkOptions): Promise<SolanaNetwork> {
     const network = new SolanaNetwork(options, { http: await startRelay(), ws: await startRelay() })
     try {
-      await network.#startNode({})
+      await network.#startNode({}, options.told)
     } catch (error) {
       await network.stop()
       throw error
@@ -107,9 +109,10 @@ export class SolanaNetwork {
   }
 
   /** The node is reached from outside once its wallets hold what they should. */
-  async #startNode({ firstSlot }: SolanaNodeOptions): Promise<void> {
+  async #startNode({ firstSlot }: SolanaNodeOptions, told?: SolanaNetworkOptions['told']): Promise<void> {
     const { seed, slotMs } = this.#options
     const node = await startSolanaNode({ firstSlot, slotMs })
+    told?.('filling wallets')
     try {
       const world = await SolanaWorld.create({ node, seed, answerMsMax: this.#silentMsMax })
       if (this.#closed) throw new Error('the network was stopped')

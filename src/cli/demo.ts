@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Sandbox, SandboxChain } from 'almanac-sandbox'
 import { Command } from 'commander'
+import pc from 'picocolors'
 import { stringify } from 'yaml'
 import { operatorSource } from '../annotate/shown-facts.ts'
 import { requireFreePort } from '../api/serve.ts'
@@ -14,12 +15,14 @@ import { AlmanacError } from '../errors.ts'
 import type { Address, ChainId } from '../model.ts'
 import type { Label, Mark } from '../store/annotation-store.ts'
 import { openStore } from '../store/open.ts'
-import { commandLine, startLine } from './current-process.ts'
+import { commandLine, exitCodes, startLine } from './current-process.ts'
 import { addConfigOptions, loadConfigFor } from './options.ts'
 import { announceSandbox } from './running-server.ts'
 import { Steps } from './screen/steps.ts'
-import type { Listening } from './service/service.ts'
-import { isForPeople, printEnd, wrapped } from './terminal.ts'
+import type { Listening, start } from './service/service.ts'
+import { isForPeople, printEnd, stderrColours, wrapped } from './terminal.ts'
+
+type Start = typeof start
 
 export type DemoFlags = { seed?: string }
 
@@ -59,12 +62,7 @@ export async function demo(load: (file: string) => LoadedConfig, options: DemoOp
     const output = isForPeople(config) && process.stderr.isTTY ? process.stderr : process.stdout
     const say = (text: string): void => void output.write(`${text}\n`)
     say('Almanac sandbox: starting local chains. Nothing leaves this machine.')
-    const steps = new Steps({ output })
-    // Takes a second or two to load, as the service does.
-    const { startSandbox } = await import('almanac-sandbox')
-    const sandbox = await startSandbox({ seed, say, step: (chain, state) => steps.take(chain, state) }).finally(() =>
-      steps.close(),
-    )
+    const { sandbox, start } = await startWithSteps({ seed, directory, output })
     try {
       for (const reason of sandbox.missing) say(`Missing: ${reason}`)
       if (sandbox.chains.length === 0 && sandbox.solana === undefined) {
@@ -72,7 +70,7 @@ export async function demo(load: (file: string) => LoadedConfig, options: DemoOp
           hint: `configure your own nodes: ${commandLine} init.`,
         })
       }
-      await serve(sandbox, { directory, file, load, output })
+      await serve(sandbox, { directory, file, load, output, start })
     } finally {
       await sandbox.stop()
     }
@@ -80,6 +78,37 @@ export async function demo(load: (file: string) => LoadedConfig, options: DemoOp
     rmSync(directory, { recursive: true, force: true })
   }
   printEnd()
+}
+
+type StepsParts = { seed: string; directory: string; output: NodeJS.WriteStream }
+
+/** The program and the chains start at once: both take seconds. */
+async function startWithSteps({ seed, directory, output }: StepsParts): Promise<{ sandbox: Sandbox; start: Start }> {
+  const { green: ready, yellow: late, dim: soft } = pc.createColors(output === process.stderr && stderrColours)
+  const steps = new Steps({ output, paint: { ready, late, soft } })
+  // The chains end with this process; what is left is the directory, and a terminal without a cursor.
+  const stop = (): never => {
+    steps.close()
+    rmSync(directory, { recursive: true, force: true })
+    process.exit(exitCodes.interrupted)
+  }
+  process.once('SIGINT', stop).once('SIGTERM', stop)
+  try {
+    steps.take('service', 'loading')
+    const { startSandbox } = await import('almanac-sandbox')
+    const loading = import('./service/service.ts').then(({ start }) => {
+      steps.take('service', 'ready')
+      return start
+    })
+    const [sandbox, start] = await Promise.all([
+      startSandbox({ seed, step: (...news) => steps.take(...news) }),
+      loading,
+    ])
+    return { sandbox, start }
+  } finally {
+    process.off('SIGINT', stop).off('SIGTERM', stop)
+    steps.close()
+  }
 }
 
 /** Building the sandbox takes a while: a port in use is told before. */
@@ -114,9 +143,10 @@ type ServeParts = {
   file: string
   load: (file: string) => LoadedConfig
   output: NodeJS.WriteStream
+  start: Start
 }
 
-async function serve(sandbox: Sandbox, { directory, file, load, output }: ServeParts): Promise<void> {
+async function serve(sandbox: Sandbox, { directory, file, load, output, start }: ServeParts): Promise<void> {
   let announced = (): void => {}
   try {
     writeFileSync(file, stringify(configurationOf(sandbox, join(directory, 'almanac.db'))))
@@ -127,11 +157,11 @@ async function serve(sandbox: Sandbox, { directory, file, load, output }: ServeP
       sandbox.begin(({ event, ...facts }) => service.log.warn(facts, `Sandbox ${event}`))
       announced = announceSandbox({ config: file, store: loaded.config.store, url: service.url, key })
       await indexed(service)
-      const text = guide(sandbox, { url: service.url, key, directory, width: output.columns || 80 })
+      const place = { url: service.url, key, directory, width: output.columns || 80 }
+      const text = guide(sandbox, { ...place, colours: output === process.stderr && stderrColours })
       if (output === process.stderr) service.say(text)
       else output.write(text)
     }
-    const { start } = await import('./service/service.ts')
     await start(loaded, { key, whenListening })
   } finally {
     announced()
@@ -157,10 +187,11 @@ async function indexed({ status }: Listening): Promise<void> {
   }
 }
 
-type Place = { url: string; key: string; directory: string; width: number }
+type Place = { url: string; key: string; directory: string; width: number; colours?: boolean }
 
 /** One line to try: the others are in the README and the console. */
-export function guide({ chains, wallets, solana, missing }: Sandbox, { url, key, directory, width }: Place): string {
+export function guide({ chains, wallets, solana, missing }: Sandbox, place: Place): string {
+  const { url, key, directory, width, colours = false } = place
   const first = chains[0]
   const path =
     first !== undefined
@@ -174,14 +205,20 @@ export function guide({ chains, wallets, solana, missing }: Sandbox, { url, key,
     ...missing.map(reason => `Missing: ${reason}`),
   ]
   const indent = '  '
-  // A line that is meant to be copied stays whole.
+  const { bold, cyan } = pc.createColors(colours)
+  // A line that is meant to be copied stays whole, and has nothing before it.
   return [
     '',
     ...paragraphs.flatMap(text => wrapped(text, { width: width - 1, first: indent, indent })),
     '',
-    `${indent}Console:  ${url}/#key=${encodeURIComponent(key)}`,
-    `${indent}Try:      curl -s -H 'X-API-Key: ${key}' '${url}${path}'`,
-    `${indent}Next:     your own chains, with ${commandLine} init`,
+    `${indent}${bold('Console:')}  ${cyan(`${url}/#key=${encodeURIComponent(key)}`)}`,
+    `${indent}${bold('Key:')}      ${key}`,
+    '',
+    `${indent}${bold('Try:')}      paste this into another terminal`,
+    '',
+    `curl -s -H 'X-API-Key: ${key}' '${url}${path}'`,
+    '',
+    `${indent}${bold('Next:')}     your own chains, with ${commandLine} init`,
     '',
     '',
   ].join('\n')

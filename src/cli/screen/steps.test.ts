@@ -1,27 +1,68 @@
-import { expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { TerminalModel } from '../../../test/terminal-model.ts'
 import { Steps } from './steps.ts'
 
-function written(isTTY: boolean, unicode: boolean): string[] {
-  const lines: string[] = []
-  const steps = new Steps({ output: { isTTY, columns: 80, write: (text: string) => lines.push(text) > 0 }, unicode })
-  for (const name of ['eth', 'polygon', 'solana']) steps.take(name, 'starting')
-  for (const name of ['eth', 'solana', 'polygon']) steps.take(name, 'ready')
-  steps.close()
-  return lines
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+function onTerminal(columns: number, unicode = true) {
+  const terminal = new TerminalModel(columns, { reflows: true })
+  const output = { isTTY: true, columns, rows: 24, write: terminal.write }
+  return { steps: new Steps({ output, unicode }), terminal }
 }
 
-test('on a terminal one line says which chains are ready', () => {
-  const lines = written(true, true)
-  expect(lines[3]).toContain('\r\u001b[K')
-  expect(lines[3]).toMatch(/Starting {2}eth ✓ {2}polygon [⠋-⠿] {2}solana [⠋-⠿] {2}0 s$/)
-  expect(lines.at(-1)).toBe('\r\u001b[KStarted  eth ✓  polygon ✓  solana ✓  0 s\n')
-  expect(written(true, false).at(-1)).toContain('eth ok  polygon ok  solana ok')
+test('on a terminal each part says what it does, and one line stays', () => {
+  const { steps, terminal } = onTerminal(80)
+  steps.take('eth', 'starting the node')
+  steps.take('solana', 'filling wallets')
+  vi.advanceTimersByTime(4_000)
+  steps.take('solana', 'ready')
+  steps.take('eth', 'mining history, 240 of 600 blocks')
+  expect(terminal.shown).toEqual([
+    expect.stringMatching(/^ {2}[⠋-⠿] eth {5}mining history, 240 of 600 blocks$/),
+    '  ✓ solana  4 s',
+  ])
+  vi.advanceTimersByTime(2_000)
+  steps.take('eth', 'ready')
+  steps.close()
+  expect(terminal.shown).toEqual(['✓ eth, solana ready after 6 s', ''])
+  expect(terminal.isCursorShown).toBe(true)
+  const ascii = onTerminal(80, false)
+  ascii.steps.take('eth', 'ready')
+  expect(ascii.terminal.shown).toEqual(['  ok eth  0 s'])
+  ascii.steps.close()
 })
 
-test('elsewhere each has a line of its own, without anything that a terminal obeys', () => {
-  expect(written(false, true)).toEqual([
-    'eth ready after 0 s\n',
-    'solana ready after 0 s\n',
-    'polygon ready after 0 s\n',
+test('the spinner turns, and a late start says so, also where the terminal is narrow', () => {
+  const { steps, terminal } = onTerminal(60)
+  steps.take('eth', 'starting the node')
+  const before = terminal.shown
+  vi.advanceTimersByTime(100)
+  expect(terminal.shown).not.toEqual(before)
+  expect(terminal.shown).toHaveLength(1)
+  vi.advanceTimersByTime(20_000)
+  expect(terminal.shown[1]).toBe('  Still starting after 20 s; a busy machine takes a minute.')
+  steps.close()
+})
+
+test('elsewhere each part has a line, nothing that a terminal obeys, and no silence', () => {
+  const lines: string[] = []
+  const write = (text: string) => lines.push(text) > 0
+  const steps = new Steps({ output: { isTTY: false, columns: 80, rows: 24, write }, unicode: true })
+  for (const name of ['eth', 'base', 'solana']) steps.take(name, 'starting the node')
+  steps.take('eth', 'mining history, 240 of 600 blocks')
+  steps.take('base', 'mining history, 250 of 600 blocks')
+  vi.advanceTimersByTime(3_100)
+  steps.take('solana', 'ready')
+  vi.advanceTimersByTime(18_500)
+  steps.take('eth', 'ready')
+  steps.close()
+  vi.advanceTimersByTime(10_000)
+  expect(lines[0]).toBe('Still starting after 3 s: mining history (eth, base), starting the node (solana)\n')
+  expect(lines[1]).toBe('solana ready after 3 s\n')
+  expect(lines.slice(-2)).toEqual([
+    'Still starting after 21 s; a busy machine takes a minute: mining history (eth, base)\n',
+    'eth ready after 22 s\n',
   ])
+  expect(lines).toHaveLength(9)
 })
