@@ -1,5 +1,6 @@
 // The chain table: every EVM chain known by name, and what is particular to it. The only place that tells chains apart.
 import type { ChainId } from './model.ts'
+import { nearestWord } from './nearest-word.ts'
 
 export type Chain = {
   id: ChainId
@@ -258,6 +259,15 @@ export function chainCommonlyCalled(name: string): string | undefined {
   const common = Object.keys(commonNames).find(known => plain(known) === plain(name))
   if (common !== undefined) return commonNames[common]
   return namedChains.find(chain => plain(chain.name) === plain(name))?.name
+}
+
+/** The one of some chains that a mistyped name means, be it near to its name here or to a common one. */
+export function nearestChain(text: string, names: readonly string[]): string | undefined {
+  const common = new Map(Object.entries(commonNames).filter(([, name]) => names.includes(name)))
+  const called = chainCommonlyCalled(text)
+  if (called !== undefined && names.includes(called)) return called
+  const nearest = nearestWord(text, [...names, ...common.keys()])
+  return nearest && (common.get(nearest) ?? nearest)
 }
 
 /** A name in any case, a hex id in any case and padding, or a decimal id. */

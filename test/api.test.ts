@@ -349,6 +349,17 @@ describe('a chain that is not configured', () => {
       details: { accepted: expect.arrayContaining(['bsc', '0x38']), configured: ['eth', 'polygon'] },
     })
   })
+
+  test.each([
+    ['polygn', 'polygon'],
+    ['etherum', 'eth'],
+    ['binance', 'bsc'],
+    ['solana', undefined],
+  ])('%s is refused with what it may mean', async (text, meant) => {
+    const refused = await own.get(`/api/v2/nft/${nothing}/transfers?chain=${text}`)
+    expect(refused.status).toBe(400)
+    expect(((await refused.json()) as { details: { did_you_mean?: string } }).details.did_you_mean).toBe(meant)
+  })
 })
 
 describe('wallet chains', () => {

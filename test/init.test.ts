@@ -291,4 +291,21 @@ describe('init', () => {
       rpc: [node.url],
     })
   })
+
+  test('on a terminal a name that looks mistyped is asked about', async () => {
+    const run = place.beginOnTerminal(['init'])
+    for (const [question, text] of [
+      ['EVM chains', 'etherem,etth'],
+      ['etherem is not a known chain. Did you mean eth? [yes]', 'no'],
+      ['etherem: JSON-RPC endpoints', ''],
+      ['etherem: WebSocket endpoint', ''],
+      ['etherem: index everything', 'full'],
+      ['etth is not a known chain. Did you mean eth? [yes]', ''],
+      ['eth: JSON-RPC endpoints', ''],
+    ] as const) {
+      await run.until(() => run.stdout.includes(question), question)
+      run.child.stdin.write(`${text}\n`)
+    }
+    await run.kill()
+  })
 })

@@ -2,7 +2,7 @@
 // has those of its operation.
 import moment from 'moment'
 import { z } from 'zod'
-import type { Chain, ChainTable } from '../chains.ts'
+import { type Chain, type ChainTable, nearestChain } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
 import { parseAddress } from '../model.ts'
 import type { ApiRequest } from './request.ts'
@@ -17,6 +17,8 @@ export type Parameter<Value> = {
   refusal?: string
   /** More facts for the `details` of a refusal. */
   details?: Readonly<Record<string, unknown>>
+  /** What a refused text most likely means, for the same. */
+  nearest?: (text: string) => string | undefined
   /** The rest is for the OpenAPI document. */
   schema: z.ZodType
   description: string
@@ -29,11 +31,16 @@ export function readParameter<Value>(parameter: Parameter<Value>, text: string):
   const value = parameter.read(text)
   if (value !== undefined) return value
   const given = showGiven(text)
+  const nearest = parameter.nearest?.(given)
   throw new AlmanacError(
     'bad_request',
     parameter.refusal ?? `${parameter.name} must be ${parameter.accepts}, not "${given}"`,
     {
-      details: { parameter: parameter.name, given, accepted: parameter.accepts, ...parameter.details },
+      details: {
+        ...{ parameter: parameter.name, given, accepted: parameter.accepts },
+        ...(nearest === undefined ? {} : { did_you_mean: nearest }),
+        ...parameter.details,
+      },
     },
   )
 }
@@ -148,6 +155,11 @@ export function chainParameter(name: string, table: ChainTable, description: str
     read: text => table.parse(text),
     accepts: 'the name or the id of a known chain',
     refusal: 'chain must be a valid enum value',
+    nearest: text =>
+      nearestChain(
+        text,
+        [...table.configured, ...table.all].map(chain => chain.name),
+      ),
     details: {
       accepted,
       // Where another process indexes, this one may have none.

@@ -1,9 +1,7 @@
 // Writes a configuration: takes answers from flags or questions, checks the endpoints, and estimates the cost.
 import { existsSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { Command, Option } from 'commander'
-import { namedChain, offeredChains, parseChainText } from '../chains.ts'
 import { type LoadedConfig, loadConfig } from '../config/load.ts'
-import { nearestWord } from '../config/problems.ts'
 import { AlmanacError, describeError } from '../errors.ts'
 import { makePrivate } from '../private-file.ts'
 import { commandLine } from './current-process.ts'
@@ -11,6 +9,7 @@ import {
   type Answers,
   answersOf,
   askForAnswers,
+  chainMeant,
   type InitFlags,
   type Questions,
   withQuestions,
@@ -110,12 +109,8 @@ async function checkAll({ chains, solana }: Answers, questions: Questions | unde
 
 /** A chain may have any name, but one that looks mistyped is worth a word before its node is waited for. */
 function doubtOf(name: string): string {
-  if (namedChain(name) !== undefined || 'id' in parseChainText(name)) return ''
-  const nearest = nearestWord(
-    name,
-    offeredChains.map(chain => chain.name),
-  )
-  return nearest === undefined ? '' : ` It is not a known chain. Did you mean ${nearest}?`
+  const meant = chainMeant(name)
+  return meant === undefined ? '' : ` It is not a known chain. Did you mean ${meant}?`
 }
 
 /** Whether a file exists that is to be replaced. */

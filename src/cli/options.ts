@@ -3,10 +3,9 @@
 import { type Command, Option } from 'commander'
 import { cleanLabel } from '../annotate/label-text.ts'
 import { reservedSources } from '../annotate/shown-facts.ts'
-import type { Chain, ChainTable } from '../chains.ts'
+import { type Chain, type ChainTable, nearestChain } from '../chains.ts'
 import { type LoadedConfig, loadConfig } from '../config/load.ts'
 import { allLeaves, flagOf, variableOf } from '../config/overrides.ts'
-import { nearestWord } from '../config/problems.ts'
 import type { ChainSettings } from '../config/settings.ts'
 import { AlmanacError } from '../errors.ts'
 import { type Address, type Interval, parseAddress } from '../model.ts'
@@ -96,7 +95,7 @@ export function parseChainIf(chains: ChainTable, text: string | undefined): Chai
 }
 
 function suggestion(text: string, names: readonly string[]): string {
-  const nearest = nearestWord(text, names)
+  const nearest = nearestChain(text, names)
   return nearest === undefined ? '' : `did you mean ${nearest}? `
 }
 

@@ -172,6 +172,16 @@ describe('what is refused, and in which words', () => {
       'chains:\n  eth: { rpc: http://a, requests_per_seconds: 3 }',
       'almanac.yaml:2:25: unknown key chains.eth.requests_per_seconds. Did you mean requests_per_second?',
     ],
+    // What follows from the slip is not said beside it.
+    ['chains:\n  eth:\n    rcp: http://127.0.0.1:1', 'almanac.yaml:3:5: unknown key chains.eth.rcp. Did you mean rpc?'],
+    [
+      'solana:\n  mainnet:\n    rcp: http://127.0.0.1:1',
+      'almanac.yaml:3:5: unknown key solana.mainnet.rcp. Did you mean rpc?',
+    ],
+    [
+      'chains:\n  mine:\n    ids: 77\n    rpc: http://127.0.0.1:1',
+      'almanac.yaml:3:5: unknown key chains.mine.ids. Did you mean id?',
+    ],
     ['xyzzy: 1', `almanac.yaml:1:1: unknown key xyzzy. Accepted here: ${settings}.`],
     [
       'solana:\n  testnet: { rpc: http://a }',
@@ -276,8 +286,8 @@ listn: :1
     )
     const places = message.split('\n').map(line => line.trim().split(/: (?!,)/)[0])
     expect(places).toEqual([
-      'The configuration has 8 errors.',
-      ...['1:10', '3:3', '4:12', '4:14', '5:3', '6:15', '7:26', '8:1'].map(place => `almanac.yaml:${place}`),
+      'The configuration has 7 errors.',
+      ...['1:10', '3:3', '4:14', '5:3', '6:15', '7:26', '8:1'].map(place => `almanac.yaml:${place}`),
     ])
     expect(message).toContain('chains.10.id is 11, but optimism has the id 10.')
     expect(message).toContain('chains.eth.rpc is rpc.example/…; accepted: an http:// or https:// URL')

@@ -5,15 +5,16 @@ import {
   builtInChains,
   type Chain,
   ChainTable,
-  chainCommonlyCalled,
   defineChain,
   namedChain,
+  nearestChain,
   offeredChains,
   parseChainText,
 } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
+import { nearestWord } from '../nearest-word.ts'
 import { allLeaves, type Override, readEnvironment, readFlags, reservedVariables, variableOf } from './overrides.ts'
-import { describeIssue, nearestWord, type PlaceOf } from './problems.ts'
+import { describeIssues, keyMeant, type PlaceOf } from './problems.ts'
 import { aboutOf, camelCase, keysOf, schemaAt } from './setting.ts'
 import { type Config, chainId, settingsSchema } from './settings.ts'
 import { readYamlFile, type YamlFile } from './yaml-file.ts'
@@ -59,7 +60,7 @@ export function loadConfig({ file, environment = {}, flags = new Map() }: LoadOp
           `${placeOf(path, 'key')}: ${old} is the old spelling of ${now}, which is given too. Remove ${old}.`,
       ),
   )
-  if (!parsed.success) problems.push(...parsed.error.issues.flatMap(issue => describeIssue(issue, given, placeOf)))
+  if (!parsed.success) problems.push(...describeIssues(parsed.error.issues, given, placeOf))
   if (!parsed.success || problems.length > 0) throw invalid(problems)
   const chains = Object.fromEntries(
     Object.entries(parsed.data.chains).map(([key, settings]) => [names.get(key)!, settings]),
@@ -142,7 +143,10 @@ type GivenChain = { id?: number | undefined; index?: unknown; history?: unknown;
 function chainsIn(given: unknown): Record<string, GivenChain> {
   const chains = isMap(given) && isMap(given.chains) ? given.chains : {}
   const read = ([key, settings]: [string, unknown]): [string, GivenChain] => {
-    const { id, index = 'on-demand', history, portal } = isMap(settings) ? settings : {}
+    const named = isMap(settings) ? settings : {}
+    const { index = 'on-demand', history, portal } = named
+    // A chain whose id is misspelt has one.
+    const id = named[Object.keys(named).find(name => keyMeant(['chains', key], name) === 'id') ?? 'id']
     return [key, { id: chainId.safeParse(id).data, index, history, portal }]
   }
   return Object.fromEntries(Object.entries(chains).map(read))
@@ -183,7 +187,7 @@ function findChain(key: string, id: number | undefined, added: readonly Chain[])
   if ('id' in meant) return defineChain({ name: String(meant.id), id: meant.id })
   if (id === undefined) {
     const names = offeredChains.map(chain => chain.name)
-    const nearest = chainCommonlyCalled(key) ?? nearestWord(key, names)
+    const nearest = nearestChain(key, names)
     const advice = nearest === undefined ? '' : ` Did you mean ${nearest}?`
     return `${key} is not a known chain.${advice} To add a chain, set chains.${key}.id.`
   }

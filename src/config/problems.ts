@@ -1,6 +1,7 @@
 // Turns what the schema refuses into sentences: position, key, value and what is accepted. It never quotes a value that
 // may hold a secret.
 import type { z } from 'zod'
+import { nearestWord } from '../nearest-word.ts'
 import { redactMistyped, redactStore, redactUrl } from '../redact.ts'
 import { type About, aboutOf, camelCase, keysOf, schemaAt } from './setting.ts'
 import { type Config, noSource, settingsSchema } from './settings.ts'
@@ -8,7 +9,24 @@ import { type Config, noSource, settingsSchema } from './settings.ts'
 /** Where a value comes from: `almanac.yaml:3:12`, `ALMANAC_LISTEN` or `--listen`. */
 export type PlaceOf = (path: readonly PropertyKey[], part: 'key' | 'value') => string
 
-export function describeIssue(issue: z.core.$ZodIssue, given: unknown, placeOf: PlaceOf): string[] {
+/** What follows from a misspelt key, that the one it means is missing, is left out. */
+export function describeIssues(issues: readonly z.core.$ZodIssue[], given: unknown, placeOf: PlaceOf): string[] {
+  const meant = issues.flatMap(issue =>
+    issue.code === 'unrecognized_keys'
+      ? issue.keys.map(key => [...issue.path, keyMeant(issue.path, key)].join('.'))
+      : [],
+  )
+  const follows = ({ path }: z.core.$ZodIssue): boolean =>
+    meant.includes(path.join('.')) && valueAt(given, path) === undefined
+  return issues.filter(issue => !follows(issue)).flatMap(issue => describeIssue(issue, given, placeOf))
+}
+
+/** The accepted key of a section that a misspelt one means. */
+export function keyMeant(section: readonly PropertyKey[], key: string): string | undefined {
+  return nearestWord(key, keysOf(schemaAt(settingsSchema, section)))
+}
+
+function describeIssue(issue: z.core.$ZodIssue, given: unknown, placeOf: PlaceOf): string[] {
   if (issue.code === 'unrecognized_keys') return issue.keys.map(key => unknownKey(issue.path, key, placeOf))
   const schema = schemaAt(settingsSchema, issue.path)
   const about = aboutOf(schema)
@@ -27,9 +45,9 @@ export function describeIssue(issue: z.core.$ZodIssue, given: unknown, placeOf: 
 }
 
 function unknownKey(path: readonly PropertyKey[], key: string, placeOf: PlaceOf): string {
-  const accepted = keysOf(schemaAt(settingsSchema, path))
-  const nearest = nearestWord(key, accepted)
-  const advice = nearest === undefined ? `Accepted here: ${listed(accepted)}.` : `Did you mean ${nearest}?`
+  const nearest = keyMeant(path, key)
+  const accepted = () => listed(keysOf(schemaAt(settingsSchema, path)))
+  const advice = nearest === undefined ? `Accepted here: ${accepted()}.` : `Did you mean ${nearest}?`
   return `${placeOf([...path, key], 'key')}: unknown key ${[...path, key].join('.')}. ${advice}`
 }
 
@@ -93,42 +111,4 @@ function shownAt(schema: z.ZodType, value: unknown): unknown {
       : Object.keys(given).map(key => [key, key] as const)
   const shown = names.filter(([, name]) => given[name] !== undefined)
   return Object.fromEntries(shown.map(([key, name]) => [key, shownAt(schemaAt(schema, [key])!, given[name])]))
-}
-
-/** The candidate nearest to a word; undefined if none is near enough to be a typing error. */
-export function nearestWord(word: string, candidates: readonly string[]): string | undefined {
-  let nearest: { candidate: string; distance: number } | undefined
-  for (const candidate of candidates) {
-    const distance = editDistance(plain(word), plain(candidate))
-    if (nearest === undefined || distance < nearest.distance) nearest = { candidate, distance }
-  }
-  if (nearest === undefined) return undefined
-  const shorter = Math.min(plain(word).length, plain(nearest.candidate).length)
-  const distanceMax = shorter <= 3 ? 1 : Math.max(2, Math.floor(shorter / 4))
-  // Two letters that changed places are two edits.
-  const isSwapped = nearest.distance === 2 && lettersOf(word) === lettersOf(nearest.candidate)
-  return nearest.distance <= distanceMax || isSwapped ? nearest.candidate : undefined
-}
-
-function lettersOf(word: string): string {
-  return [...plain(word)].sort().join('')
-}
-
-/** `requests_per_second`, `requests-per-second` and `requestsPerSecond` are the same word. */
-function plain(word: string): string {
-  return word.toLowerCase().replace(/[\s_-]/g, '')
-}
-
-/** Levenshtein: insertions, deletions and replacements of single characters. */
-export function editDistance(a: string, b: string): number {
-  let previous = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (let row = 1; row <= a.length; row++) {
-    const current = [row]
-    for (let column = 1; column <= b.length; column++) {
-      const replaced = previous[column - 1]! + (a[row - 1] === b[column - 1] ? 0 : 1)
-      current.push(Math.min(replaced, previous[column]! + 1, current[column - 1]! + 1))
-    }
-    previous = current
-  }
-  return previous[b.length]!
 }

@@ -1,6 +1,6 @@
 // What a new configuration will hold, from flags or from questions on a terminal. It asks no endpoint.
 import { createInterface, type Interface } from 'node:readline/promises'
-import { chainCommonlyCalled, namedChain, offeredChains, parseChainText } from '../../chains.ts'
+import { chainCommonlyCalled, namedChain, nearestChain, offeredChains, parseChainText } from '../../chains.ts'
 import { AlmanacError, describeError } from '../../errors.ts'
 import { type Address, type SolanaNetwork, solanaNetworks } from '../../model.ts'
 import { redactMistyped } from '../../redact.ts'
@@ -76,6 +76,15 @@ export function chainNamed(text: string): string {
   if (known !== undefined) return known
   const meant = parseChainText(text)
   return 'id' in meant ? String(meant.id) : meant.name
+}
+
+/** The known chain that a name means which looks mistyped. */
+export function chainMeant(name: string): string | undefined {
+  if (namedChain(name) !== undefined || 'id' in parseChainText(name)) return undefined
+  return nearestChain(
+    name,
+    offeredChains.map(chain => chain.name),
+  )
 }
 
 function pairOf(flag: string, text: string): [name: string, value: string] {
@@ -171,7 +180,12 @@ export async function askForAnswers(questions: Questions, flags: InitFlags): Pro
   printNote(`Known by name: ${offeredChains.map(({ name }) => name).join(', ')}. Others by their id, such as 33139.`)
   const names = await questions.ask('EVM chains, separated by commas; - for none', 'eth', namesIn)
   const chains: ChainAnswers[] = []
-  for (const name of names) chains.push(await askChain(questions, name, flags))
+  for (const given of names) {
+    const meant = chainMeant(given)
+    const isMeant =
+      meant !== undefined && (await questions.confirm(`${given} is not a known chain. Did you mean ${meant}?`, true))
+    chains.push(await askChain(questions, isMeant ? meant : given, flags))
+  }
   const solana: SolanaAnswers[] = []
   if (await questions.confirm('Solana portfolios as well?', false)) solana.push(await askSolana(questions))
   if (chains.length + solana.length === 0)

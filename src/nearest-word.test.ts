@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { editDistance, nearestWord } from './problems.ts'
+import { editDistance, nearestWord } from './nearest-word.ts'
 
 describe('the nearest word', () => {
   const words = ['listen', 'store', 'requests_per_second', 'from', 'ALMANAC_LISTEN', 'polygon', 'eth']
