@@ -16,7 +16,7 @@ import {
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { completionScript } from '../src/cli/completion.ts'
 import { offerWord } from '../src/cli/current-process.ts'
 import { guide } from '../src/cli/demo.ts'
@@ -71,8 +71,12 @@ describe('help', () => {
   test('an option or a choice that does not exist is answered with one that does', async () => {
     const said = async (...words: string[]) => (await place.run(words)).stderr
     expect(await said('start', '--port', '8081')).toBe(
-      "Error: unknown option '--port'\n(Did you mean --listen :PORT?)\nTry:   almanac start --help\n",
+      "Error: unknown option '--port'\n(Did you mean --listen 127.0.0.1:PORT?)\nTry:   almanac start --help\n",
     )
+    expect(await said('start', '--chain', 'eth=http://127.0.0.1:8545')).toBe(
+      "Error: unknown option '--chain'\n(To configure chains: almanac init --chain NAME=URL)\nTry:   almanac start --help\n",
+    )
+    expect(await said('status', '--chain', 'eth')).not.toContain('init')
     expect(await said('completion', 'tcsh')).toMatch(
       /^Error: 'tcsh' is not a shell\. Allowed choices are bash, zsh, fish\.\n/,
     )
@@ -87,6 +91,47 @@ describe('help', () => {
   })
 })
 
+describe('on a terminal', () => {
+  /** Takes connections and never says a word. */
+  const silent = createServer(() => {})
+  let port: number
+  beforeAll(async () => {
+    await once(silent.listen(0, '127.0.0.1'), 'listening')
+    port = (silent.address() as AddressInfo).port
+  })
+  afterAll(() => void silent.close())
+
+  test.skipIf(spawnSync('script', ['--version']).status !== 0)('a command says what it waits for', async () => {
+    place.configure({ sim: { id: 31_337, rpc: `http://127.0.0.1:${port}`, index: 'full' } })
+    const store = `postgres://user@127.0.0.1:${port}/almanac`
+    const commands = {
+      'Waiting for the store … 2 s': ['keys', 'list', '--store', store],
+      'Waiting for the node of eth … 2 s': ['init', '--yes', '--chain', `eth=http://127.0.0.1:${port}`],
+      'Waiting for the node of sim … 2 s': ['sync', '--chain', 'sim', '--from', '1', '--to', '2'],
+      'Sampling sim: what its sources have': ['plan'],
+      [`Waiting for http://127.0.0.1:${port} … 2 s`]: ['status', '--url', `http://127.0.0.1:${port}`],
+    }
+    const json = place.beginOnTerminal(['keys', 'list', '--json', '--store', store])
+    const piped = place.begin(['keys', 'list', '--store', store])
+    await Promise.all(
+      Object.entries(commands).map(async ([said, words]) => {
+        const run = place.beginOnTerminal(words)
+        await run.until(() => run.stdout.includes(said), said)
+      }),
+    )
+    expect(json.stdout + piped.stdout + piped.stderr).not.toContain('Waiting')
+  })
+})
+
+test('a sandbox in another directory is named where nothing is found, and not taken', async () => {
+  const note = { process: process.pid, directory: '/home/ada/almanac', config: 'x', store: 'x', url: 'x', key: 'x' }
+  writeFileSync(join(place.directory, `almanac-sandbox-${'0'.repeat(16)}.json`), JSON.stringify(note))
+  const hint = 'Try:   a sandbox runs in /home/ada/almanac: run this there.\n'
+  for (const words of ['keys list', 'store backup copy.db', 'status --listen 127.0.0.1:1'])
+    expect((await place.run(words.split(' '))).stderr, words).toContain(hint)
+  expect((await place.run(['keys', 'list', '--store', 'file:./other.db'])).stderr).not.toContain(hint)
+})
+
 describe('a port in use', () => {
   test('is told before the sandbox is built, with what to type', async () => {
     const server = createServer().listen(0, '127.0.0.1')
@@ -99,9 +144,9 @@ describe('a port in use', () => {
     server.close()
     expect([code, stdout]).toEqual([1, ''])
     expect(stderr).toMatch(
-      /^Error: Cannot listen on 127\.0\.0\.1:\d+\. \(.*EADDRINUSE.*\)\nTry: .* npm start -- --listen :8081\n$/,
+      /^Error: Cannot listen on 127\.0\.0\.1:\d+\. \(.*EADDRINUSE.*\)\nTry: .* npm start -- --listen 127\.0\.0\.1:8081\n$/,
     )
-    expect(direct.stderr).toMatch(/ almanac start --listen :8081\n$/)
+    expect(direct.stderr).toMatch(/ almanac start --listen 127\.0\.0\.1:8081\n$/)
   })
 })
 
@@ -272,6 +317,14 @@ describe('completion', () => {
 })
 
 describe('where nothing is there', () => {
+  test('the check of the configuration says what to do', async () => {
+    const { code, stdout, stderr } = await place.runHere(['config', 'check'])
+    expect([code, stdout]).toEqual([0, expect.stringContaining('listen: 127.0.0.1:8080\n')])
+    expect(stderr).toMatch(/^Nothing is configured .*\nTry: {3}.*almanac init for .*almanac start for the sandbox\.\n$/)
+    place.configure({ eth: { rpc: 'http://127.0.0.1:1' } })
+    expect((await place.runHere(['config', 'check'])).stderr).toBe('almanac.yaml is valid.\n')
+  })
+
   test('a list says so instead of a bare heading', async () => {
     await makeStore(place.storeUrl)
     const said = async (...parameters: string[]) => (await place.runHere(parameters)).stdout

@@ -243,7 +243,7 @@ test('a command where there is no store says so and leaves nothing behind', asyn
     const { code, stdout, stderr } = await almanacHere(command.split(' '))
     expect({ command, code, stdout, stderr }).toEqual({
       ...{ command, code: 1, stdout: '' },
-      stderr: `Error: There is no store at ${directory}/almanac.db.\nTry:   run it where the service runs, or give --store or --config; where the service was never started, start it once.\n`,
+      stderr: expect.stringMatching(new RegExp(`^Error: There is no store at ${directory}/almanac.db.\nTry: {3}.*\n$`)),
     })
   }
   expect(readdirSync(directory)).toEqual([])
@@ -467,7 +467,7 @@ describe('start', () => {
     const server = start([], { ALMANAC_KEY: 'the-operator-key' })
     const url = await server.url()
     const [line] = await server.written(/\{"level":"warn"[^\n]*stalled[^\n]*/, 45_000)
-    expect(line).toContain('eth endpoint 127.0.0.1:1 failed')
+    expect(line).toContain('eth endpoint 127.0.0.1:1 did not answer')
     expect(server.stderr).not.toContain('secret-path')
     const { stdout } = await almanacHere(['status', '--json', '--url', url, '--key', 'the-operator-key'])
     expect(JSON.parse(stdout).chains.eth).toMatchObject({ state: 'stalled', head: -1, complete: false })

@@ -35,7 +35,7 @@ export class CommandRun {
   constructor(command: readonly string[], directory: string, environment: Environment = {}) {
     // A fresh environment: the machine's own must not decide what is tested.
     // Compiled code alone is shared, or every process would spend most of its life on compiling (`vitest.config.ts`).
-    const env = { PATH: process.env.PATH, NODE_COMPILE_CACHE: compileCache, ...environment }
+    const env = { PATH: process.env.PATH, TMPDIR: directory, NODE_COMPILE_CACHE: compileCache, ...environment }
     this.child = spawn(command[0]!, command.slice(1), { cwd: directory, env })
     this.child.stdout.on('data', chunk => {
       this.stdout += chunk

@@ -5,7 +5,16 @@ import type { Log } from '../log.ts'
 import type { ChainStatus, EndpointStatus, Interval, StatusReport } from '../model.ts'
 import { type WholeScope, wholeScopeOf } from '../views.ts'
 import type { Render, Screen } from './screen/screen.ts'
-import { barText, countText, durationText, ProgressLine, percentText, printable, rateText } from './terminal.ts'
+import {
+  barText,
+  countText,
+  durationText,
+  ProgressLine,
+  percentText,
+  printable,
+  rateText,
+  waitingText,
+} from './terminal.ts'
 
 const redrawMs = 500
 const logLookMs = 2_000
@@ -150,7 +159,7 @@ export function isWaiting({ state, lag_seconds, rpc }: Heard, seconds = lag_seco
   return rpc.every(({ head, slot, wrong_chain }) => (slot ?? head) === undefined && wrong_chain !== true)
 }
 
-export const waitingText = 'waiting for its node'
+export const awaitsNode = 'waiting for its node'
 
 export type CoverageFacts = {
   head: number
@@ -190,6 +199,7 @@ export class CommandProgress {
   readonly #rates = new Progress()
   readonly #line = new ProgressLine()
   readonly #timer: NodeJS.Timeout
+  readonly #startedMs = performance.now()
   #done = 0
   #total = 0
 
@@ -215,7 +225,11 @@ export class CommandProgress {
   }
 
   #show(): void {
-    if (this.#total === 0) return
+    if (this.#total === 0) {
+      const text = waitingText(`Waiting for the node of ${this.#label}`, this.#startedMs)
+      if (text !== undefined) this.#line.show(text)
+      return
+    }
     const facts = {
       label: this.#label,
       done: this.#done,

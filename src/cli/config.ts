@@ -11,6 +11,7 @@ import { isHistoryFile } from '../evm/files/check-folder.ts'
 import { type Report, silentMsMax } from '../processes/heartbeat.ts'
 import { processTopic, RemoteWork, type WorkOutcome } from '../processes/remote-work.ts'
 import type { Store } from '../store/store.ts'
+import { commandLine } from './current-process.ts'
 import { withStore } from './open-store.ts'
 import { withConfig } from './options.ts'
 import { printData, printJson, printNote } from './terminal.ts'
@@ -66,8 +67,12 @@ async function reloadConfig(store: Store, _: LoadedConfig, { json }: { json?: tr
   if (needRestart.length > 0) printData(`Needs a restart: ${needRestart.join(', ')}.`)
 }
 
-function checkConfig({ config, file }: LoadedConfig, { json }: { json?: true }): void {
-  printNote(file === undefined ? 'No file was read.' : `${file} is valid.`)
+function checkConfig({ config, file, unconfigured }: LoadedConfig, { json }: { json?: true }): void {
+  if (unconfigured)
+    printNote(
+      `Nothing is configured here: these are the defaults.\nTry:   ${commandLine} init for your own nodes, or ${commandLine} start for the sandbox.`,
+    )
+  else printNote(file === undefined ? 'No file was read.' : `${file} is valid.`)
   for (const note of missingFiles(config)) printNote(note)
   if (json) printJson(shownConfig(config))
   else printData(stringify(shownConfig(config)))

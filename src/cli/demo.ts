@@ -117,7 +117,7 @@ async function requirePort(listen: string): Promise<void> {
     await requireFreePort(parseListen(listen)!)
   } catch (error) {
     if (!(error instanceof AlmanacError)) throw error
-    const hint = `stop what uses it, or choose another port: ${startLine} --listen :8081`
+    const hint = `stop what uses it, or choose another port: ${startLine} --listen 127.0.0.1:8081`
     throw new AlmanacError(error.code, error.message, { cause: error.cause, hint })
   }
 }

@@ -17,7 +17,7 @@ import {
 import { checkChain, checkSolana } from './init/check.ts'
 import { configurationText, type Findings } from './init/file.ts'
 import { plan } from './plan/plan.ts'
-import { printNote } from './terminal.ts'
+import { printNote, whileWaiting } from './terminal.ts'
 
 const several = (value: string, before: string[] = []): string[] => [...before, value]
 
@@ -91,7 +91,7 @@ async function checkAll({ chains, solana }: Answers, questions: Questions | unde
   const check = async (name: string, look: () => Promise<string[]>, note = ''): Promise<void> => {
     printNote(`\nChecking ${name} …${note}`)
     try {
-      const lines = await look()
+      const lines = await whileWaiting(`  Waiting for the node of ${name}`, look())
       found.set(name, lines)
       for (const line of lines) printNote(`  ${line}`)
     } catch (error) {

@@ -14,6 +14,7 @@ import { StoreRoom } from '../store/room.ts'
 import type { Store } from '../store/store.ts'
 import { openUnlocked } from './open-store.ts'
 import type { ChosenChain } from './options.ts'
+import { whileWaiting } from './terminal.ts'
 
 /** Connects to the nodes of a chain; `onBytes` hears of every answer. */
 export function connectNodes(
@@ -59,7 +60,8 @@ export async function takeChain(options: TakeOptions): Promise<Store> {
 }
 
 export async function takeChainAsItIs({ url, chain, opened, mustExist }: TakeOptions): Promise<Store> {
-  const store = await openUnlocked(() => openStore(url, { role: 'owner', mustExist }), 'stop it first.')
+  const opening = openUnlocked(() => openStore(url, { role: 'owner', mustExist }), 'stop it first.')
+  const store = await whileWaiting('Waiting for the store', opening)
   opened.defer(() => store.close())
   // A file has one owner, which need not wait for the lease of a process that was killed.
   const holder = store.engine === 'sqlite' ? 'owner' : leaseHolder()

@@ -6,7 +6,8 @@ import { AlmanacError } from '../errors.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { loadConfigFor, withConfig } from './options.ts'
-import { sandboxMeant } from './running-server.ts'
+import { sandboxMeant, withSandboxElsewhere } from './running-server.ts'
+import { whileWaiting } from './terminal.ts'
 
 /** Completes a command that works on the store beside a running service. */
 export function withStore<Parameters extends unknown[]>(
@@ -17,12 +18,15 @@ export function withStore<Parameters extends unknown[]>(
     await using opened = new AsyncDisposableStack()
     const sandbox = sandboxMeant(loaded)
     const meant = sandbox === undefined ? loaded : loadConfigFor(command, sandbox.config)
-    await run(await openTool(meant.config.store, opened), meant, ...parameters)
+    const store = await openTool(meant.config.store, opened).catch(error => {
+      throw withSandboxElsewhere(error, meant)
+    })
+    await run(store, meant, ...parameters)
   })
 }
 
 export async function openTool(url: string, opened: AsyncDisposableStack): Promise<Store> {
-  const store = await openStore(url, { role: 'tool', mustExist: true })
+  const store = await whileWaiting('Waiting for the store', openStore(url, { role: 'tool', mustExist: true }))
   opened.defer(() => store.close())
   return store
 }

@@ -140,11 +140,16 @@ function summaryOf(description: string): string {
 }
 
 /** Commander's words, as the other errors are written. */
-function reworded(text: string): string {
+function reworded(text: string, command: string): string {
+  const isService = /^(start|demo)$/.test(command)
   return text
     .replace(/^error: /, 'Error: ')
     .replace(/command-argument value ('.*') is invalid for argument '(.*)'\./, '$1 is not a $2.')
-    .replace("unknown option '--port'", "unknown option '--port'\n(Did you mean --listen :PORT?)")
+    .replace("unknown option '--port'", "unknown option '--port'\n(Did you mean --listen 127.0.0.1:PORT?)")
+    .replace(
+      /(?<=unknown option '--chain').*/s,
+      isService ? `\n(To configure chains: ${commandLine} init --chain NAME=URL)\n` : '$&',
+    )
 }
 
 /** A command that is added whole inherits nothing from its parent. */
@@ -152,7 +157,7 @@ function configureHelp(command: Command, name: string): void {
   command
     .helpOption('-h, --help', 'Print help.')
     .showHelpAfterError(`Try:   ${name} --help`)
-    .configureOutput({ outputError: (text, write) => write(reworded(text)) })
+    .configureOutput({ outputError: (text, write) => write(reworded(text, command.name())) })
     .summary(command.summary() || summaryOf(command.description()))
   if (command.commands.length > 0) command.helpCommand('help [command]', 'Print help for a command.')
   for (const part of command.commands) configureHelp(part, `${name} ${part.name()}`)

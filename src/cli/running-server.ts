@@ -2,17 +2,20 @@
 // working directory. With nothing configured `start` runs the sandbox, which other commands in the same directory then
 // mean.
 import { createHash } from 'node:crypto'
-import { lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { LoadedConfig } from '../config/load.ts'
 import { parseListen } from '../config/settings.ts'
+import { AlmanacError } from '../errors.ts'
 import { storeFile } from '../store/open.ts'
 import { printNote } from './terminal.ts'
 
 const runningSandbox = z.object({
   process: z.int(),
+  /** Where it was started. */
+  directory: z.string(),
   /** Its configuration file. */
   config: z.string(),
   store: z.string(),
@@ -22,11 +25,14 @@ const runningSandbox = z.object({
 export type RunningSandbox = z.output<typeof runningSandbox>
 
 /** Returns what takes it back. */
-export function announceSandbox(sandbox: Omit<RunningSandbox, 'process'>): () => void {
+export function announceSandbox(sandbox: Omit<RunningSandbox, 'process' | 'directory'>): () => void {
   const path = noteOfDirectory()
   // Not over a file that another user may have put there.
   rmSync(path, { force: true })
-  writeFileSync(path, JSON.stringify({ ...sandbox, process: process.pid }), { mode: 0o600, flag: 'wx' })
+  writeFileSync(path, JSON.stringify({ ...sandbox, process: process.pid, directory: process.cwd() }), {
+    mode: 0o600,
+    flag: 'wx',
+  })
   return () => {
     if (findSandbox()?.process === process.pid) rmSync(path, { force: true })
   }
@@ -40,6 +46,24 @@ export function sandboxMeant({ unconfigured }: LoadedConfig): RunningSandbox | u
 }
 
 /**
+ * What to do about a store or a server that is not found where nothing is configured: a sandbox of this user may run in
+ * another directory. It is not taken, as a command in the wrong directory would then back up or change the wrong store.
+ */
+export function withSandboxElsewhere(error: unknown, { unconfigured }: LoadedConfig): unknown {
+  const isMissing = error instanceof AlmanacError && /^(not_found|upstream_failed|unauthorized)$/.test(error.code)
+  if (!isMissing || !unconfigured) return error
+  const notes = readdirSync(tmpdir()).filter(name => /^almanac-sandbox-[0-9a-f]{16}\.json$/.test(name))
+  const running = notes.map(name => readNote(join(tmpdir(), name), runningSandbox)).find(note => note !== undefined)
+  if (running === undefined) return error
+  const { code, message, cause, retryable } = error
+  return new AlmanacError(code, message, {
+    cause,
+    retryable,
+    hint: `a sandbox runs in ${running.directory}: run this there.`,
+  })
+}
+
+/**
  * The server that commands ask: the sandbox, the one that runs on the store, or the configured one; one that listens
  * everywhere on this machine. A `listen` that the user gives to the command wins over what runs.
  */
@@ -47,9 +71,14 @@ export function serverMeant(loaded: LoadedConfig, listenGiven: boolean): { url: 
   const sandbox = sandboxMeant(loaded)
   if (sandbox !== undefined) return sandbox
   const running = listenGiven || process.env.ALMANAC_LISTEN ? undefined : runningServer(loaded.config.store)
-  const { host, port } = parseListen(running?.listen ?? loaded.config.listen)!
+  return { url: urlHere(running?.listen ?? loaded.config.listen) }
+}
+
+/** Where this machine reaches a server that listens there, be it everywhere. */
+export function urlHere(listen: string): string {
+  const { host, port } = parseListen(listen)!
   const asked = host === '0.0.0.0' || host === '' ? '127.0.0.1' : host === '::' ? '::1' : host
-  return { url: `http://${asked.includes(':') ? `[${asked}]` : asked}:${port}` }
+  return `http://${asked.includes(':') ? `[${asked}]` : asked}:${port}`
 }
 
 const serverNote = z.object({ process: z.int(), listen: z.string().refine(isOfThisMachine) })

@@ -7,11 +7,11 @@ import type { LoadedConfig } from '../config/load.ts'
 import { blockCount, missingIntervals } from '../coverage.ts'
 import { AlmanacError } from '../errors.ts'
 import { Reports } from '../processes/heartbeat.ts'
-import { coveredBlocks, heldText, isWaiting, oldHint, transfersText, waitingText } from './chain-progress.ts'
+import { awaitsNode, coveredBlocks, heldText, isWaiting, oldHint, transfersText } from './chain-progress.ts'
 import { commandLine, packageVersion } from './current-process.ts'
 import { openTool } from './open-store.ts'
 import { addConfigOptions, loadConfigFor, printWarnings } from './options.ts'
-import { serverMeant } from './running-server.ts'
+import { serverMeant, withSandboxElsewhere } from './running-server.ts'
 import {
   barText,
   type Column,
@@ -26,6 +26,7 @@ import {
   printJson,
   printNote,
   rateText,
+  whileWaiting,
 } from './terminal.ts'
 
 const answerTimeoutMs = 10_000
@@ -122,7 +123,7 @@ export function statusCommand(): Command {
     const text = await askStatus(base, key ?? meant).catch((error: unknown) => {
       const lacksKey = error instanceof AlmanacError && error.code === 'unauthorized' && key === undefined
       if (lacksKey) return statusInStore(loaded, error)
-      throw error
+      throw withSandboxElsewhere(error, loaded)
     })
     print(options, base, text)
   })
@@ -136,10 +137,10 @@ function print({ json }: StatusOptions, base: string, text: string): void {
 }
 
 /** Whoever can open the store could make a key for it, so this shows nothing that needs one. */
-async function statusInStore({ config }: LoadedConfig, refused: AlmanacError): Promise<string> {
+async function statusInStore(loaded: LoadedConfig, refused: AlmanacError): Promise<string> {
   await using opened = new AsyncDisposableStack()
-  const store = await openTool(config.store, opened).catch(() => {
-    throw refused
+  const store = await openTool(loaded.config.store, opened).catch(() => {
+    throw withSandboxElsewhere(refused, loaded)
   })
   printNote('No key is given, which the server asks for: showing what its indexers last reported in the store.')
   const [info, report] = await Promise.all([store.info(), new Reports(store).status()])
@@ -156,7 +157,8 @@ async function askStatus(base: string, key: string | undefined): Promise<string>
   let answer: Response
   let text: string
   try {
-    answer = await fetch(url, { headers, signal: AbortSignal.timeout(answerTimeoutMs) })
+    const asked = fetch(url, { headers, signal: AbortSignal.timeout(answerTimeoutMs) })
+    answer = await whileWaiting(`Waiting for ${base}`, asked)
     text = await answer.text()
   } catch (error) {
     const cause = error instanceof TypeError && error.cause !== undefined ? error.cause : error
@@ -309,7 +311,7 @@ function remarks({ chains, solana }: z.output<typeof statusAnswer>): string[] {
   const reasons = all.flatMap(([name, { reason, state = 'stalled', ...rest }]) => {
     if (reason === undefined) return []
     const isFirst = name in chains && isWaiting({ state, ...rest })
-    return [{ name: printable(name), why: printable(`${isFirst ? waitingText : state}: ${reason}`) }]
+    return [{ name: printable(name), why: printable(`${isFirst ? awaitsNode : state}: ${reason}`) }]
   })
   // A full store holds up all of them for one reason.
   const stalled = [...Map.groupBy(reasons, ({ why }) => why)].map(([why, some]) => {

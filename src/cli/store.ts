@@ -10,7 +10,7 @@ import type { NamedKey } from '../store/sqlite/restore/restored-keys.ts'
 import { commandLine, interruption } from './current-process.ts'
 import { openUnlocked } from './open-store.ts'
 import { withConfig } from './options.ts'
-import { sandboxMeant } from './running-server.ts'
+import { sandboxMeant, withSandboxElsewhere } from './running-server.ts'
 import {
   bytesText,
   countText,
@@ -22,6 +22,7 @@ import {
   printJson,
   printNote,
   table,
+  whileWaiting,
 } from './terminal.ts'
 
 export function storeCommand(): Command {
@@ -92,7 +93,12 @@ export function compactedText(url: string, { before, after }: { before: number; 
 
 async function backUp(loaded: LoadedConfig, file: string, { json }: { json?: true }): Promise<void> {
   const target = resolve(file)
-  const { bytes } = await backUpStore(sandboxMeant(loaded)?.store ?? loaded.config.store, target)
+  const store = sandboxMeant(loaded)?.store ?? loaded.config.store
+  const { bytes } = await whileWaiting('Copying the store and checking the copy', backUpStore(store, target)).catch(
+    error => {
+      throw withSandboxElsewhere(error, loaded)
+    },
+  )
   if (json) printJson({ file: target, bytes })
   else printData(`${target}: ${bytesText(bytes)}, checked.`)
 }

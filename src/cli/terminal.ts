@@ -116,6 +116,33 @@ export class ProgressLine {
   }
 }
 
+/** Where a person looks at both streams: programs read of no waiting. */
+const isWatched = (): boolean =>
+  process.stderr.isTTY === true && process.stdout.isTTY === true && !process.argv.includes('--json')
+const waitingMs = 2_000
+
+/** Such as `Waiting for the store … 3 s`; undefined while that is too soon, and where nobody looks. */
+export function waitingText(what: string, startedMs: number): string | undefined {
+  const waitedMs = performance.now() - startedMs
+  return waitedMs < waitingMs || !isWatched() ? undefined : `${what} … ${durationText(waitedMs / 1_000)}`
+}
+
+/** Says what is being done as soon as it takes longer than people like to look at nothing. */
+export async function whileWaiting<Result>(what: string, work: Promise<Result>): Promise<Result> {
+  const line = new ProgressLine()
+  const startedMs = performance.now()
+  const timer = setInterval(() => {
+    const text = waitingText(what, startedMs)
+    if (text !== undefined) line.show(text)
+  }, line.everyMs).unref()
+  try {
+    return await work
+  } finally {
+    clearInterval(timer)
+    line.close()
+  }
+}
+
 const eraseLine = '\r\u001b[K'
 
 type Wrapping = { width: number; first?: string; indent?: string }

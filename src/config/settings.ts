@@ -210,7 +210,8 @@ const solanaSettings = section({
 
 export const settingsSchema = section({
   listen: setting(listenAddress.default('127.0.0.1:8080'), {
-    about: 'Address to listen on. Port 0 picks a free port.',
+    about:
+      'Address to listen on: `127.0.0.1:8081` for this machine alone; `:8081`, the same as `0.0.0.0:8081`, for every address of the machine over IPv4; `[::]:8081` for IPv6 too. Port 0 picks a free port.',
     accepts: 'host:port, :port or [IPv6]:port',
     flag: true,
   }),

@@ -24,7 +24,7 @@ export function nextStep(steps: readonly string[], version: number): { sql: stri
 /** For a caller that must not create a store: a typo in its address would look like an empty one. */
 export function noStoreAt(location: string): AlmanacError {
   return new AlmanacError('not_found', `There is no store at ${location.replace(/^file:/, '')}.`, {
-    hint: 'run it where the service runs, or give --store or --config; where the service was never started, start it once.',
+    hint: 'start the service once, which creates it; if it runs, run this in its folder, or give --store or --config.',
   })
 }
 

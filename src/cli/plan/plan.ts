@@ -89,6 +89,7 @@ export async function plan(loaded: LoadedConfig, flags: PlanFlags): Promise<void
       doing = `Sampling ${name}: ${text}`
       line.offer(() => doing)
     }
+    doing = `Waiting for the node of ${name} …`
     plans.push(await planChain({ name, settings, loaded, samples: flags.samples, spent, costs, onStep }, signal))
   }
   line.close()

@@ -1,7 +1,7 @@
 // The rows of a running service on a terminal: one for each chain, aligned, and what this run did. Where the terminal
 // is narrow the bar goes, and what is said after it; state, head and lag stay. Pure but for the look at the locale.
 import type { ChainStatus, SolanaStatus, StatusReport } from '../../model.ts'
-import { coveredBlocks, heldText, isHeldUp, isWaiting, transfersText, waitingText } from '../chain-progress.ts'
+import { awaitsNode, coveredBlocks, heldText, isHeldUp, isWaiting, transfersText } from '../chain-progress.ts'
 import {
   barText,
   countOf,
@@ -85,7 +85,7 @@ function chainRow(label: string, status: ChainStatus): Row | Trouble {
 
 /** What to do about it is said once it lasts. */
 function waitingFor(reason: string | undefined): string {
-  return reason === undefined ? waitingText : `${waitingText}: ${printable(reason.split(' Try: ')[0]!)}`
+  return reason === undefined ? awaitsNode : `${awaitsNode}: ${printable(reason.split(' Try: ')[0]!)}`
 }
 
 function solanaRow(label: string, status: SolanaStatus, upSeconds: number): Row | Trouble {
@@ -153,7 +153,7 @@ export type Paint = Readonly<Record<'live' | 'waiting' | 'stalled' | 'soft', (te
 /** Colours the states of a row. */
 export function tinted(line: string, paint: Paint): string {
   if (/^\S.* {2}(stalled|disputed|store_full): |, \S.* old( {2}|$)/.test(line)) return paint.stalled(line)
-  if (new RegExp(`^\\S.* {2}${waitingText}(:|$)`).test(line)) return paint.waiting(line)
+  if (new RegExp(`^\\S.* {2}${awaitsNode}(:|$)`).test(line)) return paint.waiting(line)
   if (/^this run {2,}\d|^Press /.test(line)) return paint.soft(line)
   return line.replace(/(?<= {2})live(?= {2})/, paint.live)
 }

@@ -36,7 +36,7 @@ import type { Store } from '../../store/store.ts'
 import { showProgress } from '../chain-progress.ts'
 import { commandLine, exitOnUncaught, firstSignal, packageVersion } from '../current-process.ts'
 import { transactionAsker } from '../open-chain.ts'
-import { announceServer } from '../running-server.ts'
+import { announceServer, urlHere } from '../running-server.ts'
 import { isForPeople, printNote, stderrColours } from '../terminal.ts'
 import { onHangup, Reloader } from './reload.ts'
 import { ServiceScreen } from './service-screen.ts'
@@ -111,7 +111,8 @@ export async function start(loaded: LoadedConfig, { only, key, load, whenListeni
     const servers = await serve({ loaded, store, operatorKeyId, indexers, console: pages, log, metrics, opened })
     for (const server of servers) log.info({ url: server.url }, 'Server listening')
     opened.defer(announceServer(config.store, servers[0]!.url))
-    const consoleUrl = pages === undefined ? undefined : `${servers[0]!.url}/`
+    const url = urlHere(servers[0]!.url.slice('http://'.length))
+    const consoleUrl = pages === undefined ? undefined : `${url}/`
     // Other users of the machine may see how the browser is called: only a public key goes with it.
     const fragment = key === undefined ? '' : `#key=${encodeURIComponent(key)}`
     shown?.show({ metrics, indexers }, consoleUrl && `${consoleUrl}${fragment}`)
@@ -120,7 +121,7 @@ export async function start(loaded: LoadedConfig, { only, key, load, whenListeni
     if (consoleUrl !== undefined && whenListening === undefined)
       log.info({ url: consoleUrl, scope: 'ops' }, 'Console available to keys with this scope')
     const say = write ?? ((text: string) => process.stderr.write(text))
-    const listening = { url: servers[0]!.url, log, say, status: indexers.status }
+    const listening = { url, log, say, status: indexers.status }
     whenListening?.(listening).catch(error => log.warn({ err: error }, 'Post-start step failed'))
   }
   // A process that only serves needs no chain: another one may index.

@@ -50,7 +50,7 @@ function commitOf(from: number, count: number): ColdCommit {
 const countOf = (store: Store) => store.transferCount({ chain: writerChain, contract: writerContract })
 
 describe('a file that this version cannot use', () => {
-  const refusals: [string, () => void | Promise<void>, { code: string; message: RegExp }][] = [
+  const refusals: [string, () => void | Promise<void>, { code: string; message: RegExp; hint?: RegExp }][] = [
     [
       'of a newer version',
       async () => {
@@ -64,7 +64,7 @@ describe('a file that this version cannot use', () => {
     [
       'that is not a database',
       () => writeFileSync(path, 'store: file:./almanac.db\n'.repeat(1_000)),
-      { code: 'store_corrupt', message: /not a readable database/ },
+      { code: 'store_corrupt', message: /not a readable database/, hint: /^name the file of the store .* backup\./ },
     ],
     [
       'of another program',
@@ -105,6 +105,7 @@ describe('a file that this version cannot use', () => {
         const error = await open(role).catch(caught => caught)
         expect(error).toMatchObject({ code: expected.code, hint: expect.any(String) })
         expect(error.message).toMatch(expected.message)
+        expect(error.hint).toMatch(expected.hint ?? /./)
         expect(readFileSync(path).equals(before)).toBe(true)
         // Whatever was opened on the way was closed again.
         rmSync(path)

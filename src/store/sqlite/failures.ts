@@ -26,6 +26,11 @@ const isUnreadable: Rule = {
   message: location => `The store ${location} is not a readable database.`,
   hint: 'restore the file from a backup, or name another file under store; the damaged file was left as it is.',
 }
+/** Where not even the beginning is that of a database, a wrong name is likelier than damage. */
+const isOtherFile: Rule = {
+  ...isUnreadable,
+  hint: 'name the file of the store under store or with --store; if this is it, restore it from a backup. It was left as it is.',
+}
 const isUnwritable: Rule = {
   code: 'store_failed',
   message: location => `The store ${location} cannot be opened for writing.`,
@@ -51,7 +56,7 @@ const rules: Readonly<Record<number, Rule>> = {
     ...{ retryable: true, retryAfterMs: 10_000 },
   },
   14: isUnwritable,
-  26: isUnreadable,
+  26: isOtherFile,
 }
 
 export function storeFailure(error: unknown, location: string): AlmanacError {
