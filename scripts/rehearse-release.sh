@@ -40,8 +40,13 @@ for _ in $(seq 120); do
   sleep 1
 done
 [ -n "$url" ] || { cat log.txt >&2; exit 1; }
-curl -sf -H 'X-API-Key: sandbox' "$url/api/v2/nft/0x8464135c8f25da09e49bc8782676a84730c318bc/transfers?chain=eth&limit=1" > answer.json
-grep -q '"token_id"' answer.json
+# The port opens before the chains are filled.
+for _ in $(seq 60); do
+  curl -sf -H 'X-API-Key: sandbox' "$url/api/v2/nft/0x8464135c8f25da09e49bc8782676a84730c318bc/transfers?chain=eth&limit=1" > answer.json || true
+  grep -q '"token_id".*"index_complete":true' answer.json && break
+  sleep 1
+done
+grep -q '"token_id".*"index_complete":true' answer.json || { cat log.txt answer.json >&2; exit 1; }
 step 'the installed sandbox has answered its first call'
 kill "$service"
 wait "$service" || true
