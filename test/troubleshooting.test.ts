@@ -17,8 +17,10 @@ const sources = ['src', 'bin', 'sandbox/src', 'web/src', 'etc']
   )
   .join('\n')
 
-/** The first two cells of each row: where it is seen and what is seen. What `…` stands for is not looked for. */
-const messages = `${page}${guide.slice(guide.indexOf('| message | what to do |'))}`
+/** What is seen in one place or another is held by `troubles.test.ts`, with the names of its chains filled in. */
+const byMessage = page.replaceAll(/^\| where \|.*\n(\|.*\n)+/gm, '')
+/** The first two cells of each row. What `…` stands for is not looked for. */
+const messages = `${byMessage}${guide.slice(guide.indexOf('| message | what to do |'))}`
   .split('\n')
   .filter(line => line.startsWith('| '))
   .flatMap(line => line.split(' | ').slice(0, 2))
