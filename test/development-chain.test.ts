@@ -4,6 +4,8 @@ import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { fromCreate } from 'ox/ContractAddress'
+import type { Hex } from 'ox/Hex'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { loadCollections } from '../sandbox/src/collections.ts'
 import { developmentAccount } from '../sandbox/src/evm-accounts.ts'
@@ -13,7 +15,7 @@ import { type Relay, startRelay } from '../sandbox/src/relay.ts'
 import { CommandPlace, CommandRun } from './command-run.ts'
 import { blocksOf, commandsOf } from './doc-blocks.ts'
 
-const [settings, started, asked, reset, ...others] = blocksOf('docs/guides/development-chain.md')
+const [settings, started, sample, asked, reset, addresses, ...others] = blocksOf('docs/guides/development-chain.md')
 const ownNode = 'http://127.0.0.1:8545'
 const patience = { timeout: 60_000, interval: 200 }
 const owner = developmentAccount(0)
@@ -49,7 +51,8 @@ async function deploy(tokens: number): Promise<string> {
 }
 
 test.skipIf(evmNodeKind === undefined)('a contract of your own answers, also after a revert and a reset', async () => {
-  expect([settings, started, asked, reset].map(block => block!.language)).toEqual(['yaml', 'sh', 'sh', 'sh'])
+  expect(settings!.language).toBe('yaml')
+  for (const block of [started, sample, asked, reset, addresses]) expect(block!.language).toBe('sh')
   expect(others).toEqual([])
   const address = await deploy(3)
   writeFileSync(
@@ -65,35 +68,49 @@ test.skipIf(evmNodeKind === undefined)('a contract of your own answers, also aft
     return run
   }
   let service = begin(start)
-  const ask = async () => {
+  const ask = async (contract = address) => {
     const url = await service.listening()
     const lines = commandsOf(asked!.text).map(line => line.replace('http://127.0.0.1:8080', url))
     const answers = lines.map(line =>
-      promisify(execFile)('sh', ['-euc', `${exported}\n${line}`], { env: { PATH: path, CONTRACT: address } }),
+      promisify(execFile)('sh', ['-euc', `${exported}\n${line}`], { env: { PATH: path, CONTRACT: contract } }),
     )
     const [transfers, owners] = (await Promise.all(answers)).map(({ stdout }) => JSON.parse(stdout))
     return { complete: transfers.index_complete, transfers: transfers.result?.length, owners: owners.result?.length }
   }
-  await expect.poll(ask, patience).toEqual({ complete: true, transfers: 3, owners: 3 })
+  await expect.poll(() => ask(), patience).toEqual({ complete: true, transfers: 3, owners: 3 })
+  // The contract of the page. Nodes of users sign for its sender; this one does not.
+  const [, data] = /"data":"(0x\w+)"/.exec(sample!.text) as unknown as [string, Hex]
+  expect(sample!.text).toContain(`"from":"${owner.address.toLowerCase()}"`)
+  expect(sample!.text).toContain(`CONTRACT=${address} `)
+  const nonce = BigInt((await node.ask('eth_getTransactionCount', owner.address, 'latest')) as string)
+  await node.mine(await signed(node, [{ from: owner, data }]), Math.floor(Date.now() / 1_000) - 600)
+  const minted = fromCreate({ from: owner.address, nonce })
+  await expect.poll(() => ask(minted), patience).toEqual({ complete: true, transfers: 1, owners: 1 })
+  const [look] = commandsOf(addresses!.text) as [string]
+  const looked = look
+    .replace('http://127.0.0.1:8080', await service.listening())
+    .replace("'X-API-Key: sandbox'", '"X-API-Key: $ALMANAC_KEY"')
+  const { stdout: shown } = await promisify(execFile)('sh', ['-euc', `${exported}\n${looked}`], { env: { PATH: path } })
+  expect(shown).toBe(`"endpoint":"127.0.0.1:${relay.port}"\n`)
 
   const snapshot = await node.ask('evm_snapshot')
   const { Collection721 } = await loadCollections()
   const { contract } = deployment(Collection721, { from: owner, nonce: 0, args: ['Mine', 'MINE'] })
   const more = { from: owner, ...contract.call('mint', owner.address, 4n) }
   await node.mine(await signed(node, [more]), Math.floor(Date.now() / 1_000) - 500)
-  await expect.poll(ask, patience).toEqual({ complete: true, transfers: 4, owners: 4 })
+  await expect.poll(() => ask(), patience).toEqual({ complete: true, transfers: 4, owners: 4 })
   expect(await node.ask('evm_revert', snapshot)).toBe(true)
   await node.mineEmpty([Math.floor(Date.now() / 1_000) - 400, Math.floor(Date.now() / 1_000) - 300])
-  await expect.poll(ask, patience).toEqual({ complete: true, transfers: 3, owners: 3 })
+  await expect.poll(() => ask(), patience).toEqual({ complete: true, transfers: 3, owners: 3 })
 
   // A new chain from block 0; the contract has the same address there.
   await node.stop()
   expect(await deploy(8)).toBe(address)
-  await expect.poll(ask, patience).toEqual({ complete: true, transfers: 8, owners: 8 })
+  await expect.poll(() => ask(), patience).toEqual({ complete: true, transfers: 8, owners: 8 })
   service.child.kill('SIGTERM')
   await service.ended()
   const [forget, again] = commandsOf(reset!.text) as [string, string]
   expect(await begin(forget).ended()).toMatchObject({ code: 0 })
   service = begin(again)
-  await expect.poll(ask, patience).toEqual({ complete: true, transfers: 8, owners: 8 })
+  await expect.poll(() => ask(), patience).toEqual({ complete: true, transfers: 8, owners: 8 })
 })
