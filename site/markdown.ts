@@ -35,6 +35,9 @@ export type Heading = { depth: number; id: string; text: string }
 export type Section = { id: string; title: string; text: string }
 export type Page = { title: string; html: string; headings: Heading[]; sections: Section[] }
 
+/** What fits beside other columns on a phone. */
+const wordLengthMax = 18
+
 /** Says where a link leads: an address within the site, or undefined where the site does not have it. */
 export type Linker = (path: string) => string | undefined
 
@@ -70,6 +73,11 @@ export function renderPage(source: string, text: string, linkTo: Linker): Page {
         const isKnown = hljs.getLanguage(language) !== undefined
         const html = isKnown ? hljs.highlight(code, { language }).value : escaped(code)
         return `<div class="code"><pre tabindex="0"><code>${html}</code></pre></div>\n`
+      },
+      codespan({ text: code }) {
+        // Names such as `receipts-root` would break at their hyphens.
+        const isWord = code.length <= wordLengthMax && !/\s/.test(code)
+        return `<code${isWord ? ' class="word"' : ''}>${escaped(code)}</code>`
       },
       link({ href, title, tokens: inner }) {
         const shown = this.parser.parseInline(inner)

@@ -54,6 +54,9 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
       await page.keyboard.press('/')
       await page.keyboard.type('receipts-root')
       await page.locator('#found [role=option]').first().waitFor()
+      await page.setViewportSize({ width: 390, height: 844 })
+      const { x, width } = (await page.locator('#found').boundingBox())!
+      expect([x >= 0, x + width <= 390]).toEqual([true, true])
       await page.keyboard.press('ArrowDown')
       await page.keyboard.press('Enter')
       await page.waitForURL(url => !url.pathname.endsWith('/index.html'))

@@ -77,7 +77,8 @@ async function find(): Promise<void> {
 function excerpt(text: string, word: string): string {
   const at = text.toLowerCase().indexOf(word)
   const from = at < 60 ? 0 : at - 50
-  return `${from === 0 ? '' : '…'}${text.slice(from, from + 140).trim()}…`
+  const to = from + 140
+  return `${from === 0 ? '' : '…'}${text.slice(from, to).trim()}${to < text.length ? '…' : ''}`
 }
 
 function open(isOpen: boolean): void {
