@@ -49,6 +49,7 @@ const notRun: Readonly<Record<string, string>> = {
   'docs/guides/postgres-and-citus.md: almanac start\n': 'needs Citus; npm run test:citus starts on it',
   'docs/backup.md: BEGIN': 'needs two Citus clusters; citus-restore.test.ts does it',
   'docs/backup.md: pg_dump': 'needs tools of the version of the server; store-backup.test.ts runs them where they are',
+  'docs/guides/server.md': 'installs a service as root; unit-file.test.ts runs the service as the unit does',
   'docs/scale.md': 'takes hours; bench/README.md has the results',
   'bench/README.md': 'takes minutes to hours: these are the measurements themselves',
 }
