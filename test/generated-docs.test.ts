@@ -40,7 +40,7 @@ test('every route that ops_open opens is named where ops_open is', () => {
     .map(([path]) => path)
   expect(opened).toContain('/status')
   const guide = readFileSync(new URL('../docs/guides/operating.md', import.meta.url), 'utf8')
-  const operations = guide.split('## Who may ask for what\n')[1]!
+  const operations = guide.split('## Who may call what\n')[1]!
   const { about } = allLeaves.find(({ path }) => path.join('.') === 'ops_open')!
   for (const path of opened) for (const text of [about, operations]) expect(text).toContain(path)
 })
