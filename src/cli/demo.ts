@@ -61,7 +61,8 @@ export async function demo(load: (file: string) => LoadedConfig, options: DemoOp
     // Elsewhere stderr is the log: programs read it, and text between its lines would stop them.
     const output = isForPeople(config) && process.stderr.isTTY ? process.stderr : process.stdout
     const say = (text: string): void => void output.write(`${text}\n`)
-    say('Almanac sandbox: starting local chains. Nothing leaves this machine.')
+    const title = 'Almanac sandbox: starting local chains. Nothing leaves this machine.'
+    for (const line of wrapped(title, { width: output.columns || 80 })) say(line)
     const { sandbox, start } = await startWithSteps({ seed, directory, output })
     try {
       for (const reason of sandbox.missing) say(`Missing: ${reason}`)

@@ -27,6 +27,7 @@ import {
   printNote,
   rateText,
   whileWaiting,
+  wrapped,
 } from './terminal.ts'
 
 const answerTimeoutMs = 10_000
@@ -207,10 +208,16 @@ function describeStatus(status: z.output<typeof statusAnswer>): string {
   const heading = `Almanac ${printable(status.version ?? '')}, store ${printable(location)}${forecast}`
   const rows = [
     ...Object.entries(status.chains).map(([name, chain]) => chainRow(name, chain)),
-    ...Object.entries(status.solana).map(([name, network]) => rowOf(`solana ${name}`, network, network.slot, [])),
+    ...Object.entries(status.solana).map(([name, network]) => solanaRow(`solana ${name}`, network)),
   ]
   if (rows.length === 0) return `${heading}\nNothing is indexed.`
-  return [paint.bold(heading), fittedTable(columns, rows), ...remarks(status)].join('\n')
+  return [paint.bold(heading), fittedTable(columns, rows), ...remarks(status).flatMap(fitted)].join('\n')
+}
+
+/** A terminal would break a remark within a word. */
+function fitted(remark: string): string[] {
+  if (!process.stdout.isTTY) return [remark]
+  return wrapped(remark, { width: process.stdout.columns || 80, indent: '  ' })
 }
 
 /** An old head and an endpoint that fails are remarked on below, whatever is left out. */
@@ -232,6 +239,12 @@ function chainRow(name: string, chain: ShownChain): string[] {
   const rate = rates == null || isDone ? undefined : rateText(rates.blocks_per_second)
   const left = eta_seconds == null || isDone ? undefined : durationText(eta_seconds)
   return rowOf(name, { ...chain, state }, head, [coverageText(chain), rate, left])
+}
+
+/** Without a WebSocket nothing is asked before the first request. */
+function solanaRow(name: string, network: z.output<typeof solanaStatus>): string[] {
+  const isIdle = network.state === 'live' && network.slot === 0
+  return isIdle ? rowOf(name, { ...network, state: 'idle' }, undefined, []) : rowOf(name, network, network.slot, [])
 }
 
 type Shown = Pick<ShownChain, 'state' | 'lag_seconds' | 'rpc'> & Partial<Pick<ShownChain, 'head_age_seconds'>>

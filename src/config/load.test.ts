@@ -172,6 +172,9 @@ describe('what is refused, and in which words', () => {
       'chains:\n  eth: { rpc: http://a, requests_per_seconds: 3 }',
       'almanac.yaml:2:25: unknown key chains.eth.requests_per_seconds. Did you mean requests_per_second?',
     ],
+    // A value that looks like a slip gets the one that is meant.
+    ['store: ./almanac.db', 'almanac.yaml:1:8: store is "./almanac.db". Did you mean file:./almanac.db?'],
+    ['log: { level: inf }', 'almanac.yaml:1:15: log.level is "inf". Did you mean info?'],
     // What follows from the slip is not said beside it.
     ['chains:\n  eth:\n    rcp: http://127.0.0.1:1', 'almanac.yaml:3:5: unknown key chains.eth.rcp. Did you mean rpc?'],
     [
@@ -201,7 +204,10 @@ describe('what is refused, and in which words', () => {
       'chains:\n  eth: { rpc: http://a }\n  0x1: { rpc: http://a }',
       'almanac.yaml:3:3: chains.0x1 is eth, which is configured already.',
     ],
-    ['listen: 8080', 'almanac.yaml:1:9: listen is 8080 (a number); accepted: host:port, :port or [IPv6]:port.'],
+    [
+      'listen: 8080',
+      'almanac.yaml:1:9: listen is 8080 (a number). Did you mean 127.0.0.1:8080? Accepted: host:port, :port or [IPv6]:port.',
+    ],
     ['listen:', 'almanac.yaml:1:8: listen is empty; accepted: host:port, :port or [IPv6]:port.'],
     ['dialect: old', 'almanac.yaml:1:10: dialect is "old"; accepted: `reference` or `live`.'],
     ['ops_open: maybe', 'almanac.yaml:1:11: ops_open is "maybe"; accepted: `true` or `false`.'],

@@ -41,7 +41,21 @@ function describeIssue(issue: z.core.$ZodIssue, given: unknown, placeOf: PlaceOf
   if (issue.message === noSource)
     return [`${place}: ${name}, history and portal are missing: one is needed; accepted as rpc: ${about.accepts}.`]
   if (value === undefined) return [`${place}: ${name} is missing; accepted: ${about.accepts}.`]
-  return [`${place}: ${name} is ${shown(value, about.secret)}; accepted: ${about.accepts}.`]
+  const is = `${place}: ${name} is ${shown(value, about.secret)}`
+  const meant = valueMeant(about, value)
+  return [
+    meant === undefined
+      ? `${is}; accepted: ${about.accepts}.`
+      : `${is}. Did you mean ${meant}? Accepted: ${about.accepts}.`,
+  ]
+}
+
+function valueMeant({ accepts, meant }: About, value: unknown): string | undefined {
+  if (typeof value !== 'string' && typeof value !== 'number') return undefined
+  const words = [...accepts.matchAll(/`(\w[^`]+)`/g)].map(([, word]) => word!)
+  const given = String(value)
+  // A right word in the wrong form, such as one where a list belongs, is no slip.
+  return meant?.(given) ?? (words.includes(given) ? undefined : nearestWord(given, words))
 }
 
 function unknownKey(path: readonly PropertyKey[], key: string, placeOf: PlaceOf): string {

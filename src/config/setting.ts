@@ -7,6 +7,8 @@ export type About = {
   about: string
   /** What the value may be; completes the sentence "accepted: …". */
   accepts: string
+  /** What a refused value most likely means. Words of `accepts` in backticks are found without it. */
+  meant?: (given: string) => string | undefined
   /** The value, or part of it, must not be shown. `place`: a file may be, and an address may not. */
   secret?: 'endpoint' | 'store' | 'place'
   /** It has a command-line flag. */

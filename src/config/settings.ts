@@ -7,6 +7,8 @@ import { keptViews, viewNames } from '../views.ts'
 import { type About, aboutOf, camelKeys, setting } from './setting.ts'
 
 const listenAddress = z.string().refine(text => parseListen(text) !== undefined)
+/** Not `:port`, which opens it to every machine. */
+const portMeant = (given: string): string | undefined => (/^\d{1,5}$/.test(given) ? `127.0.0.1:${given}` : undefined)
 const httpUrl = z.string().refine(text => /^https?:$/.test(URL.parse(text)?.protocol ?? ''))
 const socketUrl = z.string().refine(text => /^wss?:$/.test(URL.parse(text)?.protocol ?? ''))
 const count = z.int().min(1)
@@ -213,11 +215,13 @@ export const settingsSchema = section({
     about:
       'Address to listen on: `127.0.0.1:8081` for this machine alone; `:8081`, the same as `0.0.0.0:8081`, for every address of the machine over IPv4; `[::]:8081` for IPv6 too. Port 0 picks a free port.',
     accepts: 'host:port, :port or [IPv6]:port',
+    meant: portMeant,
     flag: true,
   }),
   solana_listen: setting(listenAddress.optional(), {
     about: 'Second address with the same routes, for clients that need a separate base URL for Solana.',
     accepts: 'host:port, :port or [IPv6]:port',
+    meant: portMeant,
     flag: true,
   }),
   store: setting(
@@ -228,6 +232,7 @@ export const settingsSchema = section({
     {
       about: 'Where to keep the data: a SQLite file, relative to the working directory, or a PostgreSQL server.',
       accepts: 'file:path or postgres://user:password@host/database',
+      meant: given => (given === '' || given.includes(':') ? undefined : `file:${given}`),
       secret: 'store',
       flag: true,
     },

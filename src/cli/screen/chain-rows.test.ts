@@ -81,6 +81,12 @@ test('a chain whose node has not said a word waits for it in the first minute, a
     expect(rows({ rpc })[0]).toMatch(/^eth +stalled: /)
 })
 
+test('a Solana network that was not heard of is not called live', () => {
+  const devnet = { state: 'live', slot: 0, lag_seconds: 0, rpc: [{ endpoint: 'node', healthy: true }] } as const
+  const [row] = serviceRows({ chains: {}, solana: { devnet } }, { width: 80, unicode: false })
+  expect(row).toMatch(/^solana devnet +idle {2}no slot yet {2}lag 0 s$/)
+})
+
 test('states are coloured once a line is cut', () => {
   const paint = {
     live: (text: string) => `<${text}>`,

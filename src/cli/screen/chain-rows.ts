@@ -93,7 +93,9 @@ function solanaRow(label: string, status: SolanaStatus, upSeconds: number): Row 
   if (isWaiting(status, upSeconds)) return { label, text: waitingFor(reason) }
   if (reason !== undefined) return { label, text: `${state}: ${printable(reason)}` }
   const head = slot > 0 ? `slot ${countText(slot)}` : 'no slot yet'
-  return { label, blocks: undefined, mode: '', state, head, lag: `lag ${durationText(lag_seconds)}`, more: [] }
+  // Without a WebSocket nothing is asked before the first request.
+  const shown = slot > 0 ? state : 'idle'
+  return { label, blocks: undefined, mode: '', state: shown, head, lag: `lag ${durationText(lag_seconds)}`, more: [] }
 }
 
 /** The reason and the hint on lines of their own, which a narrow terminal does not cut off. */
