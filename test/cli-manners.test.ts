@@ -1,6 +1,7 @@
 // What people meet on the command line: help, completion, empty lists, plurals, and what a command says where it has no
 // key, no store or no node that is of use. Commands run within this process, but for shells.
 import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import {
   chmodSync,
@@ -9,6 +10,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -22,7 +24,7 @@ import { offerWord } from '../src/cli/current-process.ts'
 import { guide } from '../src/cli/demo.ts'
 import { described } from '../src/cli/plan/report.ts'
 import { createProgram } from '../src/cli/program.ts'
-import { announceServer, serverMeant } from '../src/cli/running-server.ts'
+import { announceServer, serverMeant, urlHere } from '../src/cli/running-server.ts'
 import { openBrowser } from '../src/cli/screen/open-browser.ts'
 import { differentBlocks } from '../src/cli/verify.ts'
 import { loadConfig } from '../src/config/load.ts'
@@ -102,13 +104,14 @@ describe('on a terminal', () => {
   afterAll(() => void silent.close())
 
   test.skipIf(spawnSync('script', ['--version']).status !== 0)('a command says what it waits for', async () => {
-    place.configure({ sim: { id: 31_337, rpc: `http://127.0.0.1:${port}`, index: 'full' } })
+    const rpc = `http://127.0.0.1:${port}`
+    place.configure({ sim: { id: 31_337, rpc, index: 'full' }, some: { id: 31_338, rpc, contracts: [address] } })
     const store = `postgres://user@127.0.0.1:${port}/almanac`
     const commands = {
       'Waiting for the store … 2 s': ['keys', 'list', '--store', store],
       'Waiting for the node of eth … 2 s': ['init', '--yes', '--chain', `eth=http://127.0.0.1:${port}`],
       'Waiting for the node of sim … 2 s': ['sync', '--chain', 'sim', '--from', '1', '--to', '2'],
-      'Sampling sim: what its sources have': ['plan'],
+      'Waiting for the node of some …': ['plan', '--chain', 'some'],
       [`Waiting for http://127.0.0.1:${port} … 2 s`]: ['status', '--url', `http://127.0.0.1:${port}`],
     }
     const json = place.beginOnTerminal(['keys', 'list', '--json', '--store', store])
@@ -141,10 +144,19 @@ describe('a port in use', () => {
       place.begin(['start', '--listen', `127.0.0.1:${port}`], environment).ended()
     const { code, stdout, stderr } = await told({ npm_lifecycle_event: 'start' })
     const direct = await told({})
-    server.close()
     expect([code, stdout]).toEqual([1, ''])
     expect(stderr).toMatch(
       /^Error: Cannot listen on 127\.0\.0\.1:\d+\. \(.*EADDRINUSE.*\)\nTry: .* npm start -- --listen 127\.0\.0\.1:8081\n$/,
+    )
+    // It may be what the user looks for.
+    const notes = createHash('sha256').update(realpathSync(place.directory)).digest('hex').slice(0, 16)
+    const note = { process: process.pid, directory: '', config: '', store: '', key: 'a key' }
+    const url = `http://127.0.0.1:${port}`
+    writeFileSync(join(place.directory, `almanac-sandbox-${notes}.json`), JSON.stringify({ ...note, url }))
+    const again = await told({})
+    server.close()
+    expect(again.stderr).toMatch(
+      /\nTry: {3}open the sandbox that runs there, http:\S+\/#key=a%20key, or choose another port: almanac start --listen 127/,
     )
     expect(direct.stderr).toMatch(/ almanac start --listen 127\.0\.0\.1:8081\n$/)
   })
@@ -189,6 +201,12 @@ test('the banner of the sandbox has one line to copy, and breaks between words',
       'with generated collections, wallets and traffic, and an occasional reorg',
     )
   }
+})
+
+test('a server that listens everywhere is shown where a browser finds it', () => {
+  expect(['0.0.0.0:80', ':80', '[::]:80', '10.0.0.1:80'].map(urlHere)).toEqual([
+    ...['http://127.0.0.1:80', 'http://127.0.0.1:80', 'http://[::1]:80', 'http://10.0.0.1:80'],
+  ])
 })
 
 test('where no browser can be opened, the address is said', async () => {

@@ -366,6 +366,11 @@ describe('start and status', () => {
     // The same bar as that of the service on a terminal.
     const { stdout: lines } = await place.begin(['status', '--url', url], { LANG: 'C.UTF-8' }).ended()
     expect(lines).toMatch(/sim +live .* ━{12} 100% /)
+    // A narrow terminal breaks remarks between words.
+    const narrow = await place.beginOnTerminal(['status', '--url', url], { NO_COLOR: '1' }, 60).ended()
+    const remarks = narrow.stdout.split('\r\n').slice(2)
+    expect(remarks).toContainEqual(expect.stringMatching(/^gone is /))
+    for (const line of remarks) expect(line.length, line).toBeLessThanOrEqual(60)
   })
 
   test.skipIf(!terminal)('start draws a line for each chain on a terminal, below the lines of the log', async () => {

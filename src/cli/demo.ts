@@ -17,7 +17,7 @@ import type { Label, Mark } from '../store/annotation-store.ts'
 import { openStore } from '../store/open.ts'
 import { commandLine, exitCodes, startLine } from './current-process.ts'
 import { addConfigOptions, loadConfigFor } from './options.ts'
-import { announceSandbox } from './running-server.ts'
+import { announceSandbox, sandboxHere, urlHere } from './running-server.ts'
 import { Steps } from './screen/steps.ts'
 import type { Listening, start } from './service/service.ts'
 import { isForPeople, printEnd, stderrColours, wrapped } from './terminal.ts'
@@ -118,7 +118,10 @@ async function requirePort(listen: string): Promise<void> {
     await requireFreePort(parseListen(listen)!)
   } catch (error) {
     if (!(error instanceof AlmanacError)) throw error
-    const hint = `stop what uses it, or choose another port: ${startLine} --listen 127.0.0.1:8081`
+    const running = sandboxHere()
+    const isOwn = running?.url === urlHere(listen)
+    const first = isOwn ? `open the sandbox that runs there, ${consoleAt(running)},` : 'stop what uses it,'
+    const hint = `${first} or choose another port: ${startLine} --listen 127.0.0.1:8081`
     throw new AlmanacError(error.code, error.message, { cause: error.cause, hint })
   }
 }
@@ -188,6 +191,10 @@ async function indexed({ status }: Listening): Promise<void> {
   }
 }
 
+function consoleAt({ url, key }: { url: string; key: string }): string {
+  return `${url}/#key=${encodeURIComponent(key)}`
+}
+
 type Place = { url: string; key: string; directory: string; width: number; colours?: boolean }
 
 /** One line to try: the others are in the README and the console. */
@@ -212,7 +219,7 @@ export function guide({ chains, wallets, solana, missing }: Sandbox, place: Plac
     '',
     ...paragraphs.flatMap(text => wrapped(text, { width: width - 1, first: indent, indent })),
     '',
-    `${indent}${bold('Console:')}  ${cyan(`${url}/#key=${encodeURIComponent(key)}`)}`,
+    `${indent}${bold('Console:')}  ${cyan(consoleAt({ url, key }))}`,
     `${indent}${bold('Key:')}      ${key}`,
     '',
     `${indent}${bold('Try:')}      paste this into another terminal`,

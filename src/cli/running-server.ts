@@ -34,13 +34,13 @@ export function announceSandbox(sandbox: Omit<RunningSandbox, 'process' | 'direc
     flag: 'wx',
   })
   return () => {
-    if (findSandbox()?.process === process.pid) rmSync(path, { force: true })
+    if (sandboxHere()?.process === process.pid) rmSync(path, { force: true })
   }
 }
 
 /** The running sandbox of this directory if nothing is configured; a line on stderr says so. */
 export function sandboxMeant({ unconfigured }: LoadedConfig): RunningSandbox | undefined {
-  const sandbox = unconfigured ? findSandbox() : undefined
+  const sandbox = unconfigured ? sandboxHere() : undefined
   if (sandbox !== undefined) printNote('Nothing is configured here: using the running sandbox.')
   return sandbox
 }
@@ -118,7 +118,8 @@ function noteOfStore(store: string): string | undefined {
   return file === undefined ? undefined : `${file}-server`
 }
 
-function findSandbox(): RunningSandbox | undefined {
+/** The sandbox that runs in this directory. */
+export function sandboxHere(): RunningSandbox | undefined {
   return readNote(noteOfDirectory(), runningSandbox)
 }
 
