@@ -68,14 +68,13 @@ async function reloadConfig(store: Store, _: LoadedConfig, { json }: { json?: tr
 }
 
 function checkConfig({ config, file, unconfigured }: LoadedConfig, { json }: { json?: true }): void {
-  if (unconfigured)
-    printNote(
-      `Nothing is configured here: these are the defaults.\nTry:   ${commandLine} init for your own nodes, or ${commandLine} start for the sandbox.`,
-    )
+  if (unconfigured) printNote('Nothing is configured here: these are the defaults.')
   else printNote(file === undefined ? 'No file was read.' : `${file} is valid.`)
   for (const note of missingFiles(config)) printNote(note)
   if (json) printJson(shownConfig(config))
   else printData(stringify(shownConfig(config)))
+  // Last: the settings are longer than a terminal.
+  if (unconfigured) printNote(`Try:   ${commandLine} init for your own nodes, or ${commandLine} start for the sandbox.`)
 }
 
 /** A setting that names what is not there is valid: a disk may be mounted later, and files may come while it runs. */
