@@ -38,6 +38,12 @@ export type Page = { title: string; html: string; headings: Heading[]; sections:
 /** What fits beside other columns on a phone. */
 const wordLengthMax = 18
 
+/** Options such as `--yes`, which the highlighter takes for the command of that name. */
+const builtInOption = /-<span class="hljs-built_in">([\w-]+)<\/span>/g
+
+/** In a narrow column a number stays beside its unit. */
+const quantity = /(\d) (h|s|ms|µs|kB|MB|GB|TB|%)(?![\w])/g
+
 /** Says where a link leads: an address within the site, or undefined where the site does not have it. */
 export type Linker = (path: string) => string | undefined
 
@@ -71,7 +77,7 @@ export function renderPage(source: string, text: string, linkTo: Linker): Page {
       code({ text: code, lang }) {
         const language = lang?.split(/\s/)[0] ?? ''
         const isKnown = hljs.getLanguage(language) !== undefined
-        const html = isKnown ? hljs.highlight(code, { language }).value : escaped(code)
+        const html = isKnown ? hljs.highlight(code, { language }).value.replaceAll(builtInOption, '-$1') : escaped(code)
         return `<div class="code"><pre tabindex="0"><code>${html}</code></pre></div>\n`
       },
       codespan({ text: code }) {
@@ -93,7 +99,7 @@ export function renderPage(source: string, text: string, linkTo: Linker): Page {
         const row = (cells: Tokens.TableCell[], tag: string) =>
           `<tr>${cells
             .map(({ text: title, tokens: inner }) => [title === '' ? 'td' : tag, this.parser.parseInline(inner)])
-            .map(([name, shown]) => `<${name}>${shown}</${name}>`)
+            .map(([name, shown]) => `<${name}>${shown!.replaceAll(quantity, '$1\u00a0$2')}</${name}>`)
             .join('')}</tr>`
         const isHeaded = token.header.some(cell => cell.text !== '')
         const head = isHeaded ? `<thead>${row(token.header, 'th')}</thead>` : ''
