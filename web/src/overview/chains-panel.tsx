@@ -3,10 +3,11 @@
 import { State } from '../chain/history-control.tsx'
 import { Badge } from '../parts/badge.tsx'
 import { Panel } from '../parts/panel.tsx'
+import { ReasonText } from '../parts/reason-text.tsx'
 import { Table } from '../parts/table.tsx'
 import { CoverageBar, coveredBlocks, EvidenceLegend } from '../proof-map/coverage-bar.tsx'
 import { countText, percentText, pluralText, rateText, spanText } from '../quantities.ts'
-import type { Endpoint, LiveChain, LiveNetwork, LiveStatus } from '../state/live.ts'
+import { type Endpoint, type LiveChain, type LiveNetwork, type LiveStatus, lagOf } from '../state/live.ts'
 import { hrefOf } from '../state/route.ts'
 
 const columns = [
@@ -37,7 +38,7 @@ export function ChainsPanel({ told: { chains, solana } }: { told: LiveStatus }) 
 }
 
 function ChainRow({ name, chain }: { name: string; chain: LiveChain }) {
-  const { state, head, lag_seconds, rates, eta_seconds, rpc, index } = chain
+  const { state, head, rates, eta_seconds, rpc, index } = chain
   return (
     <tr class="chain-row">
       <th scope="row">
@@ -51,7 +52,7 @@ function ChainRow({ name, chain }: { name: string; chain: LiveChain }) {
         {index === 'on-demand' ? <OnDemand chain={chain} /> : <Whole name={name} chain={chain} />}
       </td>
       <td class="number head mono aside">{head < 0 ? '–' : countText(head)}</td>
-      <Cell title="lag">{spanText(lag_seconds)}</Cell>
+      <Lag of={chain} />
       <Cell title="ETA">{eta_seconds === null || eta_seconds <= 0 ? undefined : spanText(eta_seconds)}</Cell>
       <Cell title="rows/s">{rateText(rates?.rows_per_second ?? 0)}</Cell>
       <Endpoints rpc={rpc} />
@@ -82,7 +83,7 @@ function OnDemand({ chain: { contracts, queue } }: { chain: LiveChain }) {
 }
 
 function Trouble({ chain: { reason, head_old, head_age_seconds, state, backfill } }: { chain: LiveChain }) {
-  if (reason !== undefined) return <small class="reason">{reason}</small>
+  if (reason !== undefined) return <Reason text={reason} />
   if (head_old === true && head_age_seconds != null)
     return <small class="reason">The newest block is {spanText(head_age_seconds)} old.</small>
   if (state === 'backfilling' && backfill !== undefined && backfill.state !== 'open')
@@ -94,13 +95,16 @@ function Trouble({ chain: { reason, head_old, head_age_seconds, state, backfill 
   return null
 }
 
-function NetworkRow({
-  name,
-  network: { state, reason, slot, lag_seconds, rpc },
-}: {
-  name: string
-  network: LiveNetwork
-}) {
+function Reason({ text }: { text: string }) {
+  return (
+    <div class="reason">
+      <ReasonText text={text} />
+    </div>
+  )
+}
+
+function NetworkRow({ name, network }: { name: string; network: LiveNetwork }) {
+  const { state, reason, slot, rpc } = network
   return (
     <tr class="chain-row">
       <th scope="row">
@@ -108,18 +112,23 @@ function NetworkRow({
       </th>
       <td class="state-cell">
         <Badge word={state} />
-        {reason !== undefined && <small class="reason">{reason}</small>}
+        {reason !== undefined && <Reason text={reason} />}
       </td>
       <td class="coverage-cell soft">read when requested</td>
       <td class="number head mono aside" title="Slot">
         {slot === 0 ? '–' : countText(slot)}
       </td>
-      <Cell title="lag">{spanText(lag_seconds)}</Cell>
+      <Lag of={network} />
       <Cell title="ETA" />
       <Cell title="rows/s" />
       <Endpoints rpc={rpc} />
     </tr>
   )
+}
+
+function Lag({ of }: { of: LiveChain | LiveNetwork }) {
+  const seconds = lagOf(of)
+  return <Cell title="lag">{seconds === undefined ? undefined : spanText(seconds)}</Cell>
 }
 
 function Cell({ title, children }: { title: string; children?: string | undefined }) {

@@ -1,7 +1,7 @@
 // The big figures of the overview: what the API answers, and what is indexed.
 import { Stat } from '../parts/stat.tsx'
 import { bytesText, countText, percentText, rateText, shortCountText, spanText } from '../quantities.ts'
-import { type LiveStatus, past, status } from '../state/live.ts'
+import { type LiveStatus, lagOf, past, status } from '../state/live.ts'
 import type { Line } from '../state/past.ts'
 
 export function Figures() {
@@ -51,10 +51,11 @@ function ApiFigures({ api }: { api: NonNullable<LiveStatus['api']> }) {
 }
 
 function IndexFigures({ told: { chains, solana, store } }: { told: LiveStatus }) {
-  const all = [...Object.entries(chains), ...Object.entries(solana)].map(([name, { lag_seconds }]) => ({
-    name,
-    lag: lag_seconds,
-  }))
+  const names = [...Object.entries(chains), ...Object.entries(solana)]
+  const all = names.flatMap(([name, each]) => {
+    const lag = lagOf(each)
+    return lag === undefined ? [] : [{ name, lag }]
+  })
   const worst = all.reduce<{ name: string; lag: number } | undefined>(
     (most, each) => (most !== undefined && most.lag >= each.lag ? most : each),
     undefined,
@@ -67,7 +68,7 @@ function IndexFigures({ told: { chains, solana, store } }: { told: LiveStatus })
         label="Lag"
         value={worst === undefined ? '–' : spanText(worst.lag)}
         note={
-          worst === undefined ? 'nothing is indexed here' : worst.lag === 0 ? 'every chain is at its head' : worst.name
+          worst === undefined ? noLagText(names.length) : worst.lag === 0 ? 'every chain is at its head' : worst.name
         }
       />
       <Stat label="Rows stored" value={rateText(rows)} unit="/s" note="all chains, last minute" />
@@ -82,6 +83,10 @@ function IndexFigures({ told: { chains, solana, store } }: { told: LiveStatus })
       />
     </dl>
   )
+}
+
+function noLagText(chains: number): string {
+  return chains === 0 ? 'nothing is indexed here' : 'no head was read yet'
 }
 
 function blocksOf(blocks: Readonly<Record<string, number | undefined>>): number {

@@ -51,7 +51,7 @@ function KeyRow({
         <a href={hrefOf(['keys', id])}>{name}</a>
       </th>
       <td class="sparkline-cell not-narrow">
-        <Sparkline values={line?.values ?? []} />
+        <Sparkline values={line?.values.map(value => value ?? 0) ?? []} />
       </td>
       <td class="number aside">{rateText(rate)}</td>
       <td class="number second" data-name="today">

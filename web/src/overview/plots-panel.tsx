@@ -1,7 +1,7 @@
 // The last hour as plots: what the API answered, and how the index kept up.
 import { linesOf } from '../plots/past-lines.ts'
 import { Plot, type PlotLine } from '../plots/plot.tsx'
-import { past } from '../state/live.ts'
+import { past, status } from '../state/live.ts'
 import type { Line } from '../state/past.ts'
 
 export function PlotsPanel() {
@@ -10,6 +10,9 @@ export function PlotsPanel() {
     const found = lines.find(line => line.measure === measure && line.chain === undefined && line.key === undefined)
     return found === undefined ? [] : [{ label, values: found.values }]
   }
+  // Of a chain whose head was never read there is nothing to measure.
+  const chainLines = (measure: Line['measure']) =>
+    linesOf(lines, measure).filter(({ label }) => (status.value?.chains[label]?.head ?? 0) >= 0)
   const answered = [...apiLine('requests', 'requests_per_second'), ...apiLine('errors', 'errors_per_second')]
   return (
     <section aria-labelledby="past">
@@ -17,9 +20,9 @@ export function PlotsPanel() {
       <div class="plots">
         <Plot title="Requests" unit="per second" at={at} lines={answered} />
         <Plot title="Latency" unit="ms" at={at} lines={[...apiLine('p50', 'p50_ms'), ...apiLine('p99', 'p99_ms')]} />
-        <Plot title="Lag" unit="seconds" at={at} lines={linesOf(lines, 'lag_seconds')} />
-        <Plot title="Rows stored" unit="per second" at={at} lines={linesOf(lines, 'rows_per_second')} />
-        <Plot title="Blocks stored" unit="per second" at={at} lines={linesOf(lines, 'blocks_per_second')} />
+        <Plot title="Lag" unit="seconds" at={at} lines={chainLines('lag_seconds')} />
+        <Plot title="Rows stored" unit="per second" at={at} lines={chainLines('rows_per_second')} />
+        <Plot title="Blocks stored" unit="per second" at={at} lines={chainLines('blocks_per_second')} />
         <Plot title="Endpoint latency" unit="ms" at={at} lines={linesOf(lines, 'latency_ms')} />
       </div>
     </section>

@@ -23,7 +23,7 @@ export function RibbonPanel({ told: { chains, at } }: { told: LiveStatus }) {
           <li key={name}>
             <a href={hrefOf(['chain', name])}>{name}</a>
             <div class="ribbon" role="img" aria-label={ribbonText(name, row)}>
-              {row.map(({ number, hash, takenBackAt }) => (
+              {row.toReversed().map(({ number, hash, takenBackAt }) => (
                 <span
                   key={hash}
                   class={takenBackAt === undefined ? 'block' : 'block taken-back'}

@@ -1,5 +1,6 @@
 // The first thing on the overview: whether the service is well, and what is wrong where it is not.
 import { AlertIcon, CheckIcon } from '../parts/icons.tsx'
+import { ReasonText } from '../parts/reason-text.tsx'
 import { status } from '../state/live.ts'
 import { hrefOf } from '../state/route.ts'
 import { type Finding, verdictOf } from './verdict.ts'
@@ -13,7 +14,7 @@ export function VerdictBanner() {
       <span class="verdict-icon">{tone === 'good' ? <CheckIcon /> : <AlertIcon />}</span>
       <div class="verdict-text">
         <strong>{page === undefined ? sentence : <a href={hrefOf(page)}>{sentence}</a>}</strong>
-        <p>{detail}</p>
+        <ReasonText text={detail} />
         {others.length > 0 && (
           <ul>
             {others.slice(0, shownMax).map(finding => (

@@ -1,5 +1,6 @@
 // Whether the service is well, in one sentence that names what is wrong, and the rest of what to know. Pure.
 import { percentText, spanText } from '../quantities.ts'
+import { splitReason } from '../reasons.ts'
 import type { LiveChain, LiveNetwork, LiveStatus } from '../state/live.ts'
 
 export type Finding = {
@@ -112,8 +113,7 @@ function sourceFindings(name: string, { sources = [] }: LiveChain, page: readonl
 /** What the chains that wait say to do about it. */
 function howToMakeRoom({ chains }: LiveStatus): string | undefined {
   const waiting = Object.values(chains).find(({ state }) => state === 'store_full')
-  const [, advice] = /Try: (.+)$/.exec(waiting?.reason ?? '') ?? []
-  return advice && `${advice[0]!.toUpperCase()}${advice.slice(1)}`
+  return splitReason(waiting?.reason ?? '').advice
 }
 
 function storeFindings({ store: { full_in_seconds: seconds } }: LiveStatus): Finding[] {

@@ -7,6 +7,7 @@ import { NoStatus } from '../overview/no-status.tsx'
 import { Badge } from '../parts/badge.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { Panel } from '../parts/panel.tsx'
+import { ReasonText } from '../parts/reason-text.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
 import { Stat } from '../parts/stat.tsx'
 import { TableHead } from '../parts/table.tsx'
@@ -16,7 +17,7 @@ import { coveredBlocks } from '../proof-map/coverage-bar.tsx'
 import { evidences } from '../proof-map/evidence.ts'
 import { ProofMap } from '../proof-map/proof-map.tsx'
 import { countText, percentText, rateText, spanText } from '../quantities.ts'
-import { type LiveChain, type LiveNetwork, past, status } from '../state/live.ts'
+import { type LiveChain, type LiveNetwork, lagOf, past, status } from '../state/live.ts'
 import { hrefOf } from '../state/route.ts'
 
 export function ChainPage({ name }: { name: string }) {
@@ -68,26 +69,27 @@ function EvmChain({ name, chain }: { name: string; chain: LiveChain }) {
         <Badge word={state} />
         <span class="soft">{index === 'full' ? `indexed in full${viewsText(chain.views)}` : 'indexed on demand'}</span>
       </div>
-      <ChainNotes chain={chain} />
+      <ChainNotes name={name} chain={chain} />
       <ChainStats name={name} chain={chain} />
       {index === 'full' && head >= 0 && <CoveragePanel name={name} chain={chain} from={from} />}
       <ContractsPanel name={name} chain={chain} />
       <HistoryControl name={name} chain={chain} />
       {chain.sources !== undefined && <SourcesSection sources={chain.sources} />}
       {chain.rpc.length > 0 && <EndpointsPanel name={name} rpc={chain.rpc} height="head" />}
-      <PlotsPanel name={name} measures={['lag_seconds', 'blocks_per_second', 'rows_per_second', 'latency_ms']} />
+      <PlotsPanel
+        name={name}
+        measures={['lag_seconds', 'blocks_per_second', 'rows_per_second', 'latency_ms']}
+        isRead={head >= 0}
+      />
     </>
   )
 }
 
-function ChainNotes({ chain: { reason, dispute, head_old, head_age_seconds: age } }: { chain: LiveChain }) {
+function ChainNotes({ name, chain }: { name: string; chain: LiveChain }) {
+  const { state, reason, dispute, head_old, head_age_seconds: age } = chain
   return (
     <>
-      {reason !== undefined && (
-        <p class="note note-bad" role="alert">
-          {reason}
-        </p>
-      )}
+      {reason !== undefined && <TroubleNote title={troubleText(name, state)} reason={reason} />}
       {dispute !== undefined && (
         <div class="note note-bad">
           <strong>Endpoints disagree on block {countText(dispute.block)}.</strong>
@@ -109,8 +111,21 @@ function ChainNotes({ chain: { reason, dispute, head_old, head_age_seconds: age 
   )
 }
 
+function troubleText(name: string, state: LiveChain['state']): string {
+  return state === 'store_full' ? `${name} cannot store blocks` : `${name} is ${state}`
+}
+
+function TroubleNote({ title, reason }: { title: string; reason: string }) {
+  return (
+    <div class="note note-bad" role="alert">
+      <strong>{title}</strong>
+      <ReasonText text={reason} />
+    </div>
+  )
+}
+
 function ChainStats({ name, chain }: { name: string; chain: LiveChain }) {
-  const { head, finalized, lag_seconds, rates, eta_seconds, index = 'full', from = 0, coverage, complete } = chain
+  const { head, finalized, rates, eta_seconds, index = 'full', from = 0, coverage, complete } = chain
   const { head_age_seconds: age, head_old, blocks_left } = chain
   const total = head - from + 1
   return (
@@ -126,7 +141,7 @@ function ChainStats({ name, chain }: { name: string; chain: LiveChain }) {
         value={finalized < 0 ? '–' : countText(finalized)}
         note={head < 0 || finalized < 0 ? undefined : `${countText(head - finalized)} below the head`}
       />
-      <Stat label="Lag" value={spanText(lag_seconds)} note="behind its endpoints" />
+      <LagStat of={chain} />
       {index === 'full' && (
         <Stat
           label="Coverage"
@@ -150,6 +165,15 @@ function ChainStats({ name, chain }: { name: string; chain: LiveChain }) {
   )
 }
 
+function LagStat({ of }: { of: LiveChain | LiveNetwork }) {
+  const seconds = lagOf(of)
+  return seconds === undefined ? (
+    <Stat label="Lag" value="–" note="no head was read yet" />
+  ) : (
+    <Stat label="Lag" value={spanText(seconds)} note="behind its endpoints" />
+  )
+}
+
 /** Of a chain that was not reached yet it is not known. */
 function leftText(blocks: number): string {
   return blocks === 0 ? 'nothing indexed yet' : `${countText(blocks)} blocks left`
@@ -166,14 +190,10 @@ function SolanaNetwork({ name, network }: { name: string; network: LiveNetwork }
         <h1>{name}</h1>
         <Badge word={network.state} />
       </div>
-      {network.reason !== undefined && (
-        <p class="note note-bad" role="alert">
-          {network.reason}
-        </p>
-      )}
+      {network.reason !== undefined && <TroubleNote title={`${name} is ${network.state}`} reason={network.reason} />}
       <dl class="stats">
         <Stat label="Slot" value={network.slot === 0 ? '–' : countText(network.slot)} />
-        <Stat label="Lag" value={spanText(network.lag_seconds)} />
+        <LagStat of={network} />
         <Stat
           label="Endpoints"
           value={`${network.rpc.filter(({ healthy }) => healthy).length} of ${network.rpc.length}`}
@@ -181,7 +201,7 @@ function SolanaNetwork({ name, network }: { name: string; network: LiveNetwork }
         />
       </dl>
       <EndpointsPanel name={name} rpc={network.rpc} height="slot" />
-      <PlotsPanel name={name} measures={['lag_seconds', 'latency_ms']} />
+      <PlotsPanel name={name} measures={['lag_seconds', 'latency_ms']} isRead={network.slot > 0} />
     </>
   )
 }
@@ -237,13 +257,22 @@ const plots = {
   latency_ms: { title: 'Latency of endpoints', unit: 'milliseconds' },
 } as const
 
-function PlotsPanel({ name, measures }: { name: string; measures: readonly (keyof typeof plots)[] }) {
+type PlotsProps = {
+  name: string
+  measures: readonly (keyof typeof plots)[]
+  /** Of a chain whose head was never read there is nothing to measure but its endpoints. */
+  isRead: boolean
+}
+
+function PlotsPanel({ name, measures, isRead }: PlotsProps) {
   const { at, lines } = past.value
+  const linesShown = (measure: keyof typeof plots) =>
+    isRead || measure === 'latency_ms' ? linesOf(lines, measure, name) : []
   return (
     <Panel id="past" title="The last hour">
       <div class="plots">
         {measures.map(measure => (
-          <Plot key={measure} {...plots[measure]} at={at} lines={linesOf(lines, measure, name)} />
+          <Plot key={measure} {...plots[measure]} at={at} lines={linesShown(measure)} subject={name} />
         ))}
       </div>
     </Panel>

@@ -15,6 +15,8 @@ type Props = {
   /** Unix milliseconds. */
   at: readonly number[]
   lines: readonly PlotLine[]
+  /** What the page is about: a line of this name alone needs no legend. */
+  subject?: string
 }
 
 /** Where the pointer is: the index of the moment, and its place if the pointer is on this plot. */
@@ -23,7 +25,7 @@ type Pointed = { index: number; left: number | undefined; width: number }
 const height = 150
 const colours = 8
 
-export function Plot({ title, unit, at, lines }: Props) {
+export function Plot({ title, unit, at, lines, subject }: Props) {
   const host = useRef<HTMLDivElement>(null)
   const plot = useRef<UPlot | undefined>(undefined)
   const pointed = useSignal<Pointed | undefined>(undefined)
@@ -58,27 +60,31 @@ export function Plot({ title, unit, at, lines }: Props) {
   const place = pointed.value
   const index = place?.index ?? at.length - 1
   const moment = at[index]
+  const isEmpty = lines.every(({ values }) => values.every(value => value === null))
+  const alone = lines.length === 1 && lines[0]!.label === subject ? lines[0] : undefined
   return (
     <figure class="plot">
       <figcaption>
-        {title} <small>{unit}</small>
+        {title} {alone !== undefined && valueText(alone.values[index])} <small>{unit}</small>
         {place !== undefined && moment !== undefined && <small class="plot-moment">{timeText(moment)}</small>}
       </figcaption>
       <div class="plot-area">
         <div ref={host} class="plot-canvas" role="img" aria-label={plotText(title, unit, lines)} />
-        {lines.length === 0 && <p class="plot-empty">Nothing yet</p>}
+        {isEmpty && <p class="plot-empty">Nothing yet</p>}
         {place?.left !== undefined && moment !== undefined && (
           <Tooltip place={{ ...place, left: place.left }} moment={moment} lines={lines} unit={unit} />
         )}
       </div>
-      <ul class="legend">
-        {lines.map(({ label, values }, line) => (
-          <li key={label}>
-            <i class={`line-swatch line-${line % colours}`} />
-            {label} <b>{valueText(values[index])}</b>
-          </li>
-        ))}
-      </ul>
+      {alone === undefined && (
+        <ul class="legend">
+          {lines.map(({ label, values }, line) => (
+            <li key={label}>
+              <i class={`line-swatch line-${line % colours}`} />
+              {label} <b>{valueText(values[index])}</b>
+            </li>
+          ))}
+        </ul>
+      )}
     </figure>
   )
 }

@@ -3,6 +3,8 @@
 type Props = { values: readonly (number | null)[]; max?: number }
 
 const height = 20
+/** Below fewer values an area would be a slab. */
+const areaFrom = 3
 
 export function Sparkline({ values, max = Math.max(1e-9, ...values.map(value => value ?? 0)) }: Props) {
   const width = Math.max(1, values.length - 1)
@@ -13,8 +15,10 @@ export function Sparkline({ values, max = Math.max(1e-9, ...values.map(value => 
         const line = run.map((value, index) => placeOf(value, at + index)).join(' L')
         return (
           <g key={at}>
-            <path class="area" d={`M${at},${height} L${line} L${at + run.length - 1},${height} Z`} />
-            <path class="stroke" d={`M${line}`} />
+            {run.length >= areaFrom && (
+              <path class="area" d={`M${at},${height} L${line} L${at + run.length - 1},${height} Z`} />
+            )}
+            <path class="stroke" d={`M${line}h0`} />
           </g>
         )
       })}

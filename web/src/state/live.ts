@@ -30,6 +30,12 @@ export function firstChain(): string {
   return Object.keys(status.value?.chains ?? {})[0] ?? 'eth'
 }
 
+/** Undefined where no head was read yet: then there is nothing to be behind. */
+export function lagOf(of: LiveChain | LiveNetwork): number | undefined {
+  const isRead = 'slot' in of ? of.slot > 0 : of.head >= 0
+  return isRead ? of.lag_seconds : undefined
+}
+
 const silenceMs = 25_000
 const retryMs = { first: 500, most: 10_000 }
 
