@@ -90,6 +90,9 @@ walkConsole(walk => {
     const gone = page.locator('.chain-row', { hasText: 'gone' })
     await gone.getByText('stalled').waitFor(patience)
     expect(await gone.textContent()).toContain('ECONNREFUSED')
+    await gone.getByText('Check that the node runs and can be reached.').waitFor(patience)
+    // It never read a head, so it is behind nothing.
+    expect(await gone.locator('[data-name=lag]').textContent()).toBe('–')
     // What nothing asked for is not missing: a chain on demand has no bar that looks unfinished.
     const picked = page.locator('.chain-row', { hasText: 'picked' })
     await picked.getByText('on demand: 4 contracts').waitFor(patience)
@@ -111,6 +114,11 @@ walkConsole(walk => {
     await verdict.getByText(/^The newest block of picked is 6 y .* old$/).waitFor(patience)
     await verdict.getByRole('link', { name: 'gone is stalled' }).click(patience)
     await page.getByRole('heading', { name: 'gone', level: 1 }).waitFor(patience)
+    const note = page.getByRole('alert')
+    expect(await note.locator('strong').textContent()).toBe('gone is stalled')
+    expect(await note.locator('p').textContent()).toBe('Check that the node runs and can be reached.')
+    await page.getByText('no head was read yet').waitFor(patience)
+    await page.getByRole('img', { name: 'Lag, seconds. Nothing yet.' }).waitFor(patience)
   })
 
   test('the figures of the API are of the requests of clients, by key', async () => {
@@ -314,15 +322,21 @@ walkConsole(walk => {
   test('keys are made, used, and revoked: whoever used one is asked for another', async () => {
     const page = await open('/keys')
     await page.getByRole('rowheader', { name: 'ALMANAC_KEY' }).waitFor(patience)
-    await page.getByLabel('Name').fill('for a visitor')
+    await page.getByRole('button', { name: 'New key' }).click()
+    // The focus is in the first field.
+    await page.keyboard.type('for a visitor')
+    expect(await page.getByLabel('Name').inputValue()).toBe('for a visitor')
+    expect(await page.getByLabel('Requests a day').isVisible()).toBe(false)
+    await page.locator('summary', { hasText: 'Limits' }).click()
     await page.getByLabel('Requests a day').fill('many')
-    await page.getByLabel(/^this console/).check()
+    await page.getByRole('group', { name: 'Scopes for operators' }).getByLabel(/^ops/).check()
     await page.getByRole('button', { name: 'Create key' }).click()
     await page.getByText('Requests a day must be a whole number from 1 on').waitFor(patience)
     await page.getByLabel('Requests a day').fill('100000')
     await page.getByRole('button', { name: 'Create key' }).click()
     const secret = (await page.locator('.secret code').textContent(patience))!
     expect(secret).toMatch(/^alm_/)
+    expect(await page.getByLabel('Name').count()).toBe(0)
     await accept(page, 'keys')
 
     const visitor = await open('/', {}, secret)
@@ -470,7 +484,7 @@ walkConsole(walk => {
     walk.world.node.reorg({ depth: 2, length: 3 })
     await expect
       .poll(() => ribbon.locator('.taken-back').allTextContents(), patience)
-      .toEqual([`${head - 1}`, `${head}`])
+      .toEqual([`${head}`, `${head - 1}`])
     expect(await ribbon.getAttribute('aria-label')).toBe(
       `sim: newest block ${head + 1}; 2 blocks were taken back by a reorganisation.`,
     )

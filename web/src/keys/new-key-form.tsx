@@ -7,21 +7,33 @@ import { type Problem, problemOf, type Schemas, service, unreachable } from '../
 type NewKey = Schemas['NewKey']
 type Scope = NewKey['scopes'][number]
 
-export const scopeTexts: Readonly<Record<Scope, string>> = {
+const forClients = {
   'nft-transfers': 'NFT transfers',
   'nft-holdings': 'who owns which NFTs',
   'wallet-chains': 'wallet chains',
   balances: 'native balances',
   portfolio: 'Solana accounts and mints',
+}
+
+const forOperators = {
   ops: 'this console: status and metrics',
   control: 'history: pause and throttle it',
   keys: 'keys: list, make and revoke them',
 }
 
-const forOperators: ReadonlySet<string> = new Set<Scope>(['ops', 'control', 'keys'])
+export const scopeTexts: Readonly<Record<Scope, string>> = { ...forClients, ...forOperators }
 
-const limits = [
-  { name: 'expires', title: 'Expires', hint: 'never', help: 'Such as 90d or 2027-01-31.', numeric: false },
+type Asked = { name: string; title: string; hint: string; help: string; numeric: boolean }
+
+const expiry: Asked = {
+  name: 'expires',
+  title: 'Expires',
+  hint: 'never',
+  help: 'Such as 90d or 2027-01-31.',
+  numeric: false,
+}
+
+const limits: readonly Asked[] = [
   {
     name: 'rate_per_second',
     title: 'Requests a second',
@@ -44,14 +56,15 @@ const limits = [
     help: 'Default 20; none lifts it.',
     numeric: true,
   },
-] as const
+]
 
 const titles: Readonly<Record<string, string>> = {
   name: 'Name',
   scopes: 'Scopes',
-  ...Object.fromEntries(limits.map(({ name, title }) => [name, title])),
+  ...Object.fromEntries([expiry, ...limits].map(({ name, title }) => [name, title])),
 }
 
+/** Whoever opened it goes on in its first field. */
 export function NewKeyForm({ onIssued }: { onIssued: (key: Schemas['IssuedKey']) => void }) {
   const problem = useSignal<Problem | undefined>(undefined)
   const form = useRef<HTMLFormElement>(null)
@@ -60,6 +73,7 @@ export function NewKeyForm({ onIssued }: { onIssued: (key: Schemas['IssuedKey'])
     const found = errors.find(({ parameter }) => parameter === name)
     return found && `${titles[name]} must be ${found.accepted}`
   }
+  useEffect(() => form.current?.querySelector('input')?.focus(), [])
   useEffect(() => {
     const [first] = errors
     if (first !== undefined) form.current?.querySelector<HTMLElement>(`[name="${first.parameter}"]`)?.focus()
@@ -71,15 +85,31 @@ export function NewKeyForm({ onIssued }: { onIssued: (key: Schemas['IssuedKey'])
       const { data, error, response } = await service.POST('/keys', { body: readOrder(new FormData(filled)) })
       problem.value = data === undefined ? problemOf(error, response) : undefined
       if (data === undefined) return
-      filled.reset()
       onIssued(data)
     } catch {
       problem.value = unreachable
     }
   }
+  const fieldOf = ({ name, title, hint, help, numeric }: Asked) => (
+    <div class="field" key={name}>
+      <label for={`key-${name}`}>{title}</label>
+      <input
+        id={`key-${name}`}
+        name={name}
+        type="text"
+        inputMode={numeric ? 'numeric' : 'text'}
+        placeholder={hint}
+        autocomplete="off"
+        aria-invalid={refusalOf(name) !== undefined}
+        aria-describedby={`${name}-refusal ${name}-help`}
+      />
+      <Refusal name={name} text={refusalOf(name)} />
+      <small id={`${name}-help`}>{help}</small>
+    </div>
+  )
   return (
-    <form ref={form} class="operation" onSubmit={submit} noValidate>
-      <div class="field wide">
+    <form ref={form} class="operation new-key" onSubmit={submit} noValidate>
+      <div class="field">
         <label for="key-name">Name</label>
         <input
           id="key-name"
@@ -92,35 +122,19 @@ export function NewKeyForm({ onIssued }: { onIssued: (key: Schemas['IssuedKey'])
         />
         <Refusal name="name" text={refusalOf('name')} />
       </div>
-      <div class="field wide">
-        <fieldset class="pills" aria-describedby="scopes-refusal">
-          <legend>Scopes</legend>
-          {Object.entries(scopeTexts).map(([name, about]) => (
-            <label key={name} class="pill">
-              <input type="checkbox" name="scopes" value={name} defaultChecked={!forOperators.has(name)} />
-              {about}
-            </label>
-          ))}
-        </fieldset>
+      {fieldOf(expiry)}
+      <fieldset class="field wide scope-groups" aria-describedby="scopes-refusal">
+        <legend class="offstage">Scopes</legend>
+        <ScopePills title="Scopes for clients" of={forClients} areChosen />
+        <ScopePills title="Scopes for operators" of={forOperators} />
         <Refusal name="scopes" text={refusalOf('scopes')} />
-      </div>
-      {limits.map(({ name, title, hint, help, numeric }) => (
-        <div class="field" key={name}>
-          <label for={`key-${name}`}>{title}</label>
-          <input
-            id={`key-${name}`}
-            name={name}
-            type="text"
-            inputMode={numeric ? 'numeric' : 'text'}
-            placeholder={hint}
-            autocomplete="off"
-            aria-invalid={refusalOf(name) !== undefined}
-            aria-describedby={`${name}-refusal ${name}-help`}
-          />
-          <Refusal name={name} text={refusalOf(name)} />
-          <small id={`${name}-help`}>{help}</small>
-        </div>
-      ))}
+      </fieldset>
+      <details class="more" open={limits.some(({ name }) => refusalOf(name) !== undefined)}>
+        <summary>
+          Limits<span class="soft"> of requests and of what is indexed on demand</span>
+        </summary>
+        <div class="operation-fields">{limits.map(fieldOf)}</div>
+      </details>
       {problem.value !== undefined && errors.length === 0 && <FailureNote problem={problem.value} />}
       <div class="form-end">
         <button type="submit" class="primary">
@@ -128,6 +142,25 @@ export function NewKeyForm({ onIssued }: { onIssued: (key: Schemas['IssuedKey'])
         </button>
       </div>
     </form>
+  )
+}
+
+type PillsProps = { title: string; of: Readonly<Record<string, string>>; areChosen?: boolean }
+
+function ScopePills({ title, of, areChosen = false }: PillsProps) {
+  return (
+    <fieldset class="pills">
+      <legend>{title}</legend>
+      {Object.entries(of).map(([name, about]) => (
+        <label key={name} class="pill scope">
+          <input type="checkbox" name="scopes" value={name} defaultChecked={areChosen} />
+          <span>
+            <code>{name}</code>
+            <small>{about}</small>
+          </span>
+        </label>
+      ))}
+    </fieldset>
   )
 }
 
@@ -142,7 +175,7 @@ function Refusal({ name, text }: { name: string; text: string | undefined }) {
 /** A field that is left empty is left out; one that is no number goes as it is, for the service to refuse. */
 function readOrder(form: FormData): NewKey {
   const order: Record<string, unknown> = { name: form.get('name'), scopes: form.getAll('scopes') }
-  for (const { name, numeric } of limits) {
+  for (const { name, numeric } of [expiry, ...limits]) {
     const text = String(form.get(name) ?? '').trim()
     if (text !== '')
       order[name] = numeric && text === 'none' ? null : numeric && /^\d+$/.test(text) ? Number(text) : text

@@ -1,4 +1,4 @@
-// One key: what it may do, what it used today of what it may use, its replacement and its end.
+// One key: what it used today of what it may use, its last hour, what it may do, its replacement and its end.
 import { useSignal } from '@preact/signals'
 import { type Key, KeyButtons, type KeysKnown, Secret } from '../keys/key-actions.tsx'
 import { scopeTexts } from '../keys/new-key-form.tsx'
@@ -11,8 +11,9 @@ import { FailureNote } from '../parts/failure-note.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
 import { Stat } from '../parts/stat.tsx'
+import { Plot } from '../plots/plot.tsx'
 import { countText, exactText, rateText } from '../quantities.ts'
-import { status } from '../state/live.ts'
+import { past, status } from '../state/live.ts'
 import { hrefOf } from '../state/route.ts'
 import { type Schemas, service } from '../state/service.ts'
 import { useTitle } from '../state/title.ts'
@@ -48,6 +49,7 @@ export function KeyPage({ id }: { id: string }) {
         {answered === undefined && problem === undefined && (
           <>
             <Skeleton stats={4} />
+            <LastHour id={id} name={id} />
             <Skeleton rows={3} />
           </>
         )}
@@ -82,7 +84,8 @@ export function KeyPage({ id }: { id: string }) {
         </Secret>
       )}
       <Use of={key} />
-      <div class="columns">
+      <LastHour id={id} name={key.name} />
+      <div class="columns even">
         <Panel id="scopes" title="Scopes" count={key.scopes.length}>
           <ul class="scope-list">
             {key.scopes.map(scope => (
@@ -129,45 +132,59 @@ function Use({ of: key }: { of: Key }) {
   const share = quota === null ? undefined : Math.min(1, used / quota)
   const tone = share === undefined || share < 0.8 ? undefined : share < 1 ? 'warn' : 'bad'
   const limit = (value: number | null) => (value === null ? 'no limit' : countText(value))
+  const rate = live === undefined ? 'since midnight UTC' : `${rateText(live.requests_per_second)}/s in the last minute`
   return (
-    <>
-      <dl class="stats">
-        <Stat
-          label="Requests today"
-          value={countText(used)}
-          tone={tone}
-          note={live === undefined ? 'since midnight UTC' : `${rateText(live.requests_per_second)}/s now`}
-        />
-        <Stat
-          label="Quota"
-          value={limit(quota)}
-          {...(quota === null ? {} : { unit: 'a day' })}
-          note={leftText(used, quota)}
-        />
-        <Stat
-          label="Rate"
-          value={limit(key.rate_per_second)}
-          {...(key.rate_per_second === null ? {} : { unit: '/s' })}
-          note="requests at most"
-        />
-        <Stat
-          label="Indexed on demand"
-          value={limit(key.index_per_day)}
-          {...(key.index_per_day === null ? {} : { unit: 'a day' })}
-          note={key.index_waiting === null ? 'any number waiting' : `${countText(key.index_waiting)} waiting at once`}
-        />
-      </dl>
-      {share !== undefined && (
-        <Panel id="quota" title="Quota of today" note={`${Math.round(share * 100)} % used`}>
-          <div class="quota-large">
-            <meter class={tone} min={0} max={1} value={share} aria-labelledby="quota" />
-            <span class="soft">
-              {countText(used)} of {countText(quota!)} requests. It starts anew at midnight UTC.
-            </span>
-          </div>
-        </Panel>
-      )}
-    </>
+    <dl class="stats">
+      <Stat
+        label="Requests today"
+        value={countText(used)}
+        tone={tone}
+        note={
+          <>
+            {rate}
+            {share !== undefined && (
+              <meter
+                class={tone}
+                min={0}
+                max={1}
+                value={share}
+                aria-label={`${Math.round(share * 100)} % of the quota`}
+              />
+            )}
+          </>
+        }
+      />
+      <Stat
+        label="Quota"
+        value={limit(quota)}
+        {...(quota === null ? {} : { unit: 'a day' })}
+        note={leftText(used, quota)}
+      />
+      <Stat
+        label="Rate"
+        value={limit(key.rate_per_second)}
+        {...(key.rate_per_second === null ? {} : { unit: '/s' })}
+        note="requests at most"
+      />
+      <Stat
+        label="Indexed on demand"
+        value={limit(key.index_per_day)}
+        {...(key.index_per_day === null ? {} : { unit: 'a day' })}
+        note={key.index_waiting === null ? 'any number waiting' : `${countText(key.index_waiting)} waiting at once`}
+      />
+    </dl>
+  )
+}
+
+/** The service tells of the keys that are used, so what is missing is none. */
+function LastHour({ id, name }: { id: string; name: string }) {
+  const { at, lines } = past.value
+  const line = lines.find(({ key, measure }) => key === id && measure === 'requests_per_second')
+  const shown = line === undefined ? [] : [{ label: name, values: line.values.map(value => value ?? 0) }]
+  return (
+    <Panel id="past" title="The last hour">
+      <Plot title="Requests" unit="per second" at={at} lines={shown} subject={name} />
+    </Panel>
   )
 }
 

@@ -1,8 +1,9 @@
 // The keys: which there are, what each may do and used, a new one, and the end of one.
 import { useSignal } from '@preact/signals'
 import type { ComponentProps } from 'preact'
+import { useRef } from 'preact/hooks'
 import { type Key, KeyButtons, type KeysKnown, Secret } from '../keys/key-actions.tsx'
-import { NewKeyForm } from '../keys/new-key-form.tsx'
+import { NewKeyForm, scopeTexts } from '../keys/new-key-form.tsx'
 import { QuotaBar } from '../keys/quota-bar.tsx'
 import { Age } from '../parts/age.tsx'
 import { Badge } from '../parts/badge.tsx'
@@ -21,6 +22,8 @@ export function KeysPage() {
   const turn = useSignal(0)
   const issued = useSignal<Schemas['IssuedKey'] | undefined>(undefined)
   const showsPast = useSignal(false)
+  const opened = useSignal<boolean | undefined>(undefined)
+  const opener = useRef<HTMLButtonElement>(null)
   const state = useAnswer(`${turn.value}`, signal => service.GET('/keys', { signal }))
   const { answered, problem, again } = state.value
   const reload = () => {
@@ -33,13 +36,39 @@ export function KeysPage() {
   const keys = answered?.data.keys ?? []
   const known: KeysKnown = { keys, own: answered?.data.asked_by ?? '' }
   const active = keys.filter(key => key.state === 'active')
+  const isMaking = opened.value ?? (answered !== undefined && active.length === 0)
   return (
     <>
       <div class="heading">
         <h1>Keys</h1>
+        {problem?.status !== 403 && (
+          <div class="actions">
+            <button
+              ref={opener}
+              type="button"
+              class={isMaking ? undefined : 'primary'}
+              onClick={() => {
+                opened.value = !isMaking
+              }}
+            >
+              {isMaking ? 'Cancel' : 'New key'}
+            </button>
+          </div>
+        )}
       </div>
       {issued.value !== undefined && <Secret issued={issued.value} />}
       {problem !== undefined && <FailureNote problem={problem} what="The keys could not be loaded." onRetry={again} />}
+      {isMaking && problem?.status !== 403 && (
+        <Panel id="new-key" title="New key">
+          <NewKeyForm
+            onIssued={key => {
+              opened.value = false
+              opener.current?.focus()
+              take(key)
+            }}
+          />
+        </Panel>
+      )}
       {problem === undefined && (
         <Panel
           id="keys"
@@ -68,11 +97,6 @@ export function KeysPage() {
           )}
         </Panel>
       )}
-      {problem?.status !== 403 && (
-        <Panel id="new-key" title="New key">
-          <NewKeyForm onIssued={take} />
-        </Panel>
-      )}
     </>
   )
 }
@@ -81,7 +105,7 @@ type Actions = Pick<ComponentProps<typeof KeyButtons>, 'known' | 'onRevoked' | '
 
 function KeyTable({ shown, ...actions }: { shown: readonly Key[] } & Actions) {
   if (shown.length === 0)
-    return <EmptyState title="No active keys">Create one below; its secret is shown once.</EmptyState>
+    return <EmptyState title="No active keys">Create one above; its secret is shown once.</EmptyState>
   return (
     <Table
       name="keys"
@@ -114,7 +138,9 @@ function KeyRow({ of: key, ...actions }: { of: Key } & Actions) {
       <td>
         <Badge word={key.state} />
       </td>
-      <td class="second scopes">{key.scopes.join(', ')}</td>
+      <td class="second">
+        <ScopeChips scopes={key.scopes} />
+      </td>
       <td class="number aside">
         <QuotaBar used={key.used_today} quota={key.quota_per_day} />
       </td>
@@ -125,5 +151,17 @@ function KeyRow({ of: key, ...actions }: { of: Key } & Actions) {
       </td>
       <td class="row-actions not-narrow">{isActive && <KeyButtons of={key} isNamed {...actions} />}</td>
     </tr>
+  )
+}
+
+function ScopeChips({ scopes }: { scopes: readonly string[] }) {
+  const all = Object.keys(scopeTexts)
+  const isAll = all.every(scope => scopes.includes(scope))
+  return (
+    <span class="chips" title={isAll ? all.join(', ') : undefined}>
+      {(isAll ? ['all'] : scopes).map(scope => (
+        <code key={scope}>{scope}</code>
+      ))}
+    </span>
   )
 }
