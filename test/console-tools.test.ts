@@ -188,17 +188,22 @@ walkConsole(walk => {
 
   test('all wrong fields of a new key are told at once, by the names that they have', async () => {
     const page = await open('/keys')
+    await page.getByRole('button', { name: 'New key' }).click(patience)
+    await page.locator('summary', { hasText: 'Limits' }).click()
     await page.getByLabel('Requests a second').fill('0', patience)
     await page.getByLabel('Requests a day').fill('many')
     await page.getByLabel('Expires').fill('soon')
-    for (const box of await page.getByRole('group', { name: 'Scopes' }).getByRole('checkbox').all()) await box.uncheck()
+    const scopes = page.getByRole('group', { name: 'Scopes', exact: true })
+    for (const box of await scopes.getByRole('checkbox').all()) await box.uncheck()
+    // What is refused is seen, also where it was folded away.
+    await page.locator('summary', { hasText: 'Limits' }).click()
     await page.getByRole('button', { name: 'Create key' }).click()
     await page.getByText(/^Name must be/).waitFor(patience)
     const refusals = (await page.locator('.refusal').allTextContents()).filter(Boolean)
     expect(refusals.map(text => text.split(' must be')[0])).toEqual([
       'Name',
-      'Scopes',
       'Expires',
+      'Scopes',
       'Requests a second',
       'Requests a day',
     ])
@@ -220,10 +225,12 @@ walkConsole(walk => {
     await expect
       .poll(async () => {
         await page.reload()
-        return await page.getByText('9 of 10 requests').count()
+        return await page.getByText('1 left today').count()
       }, patience)
       .toBe(1)
-    await page.getByText('1 left today').waitFor(patience)
+    await page.getByRole('meter', { name: '90 % of the quota' }).waitFor(patience)
+    // The sample with these requests may not have been taken yet.
+    await page.getByRole('img', { name: /^Requests, per second\. to be rotated: now/ }).waitFor(patience)
     await accept(page, 'key')
     await page.getByRole('button', { name: 'Rotate' }).click()
     await accept(page, 'rotate')
@@ -314,7 +321,7 @@ walkConsole(walk => {
     const page = await open('/keys')
     await page.locator('.news-live').waitFor(patience)
     await page.getByRole('link', { name: 'Reference' }).click()
-    await page.getByText('Requests carry the key that you signed in with.').waitFor(patience)
+    await page.getByText('Requests from these pages carry the key that you signed in with.').waitFor(patience)
     const ask = async (id: string): Promise<string> => {
       await page.goto(`${walk.world.url}/reference#/${id}`)
       await page.locator(`#${id}`).getByRole('button', { name: 'Send' }).click(patience)

@@ -36,10 +36,12 @@ export function wholeDocument(options: DocumentOptions): Json {
     title: 'Almanac',
     description: [
       'NFT transfers, who owns which NFTs, active chains of a wallet and accounts of Solana.',
+      '## Dialects',
       'Answers come in two dialects: `reference` writes counts and flags as strings, `live` as numbers and booleans. ' +
         'The operator’s setting decides, then the path (`/api/v2.1` and `/api/v2.2`: live), then the header ' +
         '`X-Moralis-Platform` (live); the default is `reference`. The header `X-Dialect` names the dialect. ' +
         '`/api/v2.1` is an alias of `/api/v2.2`.',
+      '## Errors',
       'Errors are `application/json`; with `Accept: application/problem+json` they are RFC 9457 problems with the same ' +
         'facts (schema `Problem`). Every answer has an `X-Request-Id`.',
     ],

@@ -8,12 +8,13 @@ type Props = {
   id: string
   parameter: Parameter
   value: string
+  help: string
   refusal: string | undefined
   onChange: (value: string) => void
 }
 
-export function Field({ id, parameter, value, refusal, onChange }: Props) {
-  const { name, description, required } = parameter
+export function Field({ id, parameter, value, help, refusal, onChange }: Props) {
+  const { name, required } = parameter
   const described = refusal === undefined ? `${id}-help` : `${id}-refusal ${id}-help`
   const wide = name === 'address' || parameter.schema.type === 'array'
   return (
@@ -35,17 +36,23 @@ export function Field({ id, parameter, value, refusal, onChange }: Props) {
         </strong>
       )}
       <small id={`${id}-help`}>
-        <Prose text={description} />
+        <Prose text={help} />
       </small>
     </div>
   )
 }
 
-type ControlProps = Omit<Props, 'refusal'> & { described: string }
+/** Of a field that must be filled, what it begins with. */
+function hintOf({ required, schema, example }: Parameter): string {
+  if (!required) return String(schema.default ?? example ?? '')
+  return String(example).startsWith('0x') ? '0x…' : ''
+}
+
+type ControlProps = Omit<Props, 'help' | 'refusal'> & { described: string }
 
 function Control(props: ControlProps & { invalid: boolean }) {
   const { parameter, id, value, described, onChange, invalid } = props
-  const { name, schema, required, example } = parameter
+  const { name, schema, required } = parameter
   const shared = { id, name, 'aria-describedby': described, 'aria-invalid': invalid }
   if (name === 'chain') {
     const offered = offeredChains(parameter) ?? { here: chainPairs(parameter).map(pair => pair.name), elsewhere: [] }
@@ -76,7 +83,7 @@ function Control(props: ControlProps & { invalid: boolean }) {
       value={value}
       required={required}
       inputMode={schema.type === 'integer' ? 'numeric' : 'text'}
-      placeholder={required ? '' : String(schema.default ?? example ?? '')}
+      placeholder={hintOf(parameter)}
       class={name === 'address' ? 'mono' : undefined}
       autocomplete="off"
       autocapitalize="off"

@@ -59,6 +59,7 @@ export function OperationForm({ id = 'field', parameters, values, problem, onAsk
       id={`${id}-${parameter.name}`}
       parameter={parameter}
       value={heldBy(parameter)}
+      help={all ? parameter.description : helpOf(parameter)}
       refusal={problem?.parameter === parameter.name ? problem.message : undefined}
       onChange={value => {
         draft.value = { ...draft.value, [parameter.name]: value }
@@ -85,6 +86,12 @@ export function OperationForm({ id = 'field', parameters, values, problem, onAsk
       </div>
     </form>
   )
+}
+
+/** The reference says it all. A form needs no default where it always sends a value, nor how too high ones are lowered. */
+function helpOf(parameter: Parameter): string {
+  const text = parameter.description.replace(/Values above (\d+) become .*/, 'At most $1.')
+  return defaultOf(parameter) === undefined ? text : text.replace(/ Defaults to [^.]+\./, '')
 }
 
 /** What nearly every question has; the rest is folded away until it is wanted. */

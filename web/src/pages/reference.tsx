@@ -2,13 +2,16 @@
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { DocumentFailure } from '../explorer/document-failure.tsx'
+import { targetOf } from '../explorer/request-text.ts'
+import { CopyButton } from '../parts/copy-button.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { Panel } from '../parts/panel.tsx'
-import { Paragraphs } from '../parts/prose.tsx'
+import { Paragraphs, Prose } from '../parts/prose.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
+import { Snippets } from '../parts/snippets.tsx'
 import { type Entry, entriesOf, entryNamed, matches, subjectsOf } from '../reference/entries.ts'
-import { loadLiveExamples, withoutLiveExamples } from '../reference/live-examples.ts'
-import { OperationView } from '../reference/operation-view.tsx'
+import { liveExamples, loadLiveExamples, withoutLiveExamples } from '../reference/live-examples.ts'
+import { firstValues, OperationView } from '../reference/operation-view.tsx'
 import { type ApiDocument, apiDocument } from '../state/document.ts'
 import { isLive, status } from '../state/live.ts'
 import { documentProblem, loadDocument } from '../state/load-document.ts'
@@ -135,6 +138,7 @@ function KeyField() {
 }
 
 function Introduction({ shown, entries }: { shown: ApiDocument; entries: readonly Entry[] }) {
+  const [about = '', ...rest] = shown.info.description.split('\n\n')
   return (
     <>
       <div class="heading">
@@ -145,12 +149,12 @@ function Introduction({ shown, entries }: { shown: ApiDocument; entries: readonl
           </a>
         </div>
       </div>
+      <p class="lead">
+        <Prose text={about} />
+      </p>
+      {entries[0] !== undefined && <FirstRequest entry={entries[0]} />}
       <div class="reference-intro">
-        <Paragraphs text={shown.info.description} />
-        <p>
-          Base URL <code>{location.origin}</code> · send the key as <code>X-API-Key</code>.
-        </p>
-        {key.value !== undefined && <p class="soft">Requests carry the key that you signed in with.</p>}
+        <Paragraphs text={rest.join('\n\n')} />
       </div>
       {subjectsOf(entries).map(({ subject, entries: own }) => (
         <Panel key={subject} id={`subject-${subject}`} title={subject} count={own.length} flush>
@@ -166,5 +170,30 @@ function Introduction({ shown, entries }: { shown: ApiDocument; entries: readonl
         </Panel>
       ))}
     </>
+  )
+}
+
+/** The first operation of all, with an example that answers here. */
+function FirstRequest({ entry }: { entry: Entry }) {
+  const { method, path, parameters = [] } = entry.operation
+  const live = liveExamples.value ?? {}
+  const values = { ...firstValues(entry, live), ...(live.chain === undefined ? {} : { chain: live.chain }), limit: '5' }
+  return (
+    <Panel id="first-request" title="Your first request" actions={<a href={`#/${entry.id}`}>{entry.title}</a>}>
+      <p class="path">
+        Base URL <code>{location.origin}</code>
+        <CopyButton text={location.origin} what="the base URL" />
+      </p>
+      <Snippets request={{ method, url: location.origin + targetOf(path, parameters, values) }} />
+      <p class="soft">
+        {key.value === undefined ? (
+          <>
+            Every request carries a key in the header <code>X-API-Key</code>.
+          </>
+        ) : (
+          'Requests from these pages carry the key that you signed in with.'
+        )}
+      </p>
+    </Panel>
   )
 }

@@ -107,7 +107,7 @@ function isJsonType(type: string): boolean {
 }
 
 /** Chains and networks begin with what is configured here, which the form knows. */
-function firstValues({ operation }: Entry, live: NonNullable<typeof liveExamples.value>): Values {
+export function firstValues({ operation }: Entry, live: NonNullable<typeof liveExamples.value>): Values {
   const required = (operation.parameters ?? []).filter(({ required, name }) => required && name !== 'network')
   return Object.fromEntries(
     required
