@@ -5,7 +5,7 @@ import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import type { Browser } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { browserPath, launchBrowser } from '../test/browser.ts'
 import { holdAnswers, placesOf, type State, states } from '../test/console-places.ts'
 import { type ConsoleWorld, startConsoleWorld } from '../test/console-world.ts'
@@ -20,17 +20,45 @@ const atOnce = 3
 const settleMs = { data: 900, empty: 900, loading: 500, broken: 900 }
 
 /** Pages that are seen before signing in. */
-const openPages = ['sign-in']
+const openPages = ['sign-in', 'sign-in-refused']
+
+/** What is seen only once something was done on a page. */
+const acts: Record<string, { place: string; act: (page: Page) => Promise<void> }> = {
+  'sign-in-refused': {
+    place: '#/',
+    act: async page => {
+      await page.getByLabel('Key', { exact: true }).fill('alm_nobody-made-this')
+      await page.keyboard.press('Enter')
+    },
+  },
+  'key-new': { place: '#/keys', act: page => page.getByRole('button', { name: 'New key' }).click() },
+  'key-issued': {
+    place: '#/keys',
+    act: async page => {
+      await page.getByRole('button', { name: 'New key' }).click()
+      await page.keyboard.type('for a visitor')
+      await page.keyboard.press('Enter')
+    },
+  },
+  'search-dialog': {
+    place: '#/',
+    act: async page => {
+      await page.keyboard.press('/')
+      await page.getByRole('combobox').fill('a')
+    },
+  },
+}
 
 type Wanted = { only: string[] | undefined; states: string[] | undefined }
 type Shot = { name: string; state: State; place: string; theme: (typeof themes)[number]; size: keyof typeof widths }
 
 function shotsOf(world: ConsoleWorld, keyId: string, wanted: Wanted): Shot[] {
-  return Object.entries(placesOf(world, keyId))
+  const acted = Object.entries(acts).map(([name, { place }]) => [name, { data: place }] as const)
+  return [...Object.entries(placesOf(world, keyId)), ...acted]
     .filter(([name]) => wanted.only?.includes(name) ?? true)
     .flatMap(([name, places]) =>
       states
-        .filter(state => wanted.states?.includes(state) ?? true)
+        .filter(state => (wanted.states?.includes(state) ?? true) && (state === 'data' || !(name in acts)))
         .flatMap(state => {
           const place = state === 'empty' ? places.empty : places.data
           if (place === undefined) return []
@@ -75,9 +103,10 @@ async function take(browser: Browser, world: ConsoleWorld, folder: string, shot:
     await holdAnswers(page, state)
     await page.goto(`${world.url}/${place.replace(/^\//, '')}`)
     await page.locator('main').waitFor({ timeout: 20_000 })
+    await acts[name]?.act(page)
     await page.waitForTimeout(settleMs[state])
     const path = join(folder, `${name}-${state}-${theme}-${widths[size].width}.png`)
-    await page.screenshot({ path, fullPage: name !== 'reference' })
+    await page.screenshot({ path, fullPage: !name.startsWith('reference') })
   } finally {
     await context.close()
   }

@@ -36,6 +36,7 @@ export function placesOf(world: ConsoleWorld, keyId: string): Record<string, Par
     'sign-in': { data: '#/' },
     search: { data: '#/search?q=a', empty: '#/search?q=nothing-has-this-name' },
     reference: { data: '/reference' },
+    'reference-operation': { data: '/reference#/getNFTContractTransfersV22' },
     'not-found': { data: '#/nowhere' },
   }
 }

@@ -9,7 +9,7 @@ import { seeded } from './seed.ts'
 /** Asks the service for nothing, so it is neither late nor broken. */
 const asksNothing = ['not-found']
 /** Late and broken they are as the page of the same kind, and axe takes its time with each. */
-const variants = ['chain-on-demand', 'chain-stalled', 'contract-live']
+const variants = ['chain-on-demand', 'chain-stalled', 'contract-live', 'reference-operation']
 
 walkConsole(walk => {
   const { newPage, open, accept } = walk
