@@ -95,7 +95,6 @@ function Found({ text, groups, names }: { text: string; groups: readonly Group[]
 function OfferLink({ offer }: { offer: Offer }) {
   return (
     <a class="offer" href={offer.href} onClick={() => keepOffer(offer)}>
-      <span class="offer-type">{offer.type}</span>
       <span class={offer.isMono ? 'offer-title mono' : 'offer-title'}>{offer.title}</span>
       {offer.mark !== undefined && <Badge word={offer.mark.word} tone={offer.mark.tone} />}
       {offer.note !== undefined && <span class="offer-note soft">{offer.note}</span>}

@@ -1,10 +1,13 @@
 // The first screen: asks for a key, tries it before it opens the console, and says why where one is not accepted.
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
+import { CopyButton } from '../parts/copy-button.tsx'
 import { Mark } from '../parts/icons.tsx'
 import { problemOf } from '../state/service.ts'
 import { refusal, refusalOfKey, signIn } from '../state/session.ts'
 import './sign-in.css'
+
+const command = 'almanac keys create --scopes all'
 
 export function SignIn() {
   const secret = useSignal('')
@@ -74,10 +77,13 @@ export function SignIn() {
             The key needs the scope <code>ops</code>, and <code>keys</code> to administer keys. The first start prints
             one; create another with
           </p>
-          <pre>
-            <code>almanac keys create --scopes all</code>
-          </pre>
-          <p>It stays in this browser and is sent to this service alone.</p>
+          <div class="code-view">
+            <CopyButton text={command} what="the command" />
+            <pre>
+              <code>{command}</code>
+            </pre>
+          </div>
+          <p>Kept until you close the tab, unless remembered. Sent to this service alone.</p>
         </div>
       </div>
       <footer class="sign-in-foot soft">

@@ -71,6 +71,15 @@ export function EmptyIcon() {
   )
 }
 
+export function CompassIcon() {
+  return (
+    <Icon>
+      <circle cx="8" cy="8" r="5.5" />
+      <path d="m10.4 5.6-1.4 3.4-3.4 1.4 1.4-3.4Z" />
+    </Icon>
+  )
+}
+
 export function AlertIcon() {
   return (
     <Icon>
