@@ -482,12 +482,16 @@ test.skipIf(!terminal)(
       for (const opener of ['xdg-open', 'open'])
         writeFileSync(join(place.directory, opener), `#!/bin/sh\necho "$@" > '${opened}'\n`, { mode: 0o755 })
       const environment = { PATH: `${place.directory}:${process.env.PATH}`, DISPLAY: ':0' }
-      const run = place.beginOnTerminal(['start', '--listen', '127.0.0.1:0'], environment)
+      const run = place.beginOnTerminal(['start', '--listen', '127.0.0.1:0'], environment, 60)
       const url = await run.listening()
       await run.until(() => run.stdout.includes('Press o to open the console, q to quit.'), 'the keys')
       const [secret] = /alm_[A-Za-z0-9_-]{43}/.exec(run.stdout)!
       expect(run.stdout.indexOf('Server listening')).toBeLessThan(run.stdout.indexOf(secret))
-      expect(run.stdout).toContain('More keys: almanac keys create --help')
+      expect(run.stdout.replaceAll(/\s+/g, ' ')).toContain('More keys: almanac keys create --help')
+      // A narrow terminal breaks it between words.
+      const note = run.stdout.split('\r\n').filter(line => /^ {2}\S/.test(line) && !line.startsWith('  Console: '))
+      expect(note).toHaveLength(4)
+      for (const line of note) expect(line.length, line).toBeLessThan(60)
       const answer = await fetch(`${url}/status`, { headers: { 'x-api-key': secret } })
       expect(answer.status).toBe(200)
       run.child.stdin.write('o')

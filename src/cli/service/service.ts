@@ -37,7 +37,7 @@ import { showProgress } from '../chain-progress.ts'
 import { commandLine, exitOnUncaught, firstSignal, packageVersion } from '../current-process.ts'
 import { transactionAsker } from '../open-chain.ts'
 import { announceServer, urlHere } from '../running-server.ts'
-import { isForPeople, printNote, stderrColours } from '../terminal.ts'
+import { isForPeople, printNote, stderrColours, wrapped } from '../terminal.ts'
 import { onHangup, Reloader } from './reload.ts'
 import { ServiceScreen } from './service-screen.ts'
 import { type Indexers, startIndexers, watchRoom } from './start-indexers.ts'
@@ -288,14 +288,17 @@ export async function provideFirstKey(
     return
   }
   const { secret } = await issueKey(store, { name: 'first', scopes })
-  const console = consoleUrl === undefined ? '' : `\n  Console:  ${consoleUrl}#key=${encodeURIComponent(secret)}\n`
-  printNote(`
-  The store is new, so a key with every scope was created. It is not shown again:
-
-      ${secret}
-${console}
-  Send it as the header X-API-Key; the console asks for it too. More keys: ${commandLine} keys create --help
-`)
+  const indent = '  '
+  const broken = (text: string) => wrapped(text, { width: (process.stderr.columns || 80) - 1, first: indent, indent })
+  const lines = [
+    ...['', ...broken('The store is new, so a key with every scope was created. It is not shown again:'), ''],
+    ...[`      ${secret}`, ''],
+    ...(consoleUrl === undefined ? [] : [`  Console:  ${consoleUrl}#key=${encodeURIComponent(secret)}`, '']),
+    ...broken(
+      `Send it as the header X-API-Key; the console asks for it too. More keys: ${commandLine} keys create --help`,
+    ),
+  ]
+  printNote(`${lines.join('\n')}\n`)
 }
 
 /** The built console: beside the built program, or in a checkout where `web/build.ts` puts it. */
