@@ -72,7 +72,7 @@ its id and what it would need.
 | column | meaning |
 |---|---|
 | path | EVM chains: below \`/api/v2\`, \`/api/v2.1\` and \`/api/v2.2\`. Solana: at the root |
-| scope | the scope that a key needs (\`almanac keys create --scopes …\`); any: every key may ask |
+| scope | the scope that a key needs (\`almanac keys create --scopes …\`); any: every key |
 | view | the view that the chain must keep (\`chains.<name>.views\`); without it the answer is 503 \`not_configured\` |
 
 `
@@ -86,19 +86,19 @@ const operationsNotes = `## Notes on the answers
 - **Completeness.** \`X-Index-Complete\` is true if every block that the answer rests on is indexed; \`status\` and
   \`index_complete\` say the same. Lists of a wallet, of a block and of all contracts need whole blocks, so on an on-demand chain
   they show what is there.
-- **Large lists.** Almanac makes lists and counts of who owns what in memory, large ones one after the other: some 80 bytes per
-  holding, 256 MB kept in all. A page of a list that takes more than 1 GB to make, from some ten million holdings on, answers 422
-  \`list_too_large\`. The whole list (\`Accept: text/csv\` or \`application/x-ndjson\`) then comes in parts, each in the order of
-  pages: a contract by rising ids, one token by rising addresses of its owners, a wallet by its tokens. Unique owners still
-  ascend. Counts and collections of a wallet are always answered; beyond that bound they take minutes, are kept, and without
-  \`at_block\` are those of a block up to ten minutes old.
+- **Large lists.** Almanac builds lists and counts of who owns what in memory, large ones one at a time: about 80 bytes per
+  holding, of which it keeps 256 MB in all. If a list would take more than 1 GB (from about ten million holdings on), its pages
+  answer 422 \`list_too_large\`. The whole list (\`Accept: text/csv\` or \`application/x-ndjson\`) then comes in parts, each in the order of
+  pages: a contract by ascending ids, one token by ascending addresses of its owners, a wallet by its tokens. Unique owners
+  are still in ascending order. Counts and collections of a wallet are always answered; beyond that size they take minutes, are
+  kept, and without \`at_block\` are those of a block up to ten minutes old.
 - **Scans.** One request reads at most 200,000 records of an index. Beyond that \`total\` is null, and a filtered page of a wallet
   may have fewer rows than its limit, or none, and a cursor. The zero address has no list of transfers as a wallet. Transfers of a
   token below more ERC-2309 ranges than that answer 400 \`answer_too_large\`.
-- **Asked of a node.** A node of any process on the store tells how many transactions a wallet sent (its nonce) and a block has,
-  which block has a hash once it is final, and which block was the last at a date that falls between known ones. Without a node
-  the counts are null. ERC-20 transfers are not indexed: their counts are null. The zero address holds nothing; its transfers are
-  not counted.
+- **Answered by a node.** A node of any process on the store gives the number of transactions of a wallet (its nonce) and of a
+  block, the block of a hash once it is final, and the last block at a date between known ones. Without a node these counts are
+  null. So are the counts of ERC-20 transfers, which are not indexed. The zero address holds nothing, and its transfers are not
+  counted.
 - **Metadata.** \`normalizeMetadata=true\` adds \`normalized_metadata\` if \`metadata\` is known, which is when the URI itself holds
   it. \`contract_type\` of an NFT of CryptoPunks is null; their transfers say ERC721.
 - **Impossible sums.** A wallet that sent more of a token than it received, because its contract does not log every transfer, is
@@ -258,7 +258,7 @@ In a checkout, \`export PATH="$PWD/node_modules/.bin:$PATH"\` gives your shell t
 |---|---|
 | 0 | done; also when the first SIGINT or SIGTERM ends \`start\` after running requests are answered |
 | 1 | something must be changed: the command line, the configuration, the store; \`verify\` found a difference |
-| 70 | a defect of Almanac; the unit of systemd starts the service again |
+| 70 | a bug in Almanac; the systemd unit restarts the service |
 | 75 | the same may work later |
 | 130 | interrupted: by a second signal, or by the first one before a command had done its work |
 `
