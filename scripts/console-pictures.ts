@@ -53,8 +53,10 @@ type Wanted = { only: string[] | undefined; states: string[] | undefined }
 type Shot = { name: string; state: State; place: string; theme: (typeof themes)[number]; size: keyof typeof widths }
 
 function shotsOf(world: ConsoleWorld, keyId: string, wanted: Wanted): Shot[] {
-  const acted = Object.entries(acts).map(([name, { place }]) => [name, { data: place }] as const)
-  return [...Object.entries(placesOf(world, keyId)), ...acted]
+  const acted: ReturnType<typeof placesOf> = Object.fromEntries(
+    Object.entries(acts).map(([name, { place }]) => [name, { data: place }]),
+  )
+  return Object.entries({ ...placesOf(world, keyId), ...acted })
     .filter(([name]) => wanted.only?.includes(name) ?? true)
     .flatMap(([name, places]) =>
       states
