@@ -112,7 +112,9 @@ function ChainNotes({ name, chain }: { name: string; chain: LiveChain }) {
 }
 
 function troubleText(name: string, state: LiveChain['state']): string {
-  return state === 'store_full' ? `${name} cannot store blocks` : `${name} is ${state}`
+  if (state === 'store_full') return `${name} cannot store blocks`
+  // It goes on, without blocks that no endpoint has.
+  return state === 'live' || state === 'backfilling' ? `Blocks of ${name} are out of reach` : `${name} is ${state}`
 }
 
 function TroubleNote({ title, reason }: { title: string; reason: string }) {
