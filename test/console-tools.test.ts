@@ -95,7 +95,8 @@ walkConsole(walk => {
 
   test('what a search found is a page that can be linked to', async () => {
     const page = await open('/search?q=coll')
-    await page.getByRole('link', { name: /contract Collection/ }).waitFor(patience)
+    const contracts = page.locator('.panel', { has: page.getByRole('heading', { name: 'Contracts' }) })
+    await contracts.getByRole('link', { name: /^Collection/ }).waitFor(patience)
     expect(await page.title()).toBe('coll · search · Almanac')
     await accept(page, 'search-page')
     await page.getByRole('searchbox').fill('nothing is called this')
