@@ -7,8 +7,10 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { loadCollections } from '../sandbox/src/collections.ts'
 import { startDriven } from '../sandbox/src/driven-process.ts'
+import { developmentAccount } from '../sandbox/src/evm-accounts.ts'
 import { EvmNetwork } from '../sandbox/src/evm-network.ts'
 import { evmNodeKind } from '../sandbox/src/evm-node.ts'
+import { signed } from '../sandbox/src/evm-transactions.ts'
 import { EvmWorld } from '../sandbox/src/evm-world.ts'
 import type { NodeNews } from '../sandbox/src/node-news.ts'
 import { SolanaNetwork } from '../sandbox/src/solana-network.ts'
@@ -116,14 +118,21 @@ test.skipIf(evmNodeKind === undefined)(
     expect([await blockAt(node.url, 'latest'), await blockAt(node.url, '0x30')]).toEqual([head, earlier])
     await turn(() => world.mineBlock())
     expect((await blockAt(node.url, 'latest')).parentHash).toBe(head.hash)
+    // Somebody tries the chain with a transaction of their own.
+    const [theirs] = await signed(node, [{ from: developmentAccount(0), to: world.wallets[0]!.address, value: 1n }])
+    const hash = await node.ask('eth_sendRawTransaction', theirs)
+    await turn(() => world.mineBlock())
+    expect((await blockAt(node.url, 'latest')).transactions).toContain(hash)
   },
   60_000,
 )
 
-async function blockAt(url: string, block: string): Promise<{ hash: string; parentHash: string }> {
+type ShownBlock = { hash: string; parentHash: string; transactions: string[] }
+
+async function blockAt(url: string, block: string): Promise<ShownBlock> {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_getBlockByNumber', params: [block, false] })
   const answer = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-  return ((await answer.json()) as { result: { hash: string; parentHash: string } }).result
+  return ((await answer.json()) as { result: ShownBlock }).result
 }
 
 test('what Surfpool writes into its channel is taken out of it', async () => {

@@ -126,7 +126,7 @@ export function sizingMarkdown(): string {
     .flatMap(({ chain, calls, seconds, disk_bytes, files }) => {
       const nodes = [chain, 'a node', countText(calls), money(calls), hoursText(seconds), bytesText(disk_bytes)]
       if (files === undefined) return [nodes]
-      const passes = `${hoursText(files.seconds)}; with wallets ${hoursText(files.senders_seconds)}`
+      const passes = `${hoursText(files.seconds)}, then wallets ${hoursText(files.senders_seconds)}`
       return [nodes, [chain, 'files', 'of the head alone', '–', passes, bytesText(disk_bytes)]]
     })
   const calls = chains.Ethereum.blocks / blocksPerLogsCall
