@@ -222,7 +222,7 @@ walkConsole(walk => {
     await page.getByRole('button', { name: 'Send' }).click()
     const expected = seededTransfers(seeded.collection)
     const pages = Math.ceil(expected.length / pageSize)
-    const rows = page.locator('tbody tr')
+    const rows = page.locator('tbody:not(.skeleton) tr')
     const seen: string[] = []
     for (let number = 1; number <= pages; number++) {
       await page.getByText(`page ${number}`, { exact: true }).waitFor(patience)
@@ -290,7 +290,7 @@ walkConsole(walk => {
     await page.getByLabel('polygon', { exact: true }).check()
     await page.getByLabel('eth', { exact: true }).check()
     await page.getByRole('button', { name: 'Send' }).click()
-    await page.locator('tbody tr:visible').first().waitFor(patience)
+    await page.locator('tbody:not(.skeleton) tr:visible').first().waitFor(patience)
     expect(await page.locator('tbody th').allTextContents()).toEqual([
       'polygon not configured 0x89',
       'eth not configured 0x1',
@@ -417,7 +417,7 @@ walkConsole(walk => {
       `token/eth/${seeded.collection}/12`,
     ]) {
       await page.goto(`${walk.world.url}/#/${route}`)
-      await page.locator('tbody tr:visible').first().waitFor(patience)
+      await page.locator('tbody:not(.skeleton) tr:visible').first().waitFor(patience)
       await accept(page, `dark-${route.split(/[/?]/)[0]}`)
     }
   })
@@ -440,7 +440,7 @@ walkConsole(walk => {
     }
     for (const [name, route] of Object.entries(routes)) {
       await page.goto(`${walk.world.url}/#/${route}`)
-      await page.locator('tbody tr:visible').first().waitFor(patience)
+      await page.locator('tbody:not(.skeleton) tr:visible').first().waitFor(patience)
       if (name === 'holders') await page.getByRole('slider').waitFor(patience)
       // Not innerWidth: on a phone it grows with what is too wide.
       expect(await page.evaluate('document.documentElement.scrollWidth'), name).toBeLessThanOrEqual(width)

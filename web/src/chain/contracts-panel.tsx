@@ -8,7 +8,6 @@ import { FailureNote } from '../parts/failure-note.tsx'
 import { Paging } from '../parts/paging.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { ReferenceText } from '../parts/reference-text.tsx'
-import { Skeleton } from '../parts/skeleton.tsx'
 import { Table } from '../parts/table.tsx'
 import { CoverageBar, coveredBlocks } from '../proof-map/coverage-bar.tsx'
 import { countText, percentText, shortText } from '../quantities.ts'
@@ -61,7 +60,7 @@ export function ContractsPanel({ name, chain }: { name: string; chain: LiveChain
   const isUnasked = isFirst && list !== undefined && rows.length === 0 && list.after === null
   return (
     <Panel id="contracts" title="Contracts" note={countNote(chain)} flush busy={loading}>
-      {!isUnasked && <Tools {...{ name, search, order, hrefTo }} />}
+      {!isUnasked && (problem === undefined || !isFirst) && <Tools {...{ name, search, order, hrefTo }} />}
       {problem !== undefined && (
         <>
           <FailureNote problem={problem} what="The contracts could not be listed." onRetry={again} />
@@ -72,7 +71,7 @@ export function ContractsPanel({ name, chain }: { name: string; chain: LiveChain
           )}
         </>
       )}
-      {list === undefined && problem === undefined && <Skeleton rows={6} />}
+      {list === undefined && problem === undefined && <Table columns={contractColumns}>{undefined}</Table>}
       {list !== undefined && isUnasked && <SuggestedContracts name={name} chain={chain} suggested={list.suggested} />}
       {list !== undefined && !isUnasked && rows.length === 0 && (
         <EmptyState title={list.after === null ? `No contract matches “${search}”` : 'Nothing on this page'}>
@@ -149,6 +148,9 @@ function silentOnes({ index, contracts: { shown } }: LiveChain, listed: readonly
       ...{ verified_collection: false, possible_spam: false, last_block: null, last_block_timestamp: null },
     }))
 }
+
+/** Those that every list of contracts has. */
+export const contractColumns = ['Contract', 'Address', 'Type', { figures: 'Transfers' }, { figures: 'Last activity' }]
 
 type TableProps = { name: string; chain: LiveChain; rows: readonly Listed[] }
 

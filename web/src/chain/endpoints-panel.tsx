@@ -6,14 +6,14 @@ import { countText } from '../quantities.ts'
 import { type Endpoint, past } from '../state/live.ts'
 import { HealthStrip } from './health-strip.tsx'
 
-type Props = { name: string; rpc: readonly Endpoint[]; height: 'head' | 'slot' }
+type Props = { name: string; rpc: readonly Endpoint[] | undefined; height: 'head' | 'slot' }
 
 export function EndpointsPanel({ name, rpc, height }: Props) {
   const { lines } = past.value
   const healthOf = (endpoint: string) =>
     lines.find(line => line.chain === name && line.measure === 'healthy' && line.endpoint === endpoint)?.values ?? []
   return (
-    <Panel id="endpoints" title="Endpoints" count={rpc.length} flush>
+    <Panel id="endpoints" title="Endpoints" count={rpc?.length} flush>
       <Table
         columns={[
           'Endpoint',
@@ -24,8 +24,9 @@ export function EndpointsPanel({ name, rpc, height }: Props) {
           { figures: 'Requests' },
           { figures: 'Errors' },
         ]}
+        coming={2}
       >
-        {rpc.map(endpoint => (
+        {rpc?.map(endpoint => (
           <tr key={endpoint.endpoint}>
             <th scope="row" data-title="Endpoint" class="mono">
               {endpoint.endpoint}

@@ -4,7 +4,6 @@ import { EmptyState } from '../parts/empty-state.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { ReferenceText } from '../parts/reference-text.tsx'
-import { Skeleton } from '../parts/skeleton.tsx'
 import { Table } from '../parts/table.tsx'
 import { countText } from '../quantities.ts'
 import { status } from '../state/live.ts'
@@ -31,15 +30,14 @@ export function KnownContracts({ chain, limit = 10 }: { chain: string; limit?: n
       {problem !== undefined && (
         <FailureNote problem={problem} what="The contracts could not be listed." onRetry={again} />
       )}
-      {rows === undefined && problem === undefined && <Skeleton rows={6} />}
       {rows?.length === 0 && (
         <EmptyState title={`No contract of ${chain} is known yet`}>
           Enter the address of one to see its transfers.
         </EmptyState>
       )}
-      {rows !== undefined && rows.length > 0 && (
-        <Table columns={['Contract', 'Address', { figures: 'Transfers' }]}>
-          {rows.map(({ address, name, symbol, transfers }) => (
+      {rows?.length !== 0 && problem === undefined && (
+        <Table columns={['Contract', 'Address', { figures: 'Transfers' }]} coming={6}>
+          {rows?.map(({ address, name, symbol, transfers }) => (
             <tr key={address}>
               <th scope="row" data-title="Contract">
                 <a href={hrefOf(['contract', chain, address])}>

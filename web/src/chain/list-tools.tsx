@@ -16,6 +16,8 @@ export function readListQuery(query: URLSearchParams) {
     ...{ cursor, isOldestFirst, until, limit },
     /** Of the first page, to which new rows come. */
     isNewest: cursor === undefined && until === undefined && !isOldestFirst,
+    /** Nothing is left out of the list. */
+    isWhole: cursor === undefined && until === undefined,
     /** As the address has it, without the page. */
     shown: { until, order: isOldestFirst ? 'asc' : undefined, limit: limit === sizes[0] ? undefined : limit },
     /** As the service is asked. */

@@ -4,11 +4,12 @@ import { useDownloads, type WholeList } from '../downloads/use-downloads.tsx'
 import { isConfigured } from '../parts/chain-link.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
+import { NotConfigured } from '../parts/not-configured.tsx'
 import { Paging } from '../parts/paging.tsx'
 import { Panel } from '../parts/panel.tsx'
-import { Skeleton } from '../parts/skeleton.tsx'
 import { status } from '../state/live.ts'
 import { cursorOf } from '../state/page-trail.ts'
+import { hrefOf } from '../state/route.ts'
 import type { AnswerState } from '../state/use-answer.ts'
 import { isComplete } from './use-holdings.ts'
 
@@ -27,17 +28,23 @@ type Props<Row> = {
   /** Where all of it can be taken at once. */
   whole?: WholeList
   hrefTo: (cursor: string | undefined) => string
-  children: (rows: readonly Row[]) => ComponentChildren
+  /** What to do where there are none, beside looking at the chain. */
+  action?: ComponentChildren
+  /** Undefined while they are on their way. */
+  children: (rows: readonly Row[] | undefined) => ComponentChildren
 }
 
 export function ListSection<Row>({ id, title, state, firstPage, nothing, rests, whole, hrefTo, ...props }: Props<Row>) {
   const { loading, answered, problem, again } = state
   const { actions, note } = useDownloads(title, whole)
+  const isFirst = answered === undefined || Number(answered.data.page) === firstPage
+  // Of a list without rows there is nothing to take.
+  const isTaken = problem === undefined && !(isFirst && answered?.data.result.length === 0)
   const page = answered && Number(answered.data.page) - firstPage + 1
   return (
-    <Panel id={id} title={title} actions={actions} flush busy={loading}>
+    <Panel id={id} title={title} actions={isTaken && actions} flush busy={loading}>
       {note}
-      {answered === undefined && problem === undefined && <Skeleton rows={8} />}
+      {answered === undefined && problem === undefined && props.children(undefined)}
       {problem !== undefined && (
         <>
           <FailureNote problem={problem} what={`${title} could not be loaded.`} onRetry={again} />
@@ -54,7 +61,7 @@ export function ListSection<Row>({ id, title, state, firstPage, nothing, rests, 
           {answered.data.result.length > 0 ? (
             props.children(answered.data.result)
           ) : (
-            <NothingFound rests={rests} nothing={isComplete(answered) ? nothing : undefined} />
+            <NothingFound rests={rests} nothing={isComplete(answered) ? nothing : undefined} action={props.action} />
           )}
           {(page > 1 || answered.data.cursor) && (
             <Paging
@@ -71,28 +78,39 @@ export function ListSection<Row>({ id, title, state, firstPage, nothing, rests, 
   )
 }
 
-type NothingProps = Pick<Props<unknown>, 'rests'> & {
+type NothingProps = Pick<Props<unknown>, 'rests' | 'action'> & {
   /** Undefined where more may be found later. */
   nothing: string | undefined
 }
 
 /** Why there are no rows: there are none, not yet, or never, because the chain is not indexed. */
-export function NothingFound({ rests, nothing }: NothingProps) {
-  if (nothing !== undefined)
-    return <EmptyState title={nothing}>The index is complete: no block was left out.</EmptyState>
-  if (isConfigured(rests.chain) === false)
-    return (
-      <EmptyState title={`${rests.chain} is not configured here`}>
-        Nothing of it will be found until it is: add <code>chains.{rests.chain}</code> to the configuration.
-      </EmptyState>
-    )
-  return <EmptyState title="Nothing was found yet">{syncingText(rests)}</EmptyState>
+export function NothingFound({ rests, nothing, action }: NothingProps) {
+  const { chain } = rests
+  if (nothing === undefined && isConfigured(chain) === false) return <NotConfigured chain={chain} action={action} />
+  return (
+    <EmptyState
+      title={nothing ?? 'Nothing was found yet'}
+      action={
+        <>
+          {action}
+          {isConfigured(chain) && (
+            <a class="button" href={hrefOf(['chain', chain])}>
+              Contracts of {chain}
+            </a>
+          )}
+        </>
+      }
+    >
+      {nothing === undefined ? syncingText(rests) : 'The index is complete: no block was left out.'}
+    </EmptyState>
+  )
 }
 
 function Syncing({ rests }: Pick<Props<unknown>, 'rests'>) {
   return (
     <p class="note note-warn">
-      <strong>SYNCING.</strong> {syncingText(rests)}
+      {isConfigured(rests.chain) !== false && <strong>Still indexing. </strong>}
+      {syncingText(rests)}
     </p>
   )
 }

@@ -67,19 +67,19 @@ export function MomentSlider({ chain, asOf, ends, isComing, state, onChoose }: P
           </button>
         </div>
       </form>
-      {ends === undefined && isComing && <div class="moment-coming" />}
-      {ends !== undefined && track !== undefined && (
+      {(track !== undefined || (ends === undefined && isComing)) && (
         <>
           <input
             id={id}
             type="range"
             {...track}
-            value={placeOf(shown, ends, track)}
+            disabled={track === undefined}
+            value={ends && track ? placeOf(shown, ends, track) : 100}
             aria-valuetext={momentText(shown)}
             onInput={event => slide(Number(event.currentTarget.value))}
           />
           <div class="moment-ends soft" aria-hidden="true">
-            <span>{exactText(ends.first.seconds * 1_000)}</span>
+            <span>{ends && exactText(ends.first.seconds * 1_000)}</span>
             <span>now</span>
           </div>
         </>
@@ -108,11 +108,17 @@ function MomentFacts({ chain, asOf, state: { answered, loading }, isMoving }: Fa
   const text = answered?.response.headers.get('x-block-number')
   const block = text == null ? undefined : Number(text)
   const { finalized, head } = status.value?.chains[chain] ?? {}
+  if (answered === undefined && !loading) return null
   const isHot = finalized !== undefined && finalized >= 0 && block !== undefined && block > finalized
   return (
     <p class="answer-facts" role="status">
-      {loading || isMoving || answered === undefined ? (
-        <span>{answered === undefined && !loading ? '' : 'Loading…'}</span>
+      {answered === undefined ? (
+        <span class="skeleton">
+          <i />
+          <span class="offstage">Loading…</span>
+        </span>
+      ) : loading || isMoving ? (
+        <span>Loading…</span>
       ) : (
         <>
           <span>

@@ -9,11 +9,14 @@ import { CollectionLink, FlagMarks, TokenLink } from './nft-links.tsx'
 type Nft = Schemas['NftOwner']
 type Collection = Omit<Schemas['WalletCollections']['result'][number], 'collection_logo' | 'collection_banner_image'>
 
+/** Undefined while they are on their way. */
+type Rows<Row> = readonly Row[] | undefined
+
 /** What a wallet holds. */
-export function NftTable({ rows, chain }: { rows: readonly Nft[]; chain: string }) {
+export function NftTable({ rows, chain }: { rows: Rows<Nft>; chain: string }) {
   return (
     <Table columns={['Collection', 'Type', 'Token', { figures: 'Amount' }, { figures: 'Changed in block' }]}>
-      {rows.map(row => (
+      {rows?.map(row => (
         <tr key={`${row.token_address} ${row.token_id}`}>
           <Collected row={row} chain={chain} />
           <Held row={row} chain={chain} />
@@ -24,10 +27,10 @@ export function NftTable({ rows, chain }: { rows: readonly Nft[]; chain: string 
 }
 
 /** Who holds tokens of one contract, or one token. */
-export function OwnersTable({ rows, chain }: { rows: readonly Nft[]; chain: string }) {
+export function OwnersTable({ rows, chain }: { rows: Rows<Nft>; chain: string }) {
   return (
     <Table columns={['Holder', 'Token', { figures: 'Amount' }, { figures: 'Changed in block' }]}>
-      {rows.map(row => (
+      {rows?.map(row => (
         <tr key={`${row.owner_of} ${row.token_id}`}>
           <td data-title="Holder">
             <AddressText address={row.owner_of} chain={chain} />
@@ -39,10 +42,10 @@ export function OwnersTable({ rows, chain }: { rows: readonly Nft[]; chain: stri
   )
 }
 
-export function CollectionsTable({ rows, chain }: { rows: readonly Collection[]; chain: string }) {
+export function CollectionsTable({ rows, chain }: { rows: Rows<Collection>; chain: string }) {
   return (
     <Table columns={['Collection', 'Type', 'Symbol', { figures: 'Tokens held' }]}>
-      {rows.map(row => (
+      {rows?.map(row => (
         <tr key={row.token_address}>
           <Collected row={row} chain={chain} />
           <td data-title="Symbol" class="second">

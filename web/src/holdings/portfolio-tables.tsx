@@ -10,19 +10,20 @@ import type { Schemas } from '../state/service.ts'
 
 type Holding = Schemas['Holding']
 
-export function PortfolioTables({ portfolio }: { portfolio: Schemas['Portfolio'] }) {
-  const { nativeBalance, tokens, nfts } = portfolio
+/** Undefined while it is on its way. */
+export function PortfolioTables({ portfolio }: { portfolio: Schemas['Portfolio'] | undefined }) {
+  const { nativeBalance, tokens, nfts } = portfolio ?? {}
   return (
     <>
       <dl class="stats">
         <Stat
           label="Balance"
-          value={groupedText(nativeBalance.solana)}
+          value={nativeBalance && groupedText(nativeBalance.solana)}
           unit="SOL"
-          note={`${groupedText(nativeBalance.lamports)} lamports`}
+          note={nativeBalance && `${groupedText(nativeBalance.lamports)} lamports`}
         />
-        <Stat label="Tokens" value={countText(tokens.length)} />
-        <Stat label="NFTs" value={countText(nfts.length)} />
+        <Stat label="Tokens" value={tokens && countText(tokens.length)} />
+        <Stat label="NFTs" value={nfts && countText(nfts.length)} />
       </dl>
       <Holdings id="tokens" title="Tokens" holdings={tokens} nothing="This account holds no token" />
       <Holdings id="nfts" title="NFTs" holdings={nfts} nothing="This account holds no NFT" />
@@ -30,16 +31,16 @@ export function PortfolioTables({ portfolio }: { portfolio: Schemas['Portfolio']
   )
 }
 
-type Props = { id: string; title: string; holdings: readonly Holding[]; nothing: string }
+type Props = { id: string; title: string; holdings: readonly Holding[] | undefined; nothing: string }
 
 function Holdings({ id, title, holdings, nothing }: Props) {
   return (
-    <Panel id={id} title={title} count={holdings.length} flush>
-      {holdings.length === 0 ? (
+    <Panel id={id} title={title} count={holdings?.length} flush>
+      {holdings?.length === 0 ? (
         <EmptyState title={nothing} />
       ) : (
-        <Table columns={['Name', { figures: 'Amount' }, 'Symbol', 'Mint', 'Token account']}>
-          {holdings.map(holding => (
+        <Table columns={['Name', { figures: 'Amount' }, 'Symbol', 'Mint', 'Token account']} coming={3}>
+          {holdings?.map(holding => (
             <tr key={holding.associatedTokenAddress}>
               <th scope="row" data-title="Name">
                 {holding.name === '' ? <span class="soft">without a name</span> : holding.name}

@@ -19,16 +19,19 @@ export function placeOf(row: ShownTransfer): string {
 }
 
 type Props = {
-  rows: readonly ShownTransfer[]
+  /** Undefined while they are on their way. */
+  rows: readonly ShownTransfer[] | undefined
   chain: string
   fresh?: ReadonlySet<string>
   /** For rows of several contracts. */
   withCollections?: boolean
   /** What is the same in all rows, as on the page of a block or a transaction. */
   without?: 'block' | 'transaction'
+  /** How many are drawn while they are on their way. */
+  coming?: number
 }
 
-export function TransfersTable({ rows, chain, fresh, withCollections = false, without }: Props) {
+export function TransfersTable({ rows, chain, fresh, withCollections = false, without, coming = 8 }: Props) {
   const hasBlock = without === undefined
   const hasTransaction = without !== 'transaction'
   const columns = [
@@ -38,8 +41,8 @@ export function TransfersTable({ rows, chain, fresh, withCollections = false, wi
     ...(hasTransaction ? ['Transaction'] : []),
   ]
   return (
-    <Table name="transfers" columns={columns}>
-      {rows.map(row => (
+    <Table name="transfers" columns={columns} coming={coming}>
+      {rows?.map(row => (
         <tr key={placeOf(row)} class={fresh?.has(placeOf(row)) ? 'fresh' : undefined}>
           {hasBlock && (
             <td data-title="Age" class="aside">

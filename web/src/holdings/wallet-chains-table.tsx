@@ -10,12 +10,13 @@ import type { Schemas } from '../state/service.ts'
 
 type Chains = Schemas['WalletChains']['active_chains']
 
-export function WalletChainsTable({ address, chains }: { address: string; chains: Chains }) {
+export function WalletChainsTable({ address, chains }: { address: string; chains: Chains | undefined }) {
   return (
     <Table
       columns={['Chain', 'First seen', 'First transaction', 'Last seen', 'Last transaction', { hidden: 'Holdings' }]}
+      coming={4}
     >
-      {chains.map(({ chain, chain_id, first_transaction, last_transaction }) => (
+      {chains?.map(({ chain, chain_id, first_transaction, last_transaction }) => (
         <tr key={chain_id}>
           <th scope="row" data-title="Chain">
             <ChainLink name={chain} /> <small class="soft mono">{chain_id}</small>

@@ -1,6 +1,5 @@
 // What a wallet holds on one chain, its collections there, and the NFTs that it gave and received.
 import { Fact } from '../parts/fact.tsx'
-import { Skeleton } from '../parts/skeleton.tsx'
 import { countText } from '../quantities.ts'
 import { hrefOf } from '../state/route.ts'
 import { askWalletCollections, askWalletNfts, askWalletStats, askWalletTransfers } from './ask.ts'
@@ -17,12 +16,11 @@ export function WalletNfts({ wallet, chain, cursor }: Props) {
   const stats = answered?.data
   return (
     <>
-      {stats === undefined && problem === undefined && <Skeleton facts={3} />}
-      {stats !== undefined && (
+      {problem === undefined && (
         <dl class="facts wide">
-          <Fact title="NFTs">{countText(Number(stats.nfts))}</Fact>
-          <Fact title="Collections">{countText(Number(stats.collections))}</Fact>
-          <Fact title="NFT transfers">{countText(Number(stats.nft_transfers.total))}</Fact>
+          <Fact title="NFTs">{stats && countText(Number(stats.nfts))}</Fact>
+          <Fact title="Collections">{stats && countText(Number(stats.collections))}</Fact>
+          <Fact title="NFT transfers">{stats && countText(Number(stats.nft_transfers.total))}</Fact>
         </dl>
       )}
       <ListSection

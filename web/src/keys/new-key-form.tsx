@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { FailureNote } from '../parts/failure-note.tsx'
+import { connection } from '../state/live.ts'
 import { type Problem, problemOf, type Schemas, service, unreachable } from '../state/service.ts'
 
 type NewKey = Schemas['NewKey']
@@ -137,7 +138,7 @@ export function NewKeyForm({ onIssued }: { onIssued: (key: Schemas['IssuedKey'])
       </details>
       {problem.value !== undefined && errors.length === 0 && <FailureNote problem={problem.value} />}
       <div class="form-end">
-        <button type="submit" class="primary">
+        <button type="submit" class="primary" disabled={connection.value.state === 'lost'}>
           Create key
         </button>
       </div>

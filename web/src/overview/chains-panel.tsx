@@ -21,17 +21,16 @@ const columns = [
   { figures: 'Endpoints' },
 ]
 
-export function ChainsPanel({ told: { chains, solana } }: { told: LiveStatus }) {
-  const count = Object.keys(chains).length + Object.keys(solana).length
+/** Undefined while it is not known. */
+export function ChainsPanel({ told }: { told: LiveStatus | undefined }) {
+  const rows = told && [
+    ...Object.entries(told.chains).map(([name, chain]) => <ChainRow key={name} name={name} chain={chain} />),
+    ...Object.entries(told.solana).map(([name, network]) => <NetworkRow key={name} name={name} network={network} />),
+  ]
   return (
-    <Panel id="chains" title="Chains" count={count} actions={<EvidenceLegend />} flush>
-      <Table name="chains" columns={columns}>
-        {Object.entries(chains).map(([name, chain]) => (
-          <ChainRow key={name} name={name} chain={chain} />
-        ))}
-        {Object.entries(solana).map(([name, network]) => (
-          <NetworkRow key={name} name={name} network={network} />
-        ))}
+    <Panel id="chains" title="Chains" count={rows?.length} actions={<EvidenceLegend />} flush>
+      <Table name="chains" columns={columns} coming={4}>
+        {rows}
       </Table>
     </Panel>
   )

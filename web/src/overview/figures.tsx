@@ -1,11 +1,28 @@
 // The big figures of the overview: what the API answers, and what is indexed.
+import { Skeleton } from '../parts/skeleton.tsx'
 import { Stat } from '../parts/stat.tsx'
 import { bytesText, countText, percentText, rateText, shortCountText, spanText } from '../quantities.ts'
 import { type LiveStatus, lagOf, past, status } from '../state/live.ts'
 import type { Line } from '../state/past.ts'
 
+const apiTitles = {
+  requests: 'Requests',
+  latency: 'Latency p99',
+  errors: 'Error rate',
+  keys: 'Keys used today',
+} as const
+
+const indexTitles = { lag: 'Lag', rows: 'Rows stored', blocks: 'Blocks covered', store: 'Store' } as const
+
 export function Figures() {
-  const told = status.value!
+  const told = status.value
+  if (told === undefined)
+    return (
+      <>
+        <Skeleton stats={Object.values(apiTitles)} plotted />
+        <Skeleton stats={Object.values(indexTitles)} />
+      </>
+    )
   return (
     <>
       {told.api !== undefined && <ApiFigures api={told.api} />}
@@ -19,21 +36,21 @@ function ApiFigures({ api }: { api: NonNullable<LiveStatus['api']> }) {
   return (
     <dl class="stats" aria-label="The API in the last minute">
       <Stat
-        label="Requests"
+        label={apiTitles.requests}
         value={rateText(requests)}
         unit="/s"
         note={`${countText(api.requests_today)} today`}
         values={valuesOf('requests_per_second')}
       />
       <Stat
-        label="Latency p99"
+        label={apiTitles.latency}
         value={p99_ms === null ? '–' : millisecondsText(p99_ms)}
         {...(p99_ms === null ? {} : { unit: 'ms' })}
         note={p50_ms === null ? 'no request in the last minute' : `p50 ${millisecondsText(p50_ms)} ms`}
         values={valuesOf('p99_ms')}
       />
       <Stat
-        label="Error rate"
+        label={apiTitles.errors}
         value={requests === 0 ? '0' : percentText(failed, requests).replace(' %', '')}
         unit="%"
         tone={failed > 0 ? 'bad' : undefined}
@@ -41,7 +58,7 @@ function ApiFigures({ api }: { api: NonNullable<LiveStatus['api']> }) {
         values={valuesOf('errors_per_second')}
       />
       <Stat
-        label="Keys used today"
+        label={apiTitles.keys}
         value={countText(api.keys_used_today)}
         note={api.keys[0] === undefined ? 'none yet' : `most by ${api.keys[0].name}`}
         values={valuesOf('requests_per_second', true)}
@@ -65,16 +82,16 @@ function IndexFigures({ told: { chains, solana, store } }: { told: LiveStatus })
   return (
     <dl class="stats" aria-label="The index">
       <Stat
-        label="Lag"
+        label={indexTitles.lag}
         value={worst === undefined ? '–' : spanText(worst.lag)}
         note={
           worst === undefined ? noLagText(names.length) : worst.lag === 0 ? 'every chain is at its head' : worst.name
         }
       />
-      <Stat label="Rows stored" value={rateText(rows)} unit="/s" note="all chains, last minute" />
-      <Stat label="Blocks covered" value={shortCountText(blocks)} note="with evidence, all chains" />
+      <Stat label={indexTitles.rows} value={rateText(rows)} unit="/s" note="all chains, last minute" />
+      <Stat label={indexTitles.blocks} value={shortCountText(blocks)} note="with evidence, all chains" />
       <Stat
-        label="Store"
+        label={indexTitles.store}
         value={bytesText(store.size_bytes).split(' ')[0]}
         unit={bytesText(store.size_bytes).split(' ')[1]!}
         note={

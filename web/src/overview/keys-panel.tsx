@@ -9,7 +9,8 @@ import { hrefOf } from '../state/route.ts'
 
 type Api = NonNullable<LiveStatus['api']>
 
-export function KeysPanel({ api }: { api: Api }) {
+/** Undefined while it is not known. */
+export function KeysPanel({ api }: { api: Api | undefined }) {
   const link = (
     <a class="button small" href="#/keys">
       All keys
@@ -17,7 +18,7 @@ export function KeysPanel({ api }: { api: Api }) {
   )
   return (
     <Panel id="use" title="Use by key" note="today" actions={link} flush>
-      {api.keys.length === 0 ? (
+      {api?.keys.length === 0 ? (
         <EmptyState
           title="No request today"
           action={
@@ -29,8 +30,11 @@ export function KeysPanel({ api }: { api: Api }) {
           Requests of clients are counted here, by key.
         </EmptyState>
       ) : (
-        <Table columns={['Key', 'Last hour', { figures: 'Requests/s' }, { figures: 'Today' }, { figures: 'Quota' }]}>
-          {api.keys.map(key => (
+        <Table
+          columns={['Key', 'Last hour', { figures: 'Requests/s' }, { figures: 'Today' }, { figures: 'Quota' }]}
+          coming={2}
+        >
+          {api?.keys.map(key => (
             <KeyRow key={key.id} used={key} />
           ))}
         </Table>

@@ -1,25 +1,17 @@
-// In the place of figures before the first status has come: their shape, or what to do where none comes.
-import type { ComponentChildren } from 'preact'
-import { EmptyState } from '../parts/empty-state.tsx'
-import { AlertIcon } from '../parts/icons.tsx'
-import { connection } from '../state/live.ts'
+// In the place of figures where no status comes: why, by what was heard of the service, and that it comes by itself.
+import { FailureNote } from '../parts/failure-note.tsx'
+import { Panel } from '../parts/panel.tsx'
+import type { Problem } from '../state/service.ts'
 
-/** The bar above says why the connection was lost. */
-export function NoStatus({ children }: { children: ComponentChildren }) {
-  if (connection.value.state !== 'lost') return children
+export function NoStatus({ problem }: { problem: Problem }) {
+  const isReached = problem.status !== undefined
   return (
-    <section class="panel" aria-label="Status">
-      <EmptyState
-        title="The status cannot be read"
-        icon={<AlertIcon />}
-        action={
-          <button type="button" onClick={() => location.reload()}>
-            Try again
-          </button>
-        }
-      >
-        Check that the service runs and that this machine reaches it. This page fills by itself once it answers.
-      </EmptyState>
-    </section>
+    <Panel id="status" title="Status">
+      <FailureNote
+        problem={problem}
+        what={isReached ? 'The service runs, but its status could not be read.' : 'The status could not be loaded.'}
+        onRetry={() => location.reload()}
+      />
+    </Panel>
   )
 }

@@ -2,22 +2,26 @@
 // ones that took their place, and leave after a while.
 import { useRef } from 'preact/hooks'
 import { Panel } from '../parts/panel.tsx'
+import { Skeleton } from '../parts/skeleton.tsx'
 import type { LiveStatus } from '../state/live.ts'
 import { hrefOf } from '../state/route.ts'
 import { nextBlocks, ribbonText, type ShownBlock } from './ribbon.ts'
 
-export function RibbonPanel({ told: { chains, at } }: { told: LiveStatus }) {
+/** Undefined while it is not known. */
+export function RibbonPanel({ told }: { told: LiveStatus | undefined }) {
   const shown = useRef<{ at: number; blocks: ReadonlyMap<string, ShownBlock[]> }>({ at: 0, blocks: new Map() })
-  if (shown.current.at !== at) {
+  if (told !== undefined && shown.current.at !== told.at) {
+    const { chains, at } = told
     const entries = Object.entries(chains).flatMap(([name, { recent }]) =>
       recent === undefined ? [] : [[name, nextBlocks(shown.current.blocks.get(name) ?? [], recent, at)] as const],
     )
     shown.current = { at, blocks: new Map(entries) }
   }
   const { blocks } = shown.current
-  if (blocks.size === 0) return null
+  if (told !== undefined && blocks.size === 0) return null
   return (
     <Panel id="ribbon" title="Newest blocks" note="not final yet; struck through: taken back by a reorganisation">
+      {told === undefined && <Skeleton rows={3} />}
       <ul class="ribbons">
         {[...blocks].map(([name, row]) => (
           <li key={name}>

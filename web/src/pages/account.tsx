@@ -3,7 +3,7 @@ import { askPortfolio } from '../explorer/operations.ts'
 import { PortfolioTables } from '../holdings/portfolio-tables.tsx'
 import { ChainLink } from '../parts/chain-link.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
-import { Skeleton } from '../parts/skeleton.tsx'
+import { Panel } from '../parts/panel.tsx'
 import { WholeText } from '../parts/whole-text.tsx'
 import { shortText } from '../quantities.ts'
 import { hrefOf } from '../state/route.ts'
@@ -22,14 +22,13 @@ export function AccountPage({ network, address }: { network: string; address: st
         <WholeText text={address} what="address" />
         <a href={hrefOf(['explore', 'portfolio'], { network, address })}>Open in explorer</a>
       </p>
-      {answered === undefined && problem === undefined && (
-        <>
-          <Skeleton stats={3} />
-          <Skeleton rows={6} />
-        </>
+      {problem === undefined ? (
+        <PortfolioTables portfolio={answered?.data} />
+      ) : (
+        <Panel id="tokens" title="Tokens">
+          <FailureNote problem={problem} what="The account could not be read." onRetry={again} />
+        </Panel>
       )}
-      {problem !== undefined && <FailureNote problem={problem} what="The account could not be read." onRetry={again} />}
-      {answered !== undefined && <PortfolioTables portfolio={answered.data} />}
     </>
   )
 }

@@ -10,6 +10,7 @@ import { ChainLink } from '../parts/chain-link.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { Fact } from '../parts/fact.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
+import { Panel } from '../parts/panel.tsx'
 import { ReferenceText } from '../parts/reference-text.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
 import { WholeText } from '../parts/whole-text.tsx'
@@ -29,7 +30,7 @@ export function BlockPage({ chain, number }: Props) {
   const isFinal = Number(number) <= finalized
   const isThere = head !== undefined && Number(number) <= head
   // A block that is not final may be replaced, and one that is not there yet may come.
-  const state = useAnswer(JSON.stringify([chain, number, isFinal, isThere, isFinal ? 0 : head]), signal =>
+  const state = useAnswer(JSON.stringify([chain, number, isFinal, isThere, isFinal || !isThere ? 0 : head]), signal =>
     service.GET('/chains/{chain}/blocks/{number}', {
       params: { path: { chain, number: number as unknown as number } },
       signal,
@@ -55,7 +56,7 @@ export function BlockPage({ chain, number }: Props) {
       {problem?.status === 404 ? (
         <section class="panel" aria-label="What is known">
           <EmptyState
-            title={problem.message}
+            title={problem.message.replace(number, countText(Number(number)))}
             action={
               <>
                 {head !== undefined && head >= 0 && (
@@ -71,17 +72,19 @@ export function BlockPage({ chain, number }: Props) {
           />
         </section>
       ) : (
-        problem !== undefined && <FailureNote problem={problem} what="The block could not be loaded." onRetry={again} />
+        problem !== undefined && (
+          <Panel id="transfers" title="NFT transfers">
+            <FailureNote problem={problem} what="The block could not be loaded." onRetry={again} />
+          </Panel>
+        )
       )}
-      {facts === undefined && problem === undefined && (
+      {problem === undefined && (
         <>
-          <Skeleton facts={5} />
-          <Skeleton rows={8} />
-        </>
-      )}
-      {facts !== undefined && (
-        <>
-          <BlockFacts facts={facts} chain={chain} />
+          {facts === undefined ? (
+            <Skeleton facts={['Time', 'Evidence', 'Transactions', 'Below the head', 'Parent']} />
+          ) : (
+            <BlockFacts facts={facts} chain={chain} />
+          )}
           <BlockTransfers chain={chain} number={number} cursor={cursor} />
         </>
       )}
@@ -93,17 +96,26 @@ function Neighbours({ chain, number, head }: { chain: string; number: number; he
   if (Number.isNaN(number)) return null
   return (
     <nav class="actions" aria-label="Neighbouring blocks">
-      {number > 0 && (
-        <a class="button" href={hrefOf(['block', chain, `${number - 1}`])}>
-          ← Previous
-        </a>
-      )}
-      {head !== undefined && number < head && (
-        <a class="button" href={hrefOf(['block', chain, `${number + 1}`])}>
-          Next →
-        </a>
-      )}
+      <Neighbour chain={chain} number={number - 1} isThere={number > 0} text="← Previous" />
+      <Neighbour chain={chain} number={number + 1} isThere={head !== undefined && number < head} text="Next →" />
     </nav>
+  )
+}
+
+type NeighbourProps = { chain: string; number: number; isThere: boolean; text: string }
+
+/** Has its place also where there is none, so that the other one stays in its own. */
+function Neighbour({ chain, number, isThere, text }: NeighbourProps) {
+  if (!isThere)
+    return (
+      <button type="button" disabled>
+        {text}
+      </button>
+    )
+  return (
+    <a class="button" href={hrefOf(['block', chain, `${number}`])}>
+      {text}
+    </a>
   )
 }
 

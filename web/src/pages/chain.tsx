@@ -1,37 +1,35 @@
 // One chain or Solana network in full: how it stands, the map of its evidence, its contracts, its endpoints over time.
-import { ContractsPanel } from '../chain/contracts-panel.tsx'
+import { ContractsPanel, contractColumns } from '../chain/contracts-panel.tsx'
 import { EndpointsPanel } from '../chain/endpoints-panel.tsx'
 import { HistoryControl } from '../chain/history-control.tsx'
 import { SourcesSection } from '../chain/sources-section.tsx'
 import { NoStatus } from '../overview/no-status.tsx'
 import { Badge } from '../parts/badge.tsx'
-import { EmptyState } from '../parts/empty-state.tsx'
+import { NotConfigured } from '../parts/not-configured.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { ReasonText } from '../parts/reason-text.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
 import { Stat } from '../parts/stat.tsx'
-import { TableHead } from '../parts/table.tsx'
+import { Table, TableHead } from '../parts/table.tsx'
 import { linesOf } from '../plots/past-lines.ts'
 import { Plot } from '../plots/plot.tsx'
 import { coveredBlocks } from '../proof-map/coverage-bar.tsx'
 import { evidences } from '../proof-map/evidence.ts'
 import { ProofMap } from '../proof-map/proof-map.tsx'
 import { countText, percentText, rateText, spanText } from '../quantities.ts'
-import { type LiveChain, type LiveNetwork, lagOf, past, status } from '../state/live.ts'
+import { connection, type LiveChain, type LiveNetwork, lagOf, past, status } from '../state/live.ts'
 import { hrefOf } from '../state/route.ts'
 
 export function ChainPage({ name }: { name: string }) {
   const told = status.value
+  const heard = connection.value
   if (told === undefined)
     return (
       <>
         <div class="heading">
           <h1>{name}</h1>
         </div>
-        <NoStatus>
-          <Skeleton stats={5} />
-          <Skeleton rows={8} />
-        </NoStatus>
+        {heard.state === 'lost' ? <NoStatus problem={heard.problem} /> : <Coming name={name} />}
       </>
     )
   const chain = told.chains[name]
@@ -45,17 +43,37 @@ export function ChainPage({ name }: { name: string }) {
         <Badge word="not configured" tone="warn" />
       </div>
       <section class="panel" aria-label="What to do">
-        <EmptyState
-          title={`${name} is not configured here`}
+        <NotConfigured
+          chain={name}
           action={
             <a class="button" href="#/">
               Back to the overview
             </a>
           }
-        >
-          Add <code>chains.{name}</code> with an endpoint to the configuration; <code>almanac init</code> writes it.
-        </EmptyState>
+        />
       </section>
+    </>
+  )
+}
+
+/** Whether the chain is indexed in full or on demand is not known yet: one figure has no name. */
+function Coming({ name }: { name: string }) {
+  const isSolana = name.startsWith('solana ')
+  return (
+    <>
+      <Skeleton stats={isSolana ? ['Slot', 'Lag', 'Endpoints'] : ['Head', 'Final', 'Lag', '\u00a0', 'Speed']} />
+      {!isSolana && (
+        <>
+          <Panel id="coverage" title="Coverage">
+            <Skeleton rows={6} />
+          </Panel>
+          <Panel id="contracts" title="Contracts" flush>
+            <Table columns={contractColumns}>{undefined}</Table>
+          </Panel>
+        </>
+      )}
+      <EndpointsPanel name={name} rpc={undefined} height={isSolana ? 'slot' : 'head'} />
+      <PlotsPanel name={name} measures={isSolana ? networkMeasures : chainMeasures} isRead />
     </>
   )
 }
@@ -76,11 +94,7 @@ function EvmChain({ name, chain }: { name: string; chain: LiveChain }) {
       <HistoryControl name={name} chain={chain} />
       {chain.sources !== undefined && <SourcesSection sources={chain.sources} />}
       {chain.rpc.length > 0 && <EndpointsPanel name={name} rpc={chain.rpc} height="head" />}
-      <PlotsPanel
-        name={name}
-        measures={['lag_seconds', 'blocks_per_second', 'rows_per_second', 'latency_ms']}
-        isRead={head >= 0}
-      />
+      <PlotsPanel name={name} measures={chainMeasures} isRead={head >= 0} />
     </>
   )
 }
@@ -144,7 +158,9 @@ function ChainStats({ name, chain }: { name: string; chain: LiveChain }) {
         note={head < 0 || finalized < 0 ? undefined : `${countText(head - finalized)} below the head`}
       />
       <LagStat of={chain} />
-      {index === 'full' && (
+      {index === 'on-demand' ? (
+        <Stat label="Contracts" value={countText(chain.contracts.total)} note="followed on demand" />
+      ) : (
         <Stat
           label="Coverage"
           value={total > 0 ? percentText(coveredBlocks(coverage), total) : '–'}
@@ -203,7 +219,7 @@ function SolanaNetwork({ name, network }: { name: string; network: LiveNetwork }
         />
       </dl>
       <EndpointsPanel name={name} rpc={network.rpc} height="slot" />
-      <PlotsPanel name={name} measures={['lag_seconds', 'latency_ms']} isRead={network.slot > 0} />
+      <PlotsPanel name={name} measures={networkMeasures} isRead={network.slot > 0} />
     </>
   )
 }
@@ -258,6 +274,9 @@ const plots = {
   rows_per_second: { title: 'Rows', unit: 'a second' },
   latency_ms: { title: 'Latency of endpoints', unit: 'milliseconds' },
 } as const
+
+const chainMeasures = ['lag_seconds', 'blocks_per_second', 'rows_per_second', 'latency_ms'] as const
+const networkMeasures = ['lag_seconds', 'latency_ms'] as const
 
 type PlotsProps = {
   name: string

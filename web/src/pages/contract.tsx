@@ -47,7 +47,9 @@ export function ContractPage({ chain, address }: { chain: string; address: strin
         titled="contract"
       />
       {answered?.data.result.length !== 0 && <UnconfiguredNote chain={chain} />}
-      {explained === undefined && state.value.problem === undefined && <Skeleton facts={5} />}
+      {explained === undefined && state.value.problem === undefined && (
+        <Skeleton facts={['Transfers', 'First activity', 'Last activity', 'History', 'Evidence']} />
+      )}
       {explained !== undefined && <ContractFacts explained={explained} response={answered?.response} />}
       <TransfersPanel {...{ chain, address, fresh }} state={state.value as AnswerState<Transfers>} asked={asked} />
       {explained !== undefined && (
@@ -90,10 +92,12 @@ function TransfersPanel({ chain, address, fresh, state: { answered, problem, loa
     hrefOf(['contract', chain, address], { ...asked.shown, ...next })
   const list = { path: ['nft', address, 'transfers'], query: { chain }, name: `transfers-${chain}-${address}` }
   const { actions, note } = useDownloads('Transfers', list)
+  // Over nothing there is nothing to choose from, unless it is the choice that left nothing.
+  const hasTools = !asked.isWhole || (problem === undefined && answered?.data.result.length !== 0)
   return (
-    <Panel id="transfers" title="Transfers" actions={actions} flush busy={loading}>
+    <Panel id="transfers" title="Transfers" actions={hasTools && actions} flush busy={loading}>
       {note}
-      <ListTools asked={asked} hrefTo={hrefTo} />
+      {hasTools && <ListTools asked={asked} hrefTo={hrefTo} />}
       {problem !== undefined && (
         <>
           <FailureNote problem={problem} what="The transfers could not be loaded." onRetry={again} />
@@ -104,8 +108,8 @@ function TransfersPanel({ chain, address, fresh, state: { answered, problem, loa
           )}
         </>
       )}
-      {answered === undefined && problem === undefined && <Skeleton rows={8} />}
-      {answered !== undefined && <Rows {...{ chain, fresh, answered }} />}
+      {answered === undefined && problem === undefined && <TransfersTable rows={undefined} chain={chain} />}
+      {answered !== undefined && <Rows {...{ chain, address, fresh, answered }} />}
       {answered !== undefined && (asked.cursor !== undefined || answered.data.cursor) && (
         <Paging
           what="transfers"
@@ -124,12 +128,22 @@ function TransfersPanel({ chain, address, fresh, state: { answered, problem, loa
   )
 }
 
-type RowsProps = { chain: string; fresh: ReadonlySet<string>; answered: Answered<Transfers> }
+type RowsProps = { chain: string; address: string; fresh: ReadonlySet<string>; answered: Answered<Transfers> }
 
-function Rows({ chain, fresh, answered: { data } }: RowsProps) {
+function Rows({ chain, address, fresh, answered: { data } }: RowsProps) {
   if (data.result.length > 0) return <TransfersTable rows={data.result} chain={chain} fresh={fresh} />
   const nothing = data.index_complete ? 'No NFT was ever transferred with this contract' : undefined
-  return <NothingFound rests={{ on: 'contract', chain }} nothing={nothing} />
+  return (
+    <NothingFound
+      rests={{ on: 'contract', chain }}
+      nothing={nothing}
+      action={
+        <a class="button" href={hrefOf(['wallet', address], { chain })}>
+          View as wallet
+        </a>
+      }
+    />
+  )
 }
 
 /** The places of rows that the answer before did not have. No more than that is kept, however long the page is open. */

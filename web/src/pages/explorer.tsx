@@ -16,6 +16,7 @@ import { Choices } from '../parts/choices.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { SearchIcon } from '../parts/icons.tsx'
+import { NotConfigured } from '../parts/not-configured.tsx'
 import { Paging } from '../parts/paging.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
 import { parametersOf } from '../state/document.ts'
@@ -154,11 +155,7 @@ function Transfers({ values }: { values: Values }) {
 
 function NoTransfers({ chain, complete }: { chain: string; complete: boolean }) {
   if (!isConfigured(chain) && !complete) {
-    return (
-      <EmptyState title={`${chain} is not configured here`}>
-        Nothing of this chain is indexed. Add it under <code>chains</code> in the configuration to have it indexed.
-      </EmptyState>
-    )
+    return <NotConfigured chain={chain} />
   }
   return (
     <EmptyState title={complete ? 'No transfers' : 'Nothing found yet'}>

@@ -108,7 +108,7 @@ function Stale() {
     status.value === undefined ? '' : ` What is shown is ${spanText((now.value - status.value.at) / 1_000)} old.`
   return (
     <p class="note note-warn stale" role="status">
-      <strong>{told.why}</strong>
+      <strong>{told.problem.message}</strong>
       {last} Reconnecting…
     </p>
   )

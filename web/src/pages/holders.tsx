@@ -8,7 +8,6 @@ import { MomentSlider } from '../holdings/moment-slider.tsx'
 import { OwnersTable } from '../holdings/nft-tables.tsx'
 import { useHoldings } from '../holdings/use-holdings.ts'
 import { Fact } from '../parts/fact.tsx'
-import { Skeleton } from '../parts/skeleton.tsx'
 import { countText, parseMoment } from '../quantities.ts'
 import { goTo, hrefOf } from '../state/route.ts'
 import { type AnswerState, useAnswer } from '../state/use-answer.ts'
@@ -28,23 +27,27 @@ export function HoldersPage({ chain, address, cursor, asOf }: Props) {
   named.current = row
   const hrefTo = (moment: AsOf, next?: string) =>
     hrefOf(['contract', chain, address, 'holders'], { ...moment, cursor: next })
+  const isChosen = Object.values(asOf).some(value => value !== undefined)
+  // Of a collection that never moved all moments are the same.
+  const hasMoments = isChosen || (state.value.problem === undefined && first.answered?.data.result.length !== 0)
   return (
     <>
       <ContractHeading chain={chain} address={address} row={row} here="holders" titled="holders" />
-      <MomentSlider
-        chain={chain}
-        asOf={asOf}
-        ends={endsOf(first.answered?.data.result[0], head.answered?.data)}
-        isComing={isComing(first) || isComing(head)}
-        state={state.value}
-        onChoose={(moment, from) => goTo(hrefTo(moment), { replace: from === 'slider' })}
-      />
-      {isComing(counted) && <Skeleton facts={3} />}
-      {stats !== undefined && (
+      {hasMoments && (
+        <MomentSlider
+          chain={chain}
+          asOf={asOf}
+          ends={endsOf(first.answered?.data.result[0], head.answered?.data)}
+          isComing={isComing(first) || isComing(head)}
+          state={state.value}
+          onChoose={(moment, from) => goTo(hrefTo(moment), { replace: from === 'slider' })}
+        />
+      )}
+      {counted.problem === undefined && (
         <dl class="facts wide">
-          <Fact title="Tokens">{countText(Number(stats.total_tokens))}</Fact>
-          <Fact title="Holders">{countText(Number(stats.owners.current))}</Fact>
-          <Fact title="Transfers">{countText(Number(stats.transfers.total))}</Fact>
+          <Fact title="Tokens">{stats && countText(Number(stats.total_tokens))}</Fact>
+          <Fact title="Holders">{stats && countText(Number(stats.owners.current))}</Fact>
+          <Fact title="Transfers">{stats && countText(Number(stats.transfers.total))}</Fact>
         </dl>
       )}
       <ListSection
@@ -60,6 +63,11 @@ export function HoldersPage({ chain, address, cursor, asOf }: Props) {
           name: ['holders', chain, address, ...Object.values(asOf)].join('-').replaceAll(/[^\w.-]+/g, ''),
         }}
         hrefTo={next => hrefTo(asOf, next)}
+        action={
+          <a class="button" href={hrefOf(['wallet', address], { chain })}>
+            View as wallet
+          </a>
+        }
       >
         {rows => <OwnersTable rows={rows} chain={chain} />}
       </ListSection>

@@ -20,6 +20,13 @@ import { useTitle } from '../state/title.ts'
 import { useAnswer } from '../state/use-answer.ts'
 import '../keys/keys.css'
 
+const figures = {
+  used: 'Requests today',
+  quota: 'Quota',
+  rate: 'Rate',
+  indexed: 'Indexed on demand',
+} as const
+
 export function KeyPage({ id }: { id: string }) {
   const turn = useSignal(0)
   const issued = useSignal<Schemas['RotatedKey'] | undefined>(undefined)
@@ -45,13 +52,27 @@ export function KeyPage({ id }: { id: string }) {
           <a href={hrefOf(['keys'])}>Keys</a>
           <code>{id}</code>
         </p>
-        {problem !== undefined && <FailureNote problem={problem} what="The key could not be loaded." onRetry={again} />}
         {answered === undefined && problem === undefined && (
           <>
-            <Skeleton stats={4} />
+            <Skeleton stats={Object.values(figures)} />
             <LastHour id={id} name={id} />
-            <Skeleton rows={3} />
           </>
+        )}
+        {answered === undefined && (
+          <div class="columns">
+            <Panel id="scopes" title="Scopes">
+              {problem === undefined ? (
+                <Skeleton rows={3} />
+              ) : (
+                <FailureNote problem={problem} what="The key could not be loaded." onRetry={again} />
+              )}
+            </Panel>
+            {problem === undefined && (
+              <Panel id="life" title="Life">
+                <Skeleton facts={['Created', 'Expires']} />
+              </Panel>
+            )}
+          </div>
         )}
         {answered !== undefined && <NoSuchKey id={id} />}
       </>
@@ -136,7 +157,7 @@ function Use({ of: key }: { of: Key }) {
   return (
     <dl class="stats">
       <Stat
-        label="Requests today"
+        label={figures.used}
         value={countText(used)}
         tone={tone}
         note={
@@ -155,19 +176,19 @@ function Use({ of: key }: { of: Key }) {
         }
       />
       <Stat
-        label="Quota"
+        label={figures.quota}
         value={limit(quota)}
         {...(quota === null ? {} : { unit: 'a day' })}
         note={leftText(used, quota)}
       />
       <Stat
-        label="Rate"
+        label={figures.rate}
         value={limit(key.rate_per_second)}
         {...(key.rate_per_second === null ? {} : { unit: '/s' })}
         note="requests at most"
       />
       <Stat
-        label="Indexed on demand"
+        label={figures.indexed}
         value={limit(key.index_per_day)}
         {...(key.index_per_day === null ? {} : { unit: 'a day' })}
         note={key.index_waiting === null ? 'any number waiting' : `${countText(key.index_waiting)} waiting at once`}

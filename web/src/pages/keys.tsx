@@ -10,7 +10,6 @@ import { Badge } from '../parts/badge.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { Panel } from '../parts/panel.tsx'
-import { Skeleton } from '../parts/skeleton.tsx'
 import { Table } from '../parts/table.tsx'
 import { countText, exactText } from '../quantities.ts'
 import { hrefOf } from '../state/route.ts'
@@ -57,7 +56,6 @@ export function KeysPage() {
         )}
       </div>
       {issued.value !== undefined && <Secret issued={issued.value} />}
-      {problem !== undefined && <FailureNote problem={problem} what="The keys could not be loaded." onRetry={again} />}
       {isMaking && problem?.status !== 403 && (
         <Panel id="new-key" title="New key">
           <NewKeyForm
@@ -69,42 +67,45 @@ export function KeysPage() {
           />
         </Panel>
       )}
-      {problem === undefined && (
-        <Panel
-          id="keys"
-          title="Active keys"
-          count={answered && active.length}
-          flush
-          actions={
-            keys.length > active.length && (
-              <label class="check">
-                <input
-                  type="checkbox"
-                  checked={showsPast.value}
-                  onChange={event => {
-                    showsPast.value = event.currentTarget.checked
-                  }}
-                />
-                Show {countText(keys.length - active.length)} revoked or expired
-              </label>
-            )
-          }
-        >
-          {answered === undefined ? (
-            <Skeleton rows={2} />
-          ) : (
-            <KeyTable shown={showsPast.value ? keys : active} known={known} onRevoked={reload} onRotated={take} />
-          )}
-        </Panel>
-      )}
+      <Panel
+        id="keys"
+        title="Active keys"
+        count={answered && active.length}
+        flush
+        actions={
+          keys.length > active.length && (
+            <label class="check">
+              <input
+                type="checkbox"
+                checked={showsPast.value}
+                onChange={event => {
+                  showsPast.value = event.currentTarget.checked
+                }}
+              />
+              Show {countText(keys.length - active.length)} revoked or expired
+            </label>
+          )
+        }
+      >
+        {problem !== undefined ? (
+          <FailureNote problem={problem} what="The keys could not be loaded." onRetry={again} />
+        ) : (
+          <KeyTable
+            shown={answered && (showsPast.value ? keys : active)}
+            known={known}
+            onRevoked={reload}
+            onRotated={take}
+          />
+        )}
+      </Panel>
     </>
   )
 }
 
 type Actions = Pick<ComponentProps<typeof KeyButtons>, 'known' | 'onRevoked' | 'onRotated'>
 
-function KeyTable({ shown, ...actions }: { shown: readonly Key[] } & Actions) {
-  if (shown.length === 0)
+function KeyTable({ shown, ...actions }: { shown: readonly Key[] | undefined } & Actions) {
+  if (shown?.length === 0)
     return <EmptyState title="No active keys">Create one above; its secret is shown once.</EmptyState>
   return (
     <Table
@@ -119,8 +120,9 @@ function KeyTable({ shown, ...actions }: { shown: readonly Key[] } & Actions) {
         'Expires',
         { hidden: 'Actions' },
       ]}
+      coming={2}
     >
-      {shown.map(key => (
+      {shown?.map(key => (
         <KeyRow key={key.id} of={key} {...actions} />
       ))}
     </Table>

@@ -9,7 +9,7 @@ import { RibbonPanel } from '../overview/ribbon-panel.tsx'
 import { VerdictBanner } from '../overview/verdict-banner.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
-import { status } from '../state/live.ts'
+import { connection, status } from '../state/live.ts'
 
 export function Overview() {
   const told = status.value
@@ -18,31 +18,24 @@ export function Overview() {
   useEffect(() => {
     if (isTold) performance.mark('overview-shown')
   }, [isTold])
-  if (told === undefined) return <Coming />
-  const isIndexing = Object.keys(told.chains).length + Object.keys(told.solana).length > 0
+  const heard = connection.value
+  if (told === undefined && heard.state === 'lost')
+    return (
+      <>
+        <h1 class="offstage">Overview</h1>
+        <NoStatus problem={heard.problem} />
+      </>
+    )
+  const isIndexing = told === undefined || Object.keys(told.chains).length + Object.keys(told.solana).length > 0
   return (
     <>
       <h1 class="offstage">Overview</h1>
-      <VerdictBanner />
+      {told === undefined ? <Skeleton rows={2} /> : <VerdictBanner />}
       <Figures />
       {isIndexing ? <ChainsPanel told={told} /> : <NothingIndexed />}
       <RibbonPanel told={told} />
-      {told.api !== undefined && <KeysPanel api={told.api} />}
+      {(told === undefined || told.api !== undefined) && <KeysPanel api={told?.api} />}
       <PlotsPanel />
-    </>
-  )
-}
-
-function Coming() {
-  return (
-    <>
-      <h1 class="offstage">Overview</h1>
-      <NoStatus>
-        <Skeleton rows={2} />
-        <Skeleton stats={4} plotted />
-        <Skeleton stats={4} />
-        <Skeleton rows={8} />
-      </NoStatus>
     </>
   )
 }

@@ -53,12 +53,19 @@ export function Reference() {
 
 function NoDocument() {
   return (
-    <>
-      <div class="heading">
-        <h1>Reference</h1>
+    <div class="reference">
+      <nav class="reference-menu" aria-label="Operations">
+        <div class="menu-list">{documentProblem.value === undefined && <Skeleton rows={16} />}</div>
+      </nav>
+      <div class="reference-main">
+        <div class="heading">
+          <h1>Reference</h1>
+        </div>
+        <Panel id="operations" title="Operations">
+          {documentProblem.value === undefined ? <Skeleton rows={12} /> : <DocumentFailure />}
+        </Panel>
       </div>
-      {documentProblem.value === undefined ? <Skeleton rows={12} /> : <DocumentFailure />}
-    </>
+    </div>
   )
 }
 

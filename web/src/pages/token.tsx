@@ -12,6 +12,7 @@ import { AddressText } from '../parts/address-text.tsx'
 import { Age } from '../parts/age.tsx'
 import { ChainLink } from '../parts/chain-link.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
+import { EmptyState } from '../parts/empty-state.tsx'
 import { Fact } from '../parts/fact.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { JsonView } from '../parts/json-view.tsx'
@@ -38,6 +39,11 @@ export function TokenPage({ cursors, ...token }: Token & { cursors: Cursors }) {
   const transfers = useHoldings({ ...token, cursor: cursors.cursor }, askTokenTransfers).value
   // A token without a holder is known by its transfers alone.
   const row = transfers.answered?.data.result[0]
+  const isUnknown =
+    nft === undefined &&
+    cursors.cursor === undefined &&
+    transfers.answered?.data.result.length === 0 &&
+    isComplete(transfers.answered)
   const marked = nft ?? row
   const name = nft?.name ?? row?.token_name ?? null
   useTitle(name ? `${name} #${shortText(tokenId, 6)}` : undefined, 'token')
@@ -54,40 +60,59 @@ export function TokenPage({ cursors, ...token }: Token & { cursors: Cursors }) {
         <span class="soft">token</span> <WholeText text={tokenId} what="token id" />
         <a href={hrefOf(['contract', chain, contract, 'holders'])}>Holders of the collection</a>
       </p>
-      {answered === undefined && problem === undefined && <Skeleton facts={4} />}
-      {problem?.status === 404 ? (
-        <p class="note">
-          {problem.mayCome
-            ? 'No holder of this token is known yet.'
-            : 'This token has no holder: it was burned, or it never moved.'}
-        </p>
-      ) : (
-        problem !== undefined && (
-          <FailureNote problem={problem} what="The holder could not be loaded." onRetry={again} />
-        )
-      )}
-      {nft !== undefined && <TokenFacts nft={nft} token={token} />}
-      <div class="columns aside">
-        <div class="stack">
-          <ListSection
-            id="transfers"
-            title="Transfers"
-            state={transfers}
-            firstPage={0}
-            nothing="This token was never transferred"
-            rests={{ on: 'contract', chain }}
-            whole={wholeOf(token, 'transfers')}
-            hrefTo={cursor => hrefOf(['token', chain, contract, tokenId], { ...cursors, cursor })}
+      {isUnknown ? (
+        <section class="panel" aria-label="What is known">
+          <EmptyState
+            title={`No token ${shortText(tokenId, 6)} of this collection was ever transferred`}
+            action={
+              <a class="button" href={hrefOf(['contract', chain, contract, 'holders'])}>
+                Holders of the collection
+              </a>
+            }
           >
-            {rows => <TransfersTable rows={rows} chain={chain} />}
-          </ListSection>
-          {nft?.contract_type === 'ERC1155' && <TokenHolders token={token} cursors={cursors} />}
-        </div>
-        <div class="stack">
-          <TokenLife {...token} isSingle={(nft ?? row)?.contract_type !== 'ERC1155'} />
-          {nft !== undefined && <TokenWords nft={nft} />}
-        </div>
-      </div>
+            The index is complete: no block was left out.
+          </EmptyState>
+        </section>
+      ) : (
+        <>
+          {answered === undefined && problem === undefined && (
+            <Skeleton facts={['Held by', 'Changed in block', 'Minted in block', 'Minted by', 'Transfers']} />
+          )}
+          {problem?.status === 404 && (
+            <p class="note">
+              {problem.mayCome
+                ? 'No holder of this token is known yet.'
+                : 'This token has no holder: it was burned, or it never moved.'}
+            </p>
+          )}
+          {/* Where the transfers failed too, their panel says so. */}
+          {problem !== undefined && problem.status !== 404 && transfers.problem === undefined && (
+            <FailureNote problem={problem} what="The holder could not be loaded." onRetry={again} />
+          )}
+          {nft !== undefined && <TokenFacts nft={nft} token={token} />}
+          <div class="columns aside">
+            <div class="stack">
+              <ListSection
+                id="transfers"
+                title="Transfers"
+                state={transfers}
+                firstPage={0}
+                nothing="This token was never transferred"
+                rests={{ on: 'contract', chain }}
+                whole={wholeOf(token, 'transfers')}
+                hrefTo={cursor => hrefOf(['token', chain, contract, tokenId], { ...cursors, cursor })}
+              >
+                {rows => <TransfersTable rows={rows} chain={chain} />}
+              </ListSection>
+              {nft?.contract_type === 'ERC1155' && <TokenHolders token={token} cursors={cursors} />}
+            </div>
+            <div class="stack">
+              <TokenLife {...token} isSingle={(nft ?? row)?.contract_type !== 'ERC1155'} />
+              {nft !== undefined && <TokenWords nft={nft} />}
+            </div>
+          </div>
+        </>
+      )}
     </>
   )
 }

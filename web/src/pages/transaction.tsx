@@ -61,13 +61,17 @@ export function TransactionPage({ chain, hash }: { chain: string; hash: string }
         </section>
       ) : (
         problem !== undefined && (
-          <FailureNote problem={problem} what="The transaction could not be looked up." onRetry={again} />
+          <Panel id="transfers" title="NFT transfers">
+            <FailureNote problem={problem} what="The transaction could not be looked up." onRetry={again} />
+          </Panel>
         )
       )}
       {found === undefined && problem === undefined && (
         <>
-          <Skeleton facts={7} />
-          <Skeleton rows={4} />
+          <Skeleton facts={['Block', 'Time', 'From', 'To', 'Value', 'Evidence of the block', 'Logs']} />
+          <Panel id="transfers" title="NFT transfers" flush>
+            <TransfersTable rows={undefined} chain={chain} withCollections without="transaction" coming={2} />
+          </Panel>
         </>
       )}
       {found !== undefined && (

@@ -60,7 +60,9 @@ export function WalletPage({ address, chain: named, list, cursor }: Props) {
       {shown === undefined ? (
         <ActiveChains address={address} state={state} />
       ) : chain === undefined ? (
-        <Skeleton rows={8} />
+        <Panel id={list} title={shown.title}>
+          <Skeleton rows={8} />
+        </Panel>
       ) : (
         <>
           <div class="subject">
@@ -93,35 +95,32 @@ function chainChoices({ address, chain, list }: Shown, active: readonly string[]
 type ActiveProps = { address: string; state: AnswerState<Schemas['WalletChains']> }
 
 function ActiveChains({ address, state: { answered, problem, loading, again } }: ActiveProps) {
-  const missing = answered?.response.headers.get('x-index-incomplete-chains')
-  const chains = answered?.data.active_chains ?? []
+  const missing = answered?.response.headers.get('x-index-incomplete-chains')?.split(',').join(', ')
+  const chains = answered?.data.active_chains
   return (
     <>
-      {problem !== undefined && (
-        <FailureNote problem={problem} what="The chains of this wallet could not be loaded." onRetry={again} />
-      )}
-      {problem === undefined && (
-        <Panel id="active" title="Active chains" count={answered && chains.length} flush busy={loading}>
-          {answered === undefined && <Skeleton rows={4} />}
-          {answered !== undefined && chains.length === 0 && (
-            <EmptyState
-              title="No activity of this wallet is known"
-              action={
-                <a class="button" href={hrefOf(['wallet', address, 'nfts'])}>
-                  See its NFTs
-                </a>
-              }
-            >
-              It sent no transaction that is indexed here. It may still hold NFTs.
-            </EmptyState>
-          )}
-          {chains.length > 0 && <WalletChainsTable address={address} chains={chains} />}
-        </Panel>
-      )}
-      {missing && (
+      <Panel id="active" title="Active chains" count={chains?.length} flush busy={loading}>
+        {problem !== undefined && (
+          <FailureNote problem={problem} what="The chains of this wallet could not be loaded." onRetry={again} />
+        )}
+        {chains?.length === 0 && (
+          <EmptyState
+            title="No activity of this wallet is known"
+            action={
+              <a class="button" href={hrefOf(['wallet', address, 'nfts'])}>
+                See its NFTs
+              </a>
+            }
+          >
+            It sent no transaction that is indexed here. It may still hold NFTs.
+            {missing && ` The history of ${missing} is not complete.`}
+          </EmptyState>
+        )}
+        {problem === undefined && chains?.length !== 0 && <WalletChainsTable address={address} chains={chains} />}
+      </Panel>
+      {missing && chains?.length !== 0 && (
         <p class="note note-warn">
-          The history of {missing.split(',').join(', ')} is not complete: the first transaction there is the earliest
-          known.
+          The history of {missing} is not complete: the first transaction there is the earliest known.
         </p>
       )}
     </>

@@ -1,15 +1,37 @@
-// Why a request did not succeed: what failed, the service's own words, what to do, and a button that tries again.
+// Why a request did not succeed: what failed, the service's own words, what to do, and a button that tries again. While
+// the service is away the bar at the top says why, so what will be asked for again by itself is told in one quiet line.
+import { connection } from '../state/live.ts'
 import type { Problem } from '../state/service.ts'
 
 type Props = {
   problem: Problem
-  /** What did not succeed, such as "The transfers could not be loaded". The service's words alone where it is left out. */
+  /** What did not succeed, such as "The transfers could not be loaded." The service's words alone where it is left out. */
   what?: string
+  /** Of what is also asked for again once the service is heard: an order that failed has none. */
   onRetry?: (() => void) | undefined
 }
 
 export function FailureNote({ problem, what, onRetry }: Props) {
   const advice = adviceOf(problem)
+  const isQuiet = onRetry !== undefined && connection.value.state === 'lost' && (problem.status ?? 500) >= 500
+  const again = onRetry !== undefined && (
+    <button type="button" class="small" onClick={onRetry}>
+      Try again
+    </button>
+  )
+  const request = problem.requestId !== undefined && (
+    <>
+      {problem.status} · request <code>{problem.requestId}</code>
+    </>
+  )
+  if (isQuiet)
+    return (
+      <div class="note note-quiet" role="status">
+        <p>{what ?? problem.message} Loading resumes by itself.</p>
+        {again}
+        <small>{request || advice}</small>
+      </div>
+    )
   return (
     <div class="note note-bad" role="alert">
       <strong>{what ?? problem.message}</strong>
@@ -21,16 +43,8 @@ export function FailureNote({ problem, what, onRetry }: Props) {
         </p>
       )}
       {advice !== undefined && <p>{advice}</p>}
-      {problem.requestId !== undefined && (
-        <small>
-          {problem.status} · request <code>{problem.requestId}</code>
-        </small>
-      )}
-      {onRetry !== undefined && (
-        <button type="button" class="small" onClick={onRetry}>
-          Try again
-        </button>
-      )}
+      {request && <small>{request}</small>}
+      {again}
     </div>
   )
 }

@@ -27,7 +27,7 @@ export function Panel({ id, title, count, note, actions, flush = false, busy, ch
           {count !== undefined && <span class="count">{countText(count)}</span>}
         </h2>
         {note !== undefined && <small>{note}</small>}
-        {actions !== undefined && <div class="actions">{actions}</div>}
+        {actions && <div class="actions">{actions}</div>}
       </div>
       <div class="panel-body">{children}</div>
     </section>

@@ -1,10 +1,11 @@
-// One big figure with its name, unit, and a small line below it. Stands in a `<dl class="stats">`.
+// One big figure with its name, unit, and a small line below it. Stands in a `<dl class="stats">`. Without a value, that
+// is on its way.
 import type { ComponentChildren } from 'preact'
 import { Sparkline } from '../plots/sparkline.tsx'
 
 type Props = {
   label: string
-  value: ComponentChildren
+  value?: ComponentChildren
   unit?: string
   note?: ComponentChildren
   tone?: 'warn' | 'bad' | undefined
@@ -16,8 +17,8 @@ export function Stat({ label, value, unit, note, tone, values }: Props) {
   return (
     <div class="stat">
       <dt>{label}</dt>
-      <dd class={tone === undefined ? 'figure' : `figure ${tone}`}>
-        {value}
+      <dd class={value === undefined ? 'figure skeleton' : tone === undefined ? 'figure' : `figure ${tone}`}>
+        {value ?? <i />}
         {unit !== undefined && <small>{unit}</small>}
       </dd>
       <dd class={tone === undefined ? 'note-line' : `note-line ${tone}`}>{note}</dd>

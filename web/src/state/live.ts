@@ -2,7 +2,7 @@
 import { computed, effect, signal } from '@preact/signals'
 import { readEvents } from './event-stream.ts'
 import { type Past, withSample } from './past.ts'
-import { problemOf, type Schemas } from './service.ts'
+import { type Problem, problemOf, type Schemas, unreachable } from './service.ts'
 import { key, keyWorked, refusalOfKey, signOut } from './session.ts'
 
 export type LiveStatus = Schemas['LiveStatus']
@@ -15,7 +15,7 @@ export type Connection =
   | { state: 'connecting' }
   | { state: 'live' }
   /** Nothing is heard: what is shown is of then. */
-  | { state: 'lost'; why: string; sinceMs: number }
+  | { state: 'lost'; problem: Problem; sinceMs: number }
 
 export const status = signal<LiveStatus | undefined>(undefined)
 export const past = signal<Past>({ at: [], lines: [] })
@@ -62,7 +62,7 @@ async function listen(secret: string, signal: AbortSignal): Promise<void> {
       if (!response.ok) {
         const problem = problemOf(await response.json().catch(() => undefined), response)
         if (response.status === 401 || response.status === 403) return signOut(refusalText(problem.message))
-        lose(problem.message)
+        lose(problem)
       } else {
         keyWorked()
         for await (const event of readEvents(response, silenceMs)) {
@@ -71,11 +71,11 @@ async function listen(secret: string, signal: AbortSignal): Promise<void> {
           take(event.name, JSON.parse(event.data))
           delayMs = retryMs.first
         }
-        lose('The service ended the connection.')
+        lose(told('The service ended the connection.'))
       }
     } catch {
       if (signal.aborted) return
-      lose('The service does not answer.')
+      lose({ ...unreachable, message: 'The service does not answer.' })
     }
     await new Promise(resolve => setTimeout(resolve, delayMs))
   }
@@ -85,14 +85,19 @@ function refusalText(message: string): string {
   return message === 'Invalid key' ? refusalOfKey() : `${message}. The console needs a key with the scope ops.`
 }
 
-function lose(why: string): void {
+/** The service was reached, so it is no use to look whether it runs. */
+function told(message: string): Problem {
+  return { ...unreachable, message, status: 503 }
+}
+
+function lose(problem: Problem): void {
   const before = connection.value
-  connection.value = { state: 'lost', why, sinceMs: before.state === 'lost' ? before.sinceMs : Date.now() }
+  connection.value = { state: 'lost', problem, sinceMs: before.state === 'lost' ? before.sinceMs : Date.now() }
 }
 
 function take(name: string, data: unknown): void {
   if (name === 'trouble') {
-    lose((data as { message: string }).message)
+    lose(told((data as { message: string }).message))
     return
   }
   connection.value = { state: 'live' }
