@@ -224,7 +224,7 @@ walkConsole(walk => {
     await page.getByRole('link', { name: 'Next →' }).click()
     await page.getByRole('heading', { name: `Block ${number}`, level: 1 }).waitFor(patience)
     await page.goto(`${walk.world.url}/#/block/sim/99999999`)
-    await page.getByText(/Block 99999999 is not there yet/).waitFor(patience)
+    await page.getByText(/Block 99,999,999 is not there yet/).waitFor(patience)
     await page.goto(`${walk.world.url}/#/transaction/sim/0x${'ab'.repeat(32)}`)
     await page.getByText('This transaction is in no block').waitFor(patience)
   })

@@ -44,6 +44,9 @@ walkConsole(walk => {
         .first()
         .waitFor({ ...patience, state: 'detached' })
       await fits(page, `${name}-empty`)
+      // What is not there is said once, and can be neither taken nor filtered.
+      expect([name, await page.locator('.empty').count()]).toEqual([name, 1])
+      expect([name, await page.locator('.downloads, .list-tools, .moment').count()]).toEqual([name, 0])
     }
   })
 
@@ -55,10 +58,22 @@ walkConsole(walk => {
       if (variants.includes(name)) continue
       await show(page, data!)
       await page.locator('h1').waitFor({ ...patience, state: 'attached' })
-      if (!asksNothing.includes(name)) await page.locator('.skeleton i').first().waitFor(patience)
+      if (!asksNothing.includes(name)) await page.locator('.skeleton i:visible').first().waitFor(patience)
       expect([name, await page.evaluate(undrawn)]).toEqual([name, 0])
       await fits(page, `${name}-loading`)
     }
+    // What is known before the answer is said: the names of figures, panels and columns.
+    await show(page, '#/')
+    for (const name of ['Latency p99', 'Blocks covered', 'Newest blocks', 'Use by key'])
+      await page.getByText(name, { exact: true }).waitFor(patience)
+    expect(await page.locator('.plot').count()).toBe(6)
+    await page.setViewportSize({ width: 1280, height: 800 })
+    await page.locator('thead').getByText('Rows/s', { exact: true }).waitFor(patience)
+    await show(page, `#/contract/eth/${seeded.collection}/holders`)
+    await expect
+      .poll(() => page.locator('thead').textContent(), patience)
+      .toBe(['Holder', 'Token', 'Amount', 'Changed in block'].join(''))
+    expect(await page.getByRole('slider', { name: 'As of' }).isDisabled()).toBe(true)
   })
 
   test('what failed says so, can be tried again, and is there by itself once the service answers', async () => {
@@ -72,10 +87,24 @@ walkConsole(walk => {
       const isStuck = page.locator('.skeleton').first()
       await isStuck.waitFor({ ...patience, state: 'detached' })
       if (!asksNothing.includes(name)) await page.getByRole('button', { name: 'Try again' }).first().waitFor(patience)
+      // The bar says why, once; each panel keeps its title and says that it comes by itself.
+      await page.locator('.stale', { hasText: 'The store does not answer.' }).waitFor(patience)
+      await expect.poll(async () => [name, await page.getByRole('alert').count()], patience).toEqual([name, 0])
+      expect([name, await page.getByRole('button', { name: /^Download/ }).count()]).toEqual([name, 0])
       await fits(page, `${name}-broken`)
     }
+    await show(page, '#/')
+    await page
+      .getByText('The service runs, but its status could not be read. Loading resumes by itself.')
+      .waitFor(patience)
+    await page
+      .locator('.panel', { hasText: '503 · request 01K0EXAMPLE' })
+      .getByText('Status', { exact: true })
+      .waitFor(patience)
+    await show(page, '#/keys')
+    expect(await page.getByRole('button', { name: 'Create key' }).isDisabled()).toBe(true)
     await show(page, `#/contract/eth/${seeded.collection}/holders`)
-    await page.getByText('Holders could not be loaded.').waitFor(patience)
+    await page.getByText('Holders could not be loaded. Loading resumes by itself.').waitFor(patience)
     await page.unrouteAll({ behavior: 'ignoreErrors' })
     await page.getByRole('link', { name: '#52', exact: true }).waitFor(patience)
     expect(await page.getByRole('alert').count()).toBe(0)

@@ -55,6 +55,9 @@ function NoDocument() {
   return (
     <div class="reference">
       <nav class="reference-menu" aria-label="Operations">
+        <button type="button" class="menu-toggle" disabled>
+          All operations
+        </button>
         <div class="menu-list">{documentProblem.value === undefined && <Skeleton rows={16} />}</div>
       </nav>
       <div class="reference-main">
