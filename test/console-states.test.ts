@@ -102,6 +102,7 @@ walkConsole(walk => {
       .getByText('Status', { exact: true })
       .waitFor(patience)
     await show(page, '#/keys')
+    await page.getByRole('button', { name: 'New key' }).click(patience)
     expect(await page.getByRole('button', { name: 'Create key' }).isDisabled()).toBe(true)
     await show(page, `#/contract/eth/${seeded.collection}/holders`)
     await page.getByText('Holders could not be loaded. Loading resumes by itself.').waitFor(patience)
