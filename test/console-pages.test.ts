@@ -260,9 +260,9 @@ walkConsole(walk => {
     const page = await open(`/contract/sim/${walk.world.contract}`, {
       ...{ viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
     })
-    await expect.poll(() => page.locator('tbody:not(.skeleton) tr').count(), patience).toBe(25)
+    await expect.poll(() => page.locator('.transfers tbody:not(.skeleton) tr').count(), patience).toBe(25)
     const heights = (await page.evaluate(
-      "[...document.querySelectorAll('tbody:not(.skeleton) tr')].map(row => row.getBoundingClientRect().height)",
+      "[...document.querySelectorAll('.transfers tbody:not(.skeleton) tr')].map(row => row.getBoundingClientRect().height)",
     )) as number[]
     expect(heights.reduce((sum, height) => sum + height, 0)).toBeLessThanOrEqual(2_200)
     const width = () => page.evaluate('document.documentElement.scrollWidth')
