@@ -48,10 +48,7 @@ export function KeyPage({ id }: { id: string }) {
         <div class="heading">
           <h1>Key</h1>
         </div>
-        <p class="subject">
-          <a href={hrefOf(['keys'])}>Keys</a>
-          <code>{id}</code>
-        </p>
+        <Subject id={id} />
         {answered === undefined && problem === undefined && (
           <>
             <Skeleton stats={Object.values(figures)} />
@@ -59,7 +56,7 @@ export function KeyPage({ id }: { id: string }) {
           </>
         )}
         {answered === undefined && (
-          <div class="columns">
+          <div class="columns even">
             <Panel id="scopes" title="Scopes">
               {problem === undefined ? (
                 <Skeleton rows={3} />
@@ -90,13 +87,7 @@ export function KeyPage({ id }: { id: string }) {
           </div>
         )}
       </div>
-      <p class="subject soft">
-        <a href={hrefOf(['keys'])}>Keys</a>
-        <span>
-          <code>{key.id}</code>
-          <CopyButton text={key.id} what="the id" />
-        </span>
-      </p>
+      <Subject id={id} />
       {issued.value !== undefined && (
         <Secret issued={issued.value}>
           <p>
@@ -125,6 +116,18 @@ export function KeyPage({ id }: { id: string }) {
         </Panel>
       </div>
     </>
+  )
+}
+
+function Subject({ id }: { id: string }) {
+  return (
+    <p class="subject soft">
+      <a href={hrefOf(['keys'])}>Keys</a>
+      <span>
+        <code>{id}</code>
+        <CopyButton text={id} what="the id" />
+      </span>
+    </p>
   )
 }
 
