@@ -184,7 +184,7 @@ walkConsole(walk => {
     await page.getByText('bsc is not configured here', { exact: true }).waitFor(patience)
     expect(await page.getByText('not complete').count()).toBe(0)
     await page.goto(`${walk.world.url}/#/chain/bsc`)
-    await page.getByText('chains:\n  bsc: { rpc: [http://127.0.0.1:8545] }').waitFor(patience)
+    await page.getByText('chains:\n  bsc:\n    rpc: [http://127.0.0.1:8545]').waitFor(patience)
     await accept(page, 'not-configured')
     await page.goto(`${walk.world.url}/#/wallet/${seeded.silent}/nfts?chain=bsc`)
     await page.getByText('bsc is not configured here', { exact: true }).waitFor(patience)

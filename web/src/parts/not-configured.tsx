@@ -9,8 +9,8 @@ export function NotConfigured({ chain, action }: Props) {
   const network = /^solana (.*)/.exec(chain)?.[1]
   const lines =
     network === undefined
-      ? ['chains:', `  ${chain}: { rpc: [http://127.0.0.1:8545] }`]
-      : ['solana:', `  ${network}: { rpc: [http://127.0.0.1:8899] }`]
+      ? ['chains:', `  ${chain}:`, '    rpc: [http://127.0.0.1:8545]']
+      : ['solana:', `  ${network}:`, '    rpc: [http://127.0.0.1:8899]']
   return (
     <EmptyState
       title={`${chain} is not configured here`}
