@@ -76,7 +76,7 @@ export function TokenPage({ cursors, ...token }: Token & { cursors: Cursors }) {
       ) : (
         <>
           {answered === undefined && problem === undefined && (
-            <Skeleton facts={['Held by', 'Changed in block', 'Minted in block', 'Minted by', 'Transfers']} />
+            <Skeleton facts={['Held by', 'Changed in block', 'Minted in block', 'Transfers']} />
           )}
           {problem?.status === 404 && (
             <p class="note">
@@ -102,7 +102,7 @@ export function TokenPage({ cursors, ...token }: Token & { cursors: Cursors }) {
                 whole={wholeOf(token, 'transfers')}
                 hrefTo={cursor => hrefOf(['token', chain, contract, tokenId], { ...cursors, cursor })}
               >
-                {rows => <TransfersTable rows={rows} chain={chain} />}
+                {rows => <TransfersTable rows={rows} chain={chain} coming={3} />}
               </ListSection>
               {nft?.contract_type === 'ERC1155' && <TokenHolders token={token} cursors={cursors} />}
             </div>
@@ -126,7 +126,8 @@ function wholeOf({ chain, contract, tokenId }: Token, list: 'transfers' | 'owner
 }
 
 function TokenFacts({ nft, token }: { nft: Nft; token: Token }) {
-  const stats = useHoldings(token, askTokenStats).value.answered?.data
+  const { answered, problem } = useHoldings(token, askTokenStats).value
+  const stats = answered?.data
   const { owner_of, amount, minter_address: minter, block_number_minted: minted } = nft
   const isSingle = nft.contract_type !== 'ERC1155'
   return (
@@ -150,7 +151,7 @@ function TokenFacts({ nft, token }: { nft: Nft; token: Token }) {
         </Fact>
       )}
       {stats !== undefined && !isSingle && <Fact title="Holders">{countText(Number(stats.owners.current))}</Fact>}
-      {stats !== undefined && <Fact title="Transfers">{countText(Number(stats.transfers.total))}</Fact>}
+      {problem === undefined && <Fact title="Transfers">{stats && countText(Number(stats.transfers.total))}</Fact>}
     </dl>
   )
 }
