@@ -200,7 +200,7 @@ describe('keys over HTTP', () => {
     const answer = await rotate({ grace: '2h' })
     expect(answer.status).toBe(201)
     const { secret, replaces, ...key } = rotatedKey.parse(await answer.json())
-    expect(key).toEqual({ ...shown(old), id: key.id, created_at: key.created_at })
+    expect(key).toEqual({ ...shown(old), id: key.id, replaces_id: old.id, created_at: key.created_at })
     expect(replaces).toMatchObject({ id: old.id, state: 'active' })
     expect(Date.parse(replaces.expires_at!) - Date.parse(key.created_at!)).toBeCloseTo(7_200_000, -3)
     for (const each of [secret, old.secret]) expect((await send('GET', '/keys', undefined, each)).status).toBe(200)

@@ -32,7 +32,7 @@ export async function fillEveryPart(url: string): Promise<void> {
   ])
   await store.putKey({
     ...{ id: 'k', name: 'key', hash: 'ab', scopes: ['a'], createdAt: 1, expiresAt: undefined, revokedAt: 2 },
-    ...{ ratePerSecond: 1.5, quotaPerDay: 7, indexPerDay: 7, indexWaiting: 7 },
+    ...{ ratePerSecond: 1.5, quotaPerDay: 7, indexPerDay: 7, indexWaiting: 7, replaces: 'j' },
   })
   await store.addUse([{ keyId: 'k', day: '2026-01-01', operation: 'x', count: 3 }])
   await store.watchContract(seeded.chains.eth, seeded.collection, 12)

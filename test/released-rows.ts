@@ -74,7 +74,7 @@ export async function fillReleased(store: Store, { packTransfer, packActivity }:
   await fillSolana(store)
   await store.putKey({
     ...{ id: 'k', name: 'key', hash: 'ab', scopes: ['a'], createdAt: 1, expiresAt: undefined, revokedAt: 2 },
-    ...{ ratePerSecond: 1.5, quotaPerDay: 7, indexPerDay: 7, indexWaiting: undefined },
+    ...{ ratePerSecond: 1.5, quotaPerDay: 7, indexPerDay: 7, indexWaiting: undefined, replaces: undefined },
   })
   await store.addUse([{ keyId: 'k', day, operation: 'x', count: 3 }])
   await store.putLabels([

@@ -922,6 +922,7 @@ export function storeContract(
         quotaPerDay: undefined,
         indexPerDay: 7,
         indexWaiting: 3,
+        replaces: 'k0',
       }
 
       test('a key is found by its hash, replaced by it, listed and revoked once', async () => {

@@ -822,6 +822,8 @@ export interface components {
       created_at: string | null;
       expires_at: string | null;
       revoked_at: string | null;
+      /** @description The id of the key that it was made to replace. */
+      replaces_id: string | null;
       /** @description Shown only in this answer; the service keeps a hash. */
       secret: string;
     };
@@ -841,6 +843,8 @@ export interface components {
       created_at: string | null;
       expires_at: string | null;
       revoked_at: string | null;
+      /** @description The id of the key that it was made to replace. */
+      replaces_id: string | null;
     };
     KeyList: {
       keys: components["schemas"]["Key"][];
@@ -1356,6 +1360,8 @@ export interface components {
       created_at: string | null;
       expires_at: string | null;
       revoked_at: string | null;
+      /** @description The id of the key that it was made to replace. */
+      replaces_id: string | null;
       /** @description Shown only in this answer; the service keeps a hash. */
       secret: string;
       /** @description The old key, with its new end. */

@@ -53,6 +53,7 @@ export const key = z.object({
   created_at: moment.nullable(),
   expires_at: moment.nullable(),
   revoked_at: moment.nullable(),
+  replaces_id: z.string().nullable().describe('The id of the key that it was made to replace.'),
 })
 
 export const keyList = z.object({

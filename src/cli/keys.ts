@@ -172,12 +172,9 @@ const columns: readonly Column[] = [
   { title: 'CREATED', drop: 4 },
 ]
 
-/** A key that ends while a newer one of its name works was replaced by that one. */
-function stateText({ name, state, created_at, expires_at }: ShownKey, all: readonly ShownKey[], now: number): string {
+function stateText({ id, state, expires_at }: ShownKey, all: readonly ShownKey[], now: number): string {
   if (state !== 'active' || expires_at === null) return state
-  const isReplaced = all.some(
-    other => other.name === name && other.state === 'active' && other.created_at! > created_at!,
-  )
+  const isReplaced = all.some(({ replaces_id }) => replaces_id === id)
   // The larger unit alone.
   const left = durationText((Date.parse(expires_at) - now) / 1_000).split(' ')
   return `${isReplaced ? 'retires' : 'expires'} in ${left.slice(0, 2).join(' ')}`

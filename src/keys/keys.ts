@@ -14,6 +14,8 @@ export type NewKey = {
   scopes: readonly Scope[]
   /** Unix milliseconds. */
   expiresAt?: number | undefined
+  /** The id of the key that it replaces. */
+  replaces?: string | undefined
 } & Partial<KeyLimits>
 
 export type KeyLimits = Pick<KeyRecord, 'ratePerSecond' | 'quotaPerDay' | 'indexPerDay' | 'indexWaiting'>
@@ -93,8 +95,8 @@ export async function findKeys(store: KeyStore, idOrName: string): Promise<[KeyR
   const named = keys.filter(key => key.name === idOrName).sort((one, other) => other.createdAt - one.createdAt)
   const active = named.filter(key => key.revokedAt === undefined)
   const [newest, ...others] = active.length > 0 ? active : named
-  // A rotation gives the old key an end. Others that share a name by chance are told apart by their ids.
-  if (newest !== undefined && others.every(key => key.expiresAt !== undefined)) return [newest, ...others]
+  // Keys that share a name by chance are told apart by their ids.
+  if (newest !== undefined && isReplacedIn(keys, newest, others)) return [newest, ...others]
   const found = [newest, ...others].filter(key => key !== undefined)
   if (found.length === 0) {
     throw new AlmanacError('not_found', `No key has the id or name ${JSON.stringify(idOrName)}.`, {
@@ -106,14 +108,25 @@ export async function findKeys(store: KeyStore, idOrName: string): Promise<[KeyR
   })
 }
 
+/** Whether each of the others was replaced by the next, and the last of them by the newest. */
+function isReplacedIn(keys: readonly KeyRecord[], newest: KeyRecord, others: readonly KeyRecord[]): boolean {
+  const replaced = new Set<string>()
+  for (let at: KeyRecord | undefined = newest; at?.replaces !== undefined && !replaced.has(at.replaces); ) {
+    const { replaces }: KeyRecord = at
+    replaced.add(replaces!)
+    at = keys.find(({ id }) => id === replaces)
+  }
+  return others.every(({ id }) => replaced.has(id))
+}
+
 async function putKey(
   store: KeyStore,
   secret: string,
-  { name, scopes, expiresAt, ...limits }: NewKey,
+  { name, scopes, expiresAt, replaces, ...limits }: NewKey,
 ): Promise<KeyRecord> {
   const key: KeyRecord = {
     ...{ id: randomBytes(6).toString('hex'), name, hash: hashSecret(secret), scopes: [...scopes] },
-    ...{ createdAt: Date.now(), expiresAt, revokedAt: undefined, ...noLimits, ...limits },
+    ...{ createdAt: Date.now(), expiresAt, revokedAt: undefined, replaces, ...noLimits, ...limits },
   }
   await store.putKey(key)
   return key
@@ -239,6 +252,7 @@ export function showKey(key: KeyRecord, usedToday: number) {
     created_at: moment(key.createdAt),
     expires_at: moment(key.expiresAt),
     revoked_at: moment(key.revokedAt),
+    replaces_id: key.replaces ?? null,
   }
 }
 

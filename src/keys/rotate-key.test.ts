@@ -30,7 +30,7 @@ test('the successor may do the same, and both work until the grace period ends',
   const old = await issueKey(store, { ...wanted, indexPerDay: 0 })
   const nowMs = Date.now()
   const { key, secret, retired } = await rotateKey(store, old.key, { graceMs: parseGrace('24h'), nowMs })
-  expect(key).toEqual({ ...old.key, id: key.id, hash: key.hash, createdAt: key.createdAt })
+  expect(key).toEqual({ ...old.key, id: key.id, hash: key.hash, createdAt: key.createdAt, replaces: old.key.id })
   expect([key.id, key.hash]).not.toEqual([old.key.id, old.key.hash])
   expect(retired).toEqual({ ...old.key, expiresAt: nowMs + dayMs })
   const gate = await StoreGatekeeper.open(store)

@@ -31,6 +31,7 @@ export function successorOf(key: KeyRecord, nowMs: number): NewKey {
   return {
     ...{ name, scopes: scopes as readonly Scope[], ratePerSecond, quotaPerDay, indexPerDay, indexWaiting },
     expiresAt: expiresAt === undefined ? undefined : nowMs + (expiresAt - createdAt),
+    replaces: key.id,
   }
 }
 

@@ -17,6 +17,8 @@ export type KeyRecord = {
   indexPerDay: number | undefined
   /** How many of them may wait to be indexed at once. */
   indexWaiting: number | undefined
+  /** The id of the key that it was made to replace. */
+  replaces: string | undefined
 }
 
 export type KeyUse = { keyId: string; day: string; operation: string; count: number }
@@ -77,6 +79,7 @@ const cells: Readonly<Record<string, (key: KeyRecord) => string | number | null>
   quota_per_day: key => key.quotaPerDay ?? null,
   index_per_day: key => key.indexPerDay ?? null,
   index_waiting: key => key.indexWaiting ?? null,
+  replaces: key => key.replaces ?? null,
 }
 
 export const keyColumns = Object.keys(cells)
@@ -94,6 +97,7 @@ export function keyValues(key: KeyRecord): (string | number | null)[] {
 
 /** Numbers are numbers or their text. */
 export function keyOf([id, name, hash, scopes, createdAt, ...optional]: readonly unknown[]): KeyRecord {
+  const replaces = optional.pop()
   const [expiresAt, revokedAt, ratePerSecond, quotaPerDay, indexPerDay, indexWaiting] = optional.map(value =>
     value === null ? undefined : Number(value),
   )
@@ -101,6 +105,7 @@ export function keyOf([id, name, hash, scopes, createdAt, ...optional]: readonly
     ...{ id: id as string, name: name as string, hash: hash as string },
     ...{ scopes: JSON.parse(scopes as string) as string[], createdAt: Number(createdAt) },
     ...{ expiresAt, revokedAt, ratePerSecond, quotaPerDay, indexPerDay, indexWaiting },
+    replaces: (replaces as string | null) ?? undefined,
   }
 }
 

@@ -37,7 +37,7 @@ export const partColumns = {
   ],
   keys: [
     ...['id', 'name', 'hash', 'scopes', 'created_at', 'expires_at', 'revoked_at', 'rate_per_second'],
-    ...['quota_per_day', 'index_per_day', 'index_waiting'],
+    ...['quota_per_day', 'index_per_day', 'index_waiting', 'replaces'],
   ],
   key_uses: ['day', 'key_id', 'operation', 'count'],
   labels: ['address', 'chain', 'source', 'rank', 'label', 'updated_at'],

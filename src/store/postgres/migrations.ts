@@ -379,6 +379,11 @@ CREATE INDEX contract_facts_by_symbol ON contract_facts (left(lower(encode(symbo
 CREATE INDEX labels_by_label ON labels (left(lower(encode(label, 'escape') COLLATE "C"), 64));
 `
 
+// The key that a rotation replaced. Of earlier rotations it is not known.
+const replacedKeys = `
+ALTER TABLE keys ADD COLUMN replaces text;
+`
+
 /** The first step makes a store of `firstVersion` (schema.ts); each later one raises the version by one. */
 export const migrations: readonly string[] = [
   first,
@@ -390,5 +395,6 @@ export const migrations: readonly string[] = [
   readingTimes,
   rankedContracts,
   names,
+  replacedKeys,
 ]
 export const schemaVersion = versionAfter(migrations)

@@ -35,7 +35,8 @@ import { insertCold, insertHot } from './transfer-rows.ts'
 type Kind = 'int' | 'bytes' | 'text' | 'utf8' | 'uint' | 'flag' | 'float'
 
 const columnsByKind: Partial<Record<Kind, string>> = {
-  text: `value name scope evidence program amount_rule day key_id operation source scopes keys.id keys.hash reading verdict`,
+  text: `value name scope evidence program amount_rule day key_id operation source scopes keys.id keys.hash replaces
+    reading verdict`,
   bytes: `secrets.value head_hash hash address payload first last owner account mint watched_contracts.contract
     contract_facts.contract contract_marks.contract`,
   utf8: `solana_mints.name symbol metadata_name metadata_symbol label contract_facts.name`,

@@ -395,6 +395,11 @@ CREATE INDEX contract_facts_by_symbol ON contract_facts (symbol COLLATE NOCASE, 
 CREATE INDEX labels_by_label ON labels (label COLLATE NOCASE);
 `
 
+// The key that a rotation replaced. Of earlier rotations it is not known.
+const replacedKeys = `
+ALTER TABLE keys ADD COLUMN replaces TEXT;
+`
+
 /** The first step makes a store of `firstVersion` (schema.ts); each later one raises the version by one. */
 export const migrations: readonly string[] = [
   tables + views,
@@ -406,5 +411,6 @@ export const migrations: readonly string[] = [
   readingTimes,
   rankedContracts,
   names,
+  replacedKeys,
 ]
 export const schemaVersion = versionAfter(migrations)
