@@ -21,6 +21,11 @@ export function createMetrics({ ofProcess = false }: { ofProcess?: boolean } = {
       unsentBytes: gauge('almanac_http_unsent_bytes', 'Memory of answers that clients have not taken yet.'),
       lentBytes: gauge('almanac_http_lent_bytes', 'Memory in which pages are being written or sent.'),
       shed: counter('almanac_http_requests_shed_total', 'Requests refused with 503 for overload.'),
+      notServed: counter(
+        'almanac_http_not_served_total',
+        'Requests for operations of the hosted service that are not served, answered with 501.',
+        ['operation'],
+      ),
       answerBytes: counter('almanac_http_answer_bytes_total', 'Bytes of answer bodies, as sent.', ['route']),
     },
     streams: {

@@ -84,10 +84,23 @@ export class Responder {
       metrics.keys.refused.inc({ code })
     } else if (code === 'internal') {
       log.error({ err: error, request_id: request.requestId, route }, 'Request failed')
+    } else if (code === 'not_implemented') {
+      // Who moves over finds here all that is missed.
+      const { operation = route } = (error as { details?: { operation?: string } }).details ?? {}
+      metrics.http.notServed.inc({ operation })
+      this.#throttle.say(`${code} ${operation}`, repeated =>
+        log.warn(
+          { operation, request_id: request.requestId, ...(repeated > 0 && { repeated }) },
+          'Operation not served',
+        ),
+      )
     } else if (statusOf(error) >= 500) {
       // A node or store that is down fails every request alike.
       this.#throttle.say(`${route} ${code}`, repeated =>
-        log.warn({ err: error, request_id: request.requestId, route, repeated }, 'Request failed'),
+        log.warn(
+          { err: error, request_id: request.requestId, route, ...(repeated > 0 && { repeated }) },
+          'Request failed',
+        ),
       )
     }
   }

@@ -28,6 +28,8 @@ test('every operation that is not served says its name and what it needs', async
     })
   })
   await Promise.all(asked)
+  const metrics = await (await api.get('/metrics')).text()
+  for (const { id } of missing) expect(metrics).toContain(`almanac_http_not_served_total{operation="${id}"}`)
 })
 
 test('an operation whose answer is not documented says so', async () => {
