@@ -326,6 +326,30 @@ describe('what is known does not fail', () => {
     expect(report.expected.filter(({ reason }) => reason !== 'changed')).toEqual([])
   })
 
+  test('more tokens there: minted since, or burned here, and nothing where neither is so', async () => {
+    const few = [...little, '--operations', 'getNFTCollectionStats']
+    const mint = (block: number): Change => {
+      return made => {
+        made.head = 410
+        made.transfers.push({ contract: apes!, block, tokenId: 200n })
+      }
+    }
+    const tokens = ({ expected }: Report) => expected.filter(({ field }) => field === 'total_tokens')
+    const since = await compareWith(await serveThere(mint(395)), ...few)
+    expect([since.code, tokens(since.report)]).toMatchObject([0, [{ reason: 'changed' }]])
+    // Nothing was burned here.
+    const before = await compareWith(await serveThere(mint(250)), ...few)
+    expect([before.code, tokens(before.report), inWords(before.report)]).toMatchObject([
+      ...[1, []],
+      expect.arrayContaining(['getNFTCollectionStats total_tokens']),
+    ])
+    const burnt = await serveThere(made => {
+      made.transfers.push({ contract: apes!, block: 250, tokenId: 129n, from: alice!, to: zeroAddress })
+    })
+    const burned = await compareWith(equal, ...few, '--url', burnt.url, '--key', burnt.key)
+    expect(tokens(burned.report)).toMatchObject([{ reason: 'burned' }])
+  })
+
   test('what is not indexed here or there', async () => {
     const change: Change = made => {
       made.transfers = made.transfers.filter(({ block }) => block >= 100)

@@ -1,12 +1,15 @@
 // Looks up what a difference may come from: tokens, contracts and wallets that changed after the block up to which both
 // sides are compared, and rows that stand elsewhere. Each is asked for once.
+import { zeroAddress } from '../../model.ts'
 import type { Finding } from './match.ts'
 import type { Operation, Row, Subject } from './operations.ts'
 import type { Reason } from './reasons.ts'
-import type { Side, Target } from './side.ts'
+import { cursorIn, type Side, type Target } from './side.ts'
 
 /** Of one question: if the first have the same reason, so have the rest. */
 const lookedUpMax = 5
+/** How far burns are looked for: they may be anywhere in a history. */
+const burnPagesMax = 50
 
 /** What a transfer changes. */
 const moved =
@@ -34,10 +37,31 @@ export class LookUp {
       looked.push(await this.#reasonOf(finding, about))
     const [common] = looked
     const isCommon = looked.every(reason => reason === common)
-    return findings.map(finding => {
+    const explained: Finding[] = []
+    for (const finding of findings) {
       const at = open.indexOf(finding)
-      return at === -1 ? finding : { ...finding, reason: isCommon ? common : looked[at] }
-    })
+      const reason = at === -1 ? finding.reason : isCommon ? common : looked[at]
+      const isBurned = reason === undefined && finding.field === 'total_tokens' && (await this.#isBurned(finding, about))
+      explained.push({ ...finding, reason: isBurned ? 'burned' : reason })
+    }
+    return explained
+  }
+
+  /** Whether what is more there may be burned: that many tokens of the contract were, as far as is read here. */
+  async #isBurned({ here, there }: Finding, { subject }: About): Promise<boolean> {
+    const more = Number(there) - Number(here)
+    if (subject.kind !== 'contract' || !(more > 0)) return false
+    const burned = new Set<unknown>()
+    let cursor: string | undefined
+    for (let page = 0; page < burnPagesMax && burned.size < more; page++) {
+      const query = { chain: subject.chain, limit: '100', ...(cursor === undefined ? {} : { cursor }) }
+      const { status, body } = await this.#sides.here.ask({ path: `/nft/${subject.address}/transfers`, query })
+      if (status !== 200) break
+      for (const { to_address, token_id } of rowsIn(body)) if (to_address === zeroAddress) burned.add(token_id)
+      cursor = cursorIn(body)
+      if (cursor === undefined) break
+    }
+    return burned.size >= more
   }
 
   async #reasonOf(finding: Finding, { operation, subject, block }: About): Promise<Reason | undefined> {
@@ -81,9 +105,13 @@ export class LookUp {
 
   async #ask(name: 'here' | 'there', target: Target): Promise<readonly Row[]> {
     const { status, body } = await this.#sides[name].ask(target)
-    const { result } = (body ?? {}) as { result?: unknown }
-    return status === 200 && Array.isArray(result) ? result : []
+    return status === 200 ? rowsIn(body) : []
   }
+}
+
+function rowsIn(body: unknown): readonly Row[] {
+  const { result } = (body ?? {}) as { result?: unknown }
+  return Array.isArray(result) ? result : []
 }
 
 function tokenOf({ row }: Finding, subject: Subject): { chain: string; path: string } | undefined {

@@ -5,7 +5,7 @@ import type { LookUp } from './look-up.ts'
 import { type Compared, compareRuns, type Finding, type Run } from './match.ts'
 import type { Operation, Row, Subject } from './operations.ts'
 import type { ComparedChain, Question } from './sample.ts'
-import { type Answer, messageIn, type Side, type Target } from './side.ts'
+import { type Answer, cursorIn, messageIn, type Side, type Target } from './side.ts'
 
 /** How far cursors are followed. */
 const pagesMax = 2
@@ -158,22 +158,17 @@ async function collect(side: Side, { parts, isPaged }: Operation, target: Target
   if (first.status !== 200) return first
   const { record, rows } = parts(first.body)
   const collected = [...rows]
-  let cursor = cursorOf(first.body)
+  let cursor = cursorIn(first.body)
   let complete = first.complete
   for (let page = 1; isPaged && cursor !== undefined && page < pagesMax; page++) {
     const next = await side.ask({ ...target, query: { ...target.query, cursor } })
     if (next.status !== 200) break
     collected.push(...parts(next.body).rows)
     complete = complete === false ? false : next.complete
-    cursor = cursorOf(next.body)
+    cursor = cursorIn(next.body)
   }
   const run = { parts: { record, rows: collected }, isWhole: cursor === undefined, complete }
   return { ...first, run: { ...run, incompleteChains: first.incompleteChains } }
-}
-
-function cursorOf(body: unknown): string | undefined {
-  const { cursor } = (body ?? {}) as { cursor?: unknown }
-  return typeof cursor === 'string' && cursor !== '' ? cursor : undefined
 }
 
 /** Why an answer cannot be compared; `always`: nor can another one to this operation on this chain. */

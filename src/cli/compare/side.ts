@@ -210,3 +210,9 @@ export function messageIn(answer: unknown): string {
   const text = typeof said === 'string' ? said : JSON.stringify(said)
   return printable(redactText(text ?? '')).slice(0, 160)
 }
+
+/** Where the next page begins. */
+export function cursorIn(body: unknown): string | undefined {
+  const { cursor } = (body ?? {}) as { cursor?: unknown }
+  return typeof cursor === 'string' && cursor !== '' ? cursor : undefined
+}
