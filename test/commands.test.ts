@@ -256,6 +256,9 @@ describe('plan', () => {
       /^CHAIN +STORE +CALLS +BYTES +TIME +DISK +TRANSFERS ALONE\nEthereum +one machine, file +46,000,000 /,
     )
     expect(stdout).toContain('\nAssumed: full mode, ')
+    const narrow = await place.beginOnTerminal(['plan', '--model'], { NO_COLOR: '1' }, 60).ended()
+    for (const line of narrow.stdout.split('\r\n')) expect(line.length, line).toBeLessThanOrEqual(60)
+    expect(narrow.stdout).toMatch(/^Ethereum +one machine.* h +[\d.]+ [GT]B/m)
     const { model } = JSON.parse((await place.runHere(['plan', '--model', '--json'])).stdout)
     expect(model).toHaveLength(9)
     for (const { bytes, seconds, disk_bytes, transfers_disk_bytes } of model) {

@@ -273,7 +273,7 @@ describe('init', () => {
       run.child.stdin.write(`${text}\n`)
     }
     await run.until(() => run.stdout.includes('EVM chains'), 'the first question')
-    expect(run.stdout).toContain('base, optimism, linea')
+    expect(run.stdout).toMatch(/base, optimism,\s+linea/)
     expect(run.stdout).not.toMatch(/goerli|mumbai|holesky/)
     await answer('EVM chains', 'sim')
     await answer('JSON-RPC endpoints', 'nonsense')
@@ -293,19 +293,24 @@ describe('init', () => {
   })
 
   test('on a terminal a name that looks mistyped is asked about', async () => {
-    const run = place.beginOnTerminal(['init'])
+    const run = place.beginOnTerminal(['init'], {}, 60)
     for (const [question, text] of [
       ['EVM chains', 'etherem,etth'],
-      ['etherem is not a known chain. Did you mean eth? [yes]', 'no'],
+      ['etherem is not a known chain. Did you mean eth? [yes]', 'perhaps'],
+      ['"perhaps" is neither yes nor no.', 'no'],
       ['etherem: JSON-RPC endpoints', ''],
       ['etherem: WebSocket endpoint', ''],
       ['etherem: index everything', 'full'],
-      ['etth is not a known chain. Did you mean eth? [yes]', ''],
+      ['etth is not a known chain. Did you mean eth? [yes]', 'eth'],
       ['eth: JSON-RPC endpoints', ''],
     ] as const) {
       await run.until(() => run.stdout.includes(question), question)
       run.child.stdin.write(`${text}\n`)
     }
     await run.kill()
+    // A narrow terminal breaks what is said between words.
+    const begun = run.stdout.slice(0, run.stdout.indexOf('EVM chains')).split('\r\n')
+    expect(begun.length).toBeGreaterThan(4)
+    for (const line of begun) expect(line.length, line).toBeLessThanOrEqual(60)
   })
 })

@@ -20,7 +20,7 @@ import { addConfigOptions, loadConfigFor } from './options.ts'
 import { announceSandbox, sandboxHere, urlHere } from './running-server.ts'
 import { Steps } from './screen/steps.ts'
 import type { Listening, start } from './service/service.ts'
-import { isForPeople, printEnd, stderrColours, wrapped } from './terminal.ts'
+import { fitted, isForPeople, printEnd, stderrColours, wrapped } from './terminal.ts'
 
 type Start = typeof start
 
@@ -60,9 +60,9 @@ export async function demo(load: (file: string) => LoadedConfig, options: DemoOp
     await requirePort(config.listen)
     // Elsewhere stderr is the log: programs read it, and text between its lines would stop them.
     const output = isForPeople(config) && process.stderr.isTTY ? process.stderr : process.stdout
-    const say = (text: string): void => void output.write(`${text}\n`)
+    const say = (text: string): void => void output.write(`${fitted(text, { output })}\n`)
     const title = 'Almanac sandbox: starting local chains. Nothing leaves this machine.'
-    for (const line of wrapped(title, { width: output.columns || 80 })) say(line)
+    say(title)
     const { sandbox, start } = await startWithSteps({ seed, directory, output })
     try {
       for (const reason of sandbox.missing) say(`Missing: ${reason}`)

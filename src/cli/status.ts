@@ -18,6 +18,7 @@ import {
   countOf,
   countText,
   durationText,
+  fitted,
   fittedTable,
   paint,
   percentText,
@@ -27,7 +28,6 @@ import {
   printNote,
   rateText,
   whileWaiting,
-  wrapped,
 } from './terminal.ts'
 
 const answerTimeoutMs = 10_000
@@ -211,13 +211,11 @@ function describeStatus(status: z.output<typeof statusAnswer>): string {
     ...Object.entries(status.solana).map(([name, network]) => solanaRow(`solana ${name}`, network)),
   ]
   if (rows.length === 0) return `${heading}\nNothing is indexed.`
-  return [paint.bold(heading), fittedTable(columns, rows), ...remarks(status).flatMap(fitted)].join('\n')
+  return [paint.bold(heading), fittedTable(columns, rows), ...remarks(status).map(inRoom)].join('\n')
 }
 
-/** A terminal would break a remark within a word. */
-function fitted(remark: string): string[] {
-  if (!process.stdout.isTTY) return [remark]
-  return wrapped(remark, { width: process.stdout.columns || 80, indent: '  ' })
+function inRoom(remark: string): string {
+  return fitted(remark, { output: process.stdout, indent: '  ' })
 }
 
 /** An old head and an endpoint that fails are remarked on below, whatever is left out. */

@@ -5,6 +5,7 @@ import {
   countOf,
   countText,
   durationText,
+  fitted,
   fittedTable,
   percentText,
   rateText,
@@ -52,6 +53,18 @@ test('texts are broken between words, and a word that is longer stays whole', ()
     '  a chain',
   ])
   expect(wrapped('a 0123456789 b', { width: 4 })).toEqual(['a', '0123456789', 'b'])
+})
+
+test('a note is broken between words on a terminal alone, below where it begins, and never within a command', () => {
+  const text =
+    'Error: The port of this machine is used.\nTry:   stop what uses it, or choose: almanac start --listen :81'
+  const on = (columns: number, isTTY = true) => fitted(text, { output: { isTTY, columns } as NodeJS.WriteStream })
+  expect([on(120), on(30, false)]).toEqual([text, text])
+  expect(on(36).split('\n')).toEqual([
+    ...['Error: The port of this machine is', '       used.', 'Try:   stop what uses it, or choose:'],
+    '       almanac start --listen :81',
+  ])
+  expect(on(20).split('\n').at(-1)).toBe('       almanac start --listen :81')
 })
 
 test('a bar is full only when everything is done, also without Unicode', () => {

@@ -24,7 +24,7 @@ export function printJson(value: unknown): void {
 }
 
 export function printNote(text: string): void {
-  process.stderr.write(`${text}\n`)
+  process.stderr.write(`${fitted(text)}\n`)
 }
 
 /** The last word of a service to the person who stopped it. */
@@ -147,12 +147,35 @@ const eraseLine = '\r\u001b[K'
 
 type Wrapping = { width: number; first?: string; indent?: string }
 
+const unbroken = '\u00a0'
+/** Up to where the sentence goes on. */
+const commands = /\b(?:npx almanac|almanac|npm start|npm install|curl) (?:[^,;]|,(?=\S))*/g
+
+/** Keeps the commands in a text in one piece each, for people who copy them. */
+function withWholeCommands(text: string): string {
+  return text.replaceAll(commands, command => command.replaceAll(' ', unbroken))
+}
+
+type Fitting = { output?: Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>; indent?: string }
+
+/** Breaks the lines of a text between words where a terminal would break them within one. A pipe gets them as is. */
+export function fitted(text: string, { output = process.stderr, indent }: Fitting = {}): string {
+  const width = output.isTTY ? output.columns || 80 : Number.POSITIVE_INFINITY
+  const lines = text.split('\n').flatMap(line => {
+    if (line.length <= width) return [line]
+    const [first] = /^\s*(?:(?:Error|Try): +)?/.exec(line)!
+    const rest = withWholeCommands(line.slice(first.length))
+    return wrapped(rest, { width, first, indent: indent ?? ' '.repeat(first.length) })
+  })
+  return lines.join('\n')
+}
+
 /** Breaks a text between words into lines of a width; a word that is longer stays whole. */
 export function wrapped(text: string, { width, first = '', indent = '' }: Wrapping): string[] {
   const lines: string[] = []
   let line = first
   let isEmpty = true
-  for (const word of text.split(/\s+/)) {
+  for (const word of text.split(/[^\S\u00a0]+/)) {
     if (!isEmpty && line.length + 1 + word.length > width) {
       lines.push(line)
       line = indent
@@ -161,7 +184,7 @@ export function wrapped(text: string, { width, first = '', indent = '' }: Wrappi
     line += isEmpty ? word : ` ${word}`
     isEmpty = false
   }
-  return [...lines, line]
+  return [...lines, line].map(each => each.replaceAll(unbroken, ' '))
 }
 
 type BarOptions = { width?: number; unicode?: boolean }

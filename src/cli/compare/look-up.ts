@@ -41,7 +41,8 @@ export class LookUp {
     for (const finding of findings) {
       const at = open.indexOf(finding)
       const reason = at === -1 ? finding.reason : isCommon ? common : looked[at]
-      const isBurned = reason === undefined && finding.field === 'total_tokens' && (await this.#isBurned(finding, about))
+      const isBurned =
+        reason === undefined && finding.field === 'total_tokens' && (await this.#isBurned(finding, about))
       explained.push({ ...finding, reason: isBurned ? 'burned' : reason })
     }
     return explained

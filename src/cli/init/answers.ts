@@ -5,7 +5,7 @@ import { AlmanacError, describeError } from '../../errors.ts'
 import { type Address, type SolanaNetwork, solanaNetworks } from '../../model.ts'
 import { redactMistyped } from '../../redact.ts'
 import { parseContracts } from '../options.ts'
-import { printNote } from '../terminal.ts'
+import { fitted, printNote } from '../terminal.ts'
 
 type IndexMode = 'full' | 'on-demand'
 
@@ -132,7 +132,11 @@ export class Questions {
   /** Asks again until `read` accepts the answer; an empty answer is `otherwise`. */
   async ask<Value>(question: string, otherwise: string, read: (text: string) => Value): Promise<Value> {
     for (;;) {
-      const text = (await this.#terminal.question(`${question}${otherwise === '' ? '' : ` [${otherwise}]`}: `)).trim()
+      const whole = fitted(`${question}${otherwise === '' ? '' : ` [${otherwise}]`}: `)
+      // The terminal draws what it asks again and again: one line of it.
+      const lastLine = whole.lastIndexOf('\n') + 1
+      process.stderr.write(whole.slice(0, lastLine))
+      const text = (await this.#terminal.question(whole.slice(lastLine))).trim()
       try {
         return read(text === '' ? otherwise : text)
       } catch (error) {
@@ -142,8 +146,13 @@ export class Questions {
     }
   }
 
-  confirm(question: string, otherwise: boolean): Promise<boolean> {
-    return this.ask(question, otherwise ? 'yes' : 'no', text => /^y(es)?$/i.test(text))
+  /** `suggested` is what the question asks about: whoever answers with it means yes. */
+  confirm(question: string, otherwise: boolean, suggested?: string): Promise<boolean> {
+    return this.ask(question, otherwise ? 'yes' : 'no', text => {
+      if (/^y(es)?$/i.test(text) || text.toLowerCase() === suggested) return true
+      if (/^no?$/i.test(text)) return false
+      throw new AlmanacError('bad_request', `${JSON.stringify(text)} is neither yes nor no.`)
+    })
   }
 }
 
@@ -183,7 +192,8 @@ export async function askForAnswers(questions: Questions, flags: InitFlags): Pro
   for (const given of names) {
     const meant = chainMeant(given)
     const isMeant =
-      meant !== undefined && (await questions.confirm(`${given} is not a known chain. Did you mean ${meant}?`, true))
+      meant !== undefined &&
+      (await questions.confirm(`${given} is not a known chain. Did you mean ${meant}?`, true, meant))
     chains.push(await askChain(questions, isMeant ? meant : given, flags))
   }
   const solana: SolanaAnswers[] = []

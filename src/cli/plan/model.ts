@@ -1,6 +1,6 @@
 // What whole chains take, from their size and the measured costs: a model to choose machines by, without a node. Pure.
 
-import { bytesText, countText, table } from '../terminal.ts'
+import { bytesText, type Column, countText, fitted, fittedTable } from '../terminal.ts'
 import {
   callsPerBlock,
   type EngineCosts,
@@ -72,14 +72,20 @@ function filesOf(size: (typeof chains)['Ethereum'], costs: EngineCosts): NonNull
   return { bytes: json * fromFiles.bytesOfJson, seconds, senders_seconds: seconds + recovering }
 }
 
-const headings = ['CHAIN', 'STORE', 'CALLS', 'BYTES', 'TIME', 'DISK', 'TRANSFERS ALONE']
+const columns: readonly Column[] = [
+  ...[{ title: 'CHAIN' }, { title: 'STORE' }, { title: 'CALLS', drop: 2 }, { title: 'BYTES', drop: 3 }],
+  ...[{ title: 'TIME' }, { title: 'DISK' }, { title: 'TRANSFERS ALONE', drop: 4 }],
+]
 
 function cellsOf({ chain, store, calls, bytes, seconds, ...disk }: Modelled): string[] {
   const sizes = [disk.disk_bytes, disk.transfers_disk_bytes].map(bytesText)
   return [chain, store, countText(calls), bytesText(bytes), hoursText(seconds), ...sizes]
 }
 
-const filesHeadings = ['CHAIN FROM FILES', 'STORE', 'BYTES', 'TRANSFERS', 'SENDERS', 'DISK', 'TRANSFERS ALONE']
+const filesColumns: readonly Column[] = [
+  ...[{ title: 'CHAIN FROM FILES' }, { title: 'STORE' }, { title: 'BYTES', drop: 2 }],
+  ...[{ title: 'TRANSFERS', drop: 3 }, { title: 'SENDERS' }, { title: 'DISK' }, { title: 'TRANSFERS ALONE', drop: 4 }],
+]
 
 /** Of those whose history comes in files. */
 function filesCells({ chain, store, files, ...disk }: Modelled): string[][] {
@@ -97,9 +103,8 @@ const assumption =
 
 export function modelText(): string {
   const rows = modelledChains()
-  return [table(headings, rows.map(cellsOf)), '', table(filesHeadings, rows.flatMap(filesCells)), '', assumption].join(
-    '\n',
-  )
+  const tables = [fittedTable(columns, rows.map(cellsOf)), fittedTable(filesColumns, rows.flatMap(filesCells))]
+  return [...tables, fitted(assumption, { output: process.stdout })].join('\n\n')
 }
 
 /** For docs/scale.md. */

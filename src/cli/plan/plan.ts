@@ -5,7 +5,7 @@ import type { LoadedConfig } from '../../config/load.ts'
 import { AlmanacError } from '../../errors.ts'
 import { commandLine, interruption } from '../current-process.ts'
 import { chooseChain, wholeNumber, withConfig } from '../options.ts'
-import { bytesText, countText, ProgressLine, printData, printJson } from '../terminal.ts'
+import { bytesText, countText, fitted, ProgressLine, printData, printJson } from '../terminal.ts'
 import { planChain } from './chain-plan.ts'
 import { type EngineCosts, engineCosts, fromFiles, sendersPerSecond } from './measured-costs.ts'
 import { modelledChains, modelText } from './model.ts'
@@ -98,8 +98,12 @@ export async function plan(loaded: LoadedConfig, flags: PlanFlags): Promise<void
   if (flags.json) printJson({ ...shown(plans, spent), assumptions })
   else {
     const room = roomLines(totalOf(plans).disk_bytes, loaded.config.limits.storeBytesMax)
-    printData([described(plans, room, spent), ...assumptions.map(line => `Assumed: ${line}.`)].join('\n'))
+    printData([described(plans, room, spent), ...assumptions.map(assumedLine)].join('\n'))
   }
+}
+
+function assumedLine(text: string): string {
+  return fitted(`Assumed: ${text}.`, { output: process.stdout })
 }
 
 function roomLines(needed: number, bytesMax: number | undefined): string[] {

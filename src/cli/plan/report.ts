@@ -1,7 +1,16 @@
 // Shows a plan: as JSON, and as a table with what to know of it. It works nothing out but sums.
 import { blockCount } from '../../coverage.ts'
 import type { Interval, SourceStatus } from '../../model.ts'
-import { bytesText, type Column, countOf, countText, durationText, fittedTable, printable } from '../terminal.ts'
+import {
+  bytesText,
+  type Column,
+  countOf,
+  countText,
+  durationText,
+  fitted,
+  fittedTable,
+  printable,
+} from '../terminal.ts'
 import type { Work } from './work.ts'
 
 export type ChainPlan = {
@@ -106,9 +115,7 @@ export function described(plans: readonly ChainPlan[], room: readonly string[], 
     : plans.some(({ notFinal }) => notFinal > 0)
       ? 'No block is final yet: there is no history to estimate.'
       : 'No contract is configured: nothing is indexed until one is requested.'
-  return [
-    areEmpty ? nothing : fittedTable(columns, [...rows, total]),
-    '',
+  const notes = [
     ...plans.flatMap(sourceLines),
     ...plans.flatMap(viewsLines),
     ...plans.flatMap(notFinalLine),
@@ -116,6 +123,11 @@ export function described(plans: readonly ChainPlan[], room: readonly string[], 
     ...limits.map(({ chain, limitedBy }) => `${chain}: the time is set by chains.${chain}.${limitedBy}.`),
     ...room,
     `Sampling took ${countOf(spent.calls, 'call')}, ${bytesText(spent.bytes)} and ${durationText(spent.seconds)}.`,
+  ]
+  return [
+    areEmpty ? nothing : fittedTable(columns, [...rows, total]),
+    '',
+    ...notes.map(note => fitted(note, { output: process.stdout })),
   ].join('\n')
 }
 
