@@ -1,5 +1,7 @@
 // `almanac init` against simulated nodes: what it finds out about endpoints, what it writes, and what it never shows or overwrites.
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { defineChain } from '../src/chains.ts'
@@ -207,6 +209,19 @@ describe('init', () => {
     expect(code).toBe(75)
     expect(stderr).toContain('Try:   check that the node runs and can be reached.')
     expect(stderr).not.toContain(secret)
+  })
+
+  test.each([
+    [405, ''],
+    [404, 'no such page'],
+    [200, '<!doctype html><html></html>'],
+  ])('a web service that answers %i is not called a node', async (status, body) => {
+    const server = createServer((_, outgoing) => outgoing.writeHead(status).end(body))
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const { stderr } = await place.run(['init', '--yes', '--chain', `eth=http://127.0.0.1:${port}`])
+    server.close()
+    expect(stderr).toContain('Try:   this is not a JSON-RPC node: check the URL and its path.')
   })
 
   test('a file that is there is left alone, or kept beside the new one when told', async () => {

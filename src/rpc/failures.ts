@@ -79,7 +79,8 @@ export type FailureContext = {
 
 export function rpcError(failure: RpcFailure, { chain, said, retryAfterMs, rule }: FailureContext): AlmanacError {
   const { endpoint, method, kind } = failure
-  const { code, retryable, hint, retryAfterMs: laterMs }: FailureRule = { ...rules[kind], ...rule }
+  const { code, retryable, hint: usual, retryAfterMs: laterMs }: FailureRule = { ...rules[kind], ...rule }
+  const hint = isOfWebsite(failure, said) ? 'this is not a JSON-RPC node: check the URL and its path.' : usual
   const isOther = kind === 'wrong-chain'
   const message =
     kind === 'no-endpoint'
@@ -94,6 +95,12 @@ export function rpcError(failure: RpcFailure, { chain, said, retryAfterMs, rule 
     ...(hint === undefined ? {} : { hint }),
     ...(comeBackMs === undefined ? {} : { retryAfterMs: comeBackMs }),
   })
+}
+
+/** Nodes answer a question with JSON, whatever its path. */
+function isOfWebsite({ kind, status, rpcCode }: RpcFailure, said: string): boolean {
+  if (kind === 'refused') return rpcCode === undefined && (status === 404 || status === 405)
+  return kind === 'invalid-answer' && said.includes('an HTML page')
 }
 
 function howOf({ method, kind, status }: RpcFailure): string {
