@@ -463,7 +463,11 @@ describe('start', () => {
     const second = await almanac(['start', '--listen', host, '--store', 'file:other.db'])
     expect(second.code).toBe(1)
     expect(second.stderr).toContain(`Error: Cannot listen on ${host}`)
-    expect(second.stderr).toMatch(/\nTry: {3}stop the process that uses the port, or set listen to another one\.\n$/)
+    const next = `127.0.0.1:${Number(new URL(`http://${host}`).port) + 1}`
+    const hint = `\nTry:   stop what uses it, or choose another port: almanac start --listen ${next}\n`
+    expect(second.stderr.slice(-hint.length)).toBe(hint)
+    // Nothing was created for nothing.
+    expect(existsSync(join(directory, 'other.db'))).toBe(false)
     const third = start(['--store', 'file:other.db'])
     await third.url()
   })

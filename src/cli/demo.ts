@@ -8,19 +8,19 @@ import { Command } from 'commander'
 import pc from 'picocolors'
 import { stringify } from 'yaml'
 import { operatorSource } from '../annotate/shown-facts.ts'
-import { requireFreePort } from '../api/serve.ts'
 import type { LoadedConfig } from '../config/load.ts'
-import { parseListen } from '../config/settings.ts'
 import { AlmanacError } from '../errors.ts'
 import type { Address, ChainId } from '../model.ts'
 import type { Label, Mark } from '../store/annotation-store.ts'
 import { openStore } from '../store/open.ts'
-import { commandLine, exitCodes, startLine } from './current-process.ts'
+import { commandLine, exitCodes } from './current-process.ts'
 import { addConfigOptions, loadConfigFor } from './options.ts'
 import { announceSandbox, sandboxHere, urlHere } from './running-server.ts'
+import { bannerText } from './screen/banner.ts'
 import { Steps } from './screen/steps.ts'
+import { requirePlace } from './service/listen-place.ts'
 import type { Listening, start } from './service/service.ts'
-import { fitted, isForPeople, printEnd, stderrColours, wrapped } from './terminal.ts'
+import { fitted, isForPeople, printEnd, stderrColours } from './terminal.ts'
 
 type Start = typeof start
 
@@ -65,8 +65,8 @@ export async function demo(load: (file: string) => LoadedConfig, options: DemoOp
     say(title)
     const { sandbox, start } = await startWithSteps({ seed, directory, output })
     try {
-      for (const reason of sandbox.missing) say(`Missing: ${reason}`)
       if (sandbox.chains.length === 0 && sandbox.solana === undefined) {
+        for (const reason of sandbox.missing) say(`Missing: ${reason}`)
         throw new AlmanacError('not_configured', 'The sandbox could not start any local chain.', {
           hint: `configure your own nodes: ${commandLine} init.`,
         })
@@ -89,7 +89,7 @@ async function startWithSteps({ seed, directory, output }: StepsParts): Promise<
   const steps = new Steps({ output, paint: { ready, late, soft } })
   // The chains end with this process; what is left is the directory, and a terminal without a cursor.
   const stop = (): never => {
-    steps.close()
+    steps.close({ isStopped: true })
     rmSync(directory, { recursive: true, force: true })
     process.exit(exitCodes.interrupted)
   }
@@ -114,16 +114,9 @@ async function startWithSteps({ seed, directory, output }: StepsParts): Promise<
 
 /** Building the sandbox takes a while: a port in use is told before. */
 async function requirePort(listen: string): Promise<void> {
-  try {
-    await requireFreePort(parseListen(listen)!)
-  } catch (error) {
-    if (!(error instanceof AlmanacError)) throw error
-    const running = sandboxHere()
-    const isOwn = running?.url === urlHere(listen)
-    const first = isOwn ? `open the sandbox that runs there, ${consoleAt(running)},` : 'stop what uses it,'
-    const hint = `${first} or choose another port: ${startLine} --listen 127.0.0.1:8081`
-    throw new AlmanacError(error.code, error.message, { cause: error.cause, hint })
-  }
+  const running = sandboxHere()
+  const isOwn = running?.url === urlHere(listen)
+  await requirePlace(listen, isOwn ? `open the sandbox that runs there, ${consoleAt(running)},` : undefined)
 }
 
 /** A package of its own, so that a production install has no blockchain node in it. */
@@ -208,28 +201,15 @@ export function guide({ chains, wallets, solana, missing }: Sandbox, place: Plac
         ? `/account/${network}/${solana.wallets[0]}/portfolio`
         : `/api/v2/wallets/${wallets[0]}/chains`
   const networks = [...chains.map(({ name }) => name), ...(solana === undefined ? [] : [`solana ${network}`])]
-  const paragraphs = [
-    `This is a sandbox: ${networks.join(', ')} here are local chains with generated collections, wallets and traffic, and an occasional reorg. The store is ${join(directory, 'almanac.db')}, which is deleted at the end.`,
-    ...missing.map(reason => `Missing: ${reason}`),
-  ]
-  const indent = '  '
-  const { bold, cyan } = pc.createColors(colours)
-  // A line that is meant to be copied stays whole, and has nothing before it.
-  return [
-    '',
-    ...paragraphs.flatMap(text => wrapped(text, { width: width - 1, first: indent, indent })),
-    '',
-    `${indent}${bold('Console:')}  ${cyan(consoleAt({ url, key }))}`,
-    `${indent}${bold('Key:')}      ${key}`,
-    '',
-    `${indent}${bold('Try:')}      paste this into another terminal`,
-    '',
-    `curl -s -H 'X-API-Key: ${key}' '${url}${path}'`,
-    '',
-    `${indent}${bold('Next:')}     your own chains, with ${commandLine} init`,
-    '',
-    '',
-  ].join('\n')
+  const are = networks.length === 1 ? 'is a local chain' : 'are local chains'
+  return bannerText({
+    ...{ width, colours, consoleUrl: consoleAt({ url, key }), trial: { key, url: url + path } },
+    paragraphs: [
+      `This is a sandbox: ${networks.join(', ')} here ${are} with generated collections, wallets and traffic, and an occasional reorg. The store is ${join(directory, 'almanac.db')}, which is deleted at the end.`,
+      ...missing.map(reason => `Missing: ${reason}`),
+    ],
+    next: `your own chains, with ${commandLine} init`,
+  })
 }
 
 const names = ['Sandbox: deployer', 'Ada', 'Ben', 'Cleo', 'Dora', 'Emil']

@@ -152,7 +152,7 @@ const unbroken = '\u00a0'
 const commands = /\b(?:npx almanac|almanac|npm start|npm install|curl) (?:[^,;]|,(?=\S))*/g
 
 /** Keeps the commands in a text in one piece each, for people who copy them. */
-function withWholeCommands(text: string): string {
+export function withWholeCommands(text: string): string {
   return text.replaceAll(commands, command => command.replaceAll(' ', unbroken))
 }
 

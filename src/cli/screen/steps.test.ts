@@ -33,6 +33,14 @@ test('on a terminal each part says what it does, and one line stays', () => {
   ascii.steps.close()
 })
 
+test('what is stopped while it starts does not look ready', () => {
+  const { steps, terminal } = onTerminal(80)
+  steps.take('service', 'ready')
+  steps.close({ isStopped: true })
+  expect(terminal.shown).toEqual(['Stopped. Nothing is left running.', ''])
+  expect(terminal.isCursorShown).toBe(true)
+})
+
 test('the spinner turns, and a late start says so, also where the terminal is narrow', () => {
   const { steps, terminal } = onTerminal(60)
   steps.take('eth', 'starting the node')

@@ -48,12 +48,13 @@ export class Steps {
     else if (isReady) this.#say(`${part} ready after ${this.#seconds} s`)
   }
 
-  /** Leaves one line of what is ready. */
-  close(): void {
+  /** Leaves one line of what is ready, or of the end. */
+  close({ isStopped = false } = {}): void {
     clearInterval(this.#timer)
     const ready = [...this.#parts].filter(([, { readyMs }]) => readyMs !== undefined).map(([part]) => part)
     this.#screen?.close()
-    if (this.#screen !== undefined && ready.length > 0)
+    if (isStopped) this.#output.write('Stopped. Nothing is left running.\n')
+    else if (this.#screen !== undefined && ready.length > 0)
       this.#output.write(`${this.#signs.ready} ${ready.join(', ')} ready after ${this.#seconds} s\n`)
   }
 

@@ -47,7 +47,8 @@ export class ServiceScreen {
         ? {}
         : { keys: `Press ${this.#consoleUrl === undefined ? '' : 'o to open the console, '}q to quit.` }
     const upSeconds = (performance.now() - this.#startedMs) / 1_000
-    return width => serviceRows(report, { width, served, upSeconds, ...keys })
+    // Apart from the log above it.
+    return width => ['', ...serviceRows(report, { width, served, upSeconds, ...keys })]
   }
 
   close(): void {

@@ -30,14 +30,16 @@ import { findProblems } from '../../query/problems.ts'
 import { redactStore } from '../../redact.ts'
 import { displayAmount } from '../../solana/amounts.ts'
 import type { KeyStore } from '../../store/key-store.ts'
-import { openReplica, openStore } from '../../store/open.ts'
+import { openReplica, openStore, storeFile } from '../../store/open.ts'
 import type { StoreRoom } from '../../store/room.ts'
 import type { Store } from '../../store/store.ts'
 import { showProgress } from '../chain-progress.ts'
 import { commandLine, exitOnUncaught, firstSignal, packageVersion } from '../current-process.ts'
 import { transactionAsker } from '../open-chain.ts'
 import { announceServer, urlHere } from '../running-server.ts'
-import { isForPeople, printNote, stderrColours, wrapped } from '../terminal.ts'
+import { bannerText } from '../screen/banner.ts'
+import { isForPeople, stderrColours } from '../terminal.ts'
+import { namingPort, requirePlace } from './listen-place.ts'
 import { onHangup, Reloader } from './reload.ts'
 import { ServiceScreen } from './service-screen.ts'
 import { type Indexers, startIndexers, watchRoom } from './start-indexers.ts'
@@ -92,6 +94,8 @@ export async function start(loaded: LoadedConfig, { only, key, load, whenListeni
       log.info({ seconds: Math.round(performance.now() - stoppingAtMs) / 1_000 }, 'Shutdown complete')
   })
 
+  // Before anything is created.
+  if (only !== 'index' && !existsSync(storeFile(config.store) ?? '/')) await requirePlace(config.listen)
   const metrics = createMetrics({ ofProcess: true })
   const { store, room, indexers } =
     only === 'api'
@@ -116,10 +120,14 @@ export async function start(loaded: LoadedConfig, { only, key, load, whenListeni
     // Other users of the machine may see how the browser is called: only a public key goes with it.
     const fragment = key === undefined ? '' : `#key=${encodeURIComponent(key)}`
     shown?.show({ metrics, indexers }, consoleUrl && `${consoleUrl}${fragment}`)
-    await provideFirstKey(store, log, { file: loaded.file, consoleUrl })
+    const secret = await provideFirstKey(store, log, loaded.file)
     // `whenListening` prints the address of the console itself.
-    if (consoleUrl !== undefined && whenListening === undefined)
-      log.info({ url: consoleUrl, scope: 'ops' }, 'Console available to keys with this scope')
+    if (whenListening === undefined) {
+      const isSeen = isForPeople(config) && process.stderr.isTTY === true
+      if (isSeen || secret !== undefined) showBanner({ loaded, url, consoleUrl, secret })
+      if (consoleUrl !== undefined)
+        log[isSeen ? 'debug' : 'info']({ url: consoleUrl, scope: 'ops' }, 'Console available to keys with this scope')
+    }
     const say = write ?? ((text: string) => process.stderr.write(text))
     const listening = { url, log, say, status: indexers.status }
     whenListening?.(listening).catch(error => log.warn({ err: error }, 'Post-start step failed'))
@@ -230,7 +238,9 @@ async function serve({ loaded, store, indexers, log, metrics, opened, ...parts }
   // Before the servers: an open stream would keep them waiting.
   opened.defer(() => live.close())
   for (const place of [config.listen, config.solanaListen]) {
-    if (place !== undefined) servers.push(await serveApp(app, { ...limits, ...parseListen(place)! }))
+    if (place === undefined) continue
+    const listening = serveApp(app, { ...limits, ...parseListen(place)! })
+    servers.push(await (place === config.listen ? namingPort(place, listening) : listening))
   }
   return servers
 }
@@ -271,34 +281,43 @@ export async function reportAdministrators(store: KeyStore, log: Log): Promise<v
 }
 
 /**
- * Creates a key for an empty store, where a person sees it. Elsewhere stderr is kept and shipped as the log, where no
- * secret belongs: that says how to create one. Call it once the service listens: no later start shows the key again.
+ * Creates a key for an empty store, where a person will see it, and returns its secret. Elsewhere stderr is kept and
+ * shipped as the log, where no secret belongs: that says how to create one. Call it once the service listens: no later
+ * start shows the key again.
  */
 export async function provideFirstKey(
   store: KeyStore,
   log: Log,
-  { file, consoleUrl }: { file: string | undefined; consoleUrl: string | undefined },
-): Promise<void> {
-  if ((await store.keys()).length > 0) return
+  file: string | undefined,
+): Promise<string | undefined> {
+  if ((await store.keys()).length > 0) return undefined
   if (!process.stderr.isTTY) {
     const config = file === undefined || resolve(file) === resolve('almanac.yaml') ? '' : ` --config ${file}`
     const command = `${commandLine} keys create --name admin --scopes all${config}`
     const hint = `set ALMANAC_KEY and start again, or create one beside the store: ${command}`
     log.warn({ hint }, 'Keys missing; every request is refused')
-    return
+    return undefined
   }
-  const { secret } = await issueKey(store, { name: 'first', scopes })
-  const indent = '  '
-  const broken = (text: string) => wrapped(text, { width: (process.stderr.columns || 80) - 1, first: indent, indent })
-  const lines = [
-    ...['', ...broken('The store is new, so a key with every scope was created. It is not shown again:'), ''],
-    ...[`      ${secret}`, ''],
-    ...(consoleUrl === undefined ? [] : [`  Console:  ${consoleUrl}#key=${encodeURIComponent(secret)}`, '']),
-    ...broken(
-      `Send it as the header X-API-Key; the console asks for it too. More keys: ${commandLine} keys create --help`,
-    ),
-  ]
-  printNote(`${lines.join('\n')}\n`)
+  return (await issueKey(store, { name: 'first', scopes })).secret
+}
+
+type BannerParts = { loaded: LoadedConfig; url: string; consoleUrl: string | undefined; secret: string | undefined }
+
+/** Where a person looks: what the sandbox shows too. A key is shown by the start that created it alone. */
+function showBanner({ loaded, url, consoleUrl, secret }: BannerParts): void {
+  const contracts = Object.entries(loaded.config.chains).flatMap(([name, chain]) =>
+    chain.contracts.map(contract => `/api/v2/nft/${contract}/transfers?chain=${name}&limit=2`),
+  )
+  const isNew = secret !== undefined
+  const fragment = isNew ? `#key=${encodeURIComponent(secret)}` : ''
+  const text = bannerText({
+    paragraphs: isNew ? ['The store is new, so a key with every scope was created. It is not shown again.'] : [],
+    consoleUrl: consoleUrl && `${consoleUrl}${fragment}`,
+    trial: isNew ? { key: secret, url: `${url}${contracts[0] ?? '/status'}` } : undefined,
+    next: isNew ? `more keys, with ${commandLine} keys create --help` : undefined,
+    ...{ width: process.stderr.columns || 80, colours: stderrColours },
+  })
+  process.stderr.write(text)
 }
 
 /** The built console: beside the built program, or in a checkout where `web/build.ts` puts it. */

@@ -1,0 +1,41 @@
+// What a person is told once the service listens: where the console is, the key, and a line to paste. Pure.
+import pc from 'picocolors'
+import { withWholeCommands, wrapped } from '../terminal.ts'
+
+export type Banner = {
+  paragraphs: readonly string[]
+  consoleUrl: string | undefined
+  /** Absent where the key is not to be shown. */
+  trial?: { key: string; url: string } | undefined
+  next?: string | undefined
+  width: number
+  colours?: boolean
+}
+
+const indent = '  '
+const titleWidth = 12
+
+export function bannerText({ paragraphs, consoleUrl, trial, next, width, colours = false }: Banner): string {
+  const { bold, cyan } = pc.createColors(colours)
+  const titleOf = (title: string): string =>
+    `${indent}${bold(title)}`.padEnd(titleWidth + bold(title).length - title.length)
+  const broken = (text: string) => wrapped(text, { width: width - 1, first: indent, indent })
+  const titled = (title: string, text: string): string[] => {
+    const [first, ...rest] = wrapped(withWholeCommands(text), { width: width - 1 - titleWidth })
+    return [`${titleOf(title)}${first}`, ...rest.map(line => `${' '.repeat(titleWidth)}${line}`)]
+  }
+  // A line that is meant to be copied stays whole, and the longest has nothing before it.
+  return [
+    ['', ...paragraphs.flatMap(broken)],
+    [
+      ...(consoleUrl === undefined ? [] : [`${titleOf('Console:')}${cyan(consoleUrl)}`]),
+      ...(trial === undefined ? [] : [`${titleOf('Key:')}${trial.key}`]),
+    ],
+    ...(trial === undefined ? [] : [titled('Try:', 'paste this into another terminal')]),
+    ...(trial === undefined ? [] : [[`curl -s -H 'X-API-Key: ${trial.key}' '${trial.url}'`]]),
+    ...(next === undefined ? [] : [titled('Next:', next)]),
+  ]
+    .filter(lines => lines.length > 0)
+    .map(lines => `${lines.join('\n')}\n`)
+    .join('\n')
+}
