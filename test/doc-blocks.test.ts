@@ -173,6 +173,15 @@ describe('what pages name', () => {
     expect(named.flatMap(line => unknownIn(program, line))).toEqual([])
   })
 
+  test('packages and images have the version of this one', () => {
+    const { version }: { version: string } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+    const named = pages.flatMap(page => [
+      ...pageText(page).matchAll(/release\/almanac(?:-sandbox)?-(.+?)\.tgz|<repository>:(\d[\w.]*\w)/g),
+    ])
+    expect(named.length).toBeGreaterThan(4)
+    expect(named.filter(([, archive, tag]) => (archive ?? tag) !== version).map(([text]) => text)).toEqual([])
+  })
+
   test('npm scripts exist', () => {
     const { scripts }: { scripts: Record<string, string> } = JSON.parse(
       readFileSync(join(root, 'package.json'), 'utf8'),
