@@ -1,6 +1,7 @@
 #!/bin/sh
 # Makes what a release publishes, in a folder: both packages, the bill of materials and their checksums. Refuses a
-# version that the packages, the changelog and the tag do not agree on. The workflow and the rehearsal both run this.
+# version that the packages, the changelog and the tag do not agree on, and a tag while changes stand under
+# "Unreleased". The workflow, the rehearsal and `npm run pack:release` all run this.
 #   scripts/pack-release.sh FOLDER [TAG]
 set -eu
 cd "$(dirname "$0")/.."
@@ -14,6 +15,11 @@ test "$version" = "$(version_of sandbox)" || { say "sandbox/package.json is not 
 test "${2:-v$version}" = "v$version" || { say "The tag $2 is not v$version, the version of package.json."; exit 1; }
 grep -qE "^## \[?$version\]? - [0-9]{4}-[0-9]{2}-[0-9]{2}$" CHANGELOG.md ||
   { say "CHANGELOG.md has no heading \"## $version - <date>\"."; exit 1; }
+
+if [ -n "${2:-}" ] && awk '/^## / { on = /Unreleased/; next } on && NF { found = 1 } END { exit !found }' CHANGELOG.md; then
+  say "CHANGELOG.md has changes under \"## Unreleased\": move them under \"## $version - <date>\"."
+  exit 1
+fi
 
 npm run -s sbom > "$folder/almanac.cdx.json"
 # Packing builds, and the build makes the folder of the sandbox.

@@ -1,6 +1,6 @@
 // What etc/ hands to other programs names only what exists: metrics and labels, commands and settings.
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -59,10 +59,13 @@ test.each(readdirSync(new URL('../etc', import.meta.url)).filter(name => name.st
     const { services } = parse(read(`etc/${name}`), { merge: true }) as {
       services: Record<string, Record<string, unknown>>
     }
-    const ours = Object.values(services).filter(({ image }) => image === 'almanac')
-    expect(ours.length).toBeGreaterThan(0)
-    for (const service of ours)
+    // The image can be that of a release. The published package has these files and no Dockerfile: they build nothing.
+    const ours = Object.values(services).filter(({ image }) => /^\$\{ALMANAC_IMAGE:-almanac\}$/.test(String(image)))
+    expect(ours).toHaveLength(Object.keys(services).filter(service => service !== 'database').length)
+    for (const service of ours) {
       expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
+      expect(service).not.toHaveProperty('build')
+    }
     const settings = read('docs/settings.md')
     for (const { environment } of ours)
       for (const variable of Object.keys(environment ?? {}))
@@ -123,6 +126,31 @@ test('what publishes a release runs nothing of other people, and what is tested 
   }
   const { jobs: tested } = parse(read('.github/workflows/test.yaml')) as { jobs: Record<string, Job> }
   expect(tested.test!.steps.map(({ run }) => run)).toContain('npm audit --omit=dev')
+})
+
+test('a tag is not packed while changes are unreleased', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-release-'))
+  try {
+    for (const path of ['scripts', 'sandbox']) mkdirSync(join(folder, path))
+    writeFileSync(join(folder, 'scripts/pack-release.sh'), read('scripts/pack-release.sh'))
+    // What comes after the checks ends here.
+    const manifest = JSON.stringify({ version: '1.2.3', scripts: { sbom: 'echo packing >&2; exit 3' } })
+    for (const path of ['.', 'sandbox']) writeFileSync(join(folder, path, 'package.json'), manifest)
+    const pack = (unreleased: string, ...tag: string[]) => {
+      writeFileSync(join(folder, 'CHANGELOG.md'), `## Unreleased\n\n${unreleased}## 1.2.3 - 2026-01-01\n\n- First.\n`)
+      const { status, stderr } = spawnSync('sh', ['scripts/pack-release.sh', 'made', ...tag], {
+        cwd: folder,
+        encoding: 'utf8',
+      })
+      expect(status).not.toBe(0)
+      return stderr
+    }
+    expect(pack('- Changed.\n\n', 'v1.2.3')).toContain('CHANGELOG.md has changes under "## Unreleased"')
+    expect(pack('', 'v1.2.4')).toContain('The tag v1.2.4 is not v1.2.3')
+    for (const stderr of [pack('', 'v1.2.3'), pack('- Changed.\n\n')]) expect(stderr).toContain('packing')
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })
 
 const analyser = spawnSync('systemd-analyze', ['--version']).status === 0
