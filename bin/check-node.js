@@ -7,5 +7,7 @@ const required = Number.parseInt(engines.node.replace('>=', ''), 10)
 
 if (Number.parseInt(process.versions.node, 10) < required) {
   writeSync(2, `Error: Almanac needs Node ${required} or newer; this is Node ${process.versions.node}.\n`)
+  // An install under an older Node skips the optional packages that need a newer one.
+  writeSync(2, `Try:   install Node ${required}, then run npm install again.\n`)
   process.exit(1)
 }

@@ -212,8 +212,10 @@ test('the published sandbox is loaded where it is installed', () => {
 describe('an old Node', () => {
   const fake = "Object.defineProperty(process,'versions',{value:{...process.versions,node:'20.1.0'}})"
   const preload = `--import=data:text/javascript,${encodeURIComponent(fake)}`
-  const sentence = () =>
-    `Error: Almanac needs Node ${manifestOf('.').engines.node.replace('>=', '')} or newer; this is Node 20.1.0.\n`
+  const sentence = () => {
+    const required = manifestOf('.').engines.node.replace('>=', '')
+    return `Error: Almanac needs Node ${required} or newer; this is Node 20.1.0.\nTry:   install Node ${required}, then run npm install again.\n`
+  }
 
   test('is told which one is needed', () => {
     const { program } = install([])
