@@ -564,7 +564,7 @@ describe('status', () => {
     const shown = async (...more: string[]) => place.runHere(['status', '--listen', host, ...more])
     await service.until(async () => /^sim +\w+ +100 /m.test((await shown()).stdout), 'a report in the store')
     const { code, stdout, stderr } = await shown()
-    expect([code, stderr]).toEqual([0, expect.stringMatching(/^No key is given, .* in the store\.\n$/)])
+    expect([code, stderr]).toEqual([0, 'Without a key: the last report in the store. For live figures pass --key.\n'])
     expect(stdout).toMatch(/^CHAIN +STATE +HEAD +AGE +LAG +COVERED +RATE +ETA +ENDPOINTS$/m)
     expect(stdout).toMatch(/^sim +\w+ +100 /m)
     // A narrow terminal keeps what tells the state.

@@ -362,8 +362,10 @@ describe('start and status', () => {
     // Simulated blocks are years old, as those of a node that stopped.
     expect(shown).toMatch(/sim +live +364 +\d+ y( \d+ d)? +0 s +\[={12}\] 100% .*1 of 1 healthy/)
     // Its node may be starting too.
-    expect(shown).toMatch(/gone +(waiting|stalled) +- .*0 of 1 healthy/)
-    expect(shown).toMatch(/gone is (waiting for its node|stalled): gone endpoint 127\.0\.0\.1:\d+ did not answer/)
+    expect(shown).toMatch(/gone +(waiting|stalled) +- +- +- .*0 of 1 healthy/)
+    expect(shown).toMatch(
+      /gone is (waiting for its node|stalled): gone endpoint 127\.0\.0\.1:\d+ did not answer .*\. Try: check that the node/,
+    )
     expect(shown.match(/gone endpoint/g)).toHaveLength(1)
     expect(service.stderr).not.toContain('\u001b[')
     // The same bar as that of the service on a terminal.

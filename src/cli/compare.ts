@@ -67,7 +67,8 @@ export function compareCommand(): Command {
     )
     .option('--requests <number>', 'Maximum requests to the other service.', wholeNumber('--requests', 1), 100)
     .option('--json', 'Print the result as JSON.')
-  return withConfig(command, ['listen'], compare)
+  const listen = 'Address that this server listens on, where --url is not given.'
+  return withConfig(command, ['listen'], compare, { listen })
 }
 
 function listed(text: string, before: readonly string[] = []): string[] {

@@ -22,8 +22,9 @@ export function withConfig<Parameters extends unknown[]>(
   command: Command,
   settings: readonly string[] | undefined,
   run: (loaded: LoadedConfig, ...parameters: Parameters) => Promise<void> | void,
+  abouts?: Readonly<Record<string, string>>,
 ): Command {
-  return addConfigOptions(command, settings).action((...parameters) => {
+  return addConfigOptions(command, settings, abouts).action((...parameters) => {
     const loaded = loadConfigFor(command)
     printWarnings(loaded)
     return run(loaded, ...(parameters as unknown as Parameters))

@@ -143,7 +143,7 @@ async function statusInStore(loaded: LoadedConfig, refused: AlmanacError): Promi
   const store = await openTool(loaded.config.store, opened).catch(() => {
     throw withSandboxElsewhere(refused, loaded)
   })
-  printNote('No key is given, which the server asks for: showing what its indexers last reported in the store.')
+  printNote('Without a key: the last report in the store. For live figures pass --key.')
   const [info, report] = await Promise.all([store.info(), new Reports(store).status()])
   return JSON.stringify({ version: packageVersion(), store: shownStore(info), ...report })
 }
@@ -251,8 +251,9 @@ type Figures = readonly [covered?: string, rate?: string | undefined, left?: str
 function rowOf(name: string, shown: Shown, height: number | null | undefined, figures: Figures): string[] {
   const { state = '-', lag_seconds, head_age_seconds, rpc } = shown
   const [covered = '-', rate = '-', left = '-'] = figures
-  const head = height == null || height < 0 ? '-' : countText(height)
-  const behind = lag_seconds == null ? '-' : durationText(lag_seconds)
+  const isKnown = height != null && height >= 0
+  const head = isKnown ? countText(height) : '-'
+  const behind = isKnown && lag_seconds != null ? durationText(lag_seconds) : '-'
   const age = head_age_seconds == null ? '-' : durationText(head_age_seconds)
   const healthy = rpc.length === 0 ? 'none' : `${rpc.filter(each => each.healthy).length} of ${rpc.length} healthy`
   return [printable(name), printable(state), head, age, behind, covered, rate, left, healthy]
@@ -315,6 +316,12 @@ function oldText(chain: string, ageSeconds: number): string {
   return `${age}: its node may have stopped importing blocks. Try: ${oldHint(chain)}`
 }
 
+/** The first failures of a node come without a word on what to do, the later ones with it. */
+function withHint(reason: string): string {
+  if (reason.includes(' Try: ') || !reason.includes(' did not answer ')) return reason
+  return `${reason.replace(/\.?$/, '.')} Try: check that the node runs and can be reached.`
+}
+
 /** Why chains are stalled or disputed, which views are filled, and what is wrong with endpoints. */
 function remarks({ chains, solana }: z.output<typeof statusAnswer>): string[] {
   const networks = Object.entries(solana).map(([name, network]) => [`solana ${name}`, network] as const)
@@ -322,7 +329,7 @@ function remarks({ chains, solana }: z.output<typeof statusAnswer>): string[] {
   const reasons = all.flatMap(([name, { reason, state = 'stalled', ...rest }]) => {
     if (reason === undefined) return []
     const isFirst = name in chains && isWaiting({ state, ...rest })
-    return [{ name: printable(name), why: printable(`${isFirst ? awaitsNode : state}: ${reason}`) }]
+    return [{ name: printable(name), why: printable(`${isFirst ? awaitsNode : state}: ${withHint(reason)}`) }]
   })
   // A full store holds up all of them for one reason.
   const stalled = [...Map.groupBy(reasons, ({ why }) => why)].map(([why, some]) => {
