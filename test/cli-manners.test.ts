@@ -190,6 +190,8 @@ test('the banner of the sandbox has one line to copy, and breaks between words',
   const place = { url: 'http://127.0.0.1:8080', key: 'sandbox', directory: '/tmp/almanac-sandbox-x' }
   const painted = guide(sandbox as unknown as Parameters<typeof guide>[0], { ...place, width: 80, colours: true })
   expect(painted).toContain('\u001b[36mhttp://127.0.0.1:8080/#key=sandbox\u001b[39m\n')
+  const narrow = guide(sandbox as unknown as Parameters<typeof guide>[0], { ...place, width: 30 })
+  expect(narrow).toMatch(/\n {2}Next: {5}your own chains,\n {12}with\s+(npx )?almanac init\n\n$/)
   for (const width of [60, 80, 120]) {
     const lines = guide(sandbox as unknown as Parameters<typeof guide>[0], { ...place, width }).split('\n')
     // Nothing stands before what is copied, and the key can be seen without reading an address.

@@ -25,8 +25,8 @@ export function bannerText({ paragraphs, consoleUrl, trial, next, width, colours
     return [`${titleOf(title)}${first}`, ...rest.map(line => `${' '.repeat(titleWidth)}${line}`)]
   }
   // A line that is meant to be copied stays whole, and the longest has nothing before it.
-  return [
-    ['', ...paragraphs.flatMap(broken)],
+  const blocks = [
+    paragraphs.flatMap(broken),
     [
       ...(consoleUrl === undefined ? [] : [`${titleOf('Console:')}${cyan(consoleUrl)}`]),
       ...(trial === undefined ? [] : [`${titleOf('Key:')}${trial.key}`]),
@@ -34,8 +34,6 @@ export function bannerText({ paragraphs, consoleUrl, trial, next, width, colours
     ...(trial === undefined ? [] : [titled('Try:', 'paste this into another terminal')]),
     ...(trial === undefined ? [] : [[`curl -s -H 'X-API-Key: ${trial.key}' '${trial.url}'`]]),
     ...(next === undefined ? [] : [titled('Next:', next)]),
-  ]
-    .filter(lines => lines.length > 0)
-    .map(lines => `${lines.join('\n')}\n`)
-    .join('\n')
+  ].filter(lines => lines.length > 0)
+  return blocks.length === 0 ? '' : `\n${blocks.map(lines => `${lines.join('\n')}\n`).join('\n')}\n`
 }
