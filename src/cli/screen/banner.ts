@@ -2,7 +2,7 @@
 import pc from 'picocolors'
 import { withWholeCommands, wrapped } from '../terminal.ts'
 
-export type Banner = {
+type Banner = {
   paragraphs: readonly string[]
   consoleUrl: string | undefined
   /** Absent where the key is not to be shown. */
