@@ -8,6 +8,8 @@ import { seeded } from './seed.ts'
 
 /** Asks the service for nothing, so it is neither late nor broken. */
 const asksNothing = ['not-found']
+/** About one thing, which fails as a whole. */
+const wholes = ['account', 'block', 'key', 'transaction']
 /** Late and broken they are as the page of the same kind, and axe takes its time with each. */
 const variants = ['chain-on-demand', 'chain-stalled', 'contract-live', 'reference-operation']
 
@@ -91,6 +93,7 @@ walkConsole(walk => {
       await page.locator('.stale', { hasText: 'The store does not answer.' }).waitFor(patience)
       await expect.poll(async () => [name, await page.getByRole('alert').count()], patience).toEqual([name, 0])
       expect([name, await page.getByRole('button', { name: /^Download/ }).count()]).toEqual([name, 0])
+      if (wholes.includes(name)) await page.getByRole('heading', { name, level: 2, exact: false }).waitFor(patience)
       await fits(page, `${name}-broken`)
     }
     await show(page, '#/')
@@ -102,8 +105,8 @@ walkConsole(walk => {
       .getByText('Status', { exact: true })
       .waitFor(patience)
     await show(page, '#/keys')
-    await page.getByRole('button', { name: 'New key' }).click(patience)
-    expect(await page.getByRole('button', { name: 'Create key' }).isDisabled()).toBe(true)
+    await page.getByText('no status', { exact: true }).waitFor({ ...patience, state: 'attached' })
+    expect(await page.getByRole('button', { name: 'New key' }).isDisabled()).toBe(true)
     await show(page, `#/contract/eth/${seeded.collection}/holders`)
     await page.getByText('Holders could not be loaded. Loading resumes by itself.').waitFor(patience)
     await page.unrouteAll({ behavior: 'ignoreErrors' })

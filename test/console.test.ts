@@ -93,6 +93,7 @@ walkConsole(walk => {
     await gone.getByText('Check that the node runs and can be reached.').waitFor(patience)
     // It never read a head, so it is behind nothing.
     expect(await gone.locator('[data-name=lag]').textContent()).toBe('–')
+    await page.getByText(/^\d of \d chains ha(s|ve) no head$/).waitFor(patience)
     // What nothing asked for is not missing: a chain on demand has no bar that looks unfinished.
     const picked = page.locator('.chain-row', { hasText: 'picked' })
     await picked.getByText('on demand: 4 contracts').waitFor(patience)
@@ -299,7 +300,7 @@ walkConsole(walk => {
     await page.getByRole('link', { name: 'Open wallet' }).click()
     await page.getByRole('heading', { name: /^Active chains/ }).waitFor(patience)
     await accept(page, 'wallet')
-    await page.getByRole('link', { name: 'Open in explorer' }).click()
+    await page.getByRole('link', { name: 'Open in the API explorer' }).click()
     await page.getByRole('heading', { name: 'Explorer' }).waitFor(patience)
   })
 
@@ -337,7 +338,12 @@ walkConsole(walk => {
     const secret = (await page.locator('.secret code').textContent(patience))!
     expect(secret).toMatch(/^alm_/)
     expect(await page.getByLabel('Name').count()).toBe(0)
+    await page.locator('button:focus', { hasText: 'Copy key' }).waitFor(patience)
+    await page.getByRole('row', { name: /for a visitor new/ }).waitFor(patience)
     await accept(page, 'keys')
+    await page.getByRole('button', { name: 'Done' }).click()
+    await page.locator('button:focus', { hasText: 'New key' }).waitFor(patience)
+    expect(await page.locator('.secret').count()).toBe(0)
 
     const visitor = await open('/', {}, secret)
     await visitor.locator('.chain-row', { hasText: 'sim' }).waitFor(patience)
@@ -387,8 +393,12 @@ walkConsole(walk => {
   test('while the service is away the console says so, and comes back with it', async () => {
     const page = await open()
     await page.locator('.chain-row', { hasText: 'sim' }).waitFor(patience)
+    await page.goto(`${walk.world.url}/#/keys`)
+    await page.getByRole('button', { name: 'New key' }).click(patience)
     await walk.world.stopService()
     await page.getByText('disconnected').waitFor(patience)
+    expect(await page.getByRole('button', { name: 'Create key' }).isDisabled()).toBe(true)
+    await page.goto(`${walk.world.url}/#/`)
     await page.getByText(/What is shown is .* old/).waitFor(patience)
     await accept(page, 'away')
     await page.goto(`${walk.world.url}/#/explore/wallet?address=${seeded.alice}`)

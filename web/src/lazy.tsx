@@ -36,7 +36,14 @@ export function lazily<Props>(load: () => Promise<ComponentType<Props>>): LazyPa
   return page
 }
 
-export function Lazy<Props extends object>({ page, props }: { page: LazyPage<Props>; props: Props }) {
+type LazyProps<Props> = {
+  page: LazyPage<Props>
+  props: Props
+  /** Of a page, until it says its own. */
+  title?: string
+}
+
+export function Lazy<Props extends object>({ page, props, title }: LazyProps<Props>) {
   const state = useSignal<'loading' | 'loaded' | 'failed'>(page.loaded === undefined ? 'loading' : 'loaded')
   useEffect(() => {
     if (state.value !== 'loading') return
@@ -55,7 +62,17 @@ export function Lazy<Props extends object>({ page, props }: { page: LazyPage<Pro
   }, [page, state])
   const Content = page.loaded
   if (state.value === 'loaded' && Content !== undefined) return <Content {...props} />
-  if (state.value === 'loading') return <Skeleton rows={8} />
+  if (state.value === 'loading')
+    return (
+      <>
+        {title !== undefined && (
+          <div class="heading">
+            <h1>{title}</h1>
+          </div>
+        )}
+        <Skeleton rows={8} />
+      </>
+    )
   return (
     <div class="note note-bad" role="alert">
       <strong>This page could not be loaded.</strong>

@@ -38,7 +38,7 @@ export function prefetchPages(): void {
 }
 
 export function referencePage(): Shown {
-  return { title: ['Reference'], content: <Lazy page={pages.reference} props={{}} /> }
+  return lazy(['Reference'], pages.reference, '', {})
 }
 
 export function pageOf({ parts, query }: Route): Shown {
@@ -48,50 +48,43 @@ export function pageOf({ parts, query }: Route): Shown {
     case undefined:
       return { title: ['Overview'], content: <Overview /> }
     case 'chain':
-      return { title: [first, 'chain'], content: lazy(pages.chain, first, { name: first }) }
+      return lazy([first, 'chain'], pages.chain, first, { name: first })
     case 'explore':
-      return { title: ['Explorer'], content: lazy(pages.explorer, '', {}) }
+      return lazy(['Explorer'], pages.explorer, '', {})
     case 'keys':
-      if (first === '') return { title: ['Keys'], content: lazy(pages.keys, '', {}) }
-      return { title: [first, 'key'], content: lazy(pages.key, first, { id: first }) }
+      if (first === '') return lazy(['Keys'], pages.keys, '', {})
+      return lazy([first, 'key'], pages.key, first, { id: first })
     case 'search':
-      return {
-        title: [query.get('q') ?? '', 'search'].filter(Boolean),
-        content: lazy(pages.search, '', { text: query.get('q') ?? '' }),
-      }
+      return lazy([query.get('q') ?? '', 'search'].filter(Boolean), pages.search, '', { text: query.get('q') ?? '' })
     case 'contract':
       return contractPage({ chain: first, address: second }, third, { cursor, query })
     case 'block':
-      return {
-        title: [`${first} ${second}`, 'block'],
-        content: lazy(pages.block, `${first} ${second}`, { chain: first, number: second }),
-      }
+      return lazy([`${first} ${second}`, 'block'], pages.block, `${first} ${second}`, { chain: first, number: second })
     case 'transaction':
-      return {
-        title: [shortText(second), 'transaction'],
-        content: lazy(pages.transaction, `${first} ${second}`, { chain: first, hash: second }),
-      }
+      return lazy([shortText(second), 'transaction'], pages.transaction, `${first} ${second}`, {
+        chain: first,
+        hash: second,
+      })
     case 'token': {
       const cursors = { cursor, holders: query.get('holders') ?? undefined }
       const token = { chain: first, contract: second, tokenId: third }
-      return {
-        title: [`#${shortText(third, 6)} of ${shortText(second)}`, 'token'],
-        content: lazy(pages.token, `${first} ${second} ${third}`, { ...token, cursors }),
-      }
+      return lazy(
+        [`#${shortText(third, 6)} of ${shortText(second)}`, 'token'],
+        pages.token,
+        `${first} ${second} ${third}`,
+        { ...token, cursors },
+      )
     }
     case 'wallet': {
       const chain = query.get('chain') ?? undefined
       const list = walletTitles[second] ?? 'wallet'
-      return {
-        title: [shortText(first), list],
-        content: lazy(pages.wallet, first, { address: first, chain, list: second, cursor }),
-      }
+      return lazy([shortText(first), list], pages.wallet, first, { address: first, chain, list: second, cursor })
     }
     case 'account':
-      return {
-        title: [shortText(second), 'account'],
-        content: lazy(pages.account, `${first} ${second}`, { network: first, address: second }),
-      }
+      return lazy([shortText(second), 'account'], pages.account, `${first} ${second}`, {
+        network: first,
+        address: second,
+      })
     default:
       return { title: ['Page not found'], content: <NotFound page={parts.join('/')} /> }
   }
@@ -109,14 +102,29 @@ type Asked = { cursor: string | undefined; query: URLSearchParams }
 function contractPage(contract: Contract, view: string, { cursor, query }: Asked): Shown {
   const key = `${contract.chain} ${contract.address}`
   if (view === 'holders')
-    return {
-      title: [shortText(contract.address), 'holders'],
-      content: lazy(pages.holders, key, { ...contract, cursor, asOf: readAsOf(query) }),
-    }
-  return { title: [shortText(contract.address), 'contract'], content: lazy(pages.contract, key, contract) }
+    return lazy([shortText(contract.address), 'holders'], pages.holders, key, {
+      ...contract,
+      cursor,
+      asOf: readAsOf(query),
+    })
+  return lazy([shortText(contract.address), 'contract'], pages.contract, key, contract)
 }
 
+type Page<Props> = ReturnType<typeof lazily<Props>>
+
 /** A page of another subject begins anew: its key says which one it is of. */
-function lazy<Props extends object>(page: ReturnType<typeof lazily<Props>>, key: string, props: Props) {
-  return <Lazy key={`${page.id} ${key}`} page={page} props={props} />
+function lazy<Props extends object>(title: Shown['title'], page: Page<Props>, key: string, props: Props): Shown {
+  const [subject = '', kind] = title
+  const heading = kind === undefined ? subject : `${kind} ${subject}`
+  return {
+    title,
+    content: (
+      <Lazy
+        key={`${page.id} ${key}`}
+        page={page}
+        props={props}
+        title={heading.slice(0, 1).toUpperCase() + heading.slice(1)}
+      />
+    ),
+  }
 }

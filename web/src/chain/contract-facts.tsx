@@ -8,10 +8,10 @@ import { evidences } from '../proof-map/evidence.ts'
 import { countText, parseMoment } from '../quantities.ts'
 import { hrefOf } from '../state/route.ts'
 import type { Schemas } from '../state/service.ts'
-import { useAnswer } from '../state/use-answer.ts'
+import { type AnswerState, useAnswer } from '../state/use-answer.ts'
 
 type Explained = Schemas['Explanation']
-type Moved = { block_number: string; block_timestamp: string }
+type Moved = { result: readonly { block_number: string; block_timestamp: string }[] }
 
 export function ContractFacts({ explained, response }: { explained: Explained; response: Response | undefined }) {
   const { index, created_block: created, deployer, deployer_label: label, chain, contract } = explained
@@ -19,13 +19,13 @@ export function ContractFacts({ explained, response }: { explained: Explained; r
   const evidence = evidences.find(({ name }) => name === response?.headers.get('x-index-evidence'))
   // Both ends are other ones only where the count is.
   const question = index.transfers === 0 ? undefined : JSON.stringify([chain, contract, index.transfers])
-  const first = useAnswer(question, signal => askFirstTransfer({ chain, contract }, signal)).value.answered
-  const last = useAnswer(question, signal => askLastTransfer({ chain, contract }, signal)).value.answered
+  const first = useAnswer(question, signal => askFirstTransfer({ chain, contract }, signal)).value
+  const last = useAnswer(question, signal => askLastTransfer({ chain, contract }, signal)).value
   return (
     <dl class="facts wide">
       <Fact title="Transfers">{countText(index.transfers)}</Fact>
-      <Activity title="First activity" moved={first?.data.result[0]} chain={chain} />
-      <Activity title="Last activity" moved={last?.data.result[0]} chain={chain} />
+      <Activity title="First activity" isAny={index.transfers > 0} state={first} chain={chain} />
+      <Activity title="Last activity" isAny={index.transfers > 0} state={last} chain={chain} />
       <Fact title="History">
         {complete == null ? (
           '–'
@@ -57,7 +57,11 @@ export function ContractFacts({ explained, response }: { explained: Explained; r
   )
 }
 
-function Activity({ title, moved, chain }: { title: string; moved: Moved | undefined; chain: string }) {
+type ActivityProps = { title: string; isAny: boolean; state: AnswerState<Moved>; chain: string }
+
+function Activity({ title, isAny, state: { answered, problem }, chain }: ActivityProps) {
+  if (isAny && answered === undefined && problem === undefined) return <Fact title={title} />
+  const moved = answered?.data.result[0]
   return (
     <Fact title={title}>
       {moved === undefined ? (

@@ -2,6 +2,8 @@
 import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
+import { curlText } from '../explorer/request-text.ts'
+import { CodeView } from '../parts/code-view.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { type Problem, problemOf, type Schemas, service, unreachable } from '../state/service.ts'
@@ -33,14 +35,30 @@ export function warningsOf({ id, state, scopes }: Key, { keys, own }: KeysKnown)
   ]
 }
 
-export function Secret({ issued, children }: { issued: Schemas['IssuedKey']; children?: ComponentChildren }) {
+type SecretProps = { issued: Schemas['IssuedKey']; onDone: () => void; children?: ComponentChildren }
+
+/** Whoever asked for it goes on with copying it. */
+export function Secret({ issued, onDone, children }: SecretProps) {
+  const actions = useRef<HTMLDivElement>(null)
+  useEffect(() => actions.current?.querySelector('button')?.focus(), [issued.id])
   return (
     <div class="note note-good" role="status">
       <strong>The key {issued.name} is made. Its secret is shown only now:</strong>
       <p class="secret">
         <code>{issued.secret}</code>
-        <CopyButton text={issued.secret} what="secret" />
       </p>
+      <div ref={actions} class="actions">
+        <CopyButton text={issued.secret} what="key" isPrimary />
+        <button type="button" onClick={onDone}>
+          Done
+        </button>
+      </div>
+      <p>Try it:</p>
+      <CodeView
+        text={curlText(`${location.origin}/api/v2.2/web3/version`, { key: issued.secret })}
+        what="the command"
+        language="shell"
+      />
       {children}
     </div>
   )

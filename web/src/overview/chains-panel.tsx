@@ -1,7 +1,7 @@
 // Every chain and network as one row: its state, coverage, head, lag, and whether its endpoints answer.
 
 import { State } from '../chain/history-control.tsx'
-import { Badge } from '../parts/badge.tsx'
+import { Badge, ChainBadge } from '../parts/badge.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { ReasonText } from '../parts/reason-text.tsx'
 import { Table } from '../parts/table.tsx'
@@ -37,14 +37,14 @@ export function ChainsPanel({ told }: { told: LiveStatus | undefined }) {
 }
 
 function ChainRow({ name, chain }: { name: string; chain: LiveChain }) {
-  const { state, head, rates, eta_seconds, rpc, index } = chain
+  const { head, rates, eta_seconds, rpc, index } = chain
   return (
     <tr class="chain-row">
       <th scope="row">
         <a href={hrefOf(['chain', name])}>{name}</a>
       </th>
       <td class="state-cell">
-        <Badge word={state} />
+        <ChainBadge of={chain} />
         <Trouble chain={chain} />
       </td>
       <td class="coverage-cell">

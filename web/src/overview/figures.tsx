@@ -77,6 +77,7 @@ function IndexFigures({ told: { chains, solana, store } }: { told: LiveStatus })
     (most, each) => (most !== undefined && most.lag >= each.lag ? most : each),
     undefined,
   )
+  const without = names.length - all.length
   const rows = Object.values(chains).reduce((sum, { rates }) => sum + (rates?.rows_per_second ?? 0), 0)
   const blocks = Object.values(chains).reduce((sum, { coverage }) => sum + blocksOf(coverage.blocks), 0)
   return (
@@ -84,9 +85,8 @@ function IndexFigures({ told: { chains, solana, store } }: { told: LiveStatus })
       <Stat
         label={indexTitles.lag}
         value={worst === undefined ? '–' : spanText(worst.lag)}
-        note={
-          worst === undefined ? noLagText(names.length) : worst.lag === 0 ? 'every chain is at its head' : worst.name
-        }
+        note={without > 0 || worst === undefined ? noLagText(without, names.length) : worstText(worst)}
+        tone={worst !== undefined && without > 0 ? 'bad' : undefined}
       />
       <Stat label={indexTitles.rows} value={rateText(rows)} unit="/s" note="all chains, last minute" />
       <Stat label={indexTitles.blocks} value={shortCountText(blocks)} note="with evidence, all chains" />
@@ -102,8 +102,14 @@ function IndexFigures({ told: { chains, solana, store } }: { told: LiveStatus })
   )
 }
 
-function noLagText(chains: number): string {
-  return chains === 0 ? 'nothing is indexed here' : 'no head was read yet'
+function worstText({ name, lag }: { name: string; lag: number }): string {
+  return lag === 0 ? 'every chain is at its head' : name
+}
+
+function noLagText(without: number, chains: number): string {
+  if (chains === 0) return 'nothing is indexed here'
+  if (without === chains) return 'no head was read yet'
+  return `${without} of ${chains} chains ${without === 1 ? 'has' : 'have'} no head`
 }
 
 function blocksOf(blocks: Readonly<Record<string, number | undefined>>): number {

@@ -20,12 +20,12 @@ export function AccountPage({ network, address }: { network: string; address: st
       <p class="subject">
         <ChainLink name={`solana ${network}`} />
         <WholeText text={address} what="address" />
-        <a href={hrefOf(['explore', 'portfolio'], { network, address })}>Open in explorer</a>
+        <a href={hrefOf(['explore', 'portfolio'], { network, address })}>Open in the API explorer</a>
       </p>
       {problem === undefined ? (
         <PortfolioTables portfolio={answered?.data} />
       ) : (
-        <Panel id="tokens" title="Tokens">
+        <Panel id="account" title="Account">
           <FailureNote problem={problem} what="The account could not be read." onRetry={again} />
         </Panel>
       )}

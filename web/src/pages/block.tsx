@@ -73,7 +73,7 @@ export function BlockPage({ chain, number }: Props) {
         </section>
       ) : (
         problem !== undefined && (
-          <Panel id="transfers" title="NFT transfers">
+          <Panel id="block" title="Block">
             <FailureNote problem={problem} what="The block could not be loaded." onRetry={again} />
           </Panel>
         )

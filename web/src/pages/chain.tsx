@@ -4,7 +4,7 @@ import { EndpointsPanel } from '../chain/endpoints-panel.tsx'
 import { HistoryControl } from '../chain/history-control.tsx'
 import { SourcesSection } from '../chain/sources-section.tsx'
 import { NoStatus } from '../overview/no-status.tsx'
-import { Badge } from '../parts/badge.tsx'
+import { Badge, ChainBadge } from '../parts/badge.tsx'
 import { NotConfigured } from '../parts/not-configured.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { ReasonText } from '../parts/reason-text.tsx'
@@ -79,12 +79,12 @@ function Coming({ name }: { name: string }) {
 }
 
 function EvmChain({ name, chain }: { name: string; chain: LiveChain }) {
-  const { state, index = 'full', from = 0, head } = chain
+  const { index = 'full', from = 0, head } = chain
   return (
     <>
       <div class="heading">
         <h1>{name}</h1>
-        <Badge word={state} />
+        <ChainBadge of={chain} />
         <span class="soft">{index === 'full' ? `indexed in full${viewsText(chain.views)}` : 'indexed on demand'}</span>
       </div>
       <ChainNotes name={name} chain={chain} />

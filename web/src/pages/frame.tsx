@@ -90,8 +90,11 @@ function SearchButton() {
 }
 
 function News() {
-  const { state } = connection.value
-  const words = { live: 'live', connecting: 'connecting', lost: 'disconnected' }
+  const told = connection.value
+  const { state } = told
+  // What answers is reached, though it has no status to tell.
+  const isAnswered = told.state === 'lost' && told.problem.status !== undefined
+  const words = { live: 'live', connecting: 'connecting', lost: isAnswered ? 'no status' : 'disconnected' }
   return (
     <span class={`news news-${state}`} role="status">
       <i aria-hidden="true" />

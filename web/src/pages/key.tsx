@@ -53,23 +53,20 @@ export function KeyPage({ id }: { id: string }) {
           <>
             <Skeleton stats={Object.values(figures)} />
             <LastHour id={id} name={id} />
-          </>
-        )}
-        {answered === undefined && (
-          <div class="columns even">
-            <Panel id="scopes" title="Scopes">
-              {problem === undefined ? (
+            <div class="columns even">
+              <Panel id="scopes" title="Scopes">
                 <Skeleton rows={3} />
-              ) : (
-                <FailureNote problem={problem} what="The key could not be loaded." onRetry={again} />
-              )}
-            </Panel>
-            {problem === undefined && (
+              </Panel>
               <Panel id="life" title="Life">
                 <Skeleton facts={['Created', 'Expires']} />
               </Panel>
-            )}
-          </div>
+            </div>
+          </>
+        )}
+        {problem !== undefined && (
+          <Panel id="key" title="Key">
+            <FailureNote problem={problem} what="The key could not be loaded." onRetry={again} />
+          </Panel>
         )}
         {answered !== undefined && <NoSuchKey id={id} />}
       </>
@@ -89,7 +86,12 @@ export function KeyPage({ id }: { id: string }) {
       </div>
       <Subject id={id} />
       {issued.value !== undefined && (
-        <Secret issued={issued.value}>
+        <Secret
+          issued={issued.value}
+          onDone={() => {
+            issued.value = undefined
+          }}
+        >
           <p>
             <a href={hrefOf(['keys', issued.value.id])}>Open the new key</a>
           </p>

@@ -12,6 +12,7 @@ import { FailureNote } from '../parts/failure-note.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { Table } from '../parts/table.tsx'
 import { countText, exactText } from '../quantities.ts'
+import { connection } from '../state/live.ts'
 import { hrefOf } from '../state/route.ts'
 import { type Schemas, service } from '../state/service.ts'
 import { useAnswer } from '../state/use-answer.ts'
@@ -46,6 +47,7 @@ export function KeysPage() {
               ref={opener}
               type="button"
               class={isMaking ? undefined : 'primary'}
+              disabled={!isMaking && connection.value.state === 'lost'}
               onClick={() => {
                 opened.value = !isMaking
               }}
@@ -55,13 +57,20 @@ export function KeysPage() {
           </div>
         )}
       </div>
-      {issued.value !== undefined && <Secret issued={issued.value} />}
+      {issued.value !== undefined && (
+        <Secret
+          issued={issued.value}
+          onDone={() => {
+            issued.value = undefined
+            opener.current?.focus()
+          }}
+        />
+      )}
       {isMaking && problem?.status !== 403 && (
         <Panel id="new-key" title="New key">
           <NewKeyForm
             onIssued={key => {
               opened.value = false
-              opener.current?.focus()
               take(key)
             }}
           />
@@ -93,6 +102,7 @@ export function KeysPage() {
           <KeyTable
             shown={answered && (showsPast.value ? keys : active)}
             known={known}
+            fresh={issued.value?.id}
             onRevoked={reload}
             onRotated={take}
           />
@@ -104,7 +114,9 @@ export function KeysPage() {
 
 type Actions = Pick<ComponentProps<typeof KeyButtons>, 'known' | 'onRevoked' | 'onRotated'>
 
-function KeyTable({ shown, ...actions }: { shown: readonly Key[] | undefined } & Actions) {
+type TableProps = { shown: readonly Key[] | undefined; fresh: string | undefined } & Actions
+
+function KeyTable({ shown, fresh, ...actions }: TableProps) {
   if (shown?.length === 0)
     return <EmptyState title="No active keys">Create one above; its secret is shown once.</EmptyState>
   return (
@@ -123,19 +135,20 @@ function KeyTable({ shown, ...actions }: { shown: readonly Key[] | undefined } &
       coming={2}
     >
       {shown?.map(key => (
-        <KeyRow key={key.id} of={key} {...actions} />
+        <KeyRow key={key.id} of={key} isFresh={key.id === fresh} {...actions} />
       ))}
     </Table>
   )
 }
 
-function KeyRow({ of: key, ...actions }: { of: Key } & Actions) {
+function KeyRow({ of: key, isFresh, ...actions }: { of: Key; isFresh: boolean } & Actions) {
   const isActive = key.state === 'active'
   return (
-    <tr class={isActive ? undefined : 'past'}>
+    <tr class={isFresh ? 'fresh' : isActive ? undefined : 'past'}>
       <th scope="row">
         <a href={hrefOf(['keys', key.id])}>{key.name}</a>
         {key.id === actions.known.own && <span class="you"> yours</span>}
+        {isFresh && <span class="you"> new</span>}
       </th>
       <td>
         <Badge word={key.state} />

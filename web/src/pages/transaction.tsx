@@ -61,7 +61,7 @@ export function TransactionPage({ chain, hash }: { chain: string; hash: string }
         </section>
       ) : (
         problem !== undefined && (
-          <Panel id="transfers" title="NFT transfers">
+          <Panel id="transaction" title="Transaction">
             <FailureNote problem={problem} what="The transaction could not be looked up." onRetry={again} />
           </Panel>
         )

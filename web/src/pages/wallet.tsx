@@ -1,5 +1,7 @@
 // One wallet: what it is called, the chains that it is active on, and what it holds on one of them.
 import { askWallet } from '../explorer/operations.ts'
+import { CollectionsTable, NftTable } from '../holdings/nft-tables.tsx'
+import { TransfersTable } from '../holdings/transfers-table.tsx'
 import { WalletChainsTable } from '../holdings/wallet-chains-table.tsx'
 import { WalletCollections, WalletNfts, WalletTransfers } from '../holdings/wallet-lists.tsx'
 import { Badge } from '../parts/badge.tsx'
@@ -7,7 +9,6 @@ import { Choices } from '../parts/choices.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { Panel } from '../parts/panel.tsx'
-import { Skeleton } from '../parts/skeleton.tsx'
 import { WholeText } from '../parts/whole-text.tsx'
 import { shortText } from '../quantities.ts'
 import { useLabel } from '../state/labels.ts'
@@ -20,9 +21,9 @@ import { type AnswerState, useAnswer } from '../state/use-answer.ts'
 type WalletChains = Schemas['WalletChains']['active_chains']
 
 const lists = {
-  nfts: { title: 'NFTs', List: WalletNfts },
-  collections: { title: 'Collections', List: WalletCollections },
-  transfers: { title: 'NFT transfers', List: WalletTransfers },
+  nfts: { title: 'NFTs', List: WalletNfts, Rows: NftTable },
+  collections: { title: 'Collections', List: WalletCollections, Rows: CollectionsTable },
+  transfers: { title: 'NFT transfers', List: WalletTransfers, Rows: TransfersTable },
 } as const
 
 type Props = { address: string; chain: string | undefined; list: string; cursor: string | undefined }
@@ -50,7 +51,7 @@ export function WalletPage({ address, chain: named, list, cursor }: Props) {
         <p class="subject">
           <WholeText text={address} what="address" />
           {chain !== undefined && <a href={hrefOf(['contract', chain, address])}>View as contract on {chain}</a>}
-          <a href={hrefOf(['explore', 'wallet'], { address })}>Open in explorer</a>
+          <a href={hrefOf(['explore', 'wallet'], { address })}>Open in the API explorer</a>
         </p>
         <Choices
           label="Views of the wallet"
@@ -60,8 +61,8 @@ export function WalletPage({ address, chain: named, list, cursor }: Props) {
       {shown === undefined ? (
         <ActiveChains address={address} state={state} />
       ) : chain === undefined ? (
-        <Panel id={list} title={shown.title}>
-          <Skeleton rows={8} />
+        <Panel id={list} title={shown.title} flush>
+          <shown.Rows rows={undefined} chain="" withCollections />
         </Panel>
       ) : (
         <>
@@ -95,8 +96,11 @@ function chainChoices({ address, chain, list }: Shown, active: readonly string[]
 type ActiveProps = { address: string; state: AnswerState<Schemas['WalletChains']> }
 
 function ActiveChains({ address, state: { answered, problem, loading, again } }: ActiveProps) {
-  const missing = answered?.response.headers.get('x-index-incomplete-chains')?.split(',').join(', ')
+  const missing = answered?.response.headers.get('x-index-incomplete-chains')?.split(',') ?? []
   const chains = answered?.data.active_chains
+  const isListed = (name: string) => chains?.some(({ chain }) => chain === name) === true
+  const listed = missing.filter(isListed)
+  const others = missing.filter(name => !isListed(name))
   return (
     <>
       <Panel id="active" title="Active chains" count={chains?.length} flush busy={loading}>
@@ -113,14 +117,17 @@ function ActiveChains({ address, state: { answered, problem, loading, again } }:
             }
           >
             It sent no transaction that is indexed here. It may still hold NFTs.
-            {missing && ` The history of ${missing} is not complete.`}
+            {missing.length > 0 && ` The history of ${missing.join(', ')} is not complete.`}
           </EmptyState>
         )}
         {problem === undefined && chains?.length !== 0 && <WalletChainsTable address={address} chains={chains} />}
       </Panel>
-      {missing && chains?.length !== 0 && (
+      {missing.length > 0 && chains?.length !== 0 && (
         <p class="note note-warn">
-          The history of {missing} is not complete: the first transaction there is the earliest known.
+          {listed.length > 0 &&
+            `The history of ${listed.join(', ')} is not complete: the first transaction there is the earliest known. `}
+          {others.length > 0 &&
+            `${others.join(', ')} ${others.length === 1 ? 'is' : 'are'} not fully indexed and may add to this.`}
         </p>
       )}
     </>

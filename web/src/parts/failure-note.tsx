@@ -29,7 +29,11 @@ export function FailureNote({ problem, what, onRetry }: Props) {
       <div class="note note-quiet" role="status">
         <p>{what ?? problem.message} Loading resumes by itself.</p>
         {again}
-        <small>{request || advice}</small>
+        <small>
+          {request}
+          {request && advice !== undefined && '. '}
+          {advice}
+        </small>
       </div>
     )
   return (

@@ -132,6 +132,22 @@ function timeLabels(splits: readonly number[], stepSeconds: number): string[] {
   return splits.map(split => timeText(split * 1_000).slice(0, stepSeconds < 60 ? 8 : 5))
 }
 
+/** A value between gaps has no line that would show it. */
+function loneOf({ data }: UPlot, line: number): number[] {
+  const values = data[line] ?? []
+  return Array.from(values, (value, at) =>
+    value != null && values[at - 1] == null && values[at + 1] == null ? at : -1,
+  ).filter(at => at >= 0)
+}
+
+/** Each is a whole number of the steps that the axis is labelled with. */
+const tops = [1, 1.5, 2, 3, 4, 6, 8, 10]
+
+function topOf(max: number): number {
+  const unit = 10 ** Math.floor(Math.log10(Math.max(1, max)))
+  return unit * tops.find(top => top * unit >= max)!
+}
+
 function makePlot(host: HTMLElement, labels: readonly string[], onPoint: (place: Pointed | undefined) => void): UPlot {
   const style = getComputedStyle(host)
   const colour = (name: string) => style.getPropertyValue(name)
@@ -148,7 +164,7 @@ function makePlot(host: HTMLElement, labels: readonly string[], onPoint: (place:
       padding: [8, 24, 0, 0],
       legend: { show: false },
       cursor: { y: false, points: { size: 6 }, sync: { key: 'past' } },
-      scales: { y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] } },
+      scales: { y: { range: (_, __, max) => [0, topOf(max)] } },
       axes: [
         {
           ...axis,
@@ -158,7 +174,7 @@ function makePlot(host: HTMLElement, labels: readonly string[], onPoint: (place:
           incrs: timeSteps,
           values: (_, splits, __, ___, step) => timeLabels(splits, step),
         },
-        { ...axis, size: 44, values: (_, splits) => splits.map(split => rateText(split)) },
+        { ...axis, size: 44, space: 28, values: (_, splits) => splits.map(split => rateText(split)) },
       ],
       series: [
         {},
@@ -166,7 +182,7 @@ function makePlot(host: HTMLElement, labels: readonly string[], onPoint: (place:
           label,
           stroke: colour(`--line-${line % colours}`),
           width: 1.5,
-          points: { show: false },
+          points: { show: false, filter: loneOf, size: 5, fill: colour(`--line-${line % colours}`) },
         })),
       ],
       hooks: { setCursor: [self => onPoint(placeOf(self))] },

@@ -18,7 +18,7 @@ export function Sparkline({ values, max = Math.max(1e-9, ...values.map(value => 
             {run.length >= areaFrom && (
               <path class="area" d={`M${at},${height} L${line} L${at + run.length - 1},${height} Z`} />
             )}
-            <path class="stroke" d={`M${line}h0`} />
+            <path class={run.length === 1 ? 'stroke dot' : 'stroke'} d={`M${line}h0`} />
           </g>
         )
       })}
