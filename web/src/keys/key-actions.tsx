@@ -53,7 +53,7 @@ export function Secret({ issued, onDone, children }: SecretProps) {
           Done
         </button>
       </div>
-      <p>Try it:</p>
+      <p>Try it with a request that every key may send:</p>
       <CodeView
         text={curlText(`${location.origin}/api/v2.2/web3/version`, { key: issued.secret })}
         what="the command"

@@ -46,7 +46,7 @@ export function KeysPage() {
             <button
               ref={opener}
               type="button"
-              class={isMaking ? undefined : 'primary'}
+              class={isMaking || issued.value !== undefined ? undefined : 'primary'}
               disabled={!isMaking && connection.value.state === 'lost'}
               onClick={() => {
                 opened.value = !isMaking

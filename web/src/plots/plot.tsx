@@ -141,7 +141,7 @@ function loneOf({ data }: UPlot, line: number): number[] {
 }
 
 /** Each is a whole number of the steps that the axis is labelled with. */
-const tops = [1, 1.5, 2, 3, 4, 6, 8, 10]
+const tops = [1, 1.5, 2, 3, 4, 6, 7.5, 10]
 
 function topOf(max: number): number {
   const unit = 10 ** Math.floor(Math.log10(Math.max(1, max)))
@@ -174,7 +174,7 @@ function makePlot(host: HTMLElement, labels: readonly string[], onPoint: (place:
           incrs: timeSteps,
           values: (_, splits, __, ___, step) => timeLabels(splits, step),
         },
-        { ...axis, size: 44, space: 28, values: (_, splits) => splits.map(split => rateText(split)) },
+        { ...axis, size: 44, values: (_, splits) => splits.map(split => rateText(split)) },
       ],
       series: [
         {},
