@@ -107,19 +107,19 @@ describe('on a terminal', () => {
     const rpc = `http://127.0.0.1:${port}`
     place.configure({ sim: { id: 31_337, rpc, index: 'full' }, some: { id: 31_338, rpc, contracts: [address] } })
     const store = `postgres://user@127.0.0.1:${port}/almanac`
-    const commands = {
-      'Waiting for the store … 2 s': ['keys', 'list', '--store', store],
-      'Waiting for the node of eth … 2 s': ['init', '--yes', '--chain', `eth=http://127.0.0.1:${port}`],
-      'Waiting for the node of sim … 2 s': ['sync', '--chain', 'sim', '--from', '1', '--to', '2'],
-      'Waiting for the node of some …': ['plan', '--chain', 'some'],
-      [`Waiting for http://127.0.0.1:${port} … 2 s`]: ['status', '--url', `http://127.0.0.1:${port}`],
-    }
+    const commands: [RegExp, string[]][] = [
+      [/Waiting for the store … \d+ s/, ['keys', 'list', '--store', store]],
+      [/Waiting for the node of eth … \d+ s/, ['init', '--yes', '--chain', `eth=http://127.0.0.1:${port}`]],
+      [/Waiting for the node of sim … \d+ s/, ['sync', '--chain', 'sim', '--from', '1', '--to', '2']],
+      [/Waiting for the node of some …/, ['plan', '--chain', 'some']],
+      [/Waiting for http:\S+ … \d+ s/, ['status', '--url', `http://127.0.0.1:${port}`]],
+    ]
     const json = place.beginOnTerminal(['keys', 'list', '--json', '--store', store])
     const piped = place.begin(['keys', 'list', '--store', store])
     await Promise.all(
-      Object.entries(commands).map(async ([said, words]) => {
+      commands.map(async ([said, words]) => {
         const run = place.beginOnTerminal(words)
-        await run.until(() => run.stdout.includes(said), said)
+        await run.until(() => said.test(run.stdout), `${said}`)
       }),
     )
     expect(json.stdout + piped.stdout + piped.stderr).not.toContain('Waiting')
@@ -156,7 +156,7 @@ describe('a port in use', () => {
     const again = await told({})
     server.close()
     expect(again.stderr).toMatch(
-      /\nTry: {3}open the sandbox that runs there, http:\S+\/#key=a%20key, or choose another port: almanac start --listen 127/,
+      /\nTry: {3}open the sandbox that runs there, http:\S+\/#key=a%20key, or choose another port with --listen 127/,
     )
     expect(direct.stderr).toMatch(/ almanac start --listen 127\.0\.0\.1:\d+\n$/)
   })

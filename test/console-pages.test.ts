@@ -141,7 +141,7 @@ walkConsole(walk => {
     const chains = page.getByRole('navigation', { name: 'Chains' })
     await expect.poll(() => chains.getByRole('link').first().textContent(), patience).toBe('eth')
     expect(await chains.locator('[aria-current]').textContent()).toBe('eth')
-    await page.locator('tbody tr').first().waitFor(patience)
+    await page.locator('tbody:not(.skeleton) tr').first().waitFor(patience)
     expect(await chains.getByRole('link').allTextContents()).toEqual(expect.arrayContaining(['polygon', 'sim']))
   })
 

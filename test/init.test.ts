@@ -221,7 +221,7 @@ describe('init', () => {
     const { port } = server.address() as AddressInfo
     const { stderr } = await place.run(['init', '--yes', '--chain', `eth=http://127.0.0.1:${port}`])
     server.close()
-    expect(stderr).toContain('Try:   this is not a JSON-RPC node: check the URL and its path.')
+    expect(stderr).toContain('Try:   this may be no JSON-RPC node: check the URL and its path.')
   })
 
   test('a file that is there is left alone, or kept beside the new one when told', async () => {

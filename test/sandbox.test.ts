@@ -189,7 +189,9 @@ describe.skipIf(!hasBoth)(title, { timeout: startedWithinMs + 60_000 }, () => {
       ...{ timeout: startedWithinMs, interval: 50 },
     })
     expect(run.stdout).toMatch(/ eth +starting the node/)
-    expect(run.stdout).toMatch(/ solana +filling wallets/)
+    await vi.waitFor(() => expect(run.stdout).toMatch(/ solana +filling wallets/), {
+      ...{ timeout: startedWithinMs, interval: 50 },
+    })
     // As the terminal's own Ctrl-C.
     run.child.stdin.write('\u0003')
     expect((await run.ended()).code).toBe(130)

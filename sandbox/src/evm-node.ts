@@ -96,10 +96,10 @@ class RunningNode implements EvmNode {
     for (const transaction of transactions) sent.push(await this.ask('eth_sendRawTransaction', transaction))
     await this.ask('evm_setNextBlockTimestamp', timestamp)
     await this.ask('evm_mine')
-    const mined = (await this.ask('eth_getBlockByNumber', 'latest', false)) as { transactions: Hex[] }
-    // Somebody else's may be among them: people try the chain with transactions of their own.
-    const missing = sent.filter(hash => !mined.transactions.some(each => each === hash))
-    if (missing.length > 0) throw new Error(`${missing.length} of ${sent.length} transactions were not mined`)
+    // Each by its receipt: people try the chain with transactions and blocks of their own.
+    const receipts = await Promise.all(sent.map(hash => this.ask('eth_getTransactionReceipt', hash)))
+    const missing = receipts.filter(receipt => receipt === null).length
+    if (missing > 0) throw new Error(`${missing} of ${sent.length} transactions were not mined`)
   }
 
   // Not hardhat_mine: the blocks that Hardhat's EVM invents for it do not link to their parents.

@@ -102,7 +102,10 @@ async function startEvmHalf({ seed, step, opened }: HalfParts) {
   const genesisTimestamp = Math.floor(Date.now() / 1_000) - historySeconds
   const starting = chainTable.map(({ id: chainId }) => EvmNetwork.start({ chainId, genesisTimestamp }))
   for (const node of starting) opened.defer(async () => (await node.catch(() => undefined))?.stop())
-  const compiling = loadCollections().finally(() => isFirst && step('contracts', 'ready'))
+  const compiling = loadCollections().then(compiled => {
+    if (isFirst) step('contracts', 'ready')
+    return compiled
+  })
   const [compiled, ...nodes] = await Promise.all([compiling, ...starting])
   return await Promise.all(
     chainTable.map(async ({ kinds, ...chain }, at) => {

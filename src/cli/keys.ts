@@ -129,7 +129,7 @@ function wantedLimits({ rate, quota, index, waiting }: LimitFlags): WantedLimits
 async function create(store: Store, _: LoadedConfig, flags: CreateFlags): Promise<void> {
   const { name, scopes, expires: expiresAt } = flags
   const limits = limitsOfNewKey(scopes, wantedLimits(flags))
-  const sameName = (await store.keys()).some(key => key.name === name && key.revokedAt === undefined)
+  const sameName = (await store.keys()).some(key => key.name === name && showKey(key, 0).state === 'active')
   const { key, secret } = await issueKey(store, { name, scopes, expiresAt, ...limits })
   if (sameName && name !== 'unnamed')
     printNote(`Another active key is named ${printable(name)}: limit and revoke each by its id.`)
@@ -174,7 +174,7 @@ const columns: readonly Column[] = [
 
 function stateText({ id, state, expires_at }: ShownKey, all: readonly ShownKey[], now: number): string {
   if (state !== 'active' || expires_at === null) return state
-  const isReplaced = all.some(({ replaces_id }) => replaces_id === id)
+  const isReplaced = all.some(other => other.replaces_id === id && other.state === 'active')
   // The larger unit alone.
   const left = durationText((Date.parse(expires_at) - now) / 1_000).split(' ')
   return `${isReplaced ? 'retires' : 'expires'} in ${left.slice(0, 2).join(' ')}`

@@ -52,7 +52,7 @@ export function sandboxMeant({ unconfigured }: LoadedConfig): RunningSandbox | u
 export function withSandboxElsewhere(error: unknown, { unconfigured }: LoadedConfig): unknown {
   const isMissing = error instanceof AlmanacError && /^(not_found|upstream_failed|unauthorized)$/.test(error.code)
   if (!isMissing || !unconfigured) return error
-  const notes = readdirSync(tmpdir()).filter(name => /^almanac-sandbox-[0-9a-f]{16}\.json$/.test(name))
+  const notes = filesIn(tmpdir()).filter(name => /^almanac-sandbox-[0-9a-f]{16}\.json$/.test(name))
   const running = notes.map(name => readNote(join(tmpdir(), name), runningSandbox)).find(note => note !== undefined)
   if (running === undefined) return error
   const { code, message, cause, retryable } = error
@@ -61,6 +61,15 @@ export function withSandboxElsewhere(error: unknown, { unconfigured }: LoadedCon
     retryable,
     hint: `a sandbox runs in ${running.directory}: run this there.`,
   })
+}
+
+/** None where the folder cannot be listed. */
+function filesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
 }
 
 /**

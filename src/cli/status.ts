@@ -318,7 +318,7 @@ function oldText(chain: string, ageSeconds: number): string {
 
 /** The first failures of a node come without a word on what to do, the later ones with it. */
 function withHint(reason: string): string {
-  if (reason.includes(' Try: ') || !reason.includes(' did not answer ')) return reason
+  if (reason.includes(' Try: ') || !/ did not answer \w+(?! in time)\b/.test(reason)) return reason
   return `${reason.replace(/\.?$/, '.')} Try: check that the node runs and can be reached.`
 }
 

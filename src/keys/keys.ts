@@ -93,11 +93,14 @@ export async function findKeys(store: KeyStore, idOrName: string): Promise<[KeyR
   const byId = keys.find(key => key.id === idOrName)
   if (byId !== undefined) return [byId]
   const named = keys.filter(key => key.name === idOrName).sort((one, other) => other.createdAt - one.createdAt)
-  const active = named.filter(key => key.revokedAt === undefined)
-  const [newest, ...others] = active.length > 0 ? active : named
+  const now = Date.now()
+  const active = named.filter(key => key.revokedAt === undefined && (key.expiresAt ?? now + 1) > now)
+  const found = active.length > 0 ? active : named.slice(0, 1)
   // Keys that share a name by chance are told apart by their ids.
-  if (newest !== undefined && isReplacedIn(keys, newest, others)) return [newest, ...others]
-  const found = [newest, ...others].filter(key => key !== undefined)
+  for (const newest of found) {
+    const others = found.filter(key => key !== newest)
+    if (isReplacedIn(keys, newest, others)) return [newest, ...others]
+  }
   if (found.length === 0) {
     throw new AlmanacError('not_found', `No key has the id or name ${JSON.stringify(idOrName)}.`, {
       hint: 'run `almanac keys list` to see the keys.',

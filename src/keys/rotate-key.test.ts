@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { StoreGatekeeper } from './gatekeeper.ts'
-import { issueKey, registerOperatorKey } from './keys.ts'
+import { findKeys, issueKey, registerOperatorKey } from './keys.ts'
 import { parseGrace, rotateKey } from './rotate-key.ts'
 
 const hourMs = 3_600_000
@@ -84,4 +84,19 @@ test('a successor whose secret could not be handed over does not stay in force',
 
 test.each(['', '24', 'h', '-1h', '1.5h', '366d', 'tomorrow', '2027-01-31'])('%j is not a grace period', text => {
   expect(() => parseGrace(text)).toThrow(/grace period .* is not a span/)
+})
+
+test('a name means the key that replaced the others, whenever they were made, and not one that has expired', async () => {
+  const nowMs = Date.now()
+  const { key: first } = await issueKey(store, { ...wanted, expiresAt: nowMs + 40 * dayMs })
+  const { key: second } = await rotateKey(store, first, { graceMs: dayMs })
+  // A clock that went back.
+  await store.putKey({ ...second, createdAt: first.createdAt - 1 })
+  expect((await findKeys(store, 'shop')).map(({ id }) => id)).toEqual([second.id, first.id])
+  const { key: expired } = await issueKey(store, { ...wanted, name: 'app', expiresAt: nowMs - 1 })
+  expect((await findKeys(store, 'app')).map(({ id }) => id)).toEqual([expired.id])
+  const { key: later } = await issueKey(store, { ...wanted, name: 'app' })
+  expect((await findKeys(store, 'app')).map(({ id }) => id)).toEqual([later.id])
+  await issueKey(store, { ...wanted, name: 'app', expiresAt: nowMs + dayMs })
+  await expect(findKeys(store, 'app')).rejects.toThrow('2 keys are named "app".')
 })

@@ -80,7 +80,7 @@ export type FailureContext = {
 export function rpcError(failure: RpcFailure, { chain, said, retryAfterMs, rule }: FailureContext): AlmanacError {
   const { endpoint, method, kind } = failure
   const { code, retryable, hint: usual, retryAfterMs: laterMs }: FailureRule = { ...rules[kind], ...rule }
-  const hint = isOfWebsite(failure, said) ? 'this is not a JSON-RPC node: check the URL and its path.' : usual
+  const hint = isOfWebsite(failure, said) ? 'this may be no JSON-RPC node: check the URL and its path.' : usual
   const isOther = kind === 'wrong-chain'
   const message =
     kind === 'no-endpoint'
@@ -97,7 +97,7 @@ export function rpcError(failure: RpcFailure, { chain, said, retryAfterMs, rule 
   })
 }
 
-/** Nodes answer a question with JSON, whatever its path. */
+/** Nodes answer a question with JSON; a wrong path may still be one of a provider. */
 function isOfWebsite({ kind, status, rpcCode }: RpcFailure, said: string): boolean {
   if (kind === 'refused') return rpcCode === undefined && (status === 404 || status === 405)
   return kind === 'invalid-answer' && said.includes('an HTML page')

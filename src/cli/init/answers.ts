@@ -194,7 +194,9 @@ export async function askForAnswers(questions: Questions, flags: InitFlags): Pro
     const isMeant =
       meant !== undefined &&
       (await questions.confirm(`${given} is not a known chain. Did you mean ${meant}?`, true, meant))
-    chains.push(await askChain(questions, isMeant ? meant : given, flags))
+    const chosen = isMeant ? meant : given
+    // The list may have the name that was meant as well.
+    if (chosen === given || !names.includes(chosen)) chains.push(await askChain(questions, chosen, flags))
   }
   const solana: SolanaAnswers[] = []
   if (await questions.confirm('Solana portfolios as well?', false)) solana.push(await askSolana(questions))

@@ -49,8 +49,8 @@ export function ContractsPanel({ name, chain }: { name: string; chain: LiveChain
   )
   const { answered, problem, again, loading } = state.value
   const list = answered?.data
-  // Names are read soon after the transfers.
-  useAskAgain(list?.contracts.some(({ name }) => name === null) ?? false, answered, again)
+  // Names are read soon after the transfers. Some contracts have none.
+  useAskAgain(list?.contracts.some(({ name }) => name === null) ?? false, state.value, 8)
   const isFirst = search === '' && after === undefined
   // Contracts that are followed and never moved an NFT are known to the status alone.
   const rows = [

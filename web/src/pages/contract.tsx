@@ -32,10 +32,10 @@ export function ContractPage({ chain, address }: { chain: string; address: strin
   const state = useAnswer(JSON.stringify([asked.values, head]), signal =>
     askTransfers({ address, chain, ...asked.values }, signal),
   )
-  const { answered, again } = state.value
+  const { answered } = state.value
   const isIncomplete = asked.isNewest && answered?.response.headers.get('x-index-complete') === 'false'
   // Not only with a new head: history fills also where the head stands still.
-  useAskAgain(isIncomplete && status.value?.chains[chain] !== undefined, answered, again)
+  useAskAgain(isIncomplete && status.value?.chains[chain] !== undefined, state.value)
   const explained = useExplanation(chain, address, answered ?? state.value.problem)
   const fresh = useFresh(answered?.data.result, asked.isNewest)
   return (
@@ -72,10 +72,10 @@ function useExplanation(chain: string, address: string, came: object | undefined
   const told = useAnswer(last.turn === 0 ? undefined : JSON.stringify([chain, address, last.turn]), signal =>
     service.GET('/explain/{chain}/{contract}', { params: { path: { chain, contract: address } }, signal }),
   )
-  const { answered, again } = told.value
+  const { answered } = told.value
   // What a contract says of itself is read soon after its transfers.
   const isUnread = answered?.data.read_at === null && answered.data.index.transfers > 0
-  useAskAgain(isUnread && status.value?.chains[chain] !== undefined, answered, again)
+  useAskAgain(isUnread && status.value?.chains[chain] !== undefined, told.value)
   return answered?.data
 }
 
