@@ -464,7 +464,7 @@ describe('start', () => {
     expect(second.code).toBe(1)
     expect(second.stderr).toContain(`Error: Cannot listen on ${host}`)
     const next = `127.0.0.1:${Number(new URL(`http://${host}`).port) + 1}`
-    const hint = `\nTry:   stop what uses it, or choose another port with --listen ${next}\n`
+    const hint = `\nTry:   stop what uses it, or choose another port: --listen ${next}\n`
     expect(second.stderr.slice(-hint.length)).toBe(hint)
     // Nothing was created for nothing.
     expect(existsSync(join(directory, 'other.db'))).toBe(false)

@@ -63,8 +63,8 @@ export function packageVersion(): string {
 const isLocal =
   process.env.npm_lifecycle_event !== undefined || isOffPath(process.argv[1] ?? '', process.env.PATH ?? '')
 export const commandLine = isLocal ? 'npx almanac' : 'almanac'
-/** How the user started the service. */
-export const startLine = process.env.npm_lifecycle_event === 'start' ? 'npm start --' : `${commandLine} start`
+/** What stands before an option that is added to the command: npm passes on only what is behind two hyphens. */
+export const beforeOption = process.env.npm_lifecycle_event === 'start' ? 'npm start -- ' : ''
 
 function isOffPath(program: string, path: string): boolean {
   return program.includes('/node_modules/.bin/') && !path.split(delimiter).includes(dirname(program))

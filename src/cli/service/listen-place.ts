@@ -2,6 +2,7 @@
 import { requireFreePort } from '../../api/serve.ts'
 import { parseListen } from '../../config/settings.ts'
 import { AlmanacError } from '../../errors.ts'
+import { beforeOption } from '../current-process.ts'
 
 /** `instead` is what else may be done about a port that is taken. */
 export async function requirePlace(listen: string, instead?: string): Promise<void> {
@@ -20,7 +21,7 @@ export async function namingPort<Result>(
     const isTaken = error instanceof AlmanacError && (error.cause as NodeJS.ErrnoException)?.code === 'EADDRINUSE'
     if (!isTaken) throw error
     const next = listen.replace(/\d+$/, port => `${(Number(port) % 65_535) + 1}`)
-    const hint = `${instead} or choose another port with --listen ${next}`
+    const hint = `${instead} or choose another port: ${beforeOption}--listen ${next}`
     throw new AlmanacError(error.code, error.message, { cause: error.cause, hint })
   }
 }
