@@ -158,7 +158,7 @@ describe('a port in use', () => {
     expect(again.stderr).toMatch(
       /\nTry: {3}open the sandbox that runs there, http:\S+\/#key=a%20key, or choose another port: --listen 127/,
     )
-    expect(direct.stderr).toMatch(/ almanac start --listen 127\.0\.0\.1:\d+\n$/)
+    expect(direct.stderr).toMatch(/ port: --listen 127\.0\.0\.1:\d+\n$/)
   })
 })
 
