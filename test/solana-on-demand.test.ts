@@ -143,7 +143,7 @@ describe.each(solanaNodes)('on demand, from $name', { timeout: 180_000 }, ({ sta
         { kind: 'rpc-error', code: -32005, message: 'Node is behind' },
         /failed \w+ \(refused\): Node is behind$/,
       ],
-      ['answers cut bodies', { kind: 'cut' }, /failed \w+ \((transport|invalid-answer)\)/],
+      ['answers cut bodies', { kind: 'cut' }, /did not answer \w+: |failed \w+ \(invalid-answer\)/],
       ['answers HTML', { kind: 'garbage', body: '<html></html>' }, /failed \w+ \(invalid-answer\): an HTML page$/],
       [
         'answers an empty result',
@@ -158,7 +158,7 @@ describe.each(solanaNodes)('on demand, from $name', { timeout: 180_000 }, ({ sta
         },
         /\(invalid-answer\): an answer of another shape$/,
       ],
-      ['resets connections', { kind: 'reset' }, /failed \w+ \(transport\)/],
+      ['resets connections', { kind: 'reset' }, /did not answer \w+: /],
     ]
     const parts: [string, (call: { method: string; params: unknown[] }) => boolean, RegExp][] = [
       ['the Token-2022 accounts', isProgram('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb'), /Token-2022 accounts of/],

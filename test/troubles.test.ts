@@ -24,7 +24,7 @@ type Console = {
   signIn(secret: string, options: { remember: boolean }): void
   signOut(): void
   status: { value: LiveStatus | undefined }
-  connection: { value: { state: string; why?: string } }
+  connection: { value: { state: string; problem?: { message: string } } }
   refusal: { value: string | undefined }
   verdictOf(status: LiveStatus): { sentence: string; detail: string; others: { text: string }[] }
 }
@@ -237,8 +237,8 @@ async function stopService(first: Scrape, console: Console): Promise<Seen> {
   await vi.waitFor(() => expect(console.connection.value.state).toBe('live'), patience)
   service.child.kill('SIGTERM')
   const { code } = await service.ended()
-  await vi.waitFor(() => expect(console.connection.value.why).toMatch(/does not answer/), patience)
-  const { why } = console.connection.value
+  await vi.waitFor(() => expect(console.connection.value.problem?.message).toMatch(/does not answer/), patience)
+  const why = console.connection.value.problem?.message
   // The address that the console reconnects to may belong to another program soon.
   console.signOut()
   const last = await scrape()

@@ -23,7 +23,10 @@ export function ContractFacts({ explained, response }: { explained: Explained; r
   const last = useAnswer(question, signal => askLastTransfer({ chain, contract }, signal)).value
   return (
     <dl class="facts wide">
-      <Fact title="Transfers">{countText(index.transfers)}</Fact>
+      <Fact title="Transfers">
+        {/* Nothing is known where nothing was indexed. */}
+        {index.transfers === 0 && complete === 'false' ? '–' : countText(index.transfers)}
+      </Fact>
       <Activity title="First activity" isAny={index.transfers > 0} state={first} chain={chain} />
       <Activity title="Last activity" isAny={index.transfers > 0} state={last} chain={chain} />
       <Fact title="History">

@@ -4,6 +4,7 @@ import { kindOf, placeOf, type ShownTransfer } from '../holdings/transfers-table
 import { useHoldings } from '../holdings/use-holdings.ts'
 import { AddressText } from '../parts/address-text.tsx'
 import { Age } from '../parts/age.tsx'
+import { isConfigured } from '../parts/chain-link.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
@@ -62,6 +63,8 @@ function Event({ row, next, chain, isSingle }: EventProps) {
   const from = <AddressText address={row.from_address} label={row.from_address_label} chain={chain} />
   const to = <AddressText address={row.to_address} label={row.to_address_label} chain={chain} />
   const until = next === undefined ? now.value : parseMoment(next.block_timestamp)
+  // A chain that is no longer indexed does not say what became of it.
+  const isUnknown = next === undefined && isConfigured(chain) === false
   return (
     <li class={next === undefined && kind !== 'burn' ? 'now' : kind}>
       {kind === 'mint' ? <>Minted to {to}</> : kind === 'burn' ? <>Burned by {from}</> : <>Moved to {to}</>}
@@ -69,7 +72,7 @@ function Event({ row, next, chain, isSingle }: EventProps) {
       <small>
         <Age moment={moment} /> ·{' '}
         <a href={hrefOf(['block', chain, row.block_number])}>block {countText(Number(row.block_number))}</a>
-        {isSingle && kind !== 'burn' && ` · held ${spanText((until - moment) / 1_000)}`}
+        {isSingle && kind !== 'burn' && !isUnknown && ` · held ${spanText((until - moment) / 1_000)}`}
       </small>
     </li>
   )

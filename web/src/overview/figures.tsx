@@ -86,7 +86,7 @@ function IndexFigures({ told: { chains, solana, store } }: { told: LiveStatus })
         label={indexTitles.lag}
         value={worst === undefined ? '–' : spanText(worst.lag)}
         note={without > 0 || worst === undefined ? noLagText(without, names.length) : worstText(worst)}
-        tone={worst !== undefined && without > 0 ? 'bad' : undefined}
+        noteTone={worst !== undefined && without > 0 ? 'bad' : undefined}
       />
       <Stat label={indexTitles.rows} value={rateText(rows)} unit="/s" note="all chains, last minute" />
       <Stat label={indexTitles.blocks} value={shortCountText(blocks)} note="with evidence, all chains" />

@@ -10,6 +10,8 @@ export type Finding = {
   detail?: string | undefined
   /** The parts of the route of the page that says more. */
   page?: readonly string[]
+  /** Of two that are as bad, the one after what has stopped. */
+  isLater?: true
 }
 
 export type Verdict = {
@@ -49,7 +51,8 @@ export function findingsOf(status: LiveStatus): Finding[] {
     ...Object.entries(status.solana).flatMap(([name, network]) => networkFindings(name, network)),
     ...storeFindings(status),
   ]
-  return found.sort((a, b) => Number(a.tone === 'warn') - Number(b.tone === 'warn'))
+  const rank = ({ tone, isLater }: Finding): number => (tone === 'warn' ? 2 : 0) + (isLater ? 1 : 0)
+  return found.sort((a, b) => rank(a) - rank(b))
 }
 
 /** One for what is wrong with the chain itself, and one for each thing that it goes on without. */
@@ -68,10 +71,13 @@ function chainFindings(name: string, chain: LiveChain, { problems }: LiveStatus)
   if (state === 'stalled') return [bad(`${name} is stalled`), ...sourceFindings(name, chain, page)]
   if (head_old === true && head_age_seconds != null)
     return [
-      bad(
-        `The newest block of ${name} is ${spanText(head_age_seconds)} old`,
-        'Its node may have stopped importing blocks. Compare it with another endpoint.',
-      ),
+      {
+        ...bad(
+          `The newest block of ${name} is ${spanText(head_age_seconds)} old`,
+          'Its node may have stopped importing blocks. Compare it with another endpoint.',
+        ),
+        isLater: true,
+      },
       ...rest,
     ]
   const behind = problems.find(({ problem, chain: on }) => problem === 'chain_behind' && on === name)

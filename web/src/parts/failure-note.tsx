@@ -57,6 +57,6 @@ function adviceOf({ status }: Problem): string | undefined {
   if (status === undefined) return 'Check that the service runs and that this machine reaches it.'
   if (status === 429) return 'Wait a moment, or raise the limits of this key.'
   if (status === 502 || status === 504) return 'The endpoints of the chain did not answer. The overview shows which.'
-  if (status >= 500) return 'Try again. If it stays, look for the request id in the log of the service.'
+  if (status >= 500) return 'If it stays, look for the request id in the log of the service.'
   return undefined
 }

@@ -9,11 +9,13 @@ type Props = {
   unit?: string
   note?: ComponentChildren
   tone?: 'warn' | 'bad' | undefined
+  /** Of the small line alone. */
+  noteTone?: 'warn' | 'bad' | undefined
   /** Its past, as a line without axes. */
   values?: readonly (number | null)[] | undefined
 }
 
-export function Stat({ label, value, unit, note, tone, values }: Props) {
+export function Stat({ label, value, unit, note, tone, noteTone = tone, values }: Props) {
   return (
     <div class="stat">
       <dt>{label}</dt>
@@ -21,7 +23,7 @@ export function Stat({ label, value, unit, note, tone, values }: Props) {
         {value ?? <i />}
         {unit !== undefined && <small>{unit}</small>}
       </dd>
-      <dd class={tone === undefined ? 'note-line' : `note-line ${tone}`}>{note}</dd>
+      <dd class={noteTone === undefined ? 'note-line' : `note-line ${noteTone}`}>{note}</dd>
       {values !== undefined && (
         <dd>
           <Sparkline values={values} />

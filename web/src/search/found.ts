@@ -82,7 +82,8 @@ export function offerOf(result: Result): Offer {
   switch (result.type) {
     case 'contract': {
       const { chain, address, name, symbol, label, transfers } = result
-      const count = `${countText(transfers)} ${transfers === 1 ? 'transfer' : 'transfers'}`
+      // None may also mean that nothing of it is indexed.
+      const count = transfers > 0 && `${countText(transfers)} ${transfers === 1 ? 'transfer' : 'transfers'}`
       return {
         type: 'contract',
         title: name ?? label ?? symbol ?? shortText(address),
