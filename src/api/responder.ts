@@ -88,21 +88,18 @@ export class Responder {
       // Who moves over finds here all that is missed.
       const { operation = route } = (error as { details?: { operation?: string } }).details ?? {}
       metrics.http.notServed.inc({ operation })
-      this.#throttle.say(`${code} ${operation}`, repeated =>
-        log.warn(
-          { operation, request_id: request.requestId, ...(repeated > 0 && { repeated }) },
-          'Operation not served',
-        ),
-      )
+      this.#warn(`${code} ${operation}`, { operation, request_id: request.requestId }, 'Operation not served')
     } else if (statusOf(error) >= 500) {
       // A node or store that is down fails every request alike.
-      this.#throttle.say(`${route} ${code}`, repeated =>
-        log.warn(
-          { err: error, request_id: request.requestId, route, ...(repeated > 0 && { repeated }) },
-          'Request failed',
-        ),
-      )
+      this.#warn(`${route} ${code}`, { err: error, request_id: request.requestId, route }, 'Request failed')
     }
+  }
+
+  /** What repeats itself is logged from time to time, with how often it did. */
+  #warn(subject: string, fields: object, message: string): void {
+    this.#throttle.say(subject, repeated =>
+      this.#context.log.warn({ ...fields, ...(repeated > 0 && { repeated }) }, message),
+    )
   }
 
   #finish(request: ApiRequest, endpoint: Endpoint, answer: Answer): Answer {

@@ -17,6 +17,7 @@ import {
   type ShownKey,
   scopes,
   showKey,
+  stateOf,
   usualLimits,
   type WantedLimits,
 } from '../keys/keys.ts'
@@ -129,7 +130,7 @@ function wantedLimits({ rate, quota, index, waiting }: LimitFlags): WantedLimits
 async function create(store: Store, _: LoadedConfig, flags: CreateFlags): Promise<void> {
   const { name, scopes, expires: expiresAt } = flags
   const limits = limitsOfNewKey(scopes, wantedLimits(flags))
-  const sameName = (await store.keys()).some(key => key.name === name && showKey(key, 0).state === 'active')
+  const sameName = (await store.keys()).some(key => key.name === name && stateOf(key) === 'active')
   const { key, secret } = await issueKey(store, { name, scopes, expiresAt, ...limits })
   if (sameName && name !== 'unnamed')
     printNote(`Another active key is named ${printable(name)}: limit and revoke each by its id.`)

@@ -7,6 +7,7 @@ import type { LoadedConfig } from '../config/load.ts'
 import { blockCount, missingIntervals } from '../coverage.ts'
 import { AlmanacError } from '../errors.ts'
 import { Reports } from '../processes/heartbeat.ts'
+import { unreachedHint } from '../rpc/failures.ts'
 import { awaitsNode, coveredBlocks, heldText, isWaiting, oldHint, transfersText } from './chain-progress.ts'
 import { commandLine, packageVersion } from './current-process.ts'
 import { openTool } from './open-store.ts'
@@ -319,7 +320,7 @@ function oldText(chain: string, ageSeconds: number): string {
 /** The first failures of a node come without a word on what to do, the later ones with it. */
 function withHint(reason: string): string {
   if (reason.includes(' Try: ') || !/ did not answer \w+(?! in time)\b/.test(reason)) return reason
-  return `${reason.replace(/\.?$/, '.')} Try: check that the node runs and can be reached.`
+  return `${reason.replace(/\.?$/, '.')} Try: ${unreachedHint}`
 }
 
 /** Why chains are stalled or disputed, which views are filled, and what is wrong with endpoints. */

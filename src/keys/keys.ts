@@ -93,13 +93,13 @@ export async function findKeys(store: KeyStore, idOrName: string): Promise<[KeyR
   const byId = keys.find(key => key.id === idOrName)
   if (byId !== undefined) return [byId]
   const named = keys.filter(key => key.name === idOrName).sort((one, other) => other.createdAt - one.createdAt)
-  const now = Date.now()
-  const active = named.filter(key => key.revokedAt === undefined && (key.expiresAt ?? now + 1) > now)
+  const active = named.filter(key => stateOf(key) === 'active')
   const found = active.length > 0 ? active : named.slice(0, 1)
   // Keys that share a name by chance are told apart by their ids.
   for (const newest of found) {
     const others = found.filter(key => key !== newest)
-    if (isReplacedIn(keys, newest, others)) return [newest, ...others]
+    const replaced = replacedBy(newest, keys)
+    if (others.every(({ id }) => replaced.has(id))) return [newest, ...others]
   }
   if (found.length === 0) {
     throw new AlmanacError('not_found', `No key has the id or name ${JSON.stringify(idOrName)}.`, {
@@ -111,15 +111,16 @@ export async function findKeys(store: KeyStore, idOrName: string): Promise<[KeyR
   })
 }
 
-/** Whether each of the others was replaced by the next, and the last of them by the newest. */
-function isReplacedIn(keys: readonly KeyRecord[], newest: KeyRecord, others: readonly KeyRecord[]): boolean {
-  const replaced = new Set<string>()
-  for (let at: KeyRecord | undefined = newest; at?.replaces !== undefined && !replaced.has(at.replaces); ) {
-    const { replaces }: KeyRecord = at
-    replaced.add(replaces!)
-    at = keys.find(({ id }) => id === replaces)
-  }
-  return others.every(({ id }) => replaced.has(id))
+/** The ids of the keys that a key replaced, one after the other. */
+function replacedBy({ replaces }: KeyRecord, keys: readonly KeyRecord[]): ReadonlySet<string> {
+  const ids = new Set<string>()
+  for (let id = replaces; id !== undefined && !ids.has(id); id = keys.find(key => key.id === id)?.replaces) ids.add(id)
+  return ids
+}
+
+export function stateOf({ revokedAt, expiresAt }: KeyRecord): 'active' | 'expired' | 'revoked' {
+  if (revokedAt !== undefined) return 'revoked'
+  return expiresAt !== undefined && expiresAt <= Date.now() ? 'expired' : 'active'
 }
 
 async function putKey(
@@ -241,13 +242,10 @@ export type ShownKey = ReturnType<typeof showKey>
 
 export function showKey(key: KeyRecord, usedToday: number) {
   const moment = (time: number | undefined) => (time === undefined ? null : new Date(time).toISOString())
-  const expired = key.expiresAt !== undefined && key.expiresAt <= Date.now()
-  const state: 'active' | 'expired' | 'revoked' =
-    key.revokedAt !== undefined ? 'revoked' : expired ? 'expired' : 'active'
   return {
     id: key.id,
     name: key.name,
-    state,
+    state: stateOf(key),
     scopes: key.scopes,
     ...shownLimits(key),
     unlimited: limitsIn(key).every(limit => limit === undefined),

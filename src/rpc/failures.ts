@@ -14,6 +14,9 @@ const failed = (retryable: boolean, hint?: string): FailureRule => ({ code: 'ups
 const fewerBlocks = failed(false, 'ask for fewer blocks at once.')
 const limited = (hint: string): FailureRule => ({ code: 'upstream_rate_limited', retryable: true, hint })
 
+/** For what cannot be reached. */
+export const unreachedHint = 'check that the node runs and can be reached.'
+
 const rules = {
   'range-too-large': fewerBlocks,
   'too-many-results': fewerBlocks,
@@ -37,7 +40,7 @@ const rules = {
     ...failed(true, 'check what answers at this address, or add a second endpoint.'),
     code: 'upstream_invalid',
   },
-  transport: failed(true, 'check that the node runs and can be reached.'),
+  transport: failed(true, unreachedHint),
   refused: failed(true, "read the node's error message, or add a second endpoint."),
   'no-endpoint': failed(true, 'add an endpoint of another provider.'),
 } as const satisfies Record<string, FailureRule>
