@@ -10,7 +10,7 @@ import { noActivity } from '../src/store/packed-activity.ts'
 import { CommandRun } from './command-run.ts'
 import { fillListed, row } from './listed-transfers.ts'
 import { apes, blockOf, carol, chain } from './plain-rows.ts'
-import { readme } from './readme-blocks.ts'
+import { firstCalls } from './readme-blocks.ts'
 import { seed, seeded } from './seed.ts'
 import { type ServedApi, serveApi } from './served-api.ts'
 
@@ -99,9 +99,9 @@ test('the wallet page shows NFTs, and keeps the key to itself', async () => {
   expect((await fetch(`${url}/other`)).status).toBe(404)
 })
 
-/** As it stands in the README, asked of the service of this test. */
-function readmeCode(language: string): string {
-  const [, code] = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'ms').exec(readme)!
+/** As it stands in the guide to first calls, asked of the service of this test. */
+function guideCode(language: string): string {
+  const [, code] = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'ms').exec(firstCalls)!
   const asked = [
     ['http://127.0.0.1:8080', api.url],
     [`'sandbox'`, `'${api.key}'`],
@@ -113,9 +113,9 @@ function readmeCode(language: string): string {
 
 const fiveOwners = /^(\d+ 0x[0-9a-f]{40}\n){5}$/
 
-test('the TypeScript of the README prints owners', async () => {
-  await writeFile(join(folder, 'readme.mts'), readmeCode('ts'))
-  const run = new CommandRun([process.execPath, 'readme.mts'], folder)
+test('the TypeScript of the first calls prints owners', async () => {
+  await writeFile(join(folder, 'first-calls.mts'), guideCode('ts'))
+  const run = new CommandRun([process.execPath, 'first-calls.mts'], folder)
   runs.push(run)
   expect(await run.ended()).toEqual({ code: 0, stdout: expect.stringMatching(fiveOwners), stderr: '' })
 })
@@ -140,8 +140,8 @@ test.skipIf(!hasPython)('the Python program ends quietly when its reader has eno
   expect(await run.ended()).toEqual({ code: 0, stdout: expect.stringMatching(/^eth: active.*\n$/), stderr: '' })
 })
 
-test.skipIf(!hasPython)('the Python of the README prints owners', async () => {
-  const run = new CommandRun(['python3', '-c', readmeCode('python')], folder)
+test.skipIf(!hasPython)('the Python of the first calls prints owners', async () => {
+  const run = new CommandRun(['python3', '-c', guideCode('python')], folder)
   runs.push(run)
   expect(await run.ended()).toEqual({ code: 0, stdout: expect.stringMatching(fiveOwners), stderr: '' })
 })
