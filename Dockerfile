@@ -9,7 +9,7 @@ WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 COPY runtime/package.json runtime/
 COPY sandbox/package.json sandbox/
-COPY sandbox/edr/package.json sandbox/edr/
+COPY sandbox/edr sandbox/edr
 COPY test/clients/package.json test/clients/
 RUN npm ci
 COPY . .
@@ -18,7 +18,7 @@ RUN sh scripts/install-production.sh /packages
 # Keeps the locked packages and drops the links to sources: the build takes their place. npm links a package of one
 # platform only there.
 RUN npm ci --omit=dev --omit=peer --ignore-scripts --workspace=almanac-sandbox --include-workspace-root \
-  && rm -f node_modules/almanac-sandbox node_modules/almanac-sandbox-edr
+  && rm -f node_modules/almanac-sandbox node_modules/almanac-sandbox-edr-*
 
 FROM node:26-trixie-slim AS service
 # A release adds the address, the version and the commit.

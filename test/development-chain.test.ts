@@ -9,7 +9,7 @@ import type { Hex } from 'ox/Hex'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { loadCollections } from '../sandbox/src/collections.ts'
 import { developmentAccount } from '../sandbox/src/evm-accounts.ts'
-import { type EvmNode, evmNodeKind, startEvmNode } from '../sandbox/src/evm-node.ts'
+import { type EvmNode, startEvmNode } from '../sandbox/src/evm-node.ts'
 import { deployment, signed } from '../sandbox/src/evm-transactions.ts'
 import { type Relay, startRelay } from '../sandbox/src/relay.ts'
 import { CommandPlace, CommandRun } from './command-run.ts'
@@ -50,7 +50,7 @@ async function deploy(tokens: number): Promise<string> {
   return contract.address
 }
 
-test.skipIf(evmNodeKind === undefined)('a contract of your own answers, also after a revert and a reset', async () => {
+test('a contract of your own answers, also after a revert and a reset', async () => {
   expect(settings!.language).toBe('yaml')
   for (const block of [started, sample, asked, reset, addresses]) expect(block!.language).toBe('sh')
   expect(others).toEqual([])

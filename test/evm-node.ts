@@ -15,25 +15,19 @@ const blockTimeSeconds = 12
 export async function startEvmNode(): Promise<EvmNode> {
   const node = await startSandboxNode({ chainId: 1, genesisTimestamp })
   const ask: EvmNode['ask'] = (method, ...params) => node.ask(method, ...params)
-  /** By the head at which it was taken, for the node that has no call for reorganisations. */
+  /** By the head at which it was taken: the node has no call for reorganisations. */
   const snapshots = new Map<number, unknown>()
   const mine: EvmNode['mine'] = async transactions => {
     const head = (await ask('eth_getBlockByNumber', 'latest', false)) as { number: Hex; timestamp: Hex }
-    if (node.kind === 'edr') snapshots.set(Number(head.number), await ask('evm_snapshot'))
+    snapshots.set(Number(head.number), await ask('evm_snapshot'))
     await node.mine(transactions, Number(head.timestamp) + blockTimeSeconds)
   }
   return {
-    kind: node.kind,
     chainId: node.chainId,
     url: node.url,
     ask,
     mine,
     async reorganise(blocks) {
-      if (node.kind === 'anvil') {
-        const placed = blocks.flatMap((transactions, at) => transactions.map(transaction => [transaction, at]))
-        await ask('anvil_reorg', blocks.length, placed)
-        return
-      }
       const ancestor = Number(await ask('eth_blockNumber')) - blocks.length
       if ((await ask('evm_revert', snapshots.get(ancestor))) !== true)
         throw new Error(`cannot go back to block ${ancestor}`)

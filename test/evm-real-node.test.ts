@@ -1,6 +1,5 @@
 // From a real node to the answers: `almanac start` in a process of its own, on a chain of real contracts that is reorganised under it.
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { evmNodeKind } from '../sandbox/src/evm-node.ts'
 import { blockHashOf } from '../src/evm/proof/block-hash.ts'
 import { receiptsRoot } from '../src/evm/proof/receipts-root.ts'
 import type { RpcBlock, RpcReceipt } from '../src/evm/rpc/port.ts'
@@ -13,12 +12,9 @@ import { engineNames } from './store-engines.ts'
 const { alice, bob, carol, dave, erin, frank, giver, taker, operator, largest, rangeLength, mine } = of
 const nobody = `0x${'0'.repeat(40)}`
 const stranger = `0x${'ee'.repeat(20)}` as const
-// A node may run under an emulator.
 const slowMs = 120_000
 
-const title = `a real node: ${evmNodeKind ?? 'none runs on this machine'}`
-
-describe.skipIf(evmNodeKind === undefined)(title, { timeout: slowMs }, () => {
+describe('a real node', { timeout: slowMs }, () => {
   describe.each(engineNames)('in full on %s', engine => {
     const world = new World('full', engine)
     beforeAll(() => world.begin(), slowMs)

@@ -5,7 +5,6 @@ import * as AbiParameters from 'ox/AbiParameters'
 import type { Address } from 'ox/Address'
 import { fromNumber, type Hex } from 'ox/Hex'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { evmNodeKind } from '../sandbox/src/evm-node.ts'
 import { alice, bob, carol, erin, frank, type History, largest, mine, rangeLength } from './evm-history.ts'
 import { tradesOf, tradingWallets } from './evm-trades.ts'
 import { finality, patience, World } from './evm-world.ts'
@@ -22,7 +21,7 @@ const contracts = ['seven', 'many', 'run'] as const
 type Row = { token_address: string; token_id: string; owner_of: string; amount: string }
 type Answer = { cursor: string | null; result: Row[] }
 
-describe.skipIf(evmNodeKind === undefined)('owners are those of the contracts', { timeout: slowMs }, () => {
+describe('owners are those of the contracts', { timeout: slowMs }, () => {
   const world = new World('full')
   beforeAll(async () => {
     await world.begin()

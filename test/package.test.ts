@@ -106,14 +106,33 @@ test('the sandbox is published apart, with its contracts and without what runs s
   const sandbox = manifestOf('sandbox/dist')
   expect([sandbox.version, service.peerDependencies['almanac-sandbox']]).toEqual([service.version, service.version])
   expect(sandbox).not.toHaveProperty('private')
-  const { publishedDependencies } = JSON.parse(readFileSync(join(root, 'sandbox/edr/package.json'), 'utf8'))
-  expect(sandbox.optionalDependencies).toMatchObject(publishedDependencies)
-  expect(sandbox.optionalDependencies).not.toHaveProperty('almanac-sandbox-edr')
   for (const version of Object.values({ ...sandbox.dependencies, ...sandbox.optionalDependencies }))
     expect(version).toMatch(/^\d/)
   // Native parts of one platform each; the libraries around them bring tens of megabytes that the sandbox does not use.
-  const nodes = Object.keys(sandbox.optionalDependencies!)
-  expect(nodes.filter(name => !/(linux|darwin)-(x64|arm64|amd64)/.test(name))).toEqual([])
+  expect(Object.keys(sandbox.optionalDependencies!).sort()).toEqual(sandboxNodes)
+})
+
+const platforms = [
+  'darwin-arm64',
+  'darwin-x64',
+  'linux-arm64-gnu',
+  'linux-arm64-musl',
+  'linux-x64-gnu',
+  'linux-x64-musl',
+]
+const sandboxNodes = ['@nomicfoundation/edr', 'litesvm'].flatMap(node =>
+  platforms.map(platform => `${node}-${platform}`),
+)
+
+test('the sandbox asks for the same two nodes on every platform, and for no other', () => {
+  const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(root, 'sandbox/package.json'), 'utf8'))
+  const wrapped = (name: string): string => name.replace('@nomicfoundation/', 'almanac-sandbox-')
+  expect(Object.keys(optionalDependencies).sort()).toEqual(sandboxNodes.map(wrapped).sort())
+  expect(Object.keys(dependencies)).toEqual(['@noble/curves', '@scure/base', 'ox', 'ws'])
+  const others = /anvil|foundry|surfpool|surfnet|ganache|hardhat-node|test-validator/i
+  const sources = run('git', ['ls-files', 'sandbox', 'Dockerfile', 'package.json', 'package-lock.json'], root).trim()
+  expect(sources.split('\n').length).toBeGreaterThan(30)
+  expect(sources.split('\n').filter(path => others.test(readFileSync(join(root, path), 'utf8')))).toEqual([])
 })
 
 test.each(['.', 'sandbox/dist'])('publint finds nothing in %s', async folder => {
@@ -276,17 +295,29 @@ describe('the lock file', () => {
     const ofPlatform = installed.filter(([path]) => /(linux|darwin|win32)-?(x64|arm64|amd64)/.test(path))
     expect(ofPlatform.length).toBeGreaterThan(20)
     const anywhere = ofPlatform.filter(([, { os, cpu }]) => os === undefined || cpu === undefined)
-    // Its parent says the platform.
-    expect(anywhere.map(([path]) => path)).toEqual(['node_modules/@nomicfoundation/edr-linux-arm64-gnu'])
-    expect(locked['sandbox/edr']).toMatchObject({ os: ['linux'], cpu: ['arm64'] })
+    // The package around each says the platform.
+    const edr = platforms.map(platform => `node_modules/@nomicfoundation/edr-${platform}`)
+    expect(anywhere.map(([path]) => path).sort()).toEqual(edr)
+  })
+
+  test.each(platforms)("has the sandbox's two nodes for %s", platform => {
+    const [os, cpu, library] = platform.split('-')
+    const libc = library && { libc: [library.replace('gnu', 'glibc')] }
+    const only = { optional: true, os: [os], cpu: [cpu], ...libc }
+    expect(locked[`node_modules/litesvm-${platform}`]).toMatchObject(only)
+    expect(locked[`sandbox/edr/${platform}`]).toMatchObject(only)
+    expect(locked[`sandbox/edr/${platform}`]).toMatchObject({
+      dependencies: { [`@nomicfoundation/edr-${platform}`]: expect.stringMatching(/^\d/) },
+    })
   })
 })
 
 test('the image takes only what its context and its own stages have', () => {
   const copies = [...readFileSync(join(root, 'Dockerfile'), 'utf8').matchAll(/^COPY (?!--from)(.+) \S+$/gm)]
-  const kept = new Set(contextFiles().flatMap(path => [path, dirname(path)]))
+  const kept = contextFiles()
+  const isKept = (path: string) => kept.some(file => file === path || file.startsWith(`${path}/`))
   for (const path of copies.flatMap(([, paths]) => String(paths).split(' ')))
-    expect(path === '.' || kept.has(path), path).toBe(true)
+    expect(path === '.' || isKept(path), path).toBe(true)
 })
 
 test('the image removes no package of one platform as if it were on every one', () => {

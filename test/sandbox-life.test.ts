@@ -1,25 +1,18 @@
 // The sandbox's Solana network for longer than its node once lived: under traffic beyond the slots and requests at which it froze, and
 // with a node that stops. `npm run soak:sandbox` keeps a whole sandbox for minutes.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { loadCollections } from '../sandbox/src/collections.ts'
-import { startDriven } from '../sandbox/src/driven-process.ts'
 import { developmentAccount } from '../sandbox/src/evm-accounts.ts'
 import { EvmNetwork } from '../sandbox/src/evm-network.ts'
-import { evmNodeKind } from '../sandbox/src/evm-node.ts'
 import { signed } from '../sandbox/src/evm-transactions.ts'
 import { EvmWorld } from '../sandbox/src/evm-world.ts'
 import type { NodeNews } from '../sandbox/src/node-news.ts'
 import { SolanaNetwork } from '../sandbox/src/solana-network.ts'
-import { solanaNodeKind } from '../sandbox/src/solana-node.ts'
 import { createLog } from '../src/log.ts'
 import { Network } from '../src/solana/network.ts'
 import { asker, openTestStore } from './solana-store.ts'
 
-/** Surfpool froze after about 1,000 slots, or 1,600 requests. */
+/** A node of the sandbox once froze after about 1,000 slots, or 1,600 requests. */
 const slotsAtLeast = 1_600
 const requestsAtLeast = 2_000
 const patience = { timeout: 20_000, interval: 100 }
@@ -53,7 +46,7 @@ async function slotOf(rpcUrl: string): Promise<number> {
   return ((await answer.json()) as { result: number }).result
 }
 
-describe.skipIf(solanaNodeKind === undefined)(`on ${solanaNodeKind}`, { timeout: 60_000 }, () => {
+describe('a Solana network', { timeout: 60_000 }, () => {
   test('lives on under its own traffic', async () => {
     const { sandbox, network, ask, wallet } = await start({ slotMs: 2 })
     const news: NodeNews[] = []
@@ -73,7 +66,7 @@ describe.skipIf(solanaNodeKind === undefined)(`on ${solanaNodeKind}`, { timeout:
     const { sandbox, network, ask, wallet } = await start({ silentMsMax: 1_500 })
     const before = await ask(wallet)
     const news: NodeNews[] = []
-    // Frozen, as Surfpool was: it is there and does not answer.
+    // Frozen: it is there and does not answer.
     process.kill(sandbox.processId!, 'SIGSTOP')
     await sandbox.transactOrReplace(told => news.push(told))
     expect(news.map(({ event }) => event)).toEqual(['node stopped answering', 'node started again'])
@@ -86,46 +79,35 @@ describe.skipIf(solanaNodeKind === undefined)(`on ${solanaNodeKind}`, { timeout:
   })
 })
 
-test.skipIf(evmNodeKind === undefined)(
-  `an EVM node that stops, on ${evmNodeKind}, is replaced by the same`,
-  async () => {
-    const genesisTimestamp = Math.floor(Date.now() / 1_000) - 6 * 3_600
-    const node = await EvmNetwork.start({ chainId: 1, genesisTimestamp, answerMsMax: 3_000 })
-    cleanups.push(() => node.stop())
-    const kinds = ['ERC721', 'ERC1155'] as const
-    const world = await EvmWorld.create({
-      node,
-      compiled: await loadCollections(),
-      seed: 'life',
-      kinds,
-      genesisTimestamp,
-    })
-    const news: NodeNews[] = []
-    const turn = (work: () => Promise<void>) => node.workOrReplace(work, told => news.push(told))
-    await turn(() => world.reorganise())
-    for (let block = 0; block < 3; block++) await turn(() => world.mineBlock())
-    const [head, earlier] = [await blockAt(node.url, 'latest'), await blockAt(node.url, '0x30')]
-    process.kill(node.processId!, 'SIGKILL')
-    const failure = await turn(() => world.mineBlock()).then(
-      () => undefined,
-      (error: Error) => error.message,
-    )
-    // Blocks with a random number in them, as Anvil makes them, cannot be made again: the sandbox says so and ends the traffic.
-    const isOther = evmNodeKind === 'anvil' && failure !== undefined
-    expect(failure).toBe(isOther ? 'a new node has other blocks; start the sandbox again' : undefined)
-    if (isOther) return
-    expect(news.map(({ event }) => event)).toEqual(['node stopped answering', 'node started again'])
-    expect([await blockAt(node.url, 'latest'), await blockAt(node.url, '0x30')]).toEqual([head, earlier])
-    await turn(() => world.mineBlock())
-    expect((await blockAt(node.url, 'latest')).parentHash).toBe(head.hash)
-    // Somebody tries the chain with a transaction of their own.
-    const [theirs] = await signed(node, [{ from: developmentAccount(0), to: world.wallets[0]!.address, value: 1n }])
-    const hash = await node.ask('eth_sendRawTransaction', theirs)
-    await turn(() => world.mineBlock())
-    expect((await blockAt(node.url, 'latest')).transactions).toContain(hash)
-  },
-  60_000,
-)
+test('an EVM node that stops is replaced by the same', async () => {
+  const genesisTimestamp = Math.floor(Date.now() / 1_000) - 6 * 3_600
+  const node = await EvmNetwork.start({ chainId: 1, genesisTimestamp, answerMsMax: 3_000 })
+  cleanups.push(() => node.stop())
+  const kinds = ['ERC721', 'ERC1155'] as const
+  const world = await EvmWorld.create({
+    node,
+    compiled: await loadCollections(),
+    seed: 'life',
+    kinds,
+    genesisTimestamp,
+  })
+  const news: NodeNews[] = []
+  const turn = (work: () => Promise<void>) => node.workOrReplace(work, told => news.push(told))
+  await turn(() => world.reorganise())
+  for (let block = 0; block < 3; block++) await turn(() => world.mineBlock())
+  const [head, earlier] = [await blockAt(node.url, 'latest'), await blockAt(node.url, '0x30')]
+  process.kill(node.processId!, 'SIGKILL')
+  await turn(() => world.mineBlock())
+  expect(news.map(({ event }) => event)).toEqual(['node stopped answering', 'node started again'])
+  expect([await blockAt(node.url, 'latest'), await blockAt(node.url, '0x30')]).toEqual([head, earlier])
+  await turn(() => world.mineBlock())
+  expect((await blockAt(node.url, 'latest')).parentHash).toBe(head.hash)
+  // Somebody tries the chain with a transaction of their own.
+  const [theirs] = await signed(node, [{ from: developmentAccount(0), to: world.wallets[0]!.address, value: 1n }])
+  const hash = await node.ask('eth_sendRawTransaction', theirs)
+  await turn(() => world.mineBlock())
+  expect((await blockAt(node.url, 'latest')).transactions).toContain(hash)
+}, 60_000)
 
 type ShownBlock = { hash: string; parentHash: string; transactions: string[] }
 
@@ -134,24 +116,3 @@ async function blockAt(url: string, block: string): Promise<ShownBlock> {
   const answer = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
   return ((await answer.json()) as { result: ShownBlock }).result
 }
-
-test('what Surfpool writes into its channel is taken out of it', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'almanac-surfpool-'))
-  cleanups.push(async () => rmSync(folder, { recursive: true, force: true }))
-  // Stands in for the package, which does not load on every machine: it counts what it is asked to do.
-  const module = join(folder, 'surfnet.cjs')
-  writeFileSync(
-    module,
-    `let [drained, slot] = [0, 0]
-    const surfnet = { rpcUrl: 'a', wsUrl: 'b', drainEvents: () => { drained++; return [] }, timeTravelToSlot: to => { slot = to } }
-    module.exports = { Surfnet: { startWithConfig: () => ({ ...surfnet, facts: () => ({ drained, slot }) }) } }`,
-  )
-  const file = fileURLToPath(new URL('../sandbox/src/solana-surfpool-process.ts', import.meta.url))
-  const settings = JSON.stringify({ module, config: {}, firstSlot: 77 })
-  const node = await startDriven([process.execPath, file, settings], 'Surfpool')
-  cleanups.push(() => node.stop())
-  await vi.waitFor(
-    async () => expect(await node.call('facts')).toEqual({ drained: expect.toSatisfy(count => count > 2), slot: 77 }),
-    patience,
-  )
-})

@@ -5,9 +5,8 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { loadCollections } from '../sandbox/src/collections.ts'
-import { evmNodeKind, startEvmNode } from '../sandbox/src/evm-node.ts'
+import { startEvmNode } from '../sandbox/src/evm-node.ts'
 import { EvmWorld } from '../sandbox/src/evm-world.ts'
-import { solanaNodeKind } from '../sandbox/src/solana-node.ts'
 import { Checkout } from './checkout.ts'
 import { CommandRun } from './command-run.ts'
 import { callBlocks, shellBlocks } from './readme-blocks.ts'
@@ -99,10 +98,7 @@ async function expectGone(nodes: readonly string[]): Promise<void> {
     await vi.waitFor(() => expect(fetch(node, { method: 'POST' }), node).rejects.toThrow('fetch failed'), patience)
 }
 
-const hasBoth = evmNodeKind !== undefined && solanaNodeKind !== undefined
-const title = `the sandbox, on ${evmNodeKind ?? 'no EVM node'} and ${solanaNodeKind ?? 'no Solana node'}`
-
-describe.skipIf(!hasBoth)(title, { timeout: startedWithinMs + 60_000 }, () => {
+describe('the sandbox', { timeout: startedWithinMs + 60_000 }, () => {
   test('npm start with no configuration: a line that answers, blocks that go on, and Ctrl-C ends everything', async () => {
     const run = begin(['npm', 'start'])
     const { curls, url } = await guideOf(run)
@@ -214,7 +210,7 @@ describe.skipIf(!hasBoth)(title, { timeout: startedWithinMs + 60_000 }, () => {
   })
 })
 
-describe.skipIf(evmNodeKind === undefined)('a chain of the sandbox', { timeout: 120_000 }, () => {
+describe('a chain of the sandbox', { timeout: 120_000 }, () => {
   const genesisTimestamp = Math.floor(Date.now() / 1_000) - 3_600
 
   /** What happened on a chain of this seed, and that nothing failed. */

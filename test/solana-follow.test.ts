@@ -9,20 +9,20 @@ import {
 } from '@solana-program/token'
 import * as token2022 from '@solana-program/token-2022'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { SolanaNode } from '../sandbox/src/solana-node.ts'
 import { createLog } from '../src/log.ts'
 import { Network } from '../src/solana/network.ts'
 import type { Store } from '../src/store/store.ts'
 import { type FaultProxy, startFaultProxy } from './solana-fault-proxy.ts'
-import { type SolanaNode, solanaNodes } from './solana-node.ts'
+import { startProgramNode } from './solana-program-node.ts'
 import { type Asker, asker, openTestStore } from './solana-store.ts'
 import { Wallet } from './solana-wallet.ts'
 
 const log = createLog({ level: 'silent', format: 'json' })
 const freshWithinMs = 2_000
 
-// An emulated node is slow to execute, not slow to tell: the 2 s are counted from when the change is done.
-describe.each(solanaNodes)('over subscriptions, from $name', { timeout: 180_000 }, ({ start, name }) => {
-  if (start === undefined) return test.skip(`${name} does not run on this machine`, () => {})
+// The 2 s are counted from when the change is done.
+describe('over subscriptions', { timeout: 180_000 }, () => {
   let node: SolanaNode
   let proxy: FaultProxy
   let wallet: Wallet
@@ -87,15 +87,15 @@ describe.each(solanaNodes)('over subscriptions, from $name', { timeout: 180_000 
     return owner
   }
 
-  // A node for each story: one whose client fell silent may stop answering everyone, as an emulated Surfpool does.
+  // A node for each story: one whose client fell silent may stop answering everyone.
   beforeEach(async () => {
-    node = await start()
+    node = await startProgramNode()
     proxy = await startFaultProxy(node)
     wallet = await Wallet.create(node)
     ;({ store, remove } = await openTestStore())
     ;({ made: network, ask } = connect())
   }, 120_000)
-  afterAll(() => console.log(`${name}: the slowest change took ${Math.round(slowest)} ms`))
+  afterAll(() => console.log(`the slowest change took ${Math.round(slowest)} ms`))
   afterEach(async () => {
     await network?.close()
     await proxy?.close()

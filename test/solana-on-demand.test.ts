@@ -1,21 +1,22 @@
 // Owners read when asked for, from a real node and through a proxy that misbehaves: right, whole, or an error by name.
+
 import { base58 } from '@scure/base'
 import { type Address, generateKeyPairSigner } from '@solana/kit'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { SolanaNode } from '../sandbox/src/solana-node.ts'
 import { AlmanacError, messageWithCauses } from '../src/errors.ts'
 import { createLog } from '../src/log.ts'
 import { Network, type SolanaNetworkSettings } from '../src/solana/network.ts'
 import type { Store } from '../src/store/store.ts'
 import { solanaAccount } from './recordings.ts'
 import { type Fault, type FaultProxy, startFaultProxy } from './solana-fault-proxy.ts'
-import { type SolanaNode, solanaNodes } from './solana-node.ts'
+import { startProgramNode } from './solana-program-node.ts'
 import { asker, openTestStore } from './solana-store.ts'
 import { Wallet } from './solana-wallet.ts'
 
 const log = createLog({ level: 'silent', format: 'json' })
 
-describe.each(solanaNodes)('on demand, from $name', { timeout: 180_000 }, ({ start, name }) => {
-  if (start === undefined) return test.skip(`${name} does not run on this machine`, () => {})
+describe('on demand', { timeout: 180_000 }, () => {
   let node: SolanaNode
   let wallet: Wallet
   let store: Store
@@ -35,7 +36,7 @@ describe.each(solanaNodes)('on demand, from $name', { timeout: 180_000 }, ({ sta
   const newOwner = async () => (await generateKeyPairSigner()).address
 
   beforeAll(async () => {
-    node = await start()
+    node = await startProgramNode()
     wallet = await Wallet.create(node)
     ;({ store, remove } = await openTestStore())
   }, 120_000)

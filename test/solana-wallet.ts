@@ -16,9 +16,9 @@ import {
 import { getCreateAccountInstruction, getTransferSolInstruction } from '@solana-program/system'
 import * as token from '@solana-program/token'
 import * as token2022 from '@solana-program/token-2022'
+import type { SolanaNode } from '../sandbox/src/solana-node.ts'
 import type { TokenProgram } from '../src/model.ts'
 import { tokenProgramAddresses } from '../src/solana/decode.ts'
-import type { SolanaNode } from './solana-node.ts'
 
 const rent = 10_000_000n
 

@@ -1,6 +1,5 @@
 // What contracts on a real node say of themselves and of their tokens, through the indexer to the answers.
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { evmNodeKind } from '../sandbox/src/evm-node.ts'
 import { ChainTable } from '../src/chains.ts'
 import { createEvm, type Evm } from '../src/evm/create-evm.ts'
 import { createLog } from '../src/log.ts'
@@ -18,7 +17,7 @@ import { type ServedApi, serveApi } from './served-api.ts'
 const chain = 1 as ChainId
 const slowMs = 120_000
 
-describe.skipIf(evmNodeKind === undefined)('a real node', { timeout: slowMs }, () => {
+describe('a real node', { timeout: slowMs }, () => {
   let node: EvmNode
   let api: ServedApi
   let evm: Evm

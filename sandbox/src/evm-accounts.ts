@@ -7,7 +7,7 @@ import type { Hex } from 'ox/Hex'
 
 export type Account = { address: Address.Address; privateKey: Hex }
 
-export const mnemonic = 'test test test test test test test test test test test junk'
+const mnemonic = 'test test test test test test test test test test test junk'
 
 /** How many accounts, from the first, have ether from the beginning. */
 export const fundedAccounts = 10

@@ -8,7 +8,6 @@ import { type Relay, startRelay } from './relay.ts'
 type Mined = { transactions: readonly Hex[]; timestamp: number } | { empty: readonly number[] }
 
 export class EvmNetwork implements EvmNode {
-  readonly kind: EvmNode['kind']
   readonly chainId: number
   readonly url: string
   readonly #options: EvmNodeOptions
@@ -25,7 +24,6 @@ export class EvmNetwork implements EvmNode {
     this.#options = options
     this.#node = node
     this.#relay = relay
-    this.kind = node.kind
     this.chainId = node.chainId
     this.url = `http://127.0.0.1:${relay.port}`
     relay.passTo(node.url)

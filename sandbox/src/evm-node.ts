@@ -1,18 +1,12 @@
-// Starts a real local EVM node that mines only on request: Anvil if ANVIL_COMMAND, its package or the PATH has it,
-// otherwise Hardhat's EVM where its package loads.
+// Starts a real local EVM node that mines only on request: Hardhat's EVM, in a process of its own.
 import type { ChildProcess } from 'node:child_process'
-import { accessSync, constants } from 'node:fs'
-import { createRequire } from 'node:module'
-import { delimiter, dirname, join } from 'node:path'
+import { join } from 'node:path'
 import type { Hex } from 'ox/Hex'
-import { developmentAccount, fundedAccounts, mnemonic } from './evm-accounts.ts'
-import { loads, type NodePackages } from './installed.ts'
+import { developmentAccount, fundedAccounts } from './evm-accounts.ts'
+import { loads, packageNames } from './installed.ts'
 import { endProcess, printedBy, spawnTethered } from './tethered-process.ts'
 
-export type EvmNodeKind = 'anvil' | 'edr'
-
 export type EvmNode = {
-  kind: EvmNodeKind
   chainId: number
   url: string
   processId?: number | undefined
@@ -34,44 +28,28 @@ export type EvmNodeOptions = {
 /** Generous: the machine may be busy. */
 const answerMsMaxDefault = 30_000
 
-const require = createRequire(import.meta.url)
-const anvilCommand = process.env.ANVIL_COMMAND?.split(' ') ?? anvilOfPackage() ?? anvilOnPath()
-/** Undefined where it does not load. Package names carry the platform. */
-export const edrPackage = [
-  `@nomicfoundation/edr-${process.platform}-${process.arch}`,
-  `@nomicfoundation/edr-${process.platform}-${process.arch}-gnu`,
-].find(loads)
-/** What is installed with this package. */
-export const evmPackages: NodePackages =
-  process.arch === 'x64'
-    ? { called: 'Anvil', names: ['@foundry-rs/anvil-linux-amd64/package.json'], platforms: ['linux x64'] }
-    : { called: "Hardhat's EVM", names: ['@nomicfoundation/edr-linux-arm64-gnu'], platforms: ['linux arm64'] }
-
-/** Undefined where no node runs on this machine. */
-export const evmNodeKind: EvmNodeKind | undefined =
-  anvilCommand !== undefined ? 'anvil' : edrPackage !== undefined ? 'edr' : undefined
+/** Undefined where none loads. */
+export const edrPackage = packageNames('@nomicfoundation/edr').find(loads)
 
 export async function startEvmNode(options: EvmNodeOptions): Promise<EvmNode> {
-  if (evmNodeKind === undefined) throw new Error('no EVM node runs on this machine')
-  const child = evmNodeKind === 'anvil' ? spawnAnvil(anvilCommand ?? [], options) : spawnEdr(options)
+  if (edrPackage === undefined) throw new Error('no EVM node runs on this machine')
+  const child = spawnEdr(options)
   const place = await printedBy(child, /Listening on (127\.0\.0\.1:\d+)/, 'the EVM node')
   const { chainId, answerMsMax = answerMsMaxDefault } = options
-  return new RunningNode({ child, kind: evmNodeKind, chainId, url: `http://${place}`, answerMsMax })
+  return new RunningNode({ child, chainId, url: `http://${place}`, answerMsMax })
 }
 
-type RunningNodeParts = Pick<EvmNode, 'kind' | 'chainId' | 'url'> & { child: ChildProcess; answerMsMax: number }
+type RunningNodeParts = Pick<EvmNode, 'chainId' | 'url'> & { child: ChildProcess; answerMsMax: number }
 
 class RunningNode implements EvmNode {
-  readonly kind: EvmNodeKind
   readonly chainId: number
   readonly url: string
   readonly #child: ChildProcess
   readonly #answerMsMax: number
 
-  constructor({ child, kind, chainId, url, answerMsMax }: RunningNodeParts) {
+  constructor({ child, chainId, url, answerMsMax }: RunningNodeParts) {
     this.#child = child
     this.#answerMsMax = answerMsMax
-    this.kind = kind
     this.chainId = chainId
     this.url = url
   }
@@ -105,11 +83,6 @@ class RunningNode implements EvmNode {
   // Not hardhat_mine: the blocks that Hardhat's EVM invents for it do not link to their parents.
   async mineEmpty(timestamps: readonly number[]): Promise<void> {
     const method = 'evm_mine'
-    if (this.kind === 'anvil') {
-      // Anvil runs the calls of a batch concurrently, which would mix up the timestamps.
-      for (const at of timestamps) await this.ask(method, at)
-      return
-    }
     const answers = await this.#post(timestamps.map((at, id) => ({ jsonrpc: '2.0', id, method, params: [at] })))
     for (const answer of answers as Answer[]) resultOf(method, answer)
   }
@@ -126,45 +99,9 @@ function resultOf(method: string, { result, error }: Answer): unknown {
   return result
 }
 
-function spawnAnvil(command: readonly string[], { chainId, genesisTimestamp }: EvmNodeOptions): ChildProcess {
-  const settings = {
-    '--host': '127.0.0.1',
-    '--port': 0,
-    '--chain-id': chainId,
-    '--hardfork': 'prague',
-    '--order': 'fifo',
-    '--gas-limit': 100_000_000,
-    '--timestamp': genesisTimestamp,
-    '--mnemonic': mnemonic,
-    '--accounts': fundedAccounts,
-  }
-  return spawnTethered([...command, '--no-mining', ...Object.entries(settings).flat().map(String)])
-}
-
 function spawnEdr({ chainId, genesisTimestamp }: EvmNodeOptions): ChildProcess {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
   const funded = Array.from({ length: fundedAccounts }, (_, index) => developmentAccount(index).address)
   const beginning = JSON.stringify({ package: edrPackage, chainId, timestamp: genesisTimestamp, funded })
   return spawnTethered([process.execPath, join(import.meta.dirname, `evm-edr-process.${extension}`), beginning])
-}
-
-function anvilOfPackage(): string[] | undefined {
-  try {
-    return [join(dirname(require.resolve('@foundry-rs/anvil-linux-amd64/package.json')), 'bin', 'anvil')]
-  } catch {
-    return undefined
-  }
-}
-
-function anvilOnPath(): string[] | undefined {
-  const files = (process.env.PATH ?? '').split(delimiter).map(folder => join(folder, 'anvil'))
-  const found = files.find(file => {
-    try {
-      accessSync(file, constants.X_OK)
-      return true
-    } catch {
-      return false
-    }
-  })
-  return found === undefined ? undefined : [found]
 }

@@ -12,21 +12,19 @@ export function loads(name: string): boolean {
   }
 }
 
-export type NodePackages = {
-  /** What people call them. */
-  called: string
-  names: readonly string[]
-  /** Where npm installs one of them. */
-  platforms: readonly string[]
+/** What a native package may be called on this machine: npm installs at most one of them. */
+export function packageNames(prefix: string): string[] {
+  return ['', '-gnu', '-musl'].map(library => `${prefix}-${process.platform}-${process.arch}${library}`)
 }
 
+const platforms = ['linux x64', 'linux arm64', 'darwin x64', 'darwin arm64']
 const platform = `${process.platform} ${process.arch}`
 
-/** Why none of the packages loads, and what to do about it. `isThere` is for tests. */
-export function whyNoneLoads({ called, names, platforms }: NodePackages, here = platform, isThere = resolves): string {
-  if (!platforms.includes(here)) return `no package of ${called} is made for ${here}`
-  if (names.some(isThere)) return `${called} is installed and does not load on ${here}`
-  return `${called} is not installed; install optional packages too, with npm install --include=optional`
+/** Why no package of this prefix loads, and what to do about it. `here` and `isThere` are for tests. */
+export function whyNoneLoads(prefix: string, here = platform, isThere = resolves): string {
+  if (!platforms.includes(here)) return `no package of ${prefix} is made for ${here}`
+  if (packageNames(prefix).some(isThere)) return `${prefix} is installed and does not load on ${here}`
+  return `${prefix} is not installed; install optional packages too, with npm install --include=optional`
 }
 
 function resolves(name: string): boolean {

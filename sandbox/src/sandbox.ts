@@ -4,12 +4,12 @@ import { collectionsAreReady, loadCollections } from './collections.ts'
 import { Draws } from './draws.ts'
 import type { Kind } from './evm-collections.ts'
 import { EvmNetwork } from './evm-network.ts'
-import { evmNodeKind, evmPackages } from './evm-node.ts'
+import { edrPackage } from './evm-node.ts'
 import { EvmWorld, type EvmWorldOptions } from './evm-world.ts'
 import { whyNoneLoads } from './installed.ts'
 import type { NodeNews } from './node-news.ts'
 import { SolanaNetwork } from './solana-network.ts'
-import { solanaNodeKind, solanaPackages } from './solana-node.ts'
+import { litesvmPackage } from './solana-node.ts'
 
 export type SandboxChain = {
   name: string
@@ -94,7 +94,7 @@ export async function startSandbox({ seed, step = () => {} }: SandboxOptions): P
 type HalfParts = Required<Pick<SandboxOptions, 'seed' | 'step'>> & { opened: AsyncDisposableStack }
 
 async function startEvmHalf({ seed, step, opened }: HalfParts) {
-  if (evmNodeKind === undefined) throw new Error(`${whyNoneLoads(evmPackages)}; or put anvil on the PATH`)
+  if (edrPackage === undefined) throw new Error(whyNoneLoads('@nomicfoundation/edr'))
   const isFirst = !collectionsAreReady()
   if (isFirst) step('contracts', 'compiling, once')
   for (const { name } of chainTable) step(name, 'starting the node')
@@ -134,7 +134,7 @@ async function createChain({
 }
 
 async function startSolanaHalf({ seed, step, opened }: HalfParts) {
-  if (solanaNodeKind === undefined) throw new Error(whyNoneLoads(solanaPackages))
+  if (litesvmPackage === undefined) throw new Error(whyNoneLoads('litesvm'))
   step('solana', 'starting the node')
   const network = await SolanaNetwork.start({ seed, told: doing => step('solana', doing) })
   opened.defer(() => network.stop())

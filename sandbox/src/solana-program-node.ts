@@ -1,5 +1,5 @@
 // A small node that runs the real token programs in process: enough JSON-RPC and WebSocket for the portfolio, with
-// `minContextSlot` and notifications like a validator's. For machines that cannot run Surfpool.
+// `minContextSlot` and notifications like a validator's.
 import { createServer } from 'node:http'
 import { createRequire } from 'node:module'
 import { base58 } from '@scure/base'

@@ -1,9 +1,8 @@
 // The SDK of the reference's own time, 2.22.4, against `/api/v2`, for what nodes have.
 import Moralis from 'moralis-2.22'
 import { describe } from 'vitest'
-import { evmNodeKind } from '../../sandbox/src/evm-node.ts'
 import { type NodeSdk, testNodeSdk } from './node-suite.ts'
 
-describe.skipIf(evmNodeKind === undefined)('moralis 2.22 on nodes', () => {
+describe('moralis 2.22 on nodes', () => {
   testNodeSdk({ sdk: Moralis as unknown as NodeSdk, version: 'v2' })
 })

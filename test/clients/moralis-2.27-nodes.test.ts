@@ -1,9 +1,8 @@
 // The SDK that is newest, 2.27.2, against `/api/v2.2`, for what nodes have.
 import Moralis from 'moralis-2.27'
 import { describe } from 'vitest'
-import { evmNodeKind } from '../../sandbox/src/evm-node.ts'
 import { type NodeSdk, testNodeSdk } from './node-suite.ts'
 
-describe.skipIf(evmNodeKind === undefined)('moralis 2.27 on nodes', () => {
+describe('moralis 2.27 on nodes', () => {
   testNodeSdk({ sdk: Moralis as unknown as NodeSdk, version: 'v2.2' })
 })

@@ -3,7 +3,6 @@
 import Moralis22 from 'moralis-2.22'
 import Moralis27 from 'moralis-2.27'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { evmNodeKind } from '../../sandbox/src/evm-node.ts'
 import type { Wanted } from './expected.ts'
 import { type AnySdk, type ListAnswer, listCalls } from './operation-lists.ts'
 import { plainCalls } from './operation-plain.ts'
@@ -14,7 +13,7 @@ const slowMs = 120_000
 const limits = [1, 7, 100]
 const world = new OperationsWorld()
 
-describe.skipIf(evmNodeKind === undefined)('operations', { timeout: slowMs }, () => {
+describe('operations', { timeout: slowMs }, () => {
   beforeAll(() => world.begin(), slowMs)
   afterAll(() => world.end())
 
