@@ -130,8 +130,8 @@ test('a sandbox in another directory is named where nothing is found, and not ta
   const note = { process: process.pid, directory: '/home/ada/almanac', config: 'x', store: 'x', url: 'x', key: 'x' }
   writeFileSync(join(place.directory, `almanac-sandbox-${'0'.repeat(16)}.json`), JSON.stringify(note))
   const hint = 'Try:   a sandbox runs in /home/ada/almanac: run this there.\n'
-  for (const words of ['keys list', 'store backup copy.db', 'status --listen 127.0.0.1:1'])
-    expect((await place.run(words.split(' '))).stderr, words).toContain(hint)
+  const commands = ['keys list', 'store backup copy.db', 'status --listen 127.0.0.1:1', 'verify --chain eth', 'plan']
+  for (const words of commands) expect((await place.run(words.split(' '))).stderr, words).toContain(hint)
   expect((await place.run(['keys', 'list', '--store', 'file:./other.db'])).stderr).not.toContain(hint)
 })
 

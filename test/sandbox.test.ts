@@ -21,6 +21,9 @@ const portfolioPath = '/account/devnet/8auSoPVSFzyyEV6svsGAF37kGcZ5e2gZq98bevt5G
 const chainsPath =
   '/api/v2/wallets/0x70997970c51812dc3a010c7d01b50e0d17dc79c8/chains?chains=eth&chains=polygon&chains=base'
 
+const sameOnChain =
+  /^(eth|polygon) is the same in the store as on the chain: [1-9]\d* blocks? in \d+ ranges?, [1-9]\d* tr/m
+
 let checkout: Checkout
 const runs: CommandRun[] = []
 
@@ -154,6 +157,18 @@ describe('the sandbox', { timeout: startedWithinMs + 60_000 }, () => {
     }
     const history = await begin([process.execPath, main, 'backfill', 'status']).ended()
     expect(history.stdout, history.stderr).toMatch(/^eth +open /m)
+    // So do the commands that ask the nodes, about what the sandbox has.
+    for (const chain of ['eth', 'polygon']) {
+      const { code, stdout, stderr } = await begin([process.execPath, main, 'verify', '--chain', chain]).ended()
+      expect([code, stdout], stderr).toEqual([0, expect.stringMatching(sameOnChain)])
+      expect(stderr).toContain('Nothing is configured here: using the running sandbox.')
+    }
+    const planned = await begin([process.execPath, main, 'plan', '--json']).ended()
+    expect(planned.code, planned.stderr).toBe(0)
+    const { eth, polygon } = JSON.parse(planned.stdout).chains
+    for (const full of [eth, polygon])
+      expect(full).toMatchObject({ parts: [{ source: 'nodes', from: 0 }], missing: [] })
+    expect(eth.parts[0].to).toBeGreaterThan(500)
     expect(readdirSync(checkout.directory)).not.toContain('almanac.db')
 
     // Collections are read by their names, also beside those that refuse to say theirs.

@@ -5,8 +5,7 @@ import type { LoadedConfig } from '../config/load.ts'
 import { AlmanacError } from '../errors.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
-import { loadConfigFor, withConfig } from './options.ts'
-import { sandboxMeant, withSandboxElsewhere } from './running-server.ts'
+import { withMeantConfig, withSandboxElsewhere } from './running-server.ts'
 import { whileWaiting } from './terminal.ts'
 
 /** Completes a command that works on the store beside a running service. */
@@ -14,14 +13,12 @@ export function withStore<Parameters extends unknown[]>(
   command: Command,
   run: (store: Store, loaded: LoadedConfig, ...parameters: Parameters) => Promise<void>,
 ): Command {
-  return withConfig<Parameters>(command, ['store'], async (loaded, ...parameters) => {
+  return withMeantConfig<Parameters>(command, ['store'], async (loaded, ...parameters) => {
     await using opened = new AsyncDisposableStack()
-    const sandbox = sandboxMeant(loaded)
-    const meant = sandbox === undefined ? loaded : loadConfigFor(command, sandbox.config)
-    const store = await openTool(meant.config.store, opened).catch(error => {
-      throw withSandboxElsewhere(error, meant)
+    const store = await openTool(loaded.config.store, opened).catch(error => {
+      throw withSandboxElsewhere(error, loaded)
     })
-    await run(store, meant, ...parameters)
+    await run(store, loaded, ...parameters)
   })
 }
 

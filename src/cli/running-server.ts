@@ -5,11 +5,13 @@ import { createHash } from 'node:crypto'
 import { lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { networkInterfaces, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Command } from 'commander'
 import { z } from 'zod'
 import type { LoadedConfig } from '../config/load.ts'
 import { parseListen } from '../config/settings.ts'
 import { AlmanacError } from '../errors.ts'
 import { storeFile } from '../store/open.ts'
+import { loadConfigFor, withConfig } from './options.ts'
 import { printNote } from './terminal.ts'
 
 const runningSandbox = z.object({
@@ -45,12 +47,29 @@ export function sandboxMeant({ unconfigured }: LoadedConfig): RunningSandbox | u
   return sandbox
 }
 
+/** As `withConfig`; where nothing is configured, with the configuration of the sandbox that runs here. */
+export function withMeantConfig<Parameters extends unknown[]>(
+  command: Command,
+  settings: readonly string[],
+  run: (loaded: LoadedConfig, ...parameters: Parameters) => Promise<void>,
+): Command {
+  return withConfig<Parameters>(command, settings, async (loaded, ...parameters) => {
+    const sandbox = sandboxMeant(loaded)
+    const meant = sandbox === undefined ? loaded : loadConfigFor(command, sandbox.config)
+    await run(meant, ...parameters).catch((error: unknown) => {
+      const lacksChain = error instanceof AlmanacError && error.code === 'not_configured'
+      throw lacksChain ? withSandboxElsewhere(error, meant) : error
+    })
+  })
+}
+
 /**
- * What to do about a store or a server that is not found where nothing is configured: a sandbox of this user may run in
+ * What to do about a chain, a store or a server that is not found where nothing is configured: a sandbox of this user may run in
  * another directory. It is not taken, as a command in the wrong directory would then back up or change the wrong store.
  */
 export function withSandboxElsewhere(error: unknown, { unconfigured }: LoadedConfig): unknown {
-  const isMissing = error instanceof AlmanacError && /^(not_found|upstream_failed|unauthorized)$/.test(error.code)
+  const isMissing =
+    error instanceof AlmanacError && /^(not_found|not_configured|upstream_failed|unauthorized)$/.test(error.code)
   if (!isMissing || !unconfigured) return error
   const notes = filesIn(tmpdir()).filter(name => /^almanac-sandbox-[0-9a-f]{16}\.json$/.test(name))
   const running = notes.map(name => readNote(join(tmpdir(), name), runningSandbox)).find(note => note !== undefined)

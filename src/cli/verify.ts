@@ -16,7 +16,8 @@ import { CommandProgress } from './chain-progress.ts'
 import { exitCodes, interruption } from './current-process.ts'
 import { connectNodes, guardRoom, shareBudget, takeChain } from './open-chain.ts'
 import { openTool } from './open-store.ts'
-import { chooseChain, chosenContracts, parseBlocks, wholeNumber, withConfig } from './options.ts'
+import { chooseChain, chosenContracts, parseBlocks, wholeNumber } from './options.ts'
+import { withMeantConfig } from './running-server.ts'
 import { countOf, countText, paint, printData, printJson } from './terminal.ts'
 
 type Ranges = { from?: number; to?: number; samples: number; blocks: number }
@@ -38,7 +39,7 @@ export function verifyCommand(): Command {
       'Drop the ranges that differ, index them again and compare once more. Leaves a range alone if endpoints disagree on it, or if one that answered before fails. Stop the service first. Exits with 0 if nothing differs any more.',
     )
     .option('--json', 'Print the result as JSON.')
-  return withConfig(command, ['store'], verify)
+  return withMeantConfig(command, ['store'], verify)
 }
 
 const differencesListed = 100

@@ -4,7 +4,8 @@ import { Command } from 'commander'
 import type { LoadedConfig } from '../../config/load.ts'
 import { AlmanacError } from '../../errors.ts'
 import { commandLine, interruption } from '../current-process.ts'
-import { chooseChain, wholeNumber, withConfig } from '../options.ts'
+import { chooseChain, wholeNumber } from '../options.ts'
+import { withMeantConfig } from '../running-server.ts'
 import { bytesText, countText, fitted, ProgressLine, printData, printJson } from '../terminal.ts'
 import { planChain } from './chain-plan.ts'
 import { type EngineCosts, engineCosts, fromFiles, sendersPerSecond } from './measured-costs.ts'
@@ -25,7 +26,7 @@ export function planCommand(): Command {
       'Ask no node: print what Ethereum, Polygon and a mid-size chain take in full, from measured costs.',
     )
     .option('--json', 'Print the estimate as JSON.')
-  return withConfig(command, [], plan)
+  return withMeantConfig(command, [], plan)
 }
 
 function assumptionsOf(costs: EngineCosts, plans: readonly ChainPlan[]): string[] {
