@@ -30,6 +30,7 @@ describe('over subscriptions', { timeout: 180_000 }, () => {
   let remove: () => Promise<void>
   let network: Network
   let ask: Asker
+  let hidesCloses = false
   let slowest = 0
 
   const connect = (other: { subscriptionsMax?: number } = {}) => {
@@ -89,7 +90,8 @@ describe('over subscriptions', { timeout: 180_000 }, () => {
 
   // A node for each story: one whose client fell silent may stop answering everyone.
   beforeEach(async () => {
-    node = await startProgramNode()
+    hidesCloses = false
+    node = await startProgramNode({ hidesCloses: () => hidesCloses })
     proxy = await startFaultProxy(node)
     wallet = await Wallet.create(node)
     ;({ store, remove } = await openTestStore())
@@ -354,6 +356,64 @@ describe('over subscriptions', { timeout: 180_000 }, () => {
       letGo()
       await small.made.close()
     }
+  })
+
+  /** A wallet with a token account that is kept fresh, and what closes it. */
+  async function watchedHolder(): Promise<{ owner: string; close: () => Promise<void> }> {
+    const owner = await newOwner()
+    const mint = await wallet.createMint({ decimals: 6 })
+    const account = await wallet.mintTo(owner.address, mint, 5_000_000n)
+    await watched(owner.address)
+    const close = () =>
+      wallet.send(
+        getBurnInstruction({ account, mint, authority: owner, amount: 5_000_000n }),
+        getCloseAccountInstruction({ account, destination: owner.address, owner }),
+      )
+    return { owner: owner.address, close: async () => void (await close()) }
+  }
+  const looks = () => proxy.calls.get('getMultipleAccounts') ?? 0
+
+  const pause = () => new Promise(resolve => setTimeout(resolve, 100))
+
+  test('a closed account that the node does not tell of leaves within seconds, and calls that fail harm nothing', async () => {
+    hidesCloses = true
+    const { owner, close } = await watchedHolder()
+    const [before, failed] = [readings(), looks()]
+    await close()
+    proxy.fault = () => ({ kind: 'status', status: 500 })
+    // What is known goes on to be answered.
+    for (; looks() === failed; await pause()) expect((await ask(owner)).tokens).toHaveLength(1)
+    expect((await ask(owner)).tokens).toHaveLength(1)
+    proxy.fault = undefined
+    await expect.poll(async () => (await ask(owner)).tokens, { timeout: 30_000 }).toEqual([])
+    expect(readings()).toBe(before)
+  })
+
+  test('a wallet that is asked for all the time costs a call every few seconds, one for all who ask', async () => {
+    hidesCloses = true
+    const { owner } = await watchedHolder()
+    const since = performance.now()
+    const calls = () => [...proxy.calls.values()].reduce((sum, count) => sum + count, 0)
+    const before = calls()
+    let asked = 0
+    for (; calls() < before + 3; await pause()) {
+      await Promise.all(Array.from({ length: 10 }, () => ask(owner)))
+      asked += 10
+    }
+    const seconds = (performance.now() - since) / 1_000
+    console.log(`${asked} requests in ${seconds.toFixed(1)} s took ${calls() - before} calls`)
+    expect(calls() - before).toBeLessThanOrEqual(1 + seconds / 5)
+    expect(asked).toBeGreaterThan(100)
+  })
+
+  test('where closes are told, nothing is looked at again', async () => {
+    const { owner, close } = await watchedHolder()
+    const { owner: other } = await watchedHolder()
+    await close()
+    await expectFresh(owner)
+    const before = looks()
+    for (const until = performance.now() + 7_000; performance.now() < until; await pause()) await ask(other)
+    expect(looks()).toBe(before)
   })
 
   async function mintWithMetadata(): Promise<Address> {

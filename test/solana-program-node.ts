@@ -3,8 +3,8 @@ import { getTokenDecoder } from '@solana-program/token-2022'
 import type { SolanaNode } from '../sandbox/src/solana-node.ts'
 import * as sandbox from '../sandbox/src/solana-program-node.ts'
 
-export function startProgramNode(): Promise<SolanaNode> {
-  return sandbox.startProgramNode({ parseTokenAccount })
+export function startProgramNode(options: sandbox.ProgramNodeOptions = {}): Promise<SolanaNode> {
+  return sandbox.startProgramNode({ parseTokenAccount, ...options })
 }
 
 function parseTokenAccount(data: Uint8Array): unknown {

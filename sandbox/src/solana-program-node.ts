@@ -25,10 +25,12 @@ type Account = { lamports: bigint; programAddress: string; data: Uint8Array }
 export type ProgramNodeOptions = SolanaNodeOptions & {
   /** Answers `jsonParsed` for a token account; without it, that encoding is refused. */
   parseTokenAccount?: (data: Uint8Array) => unknown
+  /** As some nodes do, tells no subscription of an account that is gone. */
+  hidesCloses?: () => boolean
 }
 
 export async function startProgramNode(options: ProgramNodeOptions = {}): Promise<SolanaNode> {
-  const { parseTokenAccount, firstSlot = 0, slotMs = slotMsDefault } = options
+  const { parseTokenAccount, hidesCloses = () => false, firstSlot = 0, slotMs = slotMsDefault } = options
   // The native package alone: the library around it would install all of Solana's kit, to encode what is bytes here.
   const native: typeof Native = createRequire(import.meta.url)(litesvmPackage!)
   const svm = new native.LiteSvm()
@@ -59,6 +61,7 @@ export async function startProgramNode(options: ProgramNodeOptions = {}): Promis
     socket.send(JSON.stringify({ jsonrpc: '2.0', method, params: { result, subscription: id } }))
   const notifyAccount = (key: string) => {
     const account = accountAt(key)
+    if (account === undefined && hidesCloses()) return
     const context = { slot: slot() }
     for (const subscription of subscriptions.values()) {
       if (subscription.kind === 'account' && subscription.key === key) {

@@ -64,8 +64,9 @@ export function withMeantConfig<Parameters extends unknown[]>(
 }
 
 /**
- * What to do about a chain, a store or a server that is not found where nothing is configured: a sandbox of this user may run in
- * another directory. It is not taken, as a command in the wrong directory would then back up or change the wrong store.
+ * What to do about a chain, a store or a server that is not found where nothing is configured: a sandbox of this user
+ * may run in another directory. It is not taken, as a command in the wrong directory would then back up or change the
+ * wrong store.
  */
 export function withSandboxElsewhere(error: unknown, { unconfigured }: LoadedConfig): unknown {
   const isMissing =

@@ -38,6 +38,7 @@ export class AccountNotifications {
   #root = 0
   #headSlot = 0
   #headAtMs = 0
+  #tellsOfCloses = false
 
   constructor(options: AccountNotificationsOptions) {
     this.#options = options
@@ -54,6 +55,11 @@ export class AccountNotifications {
   /** When the chain was last heard of. */
   get headAtMs(): number {
     return this.#headAtMs
+  }
+
+  /** Whether the node has told of a closed token account since the socket is up: not every node does. */
+  get tellsOfCloses(): boolean {
+    return this.#tellsOfCloses
   }
 
   /** Until nothing is left in doubt and all is stored. */
@@ -74,6 +80,7 @@ export class AccountNotifications {
   forgetAll(): void {
     this.#knownSlots.clear()
     this.#doubted.clear()
+    this.#tellsOfCloses = false
   }
 
   receive(key: string, result: unknown): void {
@@ -102,11 +109,16 @@ export class AccountNotifications {
     }
   }
 
+  /** As of a slot that is not below what is known of any of them. */
+  async readAgain(addresses: readonly string[], check?: () => void): Promise<void> {
+    await this.readAccounts(addresses, Math.max(...addresses.map(address => this.#knownSlot(address))), check)
+  }
+
   async #readDoubted(): Promise<void> {
     try {
       const addresses = [...this.#doubted]
       this.#doubted.clear()
-      await this.readAccounts(addresses, Math.max(...addresses.map(address => this.#knownSlot(address))))
+      await this.readAgain(addresses)
     } catch (error) {
       this.#options.onUnreadable(messageWithCauses(error))
     }
@@ -130,6 +142,8 @@ export class AccountNotifications {
     }
     // For an account that is gone, nodes send null or one without lamports.
     const info = value === null ? undefined : readAccount(value)
+    const isGone = value === null || info?.lamports === 0n
+    if (isGone && this.#options.watches.ofTokenAccount(address) !== undefined) this.#tellsOfCloses = true
     if (value === null || info !== undefined) this.#onAccountInfo(address, info, slot)
     else this.#options.onUnreadable(`a notification of ${address} is not an account`)
   }

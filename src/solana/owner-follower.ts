@@ -1,6 +1,7 @@
 // Keeps owners fresh by subscriptions: to the owner itself, to each of its token accounts (only that shows a close),
 // and to both token programs filtered by owner (only that shows a new token account). An owner counts as fresh from a
 // whole reading that began after every subscription was confirmed, until the socket goes down.
+import { setTimeout as delay } from 'node:timers/promises'
 import { base58 } from '@scure/base'
 import { encodeKey } from '../base58.ts'
 import { messageWithCauses } from '../errors.ts'
@@ -9,7 +10,7 @@ import type { SolanaStore } from '../store/solana-store.ts'
 import { AccountNotifications, type OpenHolding } from './account-notifications.ts'
 import { clockSysvar, tokenPrograms } from './decode.ts'
 import { isVolatile } from './mints.ts'
-import type { SolanaRpc } from './rpc.ts'
+import { accountsPerCallMax, type SolanaRpc } from './rpc.ts'
 import { ChainClock, differencesOf, type Freshness, type OnDemand, type OwnerReading } from './source.ts'
 import {
   accountKey,
@@ -33,6 +34,10 @@ const sweepMs = 500
 const quietMsMax = 2_000
 /** Readings that a start may take until one finds only token accounts that are subscribed to. */
 const startReadingsMax = 4
+/** Where closes are not told, a call each such interval looks for them, for an owner that is asked for. */
+const lookMs = 5_000
+/** A request waits this long for it, and is then answered from what is known. */
+const lookWaitMs = 1_000
 
 export type OwnerFollowerOptions = {
   rpc: SolanaRpc
@@ -86,6 +91,7 @@ export class OwnerFollower {
     if (watch === undefined) return undefined
     this.#watches.touch(watch)
     if (!watch.live) return undefined
+    await this.#lookForCloses(watch)
     const clock = watch.needsClock ? await this.#clock.now() : this.#clock.last
     await this.#accounts.settled()
     if (!watch.live || Date.now() - this.#accounts.headAtMs > quietMsMax) return undefined
@@ -94,6 +100,25 @@ export class OwnerFollower {
       chainTime: clock.chainTime,
       readAtMs: this.#accounts.headAtMs,
     }
+  }
+
+  /** Once for all who ask. What fails is left to the next look and to the reconciliation. */
+  async #lookForCloses(watch: Watch): Promise<void> {
+    const addresses = [...watch.tokenAccounts]
+    // A call takes so many: a large owner is looked at less often.
+    const pauseMs = lookMs * Math.ceil(addresses.length / accountsPerCallMax)
+    const isDue = Date.now() - Math.max(watch.readAtMs, watch.lookedAtMs) > pauseMs
+    if (isDue && watch.look === undefined && addresses.length > 0 && !this.#accounts.tellsOfCloses) {
+      watch.lookedAtMs = Date.now()
+      const looked = this.#accounts
+        .readAgain(addresses, () => this.#requireWatched(watch))
+        .catch(() => {})
+        .finally(() => {
+          watch.look = undefined
+        })
+      watch.look = Promise.race([looked, delay(lookWaitMs, undefined, { ref: false })])
+    }
+    await watch.look
   }
 
   /** Starts to keep an owner fresh that was just read. */

@@ -15,6 +15,9 @@ export type Watch = {
   notBeforeMs: number
   askedAtMs: number
   readAtMs: number
+  /** When its token accounts were last looked at for closes, and that look while it is under way. */
+  lookedAtMs: number
+  look: Promise<void> | undefined
   slot: number
   readonly tokenAccounts: Set<string>
   /** Every mint that it held while it was watched. */
@@ -78,6 +81,8 @@ export class Watches {
       notBeforeMs: 0,
       askedAtMs: Date.now(),
       readAtMs: 0,
+      lookedAtMs: 0,
+      look: undefined,
       slot: 0,
       tokenAccounts: new Set(),
       mintsSeen: new Set(),
