@@ -54,8 +54,13 @@ export const errorGuide: Readonly<Record<ErrorCode, { means: string; solve: stri
   },
   quota_exceeded: {
     means:
-      'The key has used up its requests of the day (UTC), or the contracts and owners that are indexed for it in a day.',
-    solve: 'Wait for midnight UTC, or raise the limit with the command that `details.raise` names.',
+      'The key has used up its requests of the day (UTC), the contracts, wallets and owners that are indexed for it in a day, or its share of the calls to nodes (`daily_budget`).',
+    solve: 'Wait for midnight UTC, or raise the limit as `details.raise` says.',
+  },
+  budget_exceeded: {
+    means:
+      'Requests have used up their half of the calls to nodes that `daily_budget` of the chain allows in a day (UTC). The other half is for following the head, which goes on.',
+    solve: 'Wait for midnight UTC, or raise `daily_budget`.',
   },
   overloaded: {
     means: 'More requests arrive than can be answered, or clients do not take their answers (see `limits`).',

@@ -15,6 +15,7 @@ export const errorCodes = [
   'list_too_large',
   'rate_limited',
   'quota_exceeded',
+  'budget_exceeded',
   'overloaded',
   'timeout',
   'upstream_failed',
@@ -68,6 +69,11 @@ export class AlmanacError extends Error {
     this.retryable = options.retryable ?? false
     this.retryAfterMs = options.retryAfterMs
   }
+}
+
+/** A key, or all requests together, have used up what they may have of a day: trying again before its end is no use. */
+export function isUsedUp(error: unknown): error is AlmanacError {
+  return error instanceof AlmanacError && (error.code === 'budget_exceeded' || error.code === 'quota_exceeded')
 }
 
 /** An error as data that JSON and messages between threads carry. */

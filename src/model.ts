@@ -314,7 +314,13 @@ export type MetaplexFacts = {
 }
 
 /** Native balances that a node is asked for; without a block at its head. */
-export type AskedBalances = { chain: ChainId; block: number | undefined; wallets: readonly Address[] }
+export type AskedBalances = {
+  chain: ChainId
+  block: number | undefined
+  wallets: readonly Address[]
+  /** The client named a block below the head. */
+  isEarlier?: boolean
+}
 
 /**
  * After `block`, in the smallest unit, decimal, in the order of the wallets. Processes of an earlier version tell no

@@ -46,7 +46,7 @@ async function start(
       chains: new ChainTable([chain]),
       freshen: {
         async balances(asked, key) {
-          await limits.balances(key, asked.wallets)
+          await limits.balances(key, asked)
           return await readBalances({ chain, rpc }, asked, waitMs)
         },
       },

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import { isCovered } from '../src/coverage.ts'
 import type { Address, Hash } from '../src/model.ts'
-import { type AskBlock, stateBlockAt } from '../src/query/date-to-block.ts'
+import { stateBlockAt } from '../src/query/date-to-block.ts'
+import type { AskBlock } from '../src/query/freshen.ts'
 import { Holdings } from '../src/query/holdings/holdings.ts'
 import type { Continuation, HoldingsOptions, ListAnswer, NftRow } from '../src/query/holdings/questions.ts'
 import {

@@ -289,7 +289,7 @@ describe.each(engineNames)('on %s', name => {
     // Whoever asked has stopped waiting by now, but what was asked for was at most four of them.
     expect(taken).toEqual([])
     const allowed = await Promise.all(
-      contracts.map(contract => stores[1]!.takeIndexing({ keyId: 'k', target: `1/${contract}`, perDay: 4 })),
+      contracts.map(contract => stores[1]!.takeIndexing({ keyId: 'k', targets: [`1/${contract}`], perDay: 4 })),
     )
     expect(allowed).toEqual([true, true, true, true, false, false])
   })

@@ -1081,14 +1081,14 @@ export function storeContract(
           const counted = { ...limits, keyId: 'q', quotaPerDay: 10, wanted: 30 }
           const take = { topics: ['evm/1'], holdMs: 60_000, limit: 10 }
           const indexed = { keyId: 'q', perDay: 1 }
-          expect(await store.takeIndexing({ ...indexed, target: 'a' })).toBe(true)
+          expect(await store.takeIndexing({ ...indexed, targets: ['a'] })).toBe(true)
           await fixture.stepClock(aheadMs)
           const ahead = await fixture.beside()
           expect((await ahead.takeAllowance(rated)).granted).toBe(5)
           const countedAhead = await ahead.takeAllowance(counted)
           const isOtherDay = countedAhead.day !== day
           expect(countedAhead.granted).toBe(isOtherDay ? 10 : 4)
-          expect(await ahead.takeIndexing({ ...indexed, target: 'b' })).toBe(isOtherDay)
+          expect(await ahead.takeIndexing({ ...indexed, targets: ['b'] })).toBe(isOtherDay)
           expect(await ahead.claim('follow', 'gone', 60_000)).toBeDefined()
           await ahead.requestWork({ name: 'w', topic: 'evm/1', waitMs: 60_000 })
           expect(await ahead.takeWork(take)).toHaveLength(1)
@@ -1101,7 +1101,7 @@ export function storeContract(
           expect(grant.secondEndsInMs).toBeLessThanOrEqual(1_000)
           expect((await back.takeAllowance(counted)).granted).toBe(isOtherDay ? 4 : 0)
           // What was counted is kept for a week.
-          if (aheadMs < 7 * 86_400_000) expect(await back.takeIndexing({ ...indexed, target: 'c' })).toBe(false)
+          if (aheadMs < 7 * 86_400_000) expect(await back.takeIndexing({ ...indexed, targets: ['c'] })).toBe(false)
           expect(await back.claim('follow', 'successor', 60_000)).toBeDefined()
           expect(await back.takeWork(take)).toHaveLength(1)
           expect((await back.heartbeats())[0]!.ageMs).toBeGreaterThan(3_000_000)
@@ -1120,14 +1120,20 @@ export function storeContract(
         const targets = ['a', 'a', 'b', 'c', 'd', 'a', 'e']
         const answers = []
         for (const [index, target] of targets.entries())
-          answers.push(await (index % 2 === 0 ? store : other).takeIndexing({ ...asked, target }))
+          answers.push(await (index % 2 === 0 ? store : other).takeIndexing({ ...asked, targets: [target] }))
         expect(answers).toEqual([true, true, true, true, false, true, false])
         const racing = await Promise.all(
           Array.from({ length: 8 }, (_, index) =>
-            (index % 2 === 0 ? store : other).takeIndexing({ keyId: 'r', perDay: 3, target: `${index}` }),
+            (index % 2 === 0 ? store : other).takeIndexing({ keyId: 'r', perDay: 3, targets: [`${index}`] }),
           ),
         )
         expect(racing.filter(allowed => allowed)).toHaveLength(3)
+        // Several at once count together, and not at all where they are too many.
+        const several = async (...targets: string[]) => await store.takeIndexing({ keyId: 's', perDay: 3, targets })
+        expect([await several('a', 'b', 'a'), await several('b', 'c', 'd'), await several('b', 'c')]).toEqual([
+          ...[true, false, true],
+        ])
+        expect([await several('d'), await several('a', 'b', 'c')]).toEqual([false, true])
         await other.close()
       })
     })

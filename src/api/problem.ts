@@ -23,6 +23,7 @@ const answers: Record<ErrorCode, [status: number, message?: string]> = {
   list_too_large: [422],
   rate_limited: [429],
   quota_exceeded: [429],
+  budget_exceeded: [503],
   overloaded: [503],
   timeout: [504],
   upstream_failed: [502, 'An upstream node failed'],

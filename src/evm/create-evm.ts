@@ -18,7 +18,7 @@ import type {
   SocketStatus,
 } from '../model.ts'
 import type { EndpointSettings } from '../rpc/client.ts'
-import { BudgetKeeper, DailyBudget } from '../rpc/daily-budget.ts'
+import { allRequests, BudgetKeeper, DailyBudget } from '../rpc/daily-budget.ts'
 import type { RpcObserver } from '../rpc/endpoint.ts'
 import { endpointAddresses } from '../rpc/endpoint-address.ts'
 import type { StoreRoom } from '../store/room.ts'
@@ -30,12 +30,13 @@ import { callsPerSecond } from './facts/contract-reader.ts'
 import { TokenUriReader } from './facts/token-uri-reader.ts'
 import type { BackfillSettings } from './index/backfill-control.ts'
 import { ChainIndexer, type ChainSetup } from './index/chain-indexer.ts'
-import type { Asker } from './index/job-queue.ts'
+import { type Asker, payerOf } from './index/job-queue.ts'
 import { LeasedIndexer } from './index/leased-indexer.ts'
 import type { RetentionDays } from './index/retention.ts'
 import { RateBudget } from './rate-budget.ts'
 import { ChainRpc } from './rpc/chain-rpc.ts'
 import { HeadsNews } from './rpc/heads.ts'
+import { paidBy, type RpcPort } from './rpc/port.ts'
 import { readBalances } from './source/balances.ts'
 import { BulkSources } from './source/bulk-sources.ts'
 import { DecodePool } from './source/decode-pool.ts'
@@ -67,6 +68,7 @@ export type OnDemandChains = { contracts: readonly ChainId[]; wallets: readonly 
 /** Its logs of one contract, or of all. */
 export type AskedTransaction = { chain: string; contract: Address | undefined; hash: Hash }
 
+/** Every method that asks nodes does so within what `daily_budget` leaves to requests; `asker` is the key of one. */
 export type Evm = {
   status(): Promise<EvmStatus>
   /** The chains of which this process answers for contracts, or for wallets, on demand. */
@@ -77,13 +79,13 @@ export type Evm = {
   /** Returns when the tokens are read or given up, or the time is over. */
   readTokenUris(chain: ChainId, tokens: readonly ShownToken[], waitMs: number): Promise<void>
   /** One endpoint's word of a block; undefined if it has none such, or the chain is not one of these. */
-  block(chain: ChainId, block: number | Hash, waitMs: number): Promise<NodeBlock | undefined>
+  block(chain: ChainId, block: number | Hash, waitMs: number, asker?: Asker): Promise<NodeBlock | undefined>
   /** What a node says of a transaction, within the chain's limits; `not asked` if the chain is not one of these. */
   transaction(asked: AskedTransaction, waitMs: number): Promise<DerivedTransaction | undefined | 'not asked'>
   /** How many transactions a wallet sent, by a node's word; undefined if the chain is not one of these. */
-  nonce(asked: AskedNonce, waitMs: number): Promise<number | undefined>
+  nonce(asked: AskedNonce, waitMs: number, asker?: Asker): Promise<number | undefined>
   /** Native balances by a node, within the chain's limits; undefined if the chain is not one of these. */
-  balances(asked: AskedBalances, waitMs: number): Promise<NodeBalances | undefined>
+  balances(asked: AskedBalances, waitMs: number, asker?: Asker): Promise<NodeBalances | undefined>
   /** Takes endpoints, their limits and the pace of history from another reading of the settings, chain by chain. */
   configure(settings: Readonly<Record<string, EvmChainSettings>>): Promise<void>
   /** In Prometheus text format. */
@@ -98,6 +100,8 @@ export function createEvm(options: EvmOptions): Evm {
   const running = Object.entries(settings).map(([name, chainSettings]) => startChain(name, chainSettings))
   // Those that no node is asked about are as if they were not here.
   const asked = (id: ChainId) => running.find(({ chain, hasNode }) => chain === id && hasNode)
+  const portFor = ({ rpc }: { rpc: RpcPort }, asker: Asker | undefined): RpcPort =>
+    paidBy(rpc, (asker && payerOf(asker)) ?? allRequests)
   const indexerOf = (id: ChainId): ChainIndexer | undefined => running.find(({ chain }) => chain === id)?.indexer()
 
   function startChain(name: string, settings: EvmChainSettings) {
@@ -124,9 +128,12 @@ export function createEvm(options: EvmOptions): Evm {
     // Of its own: names of contracts must not make those wait that a request shows.
     const uriBudget = new RateBudget(backgroundPerSecond)
     const hasRoom = () => room?.full === undefined
-    const tokenUris = new TokenUriReader({ chain, store, hasRoom, rpc, budget: uriBudget, metrics, log })
+    const forRequests = paidBy(rpc, allRequests)
+    const tokenUris = new TokenUriReader({ chain, store, hasRoom, rpc: forRequests, budget: uriBudget, metrics, log })
     const makeIndexer = (own: Store) => {
-      const annotator = hasNode ? new ContractAnnotator({ chain, store: own, rpc, budget, metrics, log }) : undefined
+      const annotator = hasNode
+        ? new ContractAnnotator({ chain, store: own, rpc: forRequests, budget, metrics, log })
+        : undefined
       const parts = { rpc, bulk, store: own, room, log, metrics, decoder, annotator, pageSizeMax }
       return new ChainIndexer({ ...setup, onNews: look => heads.tell(look), ...parts })
     }
@@ -135,7 +142,7 @@ export function createEvm(options: EvmOptions): Evm {
     const alone = leased === undefined ? makeIndexer(store) : undefined
     const job = leased ?? alone!
     job.start()
-    const derive = transactionDeriver(chain, rpc)
+    const derive = transactionDeriver(chain, forRequests)
     const indexer = () => leased?.indexer ?? alone
     const configure = async (next: EvmChainSettings): Promise<void> => {
       if (next.dailyBudget !== daily?.callsPerDay) {
@@ -198,22 +205,22 @@ export function createEvm(options: EvmOptions): Evm {
     async readTokenUris(id, tokens, waitMs) {
       await asked(id)?.tokenUris.ensure(tokens, waitMs)
     },
-    async block(id, block, waitMs) {
+    async block(id, block, waitMs, asker) {
       const found = asked(id)
-      return found && (await readBlock(found.rpc, block, AbortSignal.timeout(waitMs)))
+      return found && (await readBlock(portFor(found, asker), block, AbortSignal.timeout(waitMs)))
     },
     async transaction({ chain, contract, hash }, waitMs) {
       const found = running.find(({ name, hasNode }) => name === chain && hasNode)
       return found === undefined ? 'not asked' : await found.derive(contract, hash, AbortSignal.timeout(waitMs))
     },
-    async nonce(question, waitMs) {
+    async nonce(question, waitMs, asker) {
       const found = asked(question.chain)
-      return found && (await readNonce(found.rpc, question, waitMs))
+      return found && (await readNonce(portFor(found, asker), question, waitMs))
     },
-    async balances(question, waitMs) {
+    async balances(question, waitMs, asker) {
       const found = asked(question.chain)
       if (found === undefined) return undefined
-      return await readBalances({ chain: found, rpc: found.rpc }, question, waitMs)
+      return await readBalances({ chain: found, rpc: portFor(found, asker) }, question, waitMs)
     },
     async configure(settings) {
       for (const { name, configure } of running) if (settings[name] !== undefined) await configure(settings[name])

@@ -2,8 +2,8 @@
 // Solana accounts at once. What is kept already is free.
 import { LRUCache } from 'lru-cache'
 import { atMost } from '../at-most.ts'
-import { AlmanacError } from '../errors.ts'
-import type { Address, ChainId, SolanaNetwork } from '../model.ts'
+import { AlmanacError, isUsedUp } from '../errors.ts'
+import type { Address, AskedBalances, ChainId, SolanaNetwork } from '../model.ts'
 import type { KeyRecord } from '../store/key-store.ts'
 import type { Store } from '../store/store.ts'
 import { msUntilTomorrow } from './allowances.ts'
@@ -32,26 +32,30 @@ export class IndexingLimits {
   /** Whether a contract may be indexed. A key whose limit is 0 is answered from what is there. */
   async contract(key: IndexingKey, chain: ChainId, contract: Address): Promise<boolean> {
     if (key.indexPerDay === undefined || (await this.#store.coverage(chain, contract)).length > 0) return true
-    const taken = await this.#take(key, `${chain}/${contract}`)
+    const taken = await this.#take(key, [`${chain}/${contract}`])
     if (taken === 'used up' && key.indexPerDay > 0) throw usedUp(key)
     return taken === 'granted'
   }
 
   /** Whether a wallet may be looked up. Chains that are indexed in full answer without. */
   async wallet(key: IndexingKey, wallet: Address): Promise<boolean> {
-    return key.indexPerDay === undefined || (await this.#take(key, wallet)) === 'granted'
+    return key.indexPerDay === undefined || (await this.#take(key, [wallet])) === 'granted'
   }
 
-  /** A wallet counts once a day: without a node there is no answer, so that none is refused in silence. */
-  async balances(key: IndexingKey, wallets: readonly Address[]): Promise<void> {
+  /**
+   * A wallet counts once a day at the head, and once for each earlier block that a node is asked about. Without a node
+   * there is no answer, so that none is refused in silence.
+   */
+  async balances(key: IndexingKey, { wallets, block, isEarlier = false }: CountedBalances): Promise<void> {
     if (key.indexPerDay === undefined) return
-    for (const wallet of wallets) {
-      const name = `${key.id}/${wallet}`
-      const day = Math.floor(Date.now() / dayMs)
-      if (this.#countedOn.get(name) === day) continue
-      if ((await this.#take(key, wallet)) === 'used up') throw usedUp(key)
-      this.#countedOn.set(name, day)
-    }
+    const day = Math.floor(Date.now() / dayMs)
+    const nameOf = (target: string) => `${key.id}/${target}`
+    const targets = wallets
+      .map(wallet => (isEarlier ? `${wallet}@${block}` : wallet))
+      .filter(target => this.#countedOn.get(nameOf(target)) !== day)
+    if (targets.length === 0) return
+    if ((await this.#take(key, targets)) === 'used up') throw usedUp(key)
+    for (const target of targets) this.#countedOn.set(nameOf(target), day)
   }
 
   owner<T>(key: IndexingKey, { network, owner }: Owner, read: () => Promise<T>): Promise<T> {
@@ -75,13 +79,18 @@ export class IndexingLimits {
       this.#kept.set(name, true)
       return await read()
     }
-    if (key.indexPerDay !== undefined && (await this.#take(key, name)) === 'used up') throw usedUp(key)
+    if (key.indexPerDay !== undefined && (await this.#take(key, [name])) === 'used up') throw usedUp(key)
     return await this.#counted(key, read)
   }
 
-  /** The queue of an indexer knows the number alone. */
-  worded(error: unknown, key: IndexingKey): unknown {
-    return error instanceof AlmanacError && error.code === 'rate_limited' ? tooManyWaiting(key) : error
+  /**
+   * Throws what an indexer refused, in words for the client. Where the contract is indexed in part, that part is the
+   * answer once nodes may be asked no more.
+   */
+  async refused(error: AlmanacError, key: IndexingKey, { chain, contract }: Contract): Promise<void> {
+    // The queue of an indexer knows the number alone.
+    if (error.code === 'rate_limited') throw tooManyWaiting(key)
+    if (isUsedUp(error) && (await this.#store.coverage(chain, contract)).length === 0) throw error
   }
 
   async #counted<T>(key: IndexingKey, read: () => Promise<T>): Promise<T> {
@@ -97,9 +106,12 @@ export class IndexingLimits {
     }
   }
 
-  async #take({ id: keyId, indexPerDay }: IndexingKey, target: string): Promise<'granted' | 'used up' | 'unknown'> {
+  async #take(
+    { id: keyId, indexPerDay }: IndexingKey,
+    targets: readonly string[],
+  ): Promise<'granted' | 'used up' | 'unknown'> {
     try {
-      const granted = await this.#store.takeIndexing({ keyId, target, perDay: indexPerDay! })
+      const granted = await this.#store.takeIndexing({ keyId, targets, perDay: indexPerDay! })
       return granted ? 'granted' : 'used up'
     } catch (error) {
       // Nothing could be stored either: the answer is what is there.
@@ -109,6 +121,8 @@ export class IndexingLimits {
   }
 }
 
+type CountedBalances = Pick<AskedBalances, 'wallets'> & Partial<AskedBalances>
+type Contract = { chain: ChainId; contract: Address }
 type Owner = { network: SolanaNetwork; owner: Uint8Array }
 type Mint = { network: SolanaNetwork; mint: Uint8Array }
 /** What a reading counts as, and whether the store has it already. */

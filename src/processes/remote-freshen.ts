@@ -31,8 +31,7 @@ export function remoteFreshen(store: Store, reports: Reports, limits: IndexingLi
       if (!(await reports.serves(evmTopic(chain)))) return
       if (!(await limits.contract(key, chain, contract))) return
       const result = await askQuietly(remote, { kind: 'contract', chain, contract, asker: key }, waitMs)
-      if (result !== undefined && 'error' in result && result.error.code === 'rate_limited')
-        throw limits.worded(result.error, key)
+      if (result !== undefined && 'error' in result) await limits.refused(result.error, key, { chain, contract })
     },
     async wallet(chains, wallet, waitMs, key) {
       const served: ChainId[] = []
@@ -41,17 +40,17 @@ export function remoteFreshen(store: Store, reports: Reports, limits: IndexingLi
       await Promise.all(served.map(chain => askQuietly(remote, { kind: 'wallet', chain, wallet, asker: key }, waitMs)))
     },
     async balances(asked, key) {
-      const { chain, wallets } = asked
+      const { chain } = asked
       if (!(await reports.serves(nodesTopic(chain)))) throw noNode(chain)
-      await limits.balances(key, wallets)
-      const { balances } = outcomeOf(await remote.ask({ kind: 'balances', ...asked }, readingWaitMs))
+      await limits.balances(key, asked)
+      const { balances } = outcomeOf(await remote.ask({ kind: 'balances', ...asked, asker: key }, readingWaitMs))
       // A process of an earlier version does not know this work.
       if (balances === undefined) throw noNode(chain)
       return balances
     },
-    async block(chain, block) {
+    async block(chain, block, key) {
       if (!(await reports.serves(nodesTopic(chain)))) throw noNode(chain)
-      const { block: found } = outcomeOf(await remote.ask({ kind: 'block', chain, block }, readingWaitMs))
+      const { block: found } = outcomeOf(await remote.ask({ kind: 'block', chain, block, asker: key }, readingWaitMs))
       // A process of an earlier version does not know this work.
       if (found === undefined) throw noNode(chain)
       return found ?? undefined
@@ -59,8 +58,8 @@ export function remoteFreshen(store: Store, reports: Reports, limits: IndexingLi
     async nonce(asked, key) {
       const { chain, wallet } = asked
       if (!(await reports.serves(nodesTopic(chain)))) throw noNode(chain)
-      await limits.balances(key, [wallet])
-      const { nonce } = outcomeOf(await remote.ask({ kind: 'nonce', ...asked }, readingWaitMs))
+      await limits.balances(key, { wallets: [wallet] })
+      const { nonce } = outcomeOf(await remote.ask({ kind: 'nonce', ...asked, asker: key }, readingWaitMs))
       if (nonce === undefined) throw noNode(chain)
       return nonce
     },

@@ -31,16 +31,16 @@ export type Work =
   /** Reading the configuration of one process again. */
   | { kind: 'reload'; process: string }
   /** What a node says of native balances. */
-  | ({ kind: 'balances' } & AskedBalances)
+  | ({ kind: 'balances'; asker?: Asker | undefined } & AskedBalances)
   /** What a node says of a block. */
-  | { kind: 'block'; chain: ChainId; block: number | Hash }
+  | { kind: 'block'; chain: ChainId; block: number | Hash; asker?: Asker | undefined }
   /** What a node says of the transactions that a wallet sent. */
-  | ({ kind: 'nonce' } & AskedNonce)
+  | ({ kind: 'nonce'; asker?: Asker | undefined } & AskedNonce)
   /** What a node says of a transaction. */
   | { kind: 'transaction'; chain: ChainId; contract: Address | undefined; hash: Hash }
 
-/** The key that the work is for: keys take turns. */
-export type Asker = Pick<KeyRecord, 'id' | 'indexWaiting'>
+/** The key that the work is for: keys take turns, and the calls to nodes are counted for it. */
+export type Asker = Pick<KeyRecord, 'id' | 'indexWaiting' | 'indexPerDay'>
 
 /** Of a process that indexes contracts of the chain on demand. */
 export function evmTopic(chain: ChainId): string {
@@ -78,20 +78,21 @@ function nameOf(work: Work): string {
   if (work.kind === 'token-uris') return `token-uris/${work.chain}/${work.tokens.map(textOfToken).join(',')}`
   if (work.kind === 'transaction') return `transaction/${work.chain}/${work.contract ?? ''}/${work.hash}`
   // At most 25 wallets: a database's index holds names of up to 2.7 kB.
-  if (work.kind === 'balances') return `balances/${work.chain}/${work.block ?? ''}/${work.wallets.join(',')}`
-  if (work.kind === 'block') return `block/${work.chain}/${work.block}`
-  if (work.kind === 'nonce') return `nonce/${work.chain}/${work.wallet}/${work.block}`
+  if (work.kind === 'balances')
+    return `balances/${work.chain}/${work.block ?? ''}/${work.wallets.join(',')}${textOfAsker(work.asker)}`
+  if (work.kind === 'block') return `block/${work.chain}/${work.block}${textOfAsker(work.asker)}`
+  if (work.kind === 'nonce') return `nonce/${work.chain}/${work.wallet}/${work.block}${textOfAsker(work.asker)}`
   if (work.kind === 'mint') return `mint/${work.network}/${Buffer.from(work.mint).toString('hex')}`
-  const asker = work.kind === 'portfolio' ? '' : `${work.asker.id}/${work.asker.indexWaiting ?? ''}`
-  if (work.kind === 'contract') return `contract/${work.chain}/${work.contract}/${asker}`
-  if (work.kind === 'wallet') return `wallet/${work.chain}/${work.wallet}/${asker}`
+  if (work.kind === 'contract') return `contract/${work.chain}/${work.contract}${textOfAsker(work.asker)}`
+  if (work.kind === 'wallet') return `wallet/${work.chain}/${work.wallet}${textOfAsker(work.asker)}`
   return `portfolio/${work.network}/${Buffer.from(work.owner).toString('hex')}`
 }
 
 /** Undefined for a name that another version wrote. */
 function workOf(name: string): Work | undefined {
-  const [kind, where, what, id = '', waiting = ''] = name.split('/') as [string, string, string, string?, string?]
-  const asker = { id, indexWaiting: waiting === '' ? undefined : Number(waiting) }
+  const [kind, where, what, ...rest] = name.split('/') as [string, string, string, ...string[]]
+  const [id = '', ...further] = rest
+  const asker = askerOf(rest)
   if (kind === 'contract') return { kind, chain: Number(where) as ChainId, contract: what as Address, asker }
   if (kind === 'wallet') return { kind, chain: Number(where) as ChainId, wallet: what as Address, asker }
   if (kind === 'transaction')
@@ -103,18 +104,31 @@ function workOf(name: string): Work | undefined {
     }
   if (kind === 'balances') {
     const block = what === '' ? undefined : Number(what)
-    return { kind, chain: Number(where) as ChainId, block, wallets: id.split(',') as Address[] }
+    const wallets = id.split(',') as Address[]
+    return { kind, chain: Number(where) as ChainId, block, wallets, asker: askerOf(further) }
   }
   if (kind === 'token-uris') return { kind, chain: Number(where) as ChainId, tokens: what.split(',').map(tokenOf) }
   if (kind === 'block') {
     const block = what.startsWith('0x') ? (what as Hash) : Number(what)
-    return { kind, chain: Number(where) as ChainId, block }
+    return { kind, chain: Number(where) as ChainId, block, asker }
   }
-  if (kind === 'nonce') return { kind, chain: Number(where) as ChainId, wallet: what as Address, block: Number(id) }
+  if (kind === 'nonce') {
+    const asked = { chain: Number(where) as ChainId, wallet: what as Address, block: Number(id) }
+    return { kind, ...asked, asker: askerOf(further) }
+  }
   if (kind === 'reload') return { kind, process: where }
   if (kind === 'mint') return { kind, network: where as SolanaNetwork, mint: Buffer.from(what, 'hex') }
   if (kind === 'portfolio') return { kind, network: where as SolanaNetwork, owner: Buffer.from(what, 'hex') }
   return undefined
+}
+
+function textOfAsker(asker: Asker | undefined): string {
+  return asker === undefined ? '' : `/${asker.id}/${asker.indexWaiting ?? ''}/${asker.indexPerDay ?? ''}`
+}
+
+function askerOf([id = '', waiting = '', perDay = '']: readonly string[]): Asker {
+  const limit = (text: string): number | undefined => (text === '' ? undefined : Number(text))
+  return { id, indexWaiting: limit(waiting), indexPerDay: limit(perDay) }
 }
 
 function textOfToken({ contract, standard, tokenId }: ShownToken): string {

@@ -4,8 +4,8 @@ import { LRUCache } from 'lru-cache'
 import { atMost } from '../at-most.ts'
 import type { Chain } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
-import type { Address, Block, NodeBalances } from '../model.ts'
-import type { Store } from '../store/store.ts'
+import type { Address, Block, Hash, NodeBalances } from '../model.ts'
+import type { ChainState, Store } from '../store/store.ts'
 import type { Freshen, IndexingKey } from './freshen.ts'
 
 export type AskedWallets = { chain: Chain; wallets: readonly Address[]; toBlock: number | undefined }
@@ -13,45 +13,65 @@ type Options = { key: IndexingKey; freshen: Freshen | undefined }
 
 const keptMax = 10_000
 
+/** A wallet's balance with the block that it was read after. */
+type Kept = { balance: string; hash: Hash | undefined; timestamp: number }
+/** A block whose balances stay: the head of the index while it is the head, and every final one. */
+type Stays = { block: number; name: string; head?: Block; isEarlier: boolean }
+
 export class Balances {
   readonly #store: Pick<Store, 'chainState'>
-  /** At the head, by chain, hash of the head and wallet: a new head, or another one, asks again. */
-  readonly #kept = new LRUCache<string, string>(atMost(keptMax))
+  /** By chain, block and wallet. The head goes by its hash: a new head, or another one, asks again. */
+  readonly #kept = new LRUCache<string, Kept>(atMost(keptMax))
 
   constructor(store: Pick<Store, 'chainState'>) {
     this.#store = store
   }
 
   /** At the head of the index, as all other answers; where there is none yet, at that of a node. */
-  async answer({ chain, wallets, toBlock }: AskedWallets, options: Options): Promise<NodeBalances> {
-    const head = (await this.#store.chainState(chain.id))?.head
+  async answer({ chain, wallets, toBlock }: AskedWallets, { freshen, key }: Options): Promise<NodeBalances> {
+    const state = await this.#store.chainState(chain.id)
+    const head = state?.head
     if (toBlock !== undefined && head !== undefined && toBlock > head.number) throw aboveHead(toBlock, head.number)
-    const { freshen, key } = options
-    if (freshen?.balances === undefined) throw noNode(chain.name)
-    if (head !== undefined && (toBlock ?? head.number) === head.number)
-      return await this.#atHead({ chain, wallets, head }, options)
-    return await freshen.balances({ chain: chain.id, block: toBlock, wallets }, key)
+    const ask = freshen?.balances
+    if (ask === undefined) throw noNode(chain.name)
+    const stays = staysAt(toBlock, state)
+    const asked = { chain: chain.id, block: toBlock, isEarlier: toBlock !== undefined, wallets }
+    if (stays === undefined) return await ask(asked, key)
+    return await this.#staying({ chain, wallets, stays }, missing =>
+      ask({ ...asked, block: stays.block, isEarlier: stays.isEarlier, wallets: missing }, key),
+    )
   }
 
-  async #atHead(
-    { chain, wallets, head }: { chain: Chain; wallets: readonly Address[]; head: Block },
-    { freshen, key }: Options,
+  /** Asks for what is not kept of them. */
+  async #staying(
+    { chain, wallets, stays }: { chain: Chain; wallets: readonly Address[]; stays: Stays },
+    ask: (missing: readonly Address[]) => Promise<NodeBalances>,
   ): Promise<NodeBalances> {
-    const nameOf = (wallet: Address) => `${chain.id}/${head.hash}/${wallet}`
+    const { block, head } = stays
+    const nameOf = (wallet: Address) => `${chain.id}/${stays.name}/${wallet}`
     const known = new Map(wallets.map(wallet => [wallet, this.#kept.get(nameOf(wallet))]))
     const missing = wallets.filter(wallet => known.get(wallet) === undefined)
     if (missing.length > 0) {
-      const asked = { chain: chain.id, block: head.number, wallets: missing }
-      const { balances, hash } = await freshen!.balances!(asked, key)
+      const { balances, hash, timestamp } = await ask(missing)
       for (const [at, wallet] of missing.entries()) {
-        known.set(wallet, balances[at]!)
-        // The node may be on another branch at this height.
-        if (hash === head.hash) this.#kept.set(nameOf(wallet), balances[at]!)
+        const read: Kept = { balance: balances[at]!, hash, timestamp }
+        known.set(wallet, read)
+        // The node may be on another branch at the height of the head.
+        if (head === undefined || hash === head.hash) this.#kept.set(nameOf(wallet), read)
       }
     }
-    const { number: block, hash, timestamp } = head
-    return { block, hash, timestamp, balances: wallets.map(wallet => known.get(wallet)!) }
+    const { hash, timestamp } = head ?? known.get(wallets[0]!)!
+    const balances = wallets.map(wallet => known.get(wallet)!.balance)
+    return { block, ...(hash === undefined ? {} : { hash }), timestamp, balances }
   }
+}
+
+function staysAt(toBlock: number | undefined, state: ChainState | undefined): Stays | undefined {
+  if (state === undefined) return undefined
+  const { head, finalized } = state
+  const block = toBlock ?? head.number
+  if (block === head.number) return { block, name: head.hash, head, isEarlier: false }
+  return block <= finalized ? { block, name: `${block}`, isEarlier: true } : undefined
 }
 
 function aboveHead(toBlock: number, head: number): AlmanacError {

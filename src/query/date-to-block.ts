@@ -1,12 +1,15 @@
 // The last block at or before a moment: from the blocks that are known, and from a node where they leave a gap.
 import { isCovered, wholeCoverage } from '../coverage.ts'
 import { AlmanacError } from '../errors.ts'
-import type { Block, ChainId, Hash, NodeBlock } from '../model.ts'
+import type { Block, ChainId, Hash } from '../model.ts'
 import { chainCoverage } from '../store/chain-coverage.ts'
 import type { ChainReader } from '../store/store.ts'
+import type { AskBlock, IndexingKey } from './freshen.ts'
 
-/** Asks a node for a block by its number or its hash; undefined where its chain has none. */
-export type AskBlock = (chain: ChainId, block: number | Hash) => Promise<NodeBlock | undefined>
+/** Asks for a request with this key, which the calls are counted for. */
+export function blockAsker(ask: AskBlock | undefined, key: IndexingKey): AskBlock | undefined {
+  return ask && ((chain, block) => ask(chain, block, key))
+}
 
 export type DatedBlock = {
   block: Block

@@ -1,16 +1,18 @@
 // How a query asks indexers for what the store does not have yet. Types only: the indexers implement them.
+import type { AlmanacError } from '../errors.ts'
 import type {
   Address,
   AskedBalances,
   AskedNonce,
   ChainId,
+  Hash,
   MintReading,
   NodeBalances,
+  NodeBlock,
   ShownToken,
   SolanaNetwork,
 } from '../model.ts'
 import type { KeyRecord } from '../store/key-store.ts'
-import type { AskBlock } from './date-to-block.ts'
 
 /**
  * A member is absent where nothing indexes its data. The EVM ones return when the data is stored or `waitMs` has
@@ -39,18 +41,24 @@ export type Freshen = {
   mint?(network: SolanaNetwork, mint: Uint8Array, key: IndexingKey): Promise<MintReading>
 }
 
+/** Asks a node for a block by its number or its hash; undefined where its chain has none. `key`: its request asks. */
+export type AskBlock = (chain: ChainId, block: number | Hash, key?: IndexingKey) => Promise<NodeBlock | undefined>
+
 export type IndexingKey = Pick<KeyRecord, 'id' | 'indexPerDay' | 'indexWaiting'>
 
 /** What a key may have indexed. False: not now, and the answer is what is there. */
 export type IndexingLimits = {
   contract(key: IndexingKey, chain: ChainId, contract: Address): Promise<boolean>
   wallet(key: IndexingKey, wallet: Address): Promise<boolean>
-  /** Throws where a node may not be asked about one of them. */
-  balances(key: IndexingKey, wallets: readonly Address[]): Promise<void>
+  /** Throws where a node may not be asked about one of them, or about one of them at an earlier block. */
+  balances(key: IndexingKey, asked: Pick<AskedBalances, 'wallets'> & Partial<AskedBalances>): Promise<void>
   owner<T>(key: IndexingKey, owner: { network: SolanaNetwork; owner: Uint8Array }, read: () => Promise<T>): Promise<T>
   mint<T>(key: IndexingKey, mint: { network: SolanaNetwork; mint: Uint8Array }, read: () => Promise<T>): Promise<T>
-  /** Words for the client what the queue of an indexer refused. */
-  worded(error: unknown, key: IndexingKey): unknown
+  /**
+   * Throws what an indexer refused, in words for the client. Where the contract is indexed in part, that part is the
+   * answer once nodes may be asked no more.
+   */
+  refused(error: AlmanacError, key: IndexingKey, of: { chain: ChainId; contract: Address }): Promise<void>
 }
 
 /** The slot and the chain's unix time up to which a portfolio is known, and when it was known. */

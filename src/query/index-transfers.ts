@@ -20,9 +20,10 @@ import { readWalletRecord } from '../store/indexes/by-wallet.ts'
 import type { IndexName } from '../store/indexes/index-view.ts'
 import type { ChainState, Store } from '../store/store.ts'
 import { type BlockBounds, resolveBounds } from './block-bounds.ts'
-import type { AskBlock } from './date-to-block.ts'
+import { blockAsker } from './date-to-block.ts'
 import { blockNumberOf } from './find-block.ts'
 import type { PageLabels } from './find-labels.ts'
+import type { AskBlock, IndexingKey } from './freshen.ts'
 import { allTransfers, visitAll, walletTransfers } from './index-places.ts'
 import { type KeptIndexes, keptAndFilled, requireIndex } from './kept-index.ts'
 import type { KnownLabels } from './known-labels.ts'
@@ -97,7 +98,7 @@ export class IndexTransfers {
     } = await readStanding(await this.#freshLook(question, options), {
       read: look => this.#page(question, look.bounds),
       stands: look => this.#stands(question, look.view, look.bounds),
-      lookAgain: () => this.#look(question),
+      lookAgain: () => this.#look(question, options),
     })
     const { rows } = page
     return {
@@ -113,7 +114,7 @@ export class IndexTransfers {
     // What an indexer brings comes first, and then what must stay.
     if (question.of.list === 'token-transfers') await this.#freshLook(question, options)
     const branch = await OneBranch.now(this.#store, question.chain)
-    const { view, bounds: asked, ...look } = await this.#look(question)
+    const { view, bounds: asked, ...look } = await this.#look(question, options)
     const { block, bounds, isStored } = boundToBranch(asked, branch)
     const index = indexOf(question.of)
     const complete = look.complete && isStored && branch.isFilled(index)
@@ -127,22 +128,23 @@ export class IndexTransfers {
     }
   }
 
-  async #freshLook(question: ListQuestion, { freshen, freshenWaitMs, key }: TransfersOptions): Promise<Look> {
+  async #freshLook(question: ListQuestion, options: TransfersOptions): Promise<Look> {
+    const { freshen, freshenWaitMs, key } = options
     const { chain, of } = question
-    const look = await this.#look(question)
+    const look = await this.#look(question, options)
     if (of.list !== 'token-transfers') return look
     freshen?.asked?.(chain, of.contract)
     if (look.complete || freshen?.contract === undefined) return look
     await freshen.contract(chain, of.contract, freshenWaitMs, key)
-    return await this.#look(question)
+    return await this.#look(question, options)
   }
 
   /** Coverage is read before rows: a commit in between adds rows that are not claimed, unless the head goes back. */
-  async #look(question: ListQuestion): Promise<Look> {
+  async #look(question: ListQuestion, { key }: Pick<TransfersOptions, 'key'>): Promise<Look> {
     const { of, chain } = question
     const view = await this.#view(chain, contractOf(of))
     requireIndex(indexOf(of), { chain, chains: this.#options.chains }, view)
-    const asked = of.list === 'block-transfers' ? await this.#blockAsked(chain, of.block) : question
+    const asked = of.list === 'block-transfers' ? await this.#blockAsked(chain, of.block, key) : question
     const bounds: BlockBounds =
       asked === undefined
         ? { fromBlock: 0, toBlock: -1, claim: undefined, exist: false }
@@ -178,8 +180,9 @@ export class IndexTransfers {
   }
 
   /** The bounds of one block; undefined where no block of the chain has the hash. */
-  async #blockAsked(chain: ChainId, block: number | Hash) {
-    const number = await blockNumberOf(this.#store, chain, block, this.#options.askBlock)
+  async #blockAsked(chain: ChainId, block: number | Hash, key: IndexingKey) {
+    const askBlock = blockAsker(this.#options.askBlock, key)
+    const number = await blockNumberOf(this.#store, chain, block, askBlock)
     return number === undefined
       ? undefined
       : { fromBlock: number, toBlock: number, fromTime: undefined, toTime: undefined }

@@ -224,13 +224,13 @@ export class RpcClient {
       ...options
     }: ClientAsk & { signal: AbortSignal; accept: Accept<T>; failures: Failures; attempt: number },
   ): Promise<T> {
-    const { urgent, idle, tolerated, nullIsMissing } = options
+    const { urgent, idle, payer, tolerated, nullIsMissing } = options
     const bounds = boundsOf(calls, this.#family.isHeavy, { attempt })
     const timeoutMs = options.timeoutMs ?? Math.min(this.#options.timeoutMs ?? bounds.timeoutMs, bounds.timeoutMs)
     const bytesMax = Math.min(options.bytesMax ?? this.#options.bytesMax ?? bounds.bytesMax, bounds.bytesMax)
     // With another endpoint to go to, this one is not asked for the rest of a batch for long.
     const repeatsMax = second === undefined ? 2 : 1
-    const asked = { timeoutMs, bytesMax, urgent, idle, tolerated, nullIsMissing, repeatsMax }
+    const asked = { timeoutMs, bytesMax, urgent, idle, payer, tolerated, nullIsMissing, repeatsMax }
     const method = methodOf(calls, this.#family)
     const clock = this.#clock
     return new Promise((resolve, reject) => {

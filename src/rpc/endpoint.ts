@@ -13,6 +13,7 @@ import {
 } from './answers.ts'
 import { Batches, type NumberedCall, type RpcCall, type Sent, sendUntilWhole } from './batches.ts'
 import { boundsOf } from './bounds.ts'
+import type { Payer } from './daily-budget.ts'
 import type { EndpointAddress } from './endpoint-address.ts'
 import {
   type FailureRule,
@@ -34,6 +35,8 @@ export type EndpointAsk = AnswerRule & {
   signal: AbortSignal
   urgent?: boolean | undefined
   idle?: boolean | undefined
+  /** The key whose request asks; absent: nobody's request does. */
+  payer?: Payer | undefined
   /** How often calls of a batch are sent again while none of them is answered. */
   repeatsMax?: number | undefined
   /** Called when the first request leaves, after it has waited for the limits. */
@@ -236,12 +239,13 @@ export class RpcEndpoint {
     }
   }
 
-  async #acquire(calls: readonly NumberedCall[], { urgent = false, idle = false, signal }: EndpointAsk) {
+  async #acquire(calls: readonly NumberedCall[], { urgent = false, idle = false, signal, payer }: EndpointAsk) {
     try {
-      return await this.limit.acquire({ cost: calls.length, urgent, idle, signal })
+      return await this.limit.acquire({ cost: calls.length, urgent, idle, signal, payer })
     } catch (error) {
       if (!(error instanceof LimitExceeded)) throw error
       const { reason, message, retryAfterMs, hint } = error
+      if (reason === 'key-share' || reason === 'request-share') throw overShare(error)
       const kind = kindOfLimit[reason]
       if (kind === undefined) {
         const waiting = `${this.#family.chain} endpoint ${this.name} has too many requests waiting.`
@@ -327,6 +331,18 @@ export class RpcEndpoint {
     if (kind === 'behind') this.health.faltered(reason)
     if (illnesses.has(kind)) this.health.failed(reason)
   }
+}
+
+/** In words for clients: no endpoint refused anything. */
+function overShare({ reason, message: limit, retryAfterMs, hint }: LimitExceeded): AlmanacError {
+  const facts = {
+    details: { limit, raise: hint },
+    retryable: true,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  }
+  if (reason === 'key-share') return new AlmanacError('quota_exceeded', 'Rate limit exceeded', facts)
+  const message = `Requests have used up their share of the calls to nodes of today: ${limit}`
+  return new AlmanacError('budget_exceeded', message, facts)
 }
 
 /** The failure that a limit of ours amounts to. Where there is none, too much waits. */

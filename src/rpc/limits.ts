@@ -1,7 +1,7 @@
 // How much an endpoint is asked at once: everything a local node takes, and elsewhere what the endpoint has shown to
 // bear. Additive increase, multiplicative decrease, Retry-After, calls per second and per day. The queue is bounded.
 import type { Clock } from '../abort.ts'
-import { DailyBudget } from './daily-budget.ts'
+import { DailyBudget, type Payer } from './daily-budget.ts'
 
 export type LimitOptions = {
   /** A local node starts at the maximum, any other at a few. */
@@ -29,11 +29,22 @@ export const patienceMs = 10_000
 /** When to come back where the limits cannot tell. */
 const comeBackMs = 1_000
 
+/** Those of a share are about requests of clients alone. */
+type LimitReason =
+  | 'queue-full'
+  | 'waited-too-long'
+  | 'daily-budget'
+  | 'key-share'
+  | 'request-share'
+  | 'paused'
+  | 'over-rate'
+  | 'resting'
+
 export class LimitExceeded extends Error {
-  readonly reason: 'queue-full' | 'waited-too-long' | 'daily-budget' | 'paused' | 'over-rate' | 'resting'
+  readonly reason: LimitReason
   readonly retryAfterMs: number | undefined
   readonly hint: string | undefined
-  constructor(reason: LimitExceeded['reason'], message: string, retryAfterMs?: number, hint?: string) {
+  constructor(reason: LimitReason, message: string, retryAfterMs?: number, hint?: string) {
     super(message)
     this.reason = reason
     this.retryAfterMs = retryAfterMs
@@ -41,10 +52,19 @@ export class LimitExceeded extends Error {
   }
 }
 
-/** `urgent` goes before everything that waits, `idle` after it. */
-type PermitRequest = { cost: number; urgent: boolean; idle?: boolean; signal: AbortSignal }
+/** `urgent` goes before everything that waits, `idle` after it. `payer`: a request of a client asks. */
+type PermitRequest = {
+  cost: number
+  urgent: boolean
+  idle?: boolean
+  signal: AbortSignal
+  payer?: Payer | undefined
+}
 
-type Waiting = { cost: number; start: (permit: Permit) => void; refuse: (error: LimitExceeded) => void }
+type Waiting = Pick<PermitRequest, 'cost' | 'payer'> & {
+  start: (permit: Permit) => void
+  refuse: (error: LimitExceeded) => void
+}
 
 export class AdaptiveLimit {
   readonly #clock: Clock
@@ -91,8 +111,9 @@ export class AdaptiveLimit {
   }
 
   /** Waits until the request may start. `cost` is its number of calls: providers count calls, not requests. */
-  acquire({ cost, urgent, idle = false, signal }: PermitRequest): Promise<Permit> {
-    if (this.#budget.left <= 0) return Promise.reject(this.#overBudget())
+  acquire({ cost, urgent, idle = false, signal, payer }: PermitRequest): Promise<Permit> {
+    const spent = this.#spent({ cost, payer })
+    if (spent !== undefined) return Promise.reject(spent)
     const { queueMax = 2_000, waitMaxMs } = this.#options
     if (this.#queues.reduce((sum, queue) => sum + queue.length, 0) >= queueMax) {
       return Promise.reject(new LimitExceeded('queue-full', `${queueMax} requests are waiting already`))
@@ -113,7 +134,7 @@ export class AdaptiveLimit {
           cancelTimer()
           settle(value)
         }
-      const waiting: Waiting = { cost, start: settled(resolve), refuse: settled(reject) }
+      const waiting: Waiting = { cost, payer, start: settled(resolve), refuse: settled(reject) }
       const leave = (reason: unknown): void => {
         queue.splice(queue.indexOf(waiting), 1)
         settled(reject)(reason)
@@ -172,6 +193,17 @@ export class AdaptiveLimit {
     return new LimitExceeded('paused', `it asked for a pause of another ${Math.ceil(waitMs)} ms`, waitMs)
   }
 
+  /** Why the budget does not let it start; a request that would take more than its share is not begun. */
+  #spent({ cost, payer }: Pick<Waiting, 'cost' | 'payer'>): LimitExceeded | undefined {
+    if (payer === undefined) return this.#budget.left <= 0 ? this.#overBudget() : undefined
+    const { setting, renewsInMs, shares } = this.#budget
+    const over = (reason: 'key-share' | 'request-share', limit: string): LimitExceeded =>
+      new LimitExceeded(reason, limit, renewsInMs, `raise ${setting}, or wait until midnight UTC.`)
+    if (cost > this.#budget.leftForKey(payer)) return over('key-share', `${shares.key} calls a day to nodes for a key`)
+    if (cost <= this.#budget.leftForRequests) return undefined
+    return over('request-share', `${shares.requests} calls a day to nodes for all requests`)
+  }
+
   #overBudget(): LimitExceeded {
     const { callsPerDay, setting, renewsInMs } = this.#budget
     const message = `the ${callsPerDay} calls a day of ${setting} are used up`
@@ -185,9 +217,12 @@ export class AdaptiveLimit {
       const queue = this.#queues.find(({ length }) => length > 0)
       const next = queue?.[0]
       if (queue === undefined || next === undefined || this.#inFlight >= this.concurrency) return
-      if (this.#budget.left <= 0) {
-        this.#refuseAll(this.#overBudget())
-        return
+      const spent = this.#spent(next)
+      if (spent !== undefined) {
+        // Others may still start: the head, and requests of other keys.
+        queue.shift()
+        next.refuse(spent)
+        continue
       }
       const now = this.#clock.now()
       const waitMs = Math.max(this.#pausedUntil - now, this.#tokenWaitMs(next.cost, now))
@@ -198,7 +233,7 @@ export class AdaptiveLimit {
       queue.shift()
       this.#inFlight++
       this.#tokens -= next.cost
-      this.#budget.use(next.cost)
+      this.#budget.use(next.cost, next.payer)
       next.start({ startedAt: now })
     }
   }

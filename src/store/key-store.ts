@@ -47,6 +47,8 @@ export type AllowanceGrant = {
   usedInDay: number
 }
 
+export type IndexingRequest = { keyId: string; targets: readonly string[]; perDay: number }
+
 export interface KeyStore {
   /** Adds a key, or replaces the one with the same hash. */
   putKey(key: KeyRecord): Promise<void>
@@ -61,8 +63,11 @@ export interface KeyStore {
   usesOf(day: string): Promise<KeyUse[]>
   /** Grants each request to one process only. The first grant of a day starts from the uses counted on that day. */
   takeAllowance(request: AllowanceRequest): Promise<AllowanceGrant>
-  /** Whether the key may have this target indexed today: at most `perDay` targets a day, each counted once. */
-  takeIndexing(asked: { keyId: string; target: string; perDay: number }): Promise<boolean>
+  /**
+   * Whether the key may have all of these targets indexed today: at most `perDay` targets a day, each counted once.
+   * Where it may not, none is counted.
+   */
+  takeIndexing(asked: IndexingRequest): Promise<boolean>
 }
 
 // A key as a row of the table `keys`, which both engines share; they differ in placeholders and in the types of values.

@@ -1,6 +1,7 @@
 // The date to block operation over HTTP. The rules are in `query/date-to-block.ts`.
 import type { ChainTable } from '../../chains.ts'
-import { dateToBlock as findBlock } from '../../query/date-to-block.ts'
+import type { Admission } from '../../keys/gatekeeper.ts'
+import { blockAsker, dateToBlock as findBlock } from '../../query/date-to-block.ts'
 import { completenessHeaders, readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
 import { timestampMax } from '../json-bytes.ts'
@@ -18,8 +19,8 @@ export const dateToBlock: RouteParts = {
       return perform(context, request, {
         scope: 'any',
         cacheKey: dialect,
-        work: async () => {
-          const { body, exact } = await answer(context, request, parameters)
+        work: async admission => {
+          const { body, exact } = await answer(context, request, parameters, admission)
           const headers = completenessHeaders({ complete: exact, evidence: undefined }, dialect)
           return { ready: readyAnswer({ headers, body: Buffer.from(body) as Buffer<ArrayBuffer> }), keep: exact }
         },
@@ -52,12 +53,13 @@ async function answer(
   { store, chains, freshen }: Context,
   request: ApiRequest,
   { chain: chainOf, date }: ReturnType<typeof parametersOf>,
+  { key }: Admission,
 ) {
   const query = new QueryText(request.query)
   const chain = (query.optional(chainOf) ?? chains.usual).id
   const seconds = query.optional(date)
   if (seconds === undefined) throw unacceptable('date', date.accepts)
-  const { block, parentHash, exact } = await findBlock(store, { chain, seconds }, freshen?.block)
+  const { block, parentHash, exact } = await findBlock(store, { chain, seconds }, blockAsker(freshen?.block, key))
   const body = JSON.stringify({
     date: isoOf(seconds).replace(/\.\d{3}Z$/, '+00:00'),
     block: block.number,

@@ -5,7 +5,7 @@ import type { Admission } from '../../keys/gatekeeper.ts'
 import type { ChainId } from '../../model.ts'
 import type { HoldingsOptions, HoldingsQueries, ListAnswer, ListQuestion } from '../../query/holdings/questions.ts'
 import type { HoldingStreams } from '../../query/holdings/streams/holding-streams.ts'
-import { type CursorSigner, firstPage, type ListName, type PageCursor } from '../../store/cursor.ts'
+import { firstPage, type ListName, type PageCursor } from '../../store/cursor.ts'
 import { completenessHeaders, readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
 import {
@@ -134,7 +134,7 @@ class HoldingPages<Row, Key> {
   async answer(request: ApiRequest, dialect: Dialect, admission: Admission) {
     const query = new QueryText(request.query)
     const signer = await this.#context.cursors()
-    const { cursor, filter } = await this.#asked(request, query, signer)
+    const { cursor, filter } = await this.#asked(request, query, admission)
     const { chain, atBlock, limit, countTotal, subject, format, page } = cursor
     const after = page === 0 ? undefined : this.#list.keys.read(cursor)
     const options = holdingsOptions(this.#context, request, admission)
@@ -166,7 +166,7 @@ class HoldingPages<Row, Key> {
 
   async whole(request: ApiRequest, dialect: Dialect, admission: Admission): Promise<ListStream> {
     const query = new QueryText(request.query)
-    const { cursor, filter } = await this.#asked(request, query, await this.#context.cursors())
+    const { cursor, filter } = await this.#asked(request, query, admission)
     const { chain, atBlock, subject, format } = cursor
     const options = holdingsOptions(this.#context, request, admission)
     const shown = { dialect, format, normalizeMetadata: filter.normalizeMetadata }
@@ -182,7 +182,7 @@ class HoldingPages<Row, Key> {
     return new AlmanacError(error.code, message, { cause: error, details: { operation: id, accept } })
   }
 
-  async #asked(request: ApiRequest, query: QueryText, signer: CursorSigner): Promise<Asked> {
+  async #asked(request: ApiRequest, query: QueryText, { key }: Admission): Promise<Asked> {
     const parameters = this.#parameters
     const { list, query: names, subjectOf } = this.#list
     const subject = subjectOf(request, parameters)
@@ -197,11 +197,13 @@ class HoldingPages<Row, Key> {
       format: (names.includes('format') && query.optional(parameters.format)) || 'decimal',
       limit: query.optional(parameters.limit) ?? Math.min(100, this.#limitMax),
       countTotal: isCounted && request.version === 'v2',
-      atBlock: names.includes('atBlock') ? await readAtBlock(query, parameters, this.#context, chainId) : undefined,
+      atBlock: names.includes('atBlock')
+        ? await readAtBlock(query, parameters, this.#context, { chain: chainId, key })
+        : undefined,
     }
     // Parameters beside a cursor are read all the same, so that the sender learns of an invalid one.
     if (text === undefined) return { cursor, filter }
-    const carried = openCursor(signer, text, { list, subject, chain })
+    const carried = openCursor(await this.#context.cursors(), text, { list, subject, chain })
     const countTotal = carried.countTotal && request.version === 'v2'
     const limit = Math.min(carried.limit, this.#limitMax)
     return { cursor: { ...carried, limit, countTotal }, filter: filterOf(carried.filter) }

@@ -2,7 +2,8 @@
 import { z } from 'zod'
 import type { ChainTable } from '../../chains.ts'
 import type { ChainId } from '../../model.ts'
-import { stateBlockAt } from '../../query/date-to-block.ts'
+import { blockAsker, stateBlockAt } from '../../query/date-to-block.ts'
+import type { IndexingKey } from '../../query/freshen.ts'
 import type { Context } from '../context.ts'
 import { inQuery, type Json } from '../openapi-parts.ts'
 import {
@@ -94,13 +95,15 @@ export async function readAtBlock(
   query: QueryText,
   { atBlock, atDate }: HoldingParameters,
   { store, freshen }: Pick<Context, 'store' | 'freshen'>,
-  chain: ChainId,
+  { chain, key }: { chain: ChainId; key: IndexingKey },
 ): Promise<number | undefined> {
   const [block, date] = [query.optional(atBlock), query.optional(atDate)]
   if (block === undefined && date === undefined) return undefined
   const head = (await store.chainState(chain))?.head
   if (block === undefined)
-    return head === undefined ? undefined : await stateBlockAt(store, { chain, seconds: date! }, freshen?.block)
+    return head === undefined
+      ? undefined
+      : await stateBlockAt(store, { chain, seconds: date! }, blockAsker(freshen?.block, key))
   if (head === undefined || block > head.number)
     throw unacceptable('at_block', `at most the head of the chain, which is ${head?.number ?? 'not known yet'}`)
   return block

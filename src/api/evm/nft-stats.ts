@@ -1,6 +1,7 @@
 // Counts of what there is over HTTP: of a collection, a token, a wallet, a block. `query/holdings/` has the rules.
 import { AlmanacError } from '../../errors.ts'
 import type { ChainId } from '../../model.ts'
+import { blockAsker } from '../../query/date-to-block.ts'
 import { blockNumberOf } from '../../query/find-block.ts'
 import {
   dataErrors,
@@ -100,7 +101,7 @@ export const blockStats = statsRoute({
   path: () => [blockParameter],
   ask: async ({ context, request, chain, options }) => {
     const named = readParameter(blockParameter, request.pathParameter('block_number_or_hash'))
-    const askBlock = options.freshen?.block
+    const askBlock = blockAsker(options.freshen?.block, options.key)
     const block = await blockNumberOf(context.store, chain, named, askBlock)
     const answer = block === undefined ? undefined : await context.holdings.blockStats({ chain, block }, options)
     if (answer === undefined || !answer.exists) throw new AlmanacError('not_found', 'The chain has no such block')
@@ -120,7 +121,9 @@ function statsRoute({ id, summary, description, schema, path, hasPast, ask }: St
       const { context, request, parameters } = asked
       const query = new QueryText(request.query)
       const chain = (query.optional(parameters.chain) ?? context.chains.usual).id
-      const atBlock = hasPast ? await readAtBlock(query, parameters, context, chain) : undefined
+      const atBlock = hasPast
+        ? await readAtBlock(query, parameters, context, { chain, key: asked.options.key })
+        : undefined
       return await ask({ ...asked, chain, atBlock })
     }),
     document: ({ chains, pageSizeMax }, version) => {

@@ -4,6 +4,7 @@ import { within } from '../../abort.ts'
 import { AlmanacError, messageOf } from '../../errors.ts'
 import type { EvmStatus } from '../../evm/create-evm.ts'
 import type { AskedBalances, AskedNonce, ChainId, Hash, IndexerStatus, NodeBalances, NodeBlock } from '../../model.ts'
+import type { Asker } from '../../processes/remote-work.ts'
 import type { AskTransaction } from '../../query/explain.ts'
 import { threadModule } from '../../threads.ts'
 import { type Far, type SupervisedOptions, SupervisedThread, silentMs } from '../../worker-thread.ts'
@@ -104,16 +105,16 @@ export class Indexer {
     return await Promise.race([this.far.transaction(asked, transactionMs), given])
   }
 
-  balances(asked: AskedBalances, waitMs: number): Promise<NodeBalances | undefined> {
-    return this.#inTime(waitMs, this.far.balances(asked, waitMs))
+  balances(asked: AskedBalances, waitMs: number, asker?: Asker): Promise<NodeBalances | undefined> {
+    return this.#inTime(waitMs, this.far.balances(asked, waitMs, asker))
   }
 
-  nonce(asked: AskedNonce, waitMs: number): Promise<number | undefined> {
-    return this.#inTime(waitMs, this.far.nonce(asked, waitMs))
+  nonce(asked: AskedNonce, waitMs: number, asker?: Asker): Promise<number | undefined> {
+    return this.#inTime(waitMs, this.far.nonce(asked, waitMs, asker))
   }
 
-  block(chain: ChainId, block: number | Hash, waitMs: number): Promise<NodeBlock | undefined> {
-    return this.#inTime(waitMs, this.far.block(chain, block, waitMs))
+  block(chain: ChainId, block: number | Hash, waitMs: number, asker?: Asker): Promise<NodeBlock | undefined> {
+    return this.#inTime(waitMs, this.far.block(chain, block, waitMs, asker))
   }
 
   async #inTime<T>(waitMs: number, answer: Promise<T>): Promise<T> {

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import type { ChainTable } from '../../chains.ts'
 import type { LoadedConfig } from '../../config/load.ts'
 import type { Config } from '../../config/settings.ts'
-import { AlmanacError } from '../../errors.ts'
+import { AlmanacError, isUsedUp } from '../../errors.ts'
 import type { OnDemandChains } from '../../evm/create-evm.ts'
 import { IndexingLimits } from '../../keys/indexing-limits.ts'
 import type { Log, LogOptions } from '../../log.ts'
@@ -109,7 +109,7 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; room:
   const reloader = load && new Reloader({ loaded, load, log, apply })
   const perform: Perform = async (work, waitMs) => {
     if (work.kind === 'portfolio') return { freshness: await solana.freshen.portfolio(work.network, work.owner) }
-    if (work.kind === 'block') return { block: (await evm?.block(work.chain, work.block, blockMs)) ?? null }
+    if (work.kind === 'block') return { block: (await evm?.block(work.chain, work.block, blockMs, work.asker)) ?? null }
     if (work.kind === 'nonce') return { nonce: await nonceOf(work, waitMs) }
     if (work.kind === 'balances') return { balances: await balancesOf(work, waitMs) }
     if (work.kind === 'mint') return { mint: await solana.freshen.mint(work.network, work.mint) }
@@ -126,13 +126,13 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; room:
       evm === undefined ? 'not asked' : await evm.transaction(asked, AbortSignal.timeout(Math.ceil(waitMs)))
     return answer ?? null
   }
-  const balancesOf = async ({ kind: _, ...asked }: Extract<Work, { kind: 'balances' }>, waitMs: number) => {
-    const answer = evm === undefined ? undefined : await evm.balances(asked, waitMs)
+  const balancesOf = async ({ kind: _, asker, ...asked }: Extract<Work, { kind: 'balances' }>, waitMs: number) => {
+    const answer = evm === undefined ? undefined : await evm.balances(asked, waitMs, asker)
     if (answer !== undefined) return answer
     throw noNode(chains.byId(asked.chain)?.name ?? `${asked.chain}`)
   }
-  const nonceOf = async ({ kind: _, ...asked }: Extract<Work, { kind: 'nonce' }>, waitMs: number) => {
-    const answer = await evm?.nonce(asked, waitMs)
+  const nonceOf = async ({ kind: _, asker, ...asked }: Extract<Work, { kind: 'nonce' }>, waitMs: number) => {
+    const answer = await evm?.nonce(asked, waitMs, asker)
     if (answer !== undefined) return answer
     throw noNode(chains.byId(asked.chain)?.name ?? `${asked.chain}`)
   }
@@ -198,7 +198,7 @@ function joinedFreshen({ store, log, onDemand, perform, withNodes, networks }: J
       if (!(await onDemand()).contracts.includes(chain)) return await remote.contract(chain, contract, waitMs, key)
       if (!(await limits.contract(key, chain, contract))) return
       const refused = await quietly(perform({ kind: 'contract', chain, contract, asker: askerOf(key) }, waitMs), log)
-      if (refused !== undefined) throw limits.worded(refused, key)
+      if (refused !== undefined) await limits.refused(refused, key, { chain, contract })
     },
     async wallet(chains, wallet, waitMs, key) {
       const own = (await onDemand()).wallets
@@ -217,17 +217,17 @@ function joinedFreshen({ store, log, onDemand, perform, withNodes, networks }: J
     },
     async balances(asked, key) {
       if (!withNodes.includes(asked.chain)) return await remote.balances(asked, key)
-      await limits.balances(key, asked.wallets)
-      return (await perform({ kind: 'balances', ...asked }, balancesWaitMs)).balances!
+      await limits.balances(key, asked)
+      return (await perform({ kind: 'balances', ...asked, asker: askerOf(key) }, balancesWaitMs)).balances!
     },
-    async block(chain, block) {
-      if (!withNodes.includes(chain)) return await remote.block(chain, block)
-      return (await perform({ kind: 'block', chain, block }, blockMs)).block ?? undefined
+    async block(chain, block, key) {
+      if (!withNodes.includes(chain)) return await remote.block(chain, block, key)
+      return (await perform({ kind: 'block', chain, block, asker: key && askerOf(key) }, blockMs)).block ?? undefined
     },
     async nonce(asked, key) {
       if (!withNodes.includes(asked.chain)) return await remote.nonce(asked, key)
-      await limits.balances(key, [asked.wallet])
-      return (await perform({ kind: 'nonce', ...asked }, balancesWaitMs)).nonce!
+      await limits.balances(key, { wallets: [asked.wallet] })
+      return (await perform({ kind: 'nonce', ...asked, asker: askerOf(key) }, balancesWaitMs)).nonce!
     },
     async tokenUris(chain, tokens) {
       if (!withNodes.includes(chain)) await remote.tokenUris(chain, tokens)
@@ -263,21 +263,22 @@ function reportOf({ chains, solana }: StatusReport, table: ChainTable): Omit<Rep
 }
 
 /** What crosses to the thread: a key's name and hash stay here. */
-function askerOf({ id, indexWaiting }: IndexingKey) {
-  return { id, indexWaiting }
+function askerOf({ id, indexWaiting, indexPerDay }: IndexingKey) {
+  return { id, indexWaiting, indexPerDay }
 }
 
 /**
  * Without the indexer's help the store still answers, and the answer says that it is not complete. Returns the refusal
- * of a key that has too many waiting.
+ * of a key that has too many waiting, or may have nodes asked no more.
  */
-async function quietly(work: Promise<unknown>, log: Log): Promise<unknown> {
+async function quietly(work: Promise<unknown>, log: Log): Promise<AlmanacError | undefined> {
   try {
     await work
   } catch (error) {
-    if (error instanceof AlmanacError && error.code === 'rate_limited') return error
+    if (isUsedUp(error) || (error instanceof AlmanacError && error.code === 'rate_limited')) return error
     log.debug({ err: error }, 'On-demand indexing failed')
   }
+  return undefined
 }
 
 export type Ages = {

@@ -3,7 +3,7 @@
 // stored.
 import { pause } from '../../abort.ts'
 import { missingIntervals, weakestEvidence, weakestOf } from '../../coverage.ts'
-import { AlmanacError, messageWithCauses } from '../../errors.ts'
+import { AlmanacError, isUsedUp, messageWithCauses } from '../../errors.ts'
 import type { Evidence, Hash, Interval } from '../../model.ts'
 import { rpcFailureOf } from '../../rpc/failures.ts'
 import { activityOfBlock, joinActivity } from '../../store/packed-activity.ts'
@@ -54,7 +54,7 @@ export class Unfounded extends Error {
 
 /**
  * Returns when nothing is missing that can be had, or the signal says stop. Fails with SourceLost if a bulk source
- * cannot go on, and with Unfounded.
+ * cannot go on, with Unfounded, and where a request may ask the nodes no more.
  */
 export async function fill(missing: readonly Interval[], options: BackfillOptions, signal: AbortSignal): Promise<void> {
   // A range that is stored in part would be stored again as a whole, and be incomplete until it is claimed.
@@ -71,7 +71,7 @@ export async function fill(missing: readonly Interval[], options: BackfillOption
     stop.abort()
     await Promise.allSettled(workers)
     // What another source gives next is connected to what this one gave.
-    if (error instanceof SourceLost || error instanceof Unfounded) await batch.flush()
+    if (error instanceof SourceLost || error instanceof Unfounded || isUsedUp(error)) await batch.flush()
     throw error instanceof StoreFailure ? error.cause : error
   }
 }
@@ -113,7 +113,7 @@ async function worker(
     } catch (error) {
       if (error instanceof StoreFailure || error instanceof Unfounded) throw error
       work.add(interval)
-      if (error instanceof SourceLost) throw error
+      if (error instanceof SourceLost || isUsedUp(error)) throw error
       if (signal.aborted) return
       // What can be had of it is taken next.
       if (rpcFailureOf(error)?.kind === 'pruned' && interval.from < (options.lowest?.() ?? 0)) {

@@ -1,15 +1,21 @@
 // Who is indexed next, fairly between keys: keys take turns, a long job gives its place up when its turn is over and
 // another key waits, and a key has a bounded number waiting. It does not know what a job does.
 import { pause } from '../../abort.ts'
-import { AlmanacError } from '../../errors.ts'
+import { AlmanacError, isUsedUp } from '../../errors.ts'
 import type { QueueStatus } from '../../model.ts'
+import type { Payer } from '../../rpc/daily-budget.ts'
 import type { KeyRecord } from '../../store/key-store.ts'
 
-/** The key that a job is for. */
-export type Asker = Pick<KeyRecord, 'id' | 'indexWaiting'>
+/** The key that a job is for. A process of an earlier version does not tell its limit a day. */
+export type Asker = Pick<KeyRecord, 'id' | 'indexWaiting'> & Partial<Pick<KeyRecord, 'indexPerDay'>>
 
 /** What the operator asks for, in the configuration. */
 export const operator: Asker = { id: '', indexWaiting: undefined }
+
+/** Who pays for the calls to nodes; undefined: the operator, from all of `daily_budget`. */
+export function payerOf({ id, indexPerDay }: Asker): Payer | undefined {
+  return id === operator.id ? undefined : { id, hasShare: indexPerDay !== undefined }
+}
 
 type Waiting = { start: () => void; refuse: (error: AlmanacError) => void }
 
@@ -109,7 +115,7 @@ export class JobQueue {
   }
 }
 
-/** Until it is done or has failed, at most so long. Fails only if the queue refused it. */
+/** Until it is done or has failed, at most so long. Fails only if the queue or a share of calls refused it. */
 export async function waitFor(work: Promise<unknown>, waitMs: number): Promise<void> {
   const waited = new AbortController()
   // Work that goes on after the wait no longer concerns the request, nor does its failure: the status shows it.
@@ -117,7 +123,7 @@ export async function waitFor(work: Promise<unknown>, waitMs: number): Promise<v
 }
 
 function throwIfRefused(error: unknown): void {
-  if (error instanceof AlmanacError && error.code === 'rate_limited') throw error
+  if (isUsedUp(error) || (error instanceof AlmanacError && error.code === 'rate_limited')) throw error
 }
 
 /** The process that serves words it for the client: it knows the command that raises the limit. */

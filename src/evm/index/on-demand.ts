@@ -5,12 +5,12 @@ import { pause } from '../../abort.ts'
 import { atMost } from '../../at-most.ts'
 import type { Chain } from '../../chains.ts'
 import { missingIntervals } from '../../coverage.ts'
-import { AlmanacError } from '../../errors.ts'
+import { AlmanacError, isUsedUp } from '../../errors.ts'
 import type { Address, ChainId, Interval, QueueStatus } from '../../model.ts'
 import { packActivity } from '../../store/packed-activity.ts'
 import type { StoreRoom } from '../../store/room.ts'
 import type { Store } from '../../store/store.ts'
-import { RangeRefused, type RpcPort } from '../rpc/port.ts'
+import { paidBy, RangeRefused, type RpcPort } from '../rpc/port.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 import { deploymentOf, lacksCode } from '../source/deployment.ts'
 import { refusedOutcome } from '../source/range-size.ts'
@@ -18,7 +18,7 @@ import { WalletLookup, type WalletState } from '../source/wallet-lookup.ts'
 import type { WatchedSource } from '../source/watched-source.ts'
 import { type BackfillOptions, fill, hotBlocksOf, reasonOf } from './backfill.ts'
 import type { FollowedHead } from './follow.ts'
-import { type Asker, JobQueue, operator } from './job-queue.ts'
+import { type Asker, JobQueue, operator, payerOf } from './job-queue.ts'
 import { WorkList } from './work-list.ts'
 
 export type ContractJobsOptions = {
@@ -52,7 +52,7 @@ const codelessMax = 100_000
 /** Each contract gets its own backfill, newest first, and is followed at the head from then on. */
 export class ContractJobs {
   readonly #options: ContractJobsOptions
-  readonly #jobs = new Map<Address, Promise<void>>()
+  readonly #jobs = new Map<Address, { done: Promise<void>; asker: Asker }>()
   readonly #queue: JobQueue
   readonly #listed: ReadonlySet<Address>
   /** Addresses that had no code at the head: nothing is watched and nothing claimed for them. */
@@ -89,17 +89,24 @@ export class ContractJobs {
 
   /**
    * Resolves when the contract is complete to the head, or as far down as the endpoints have blocks, when it has no
-   * code, or when the signal says stop; fails only if the queue is full.
+   * code, or when the signal says stop; fails only if the queue is full, or the key may have nodes asked no more.
    */
   ensure(contract: Address, signal: AbortSignal, asker: Asker = operator): Promise<void> {
     const known = this.#jobs.get(contract)
-    if (known !== undefined) return known
+    if (known !== undefined)
+      return known.asker.id === asker.id
+        ? known.done
+        : known.done.catch(error => {
+            // The other key has used up its share; this one may have something left of its own.
+            if (isUsedUp(error) && !signal.aborted) return this.ensure(contract, signal, asker)
+            throw error
+          })
     if (this.isCodeless(contract)) return Promise.resolve()
-    const job = this.#queue
-      .run('contracts', asker, turn => this.#index(contract, signal, turn))
+    const done = this.#queue
+      .run('contracts', asker, turn => this.#index(contract, { stopping: signal, turn, asker }))
       .finally(() => this.#jobs.delete(contract))
-    this.#jobs.set(contract, job)
-    return job
+    this.#jobs.set(contract, { done, asker })
+    return done
   }
 
   /** Completes the configured contracts, a few at a time. */
@@ -142,20 +149,24 @@ export class ContractJobs {
   }
 
   /** False if its turn was over before it was complete. */
-  async #index(contract: Address, stopping: AbortSignal, turn: AbortSignal): Promise<boolean> {
-    const { chain, store, room, source, backfill } = this.#options
+  async #index(contract: Address, { stopping, turn, asker }: Turn): Promise<boolean> {
+    const { chain, store, room, backfill } = this.#options
+    const payer = payerOf(asker)
+    const rpc = paidBy(this.#options.rpc, payer)
+    const source = this.#options.source.paidBy(payer)
     const signal = AbortSignal.any([stopping, turn])
     let delayMs = backfill.retryDelayMs.first
     while (await room.available(signal)) {
       try {
-        if (await this.#hasNoCode(contract, signal)) {
+        if (await this.#hasNoCode(contract, rpc, signal)) {
           this.#codeless.set(contract, true)
           return true
         }
-        await this.#watch(contract, signal)
+        await this.#watch(contract, source, signal)
         if (await this.#isOutOfReach(contract)) return true
         const isSkipped = (await store.coverage(chain, contract))[0]?.from === 0
-        if (!isSkipped && (await this.#missing(contract)).length > 0) await this.skipBeforeDeployment(contract, signal)
+        if (!isSkipped && (await this.#missing(contract)).length > 0)
+          await this.skipBeforeDeployment(contract, signal, rpc)
         const missing = await this.#missing(contract)
         const fetchRange: BackfillOptions['fetchRange'] = (interval, abort) =>
           source.contractRange(contract, interval, abort)
@@ -166,6 +177,7 @@ export class ContractJobs {
         return stopping.aborted || !turn.aborted
       } catch (error) {
         if (signal.aborted) break
+        if (isUsedUp(error)) throw error
         // Endpoints and a full disk may recover: only a defect ends the job.
         if (!(error instanceof AlmanacError || error instanceof RangeRefused)) throw error
         backfill.onFailure?.(reasonOf(error))
@@ -178,8 +190,8 @@ export class ContractJobs {
   }
 
   /** The whole history of an address that nobody deployed anything to would be read for nothing. */
-  async #hasNoCode(contract: Address, signal: AbortSignal): Promise<boolean> {
-    const { chain, store, source, rpc, follower } = this.#options
+  async #hasNoCode(contract: Address, rpc: RpcPort, signal: AbortSignal): Promise<boolean> {
+    const { chain, store, source, follower } = this.#options
     if (this.#listed.has(contract) || source.watched.has(contract) || follower.latest === undefined) return false
     if ((await store.coverage(chain, contract)).length > 0) return false
     return await lacksCode(contract, { rpc, at: follower.latest.number }, signal)
@@ -198,7 +210,7 @@ export class ContractJobs {
   }
 
   /** Follows the contract from the next block on, and adds its rows to the hot blocks that are stored already. */
-  async #watch(contract: Address, signal: AbortSignal): Promise<void> {
+  async #watch(contract: Address, reader: ContractReader, signal: AbortSignal): Promise<void> {
     const { chain, store, source, follower, mutex, from } = this.#options
     await mutex.run(async () => {
       if (source.watched.has(contract)) return
@@ -207,18 +219,23 @@ export class ContractJobs {
     })
     const hot = { from: Math.max(follower.finalized + 1, from), to: follower.tip?.number ?? follower.finalized }
     const missing = missingIntervals(await store.contractCoverage(chain, contract), hot)
-    await this.#addToHot(contract, missing, signal)
+    await this.#addToHot(contract, missing, reader, signal)
   }
 
   /** The head moves meanwhile: the store refuses rows of a block that was replaced or became final. */
-  async #addToHot(contract: Address, missing: readonly Interval[], signal: AbortSignal): Promise<void> {
-    const { chain, store, source, backfill, onStored } = this.#options
+  async #addToHot(
+    contract: Address,
+    missing: readonly Interval[],
+    reader: ContractReader,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { chain, store, backfill, onStored } = this.#options
     const { rangeSize } = backfill
     const work = new WorkList(missing)
     for (let interval = work.take(rangeSize.blocks); interval; interval = work.take(rangeSize.blocks)) {
       const blocks = interval.to - interval.from + 1
       try {
-        const range = await source.hotContractRange(contract, interval, signal)
+        const range = await reader.hotContractRange(contract, interval, signal)
         await store.addToHot(chain, hotBlocksOf(range), [{ ...interval, evidence: range.evidence, scope: contract }])
         onStored(range)
       } catch (error) {
@@ -230,8 +247,8 @@ export class ContractJobs {
   }
 
   /** Blocks below the deployment hold no log of the contract. Without old state it is unknown, and all are read. */
-  async skipBeforeDeployment(contract: Address, signal: AbortSignal): Promise<void> {
-    const { chain, store, rpc, follower, looksBelow, backfill } = this.#options
+  async skipBeforeDeployment(contract: Address, signal: AbortSignal, rpc = this.#options.rpc): Promise<void> {
+    const { chain, store, follower, looksBelow, backfill } = this.#options
     if (follower.finalized < 1) return
     const deployed = await deploymentOf(contract, { rpc, upTo: follower.finalized, looksBelow }, signal)
     if (deployed === undefined || deployed.block === 0 || backfill.mayClaim?.() === false) return
@@ -240,6 +257,9 @@ export class ContractJobs {
     await store.addCoverage(chain, contract, { from: 0, to: block - 1, evidence })
   }
 }
+
+type Turn = { stopping: AbortSignal; turn: AbortSignal; asker: Asker }
+type ContractReader = ReturnType<WatchedSource['paidBy']>
 
 export type WalletJobsOptions = { chain: Chain; store: Store; rpc: RpcPort; follower: FollowedHead }
 
@@ -253,7 +273,6 @@ const freshMax = 10_000
  */
 export class WalletJobs {
   readonly #options: WalletJobsOptions
-  readonly #lookup: WalletLookup
   readonly #jobs = new Map<Address, Promise<void>>()
   readonly #queue = new JobQueue({ runningMax: 8, waitingMax: 1_000 })
   /** The head and branch at which each wallet was last looked up. */
@@ -261,7 +280,6 @@ export class WalletJobs {
 
   constructor(options: WalletJobsOptions) {
     this.#options = options
-    this.#lookup = new WalletLookup(options.chain, options.rpc)
   }
 
   /** Resolves when the wallet is known up to the head at the start of its look-up. */
@@ -273,7 +291,8 @@ export class WalletJobs {
     if (known !== undefined) return known
     const job = this.#queue
       .run('wallets', asker, async () => {
-        await this.#find(wallet, signal)
+        const { chain, rpc } = this.#options
+        await this.#find(wallet, new WalletLookup(chain, paidBy(rpc, payerOf(asker))), signal)
         return true
       })
       .then(() => {
@@ -287,14 +306,14 @@ export class WalletJobs {
     return job
   }
 
-  async #find(wallet: Address, signal: AbortSignal): Promise<void> {
+  async #find(wallet: Address, lookup: WalletLookup, signal: AbortSignal): Promise<void> {
     const { chain, store, follower } = this.#options
     const name = `wallet/${chain.id}/${wallet}`
     const stored = await store.checkpoint(name)
     let state = stored === undefined ? undefined : (JSON.parse(stored) as WalletState)
     const final = follower.finalOnChain
     if (final > (state?.block ?? -1)) {
-      const found = await this.#lookup.find(wallet, final, state, signal)
+      const found = await lookup.find(wallet, final, state, signal)
       if (found.activity !== undefined) {
         const activity = packActivity([found.activity])
         await store.commitCold({ chain: chain.id, covered: [], blocks: [], transfers: [], activity })
@@ -303,15 +322,20 @@ export class WalletJobs {
       state = found.state
     }
     // On a young chain without a final block, everything is hot.
-    if (state !== undefined || final < 0) await this.#findHot(wallet, state, signal)
+    if (state !== undefined || final < 0) await this.#findHot(wallet, lookup, state, signal)
   }
 
   /** Transactions above the final block go to their hot block, so that a reorganisation removes them with it. */
-  async #findHot(wallet: Address, state: WalletState | undefined, signal: AbortSignal): Promise<void> {
+  async #findHot(
+    wallet: Address,
+    lookup: WalletLookup,
+    state: WalletState | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { chain, store, follower } = this.#options
     const tip = follower.tip
     if (tip === undefined) return
-    const { activity, blockHashes } = await this.#lookup.find(wallet, tip.number, state, signal)
+    const { activity, blockHashes } = await lookup.find(wallet, tip.number, state, signal)
     if (activity === undefined) return
     const { first, last } = activity
     const found =

@@ -1,6 +1,7 @@
 // What the sources need of JSON-RPC, and the shapes that EVM nodes answer in.
 import type { EndpointStatus } from '../../model.ts'
 import type { RpcCall } from '../../rpc/batches.ts'
+import type { Payer } from '../../rpc/daily-budget.ts'
 import { hostOf } from '../../rpc/endpoint-address.ts'
 
 export type { RpcCall }
@@ -26,6 +27,8 @@ export type AskOptions = {
   urgent?: boolean
   /** Goes after everything that waits: background work must not delay the index. */
   idle?: boolean
+  /** The key whose request asks: it uses what `daily_budget` leaves to requests. Absent: nobody's request does. */
+  payer?: Payer | undefined
   /** A call that the contract reverts gives null; otherwise it would fail all calls. */
   revertsAsNull?: boolean
   /** The chain has the blocks that are asked for: a node that answers null lacks one, and is asked again. */
@@ -77,6 +80,24 @@ export function onlyAt(rpc: RpcPort, endpoint: string): RpcPort {
       return rpc.status().find(status => status.endpoint === endpoint)?.history_from ?? 0
     },
     status: () => rpc.status().filter(status => status.endpoint === endpoint),
+  }
+}
+
+/** Asks for a request of a client; `undefined`: for nobody's. */
+export function paidBy(rpc: RpcPort, payer: Payer | undefined): RpcPort {
+  if (payer === undefined) return rpc
+  return {
+    get endpoints() {
+      return rpc.endpoints
+    },
+    ask: (calls, options) => rpc.ask(calls, { payer, ...options }),
+    askRaw: (calls, options) => rpc.askRaw(calls, { payer, ...options }),
+    distrust: (name, reason) => rpc.distrust(name, reason),
+    hasDropped: (name, suspicion) => rpc.hasDropped(name, suspicion),
+    get historyFrom() {
+      return rpc.historyFrom
+    },
+    status: () => rpc.status(),
   }
 }
 

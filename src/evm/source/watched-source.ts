@@ -4,10 +4,11 @@ import type { Chain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
 import { quantityHex } from '../../hex.ts'
 import type { Address, Evidence, Interval } from '../../model.ts'
+import type { Payer } from '../../rpc/daily-budget.ts'
 import { noActivity } from '../../store/packed-activity.ts'
 import { decodeTransfers } from '../decode/decode.ts'
 import { earlyCollectionsOf, transferTopics } from '../decode/token-events.ts'
-import { ofSameHost, RangeRefused, type RawAnswers, type RpcCall, type RpcPort } from '../rpc/port.ts'
+import { ofSameHost, paidBy, RangeRefused, type RawAnswers, type RpcCall, type RpcPort } from '../rpc/port.ts'
 import {
   type ActivityGrain,
   askChecked,
@@ -37,6 +38,11 @@ export class WatchedSource extends HeaderSource implements ChainSource {
     this.#rpc = rpc
     this.#decoder = decoder
     this.#facts = new TransactionFacts(chain, rpc, decoder)
+  }
+
+  /** Reads for the request of a client. It watches nothing itself. */
+  paidBy(payer: Payer | undefined): Pick<WatchedSource, 'contractRange' | 'hotContractRange'> {
+    return payer === undefined ? this : new WatchedSource(this.#chain, paidBy(this.#rpc, payer), this.#decoder)
   }
 
   /** Of the watched contracts, with every header, so that the range can be followed. */

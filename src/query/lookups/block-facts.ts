@@ -3,7 +3,8 @@ import { AlmanacError } from '../../errors.ts'
 import type { ChainId, Evidence, Hash } from '../../model.ts'
 import { everyContractCoverage } from '../../store/chain-coverage.ts'
 import type { ChainReader } from '../../store/store.ts'
-import { type AskBlock, isWithoutNode } from '../date-to-block.ts'
+import { isWithoutNode } from '../date-to-block.ts'
+import type { AskBlock } from '../freshen.ts'
 
 export type BlockFacts = {
   number: number

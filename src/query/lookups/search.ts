@@ -6,8 +6,8 @@ import type { Chain, ChainTable } from '../../chains.ts'
 import { type Address, type ChainId, type Hash, parseAddress, parseHash, type SolanaNetwork } from '../../model.ts'
 import type { RankedLabel } from '../../store/annotation-store.ts'
 import type { Store } from '../../store/store.ts'
-import type { AskBlock } from '../date-to-block.ts'
 import { blockNumberOf } from '../find-block.ts'
+import type { AskBlock } from '../freshen.ts'
 import type { ShownContracts } from '../shown-contracts.ts'
 
 /** Contracts by name, and as many addresses by label. */

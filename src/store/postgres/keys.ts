@@ -1,5 +1,5 @@
 // Keys and their daily use. It sees only the hash of a key.
-import type { AllowanceGrant, AllowanceRequest, KeyStore, KeyUse } from '../key-store.ts'
+import type { AllowanceGrant, AllowanceRequest, IndexingRequest, KeyStore, KeyUse } from '../key-store.ts'
 import { keyColumns, keyIdTaken, keyOf, keyValues, putKeySql } from '../key-store.ts'
 import { int8Array, textArray } from './arrays.ts'
 import type { Database, Transaction } from './database.ts'
@@ -115,25 +115,26 @@ async function takeAllowance(database: Database, request: AllowanceRequest): Pro
   }
 }
 
-async function takeIndexing(
-  transaction: Transaction,
-  { keyId, target, perDay }: { keyId: string; target: string; perDay: number },
-): Promise<boolean> {
+async function takeIndexing(transaction: Transaction, { keyId, targets, perDay }: IndexingRequest): Promise<boolean> {
   // One at a time for each key: two processes must not both take the last target.
   await transaction.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))::text', `indexing ${keyId}`)
   const [[day] = []] = await transaction.query(`SELECT ${dayOfNow}`)
   // Not at once: a clock that was ahead for a moment must not give a key its day again.
   const kept = `to_char($1::date - 7, 'YYYY-MM-DD')`
   await transaction.run(`DELETE FROM indexing_uses WHERE day < ${kept} AND key_id = $2`, day as string, keyId)
-  const taken = await transaction.run(
-    `INSERT INTO indexing_uses SELECT $1, $2, $3
-     WHERE (SELECT count(*) FROM indexing_uses WHERE day = $1 AND key_id = $2) < $4
-       OR EXISTS (SELECT 1 FROM indexing_uses WHERE day = $1 AND key_id = $2 AND target = $3)
-     ON CONFLICT (day, key_id, target) DO UPDATE SET target = excluded.target`,
-    day as string,
-    keyId,
-    target,
-    perDay,
+  const asked = [day as string, keyId, JSON.stringify([...new Set(targets)])] as const
+  const values = 'json_array_elements_text($3::json) AS value'
+  const [[known, used] = []] = await transaction.query(
+    `SELECT (SELECT count(*) FROM indexing_uses WHERE day = $1 AND key_id = $2 AND target IN (SELECT value FROM ${values})),
+            (SELECT count(*) FROM indexing_uses WHERE day = $1 AND key_id = $2)`,
+    ...asked,
   )
-  return taken > 0
+  const fresh = new Set(targets).size - Number(known)
+  if (fresh === 0) return true
+  if (Number(used) + fresh > perDay) return false
+  await transaction.run(
+    `INSERT INTO indexing_uses SELECT $1, $2, value FROM ${values} ON CONFLICT (day, key_id, target) DO NOTHING`,
+    ...asked,
+  )
+  return true
 }

@@ -1,6 +1,6 @@
 // Keys and their daily use. It sees only the hash of a key. Functions that take a connection run in their caller's
 // transaction.
-import type { AllowanceGrant, AllowanceRequest, KeyStore } from '../key-store.ts'
+import type { AllowanceGrant, AllowanceRequest, IndexingRequest, KeyStore } from '../key-store.ts'
 import { keyColumns, keyIdTaken, keyOf, keyValues, putKeySql } from '../key-store.ts'
 import type { Connection } from './connection.ts'
 import type { SharedFile } from './shared-file.ts'
@@ -98,18 +98,16 @@ function takeAllowance(
   }
 }
 
-function takeIndexing(
-  connection: Connection,
-  { keyId, target, perDay }: { keyId: string; target: string; perDay: number },
-): boolean {
+function takeIndexing(connection: Connection, { keyId, targets, perDay }: IndexingRequest): boolean {
   const day = dayOf(Date.now())
   // Not at once: a clock that was ahead for a moment must not give a key its day again.
   connection.run('DELETE FROM indexing_uses WHERE day < ?', dayOf(Date.now() - 7 * 86_400_000))
   const known = 'SELECT 1 FROM indexing_uses WHERE day = ? AND key_id = ? AND target = ?'
-  if (connection.get(known, day, keyId, target) !== undefined) return true
+  const fresh = [...new Set(targets)].filter(target => connection.get(known, day, keyId, target) === undefined)
+  if (fresh.length === 0) return true
   const used = connection.get('SELECT count(*) FROM indexing_uses WHERE day = ? AND key_id = ?', day, keyId)
-  if ((used?.[0] as number) >= perDay) return false
-  connection.run('INSERT INTO indexing_uses VALUES (?, ?, ?)', day, keyId, target)
+  if ((used?.[0] as number) + fresh.length > perDay) return false
+  for (const target of fresh) connection.run('INSERT INTO indexing_uses VALUES (?, ?, ?)', day, keyId, target)
   return true
 }
 
