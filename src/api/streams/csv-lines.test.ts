@@ -43,11 +43,23 @@ test('a reader of CSV finds the fields of every record', () => {
         const records = made.map(([{ a, ...rest }, nested]) => ({ a, other: [nested], ...rest }) as Record_)
         const rows = [...new CsvRows().push(csvOf(['a', 'b', 'c'], records))]
         const shown = (value: Field | undefined) =>
-          value === undefined || value === null ? '' : `${value}`.toWellFormed()
+          value === undefined || value === null ? '' : `${value}`.toWellFormed().replace(/^[\r\n]/, "'$&")
         const expected = records.map(({ a, b, c }) => [a, b, c].map(shown))
         expect(rows.map(row => 'fields' in row && row.fields)).toEqual(expected)
       },
     ),
   )
   expect(lentBytes()).toBe(lentBefore)
+})
+
+test('what a spreadsheet would take for a formula begins with an apostrophe, and numbers stay numbers', () => {
+  const evil = ['=1+1', '+1+cmd', '-2+3', '@SUM(A1)', '\t=1', '\r=1', '\n=1', '=HYPERLINK("http://x","y")', '＝1+1']
+  const plain = ['Cool = Cats', '-5', '-0.25', '123', "'=quoted", '', 'a-b', 'a@b']
+  const texts = [...evil, ...plain]
+  const csv = csvOf(
+    ['name', 'amount'],
+    texts.map(name => ({ name, amount: -7 })),
+  )
+  const rows = [...new CsvRows().push(csv)].map(row => 'fields' in row && row.fields)
+  expect(rows).toEqual([...evil.map(text => [`'${text}`, '-7']), ...plain.map(text => [text, '-7'])])
 })

@@ -1,5 +1,6 @@
 // Writes lines of JSON records as lines of CSV (RFC 4180, with a line feed as the line end). Null is empty, and so are
-// fields that a record lacks; fields that are not among the columns are left out.
+// fields that a record lacks; fields that are not among the columns are left out. Texts are those of contracts and
+// labels: one that a spreadsheet would calculate gets an apostrophe before it.
 //
 // Bytes to bytes: a record is written once for both forms, and nothing is parsed but texts with an escape.
 import { LentBytes, type Memory, takeMemory } from '../answer-memory.ts'
@@ -72,6 +73,11 @@ function isName(source: Buffer, at: number, name: Buffer): boolean {
   return true
 }
 
+/** What a spreadsheet calculates when it opens the file. A number that is negative is one all the same. */
+const formula = /^(?!-\d+(\.\d+)?$)[=+\-@\t\r\n＝＋－＠]/
+/** The first bytes of these that come without an escape. Those of the wide forms begin with 0xef. */
+const formulaBytes = new Set(Buffer.from('=+-@\u{ff1d}'))
+
 /** Returns where it ends in the output. */
 function putValue(out: Buffer, start: number, source: Buffer, at: number): number {
   let to = start
@@ -87,11 +93,13 @@ function putValue(out: Buffer, start: number, source: Buffer, at: number): numbe
       valueEnd = index + 1
       return to
     }
-    if (byte === backslash || byte === comma) break
+    if (byte === backslash || byte === comma || (index === at + 1 && formulaBytes.has(byte))) break
     out[to++] = byte
   }
   valueEnd = skipValue(source, at)
-  const text = JSON.parse(source.toString('utf8', at, valueEnd)) as string
+  const given = JSON.parse(source.toString('utf8', at, valueEnd)) as string
+  // The name of the field took more than the apostrophe does.
+  const text = formula.test(given) ? `'${given}` : given
   return start + out.write(/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text, start)
 }
 
