@@ -3,7 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { ChainIndexer, ChainPace, ChainSetup } from '../src/evm/index/chain-indexer.ts'
-import type { Address, ChainId } from '../src/model.ts'
+import { type Address, type ChainId, zeroAddress } from '../src/model.ts'
 import type { Store } from '../src/store/store.ts'
 import { expectContractTruth, expectFullTruth, expectNothingWrong, expectSentTruth } from './evm-fault-checks.ts'
 import { caughtUp, patienceMs, startIndexer, storedTransfers, temporaryStore, truthByContract } from './evm-harness.ts'
@@ -373,6 +373,31 @@ describe('on demand', () => {
     expect(await store.transferCount({ chain: id, contract: wallet })).toBe(0)
     expect(await store.contractCoverage(id, wallet)).toEqual([])
     expect(await store.watchedContracts(id)).toEqual([])
+  })
+
+  test('while the chain is stalled, what is not indexed is not waited for', async () => {
+    const { node, indexer } = await run({}, onDemand)
+    await caughtUp(indexer, node)
+    const [contract, wallet] = [busiest(node), node.chain.block(50).transactions[0]!.from as Address]
+    await node.close()
+    await until(indexer, ({ state }) => state === 'stalled')
+    const startedMs = performance.now()
+    for (let asked = 0; asked < 3; asked++) {
+      await indexer.ensureContract(contract, patienceMs)
+      await indexer.ensureWallet(wallet, patienceMs)
+    }
+    expect(performance.now() - startedMs).toBeLessThan(patienceMs / 4)
+  })
+
+  test('a chain whose node never answered keeps nobody waiting', async () => {
+    const node = await sim({ chain: usual })
+    await node.close()
+    const { indexer } = start(node, await emptyStore(), onDemand)
+    await until(indexer, ({ state }) => state === 'stalled')
+    const startedMs = performance.now()
+    await indexer.ensureContract(zeroAddress, patienceMs)
+    await indexer.ensureWallet(zeroAddress, patienceMs)
+    expect(performance.now() - startedMs).toBeLessThan(patienceMs / 4)
   })
 
   test('an address without code is read where the operator lists it, and then complete', async () => {

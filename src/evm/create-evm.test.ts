@@ -6,7 +6,7 @@ import { startSimNode } from '../../test/sim/node.ts'
 import { openTestStore } from '../../test/solana-store.ts'
 import { ChainTable } from '../chains.ts'
 import { createLog } from '../log.ts'
-import { type ChainId, type Hash, zeroAddress } from '../model.ts'
+import { type Address, type ChainId, type Hash, zeroAddress } from '../model.ts'
 import { connectChain, createEvm } from './create-evm.ts'
 
 test('the daily budget bounds what is asked of all endpoints together', async () => {
@@ -141,5 +141,36 @@ test('a chain without a node asks none, and its status says what its sources lac
     await evm.close()
     await remove()
     rmSync(folder, { recursive: true })
+  }
+})
+
+test('addresses without code that nobody waits for cost a call each, once', async () => {
+  const node = await startSimNode({ chain: { height: 60 } })
+  const { store, remove } = await openTestStore()
+  const evm = createEvm({
+    settings: { eth: { rpc: [node.url], index: 'on-demand', from: 0, contracts: [] } },
+    chains: new ChainTable(),
+    store,
+    log: createLog({ level: 'silent', format: 'json' }),
+    pageSizeMax: 100,
+  })
+  const calls = (method: string) => node.endpoints[0]!.calls.get(method) ?? 0
+  const addresses = Array.from({ length: 20 }, (_, at) => `0x${(at + 1).toString(16).padStart(40, 'e')}` as Address)
+  const asker = { id: 'k', indexWaiting: undefined, indexPerDay: 100 }
+  try {
+    await expect.poll(async () => (await evm.status()).eth?.head, { timeout: 30_000 }).toBe(60)
+    for (let round = 0; round < 3; round++) {
+      for (const address of addresses) await evm.ensureContract(1 as ChainId, address, 0, asker)
+      await expect.poll(() => calls('eth_getCode'), { timeout: 30_000 }).toBe(addresses.length)
+    }
+    // What would be read of a contract is read in the same second.
+    const contract = node.chain.contracts.all[0]!.address as Address
+    await evm.ensureContract(1 as ChainId, contract, 30_000, asker)
+    await expect.poll(() => calls('eth_call'), { timeout: 30_000 }).toBeGreaterThan(0)
+    expect(calls('eth_call')).toBeLessThanOrEqual(10)
+  } finally {
+    await evm.close()
+    await node.close()
+    await remove()
   }
 })

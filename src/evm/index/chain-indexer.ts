@@ -23,7 +23,7 @@ import { ArchiveHead } from './archive-head.ts'
 import { type BackfillOptions, historyPace, reasonOf } from './backfill.ts'
 import { BackfillControl, type BackfillSettings } from './backfill-control.ts'
 import { ChainStats, type Part } from './chain-stats.ts'
-import { chainStatus, type IndexingState, isFarBehind, lagSeconds, type StatusOptions } from './chain-status.ts'
+import { chainStatus, type IndexingState, isFarBehind, lagSeconds, type StatusOptions, whyUnheard } from './chain-status.ts'
 import { type FollowedHead, Follower, type FollowPace, shorterBranchPatienceMs } from './follow.ts'
 import { headAge, usualBlockTime } from './head-age.ts'
 import { HeadPause } from './head-pause.ts'
@@ -224,7 +224,8 @@ export class ChainIndexer {
    */
   async ensureContract(contract: Address, waitMs: number, asker: Asker = operator): Promise<void> {
     const contracts = this.#contracts
-    if (contracts === undefined || this.#told.room.full !== undefined) return
+    if (contracts === undefined || !this.#canIndex) return
+    waitMs = this.#isStalled ? 0 : waitMs
     const enough = new AbortController()
     const complete = this.#afterFirstStep().then(() => contracts.ensure(contract, this.#stopping.signal, asker))
     const hasPage = async (): Promise<void> => {
@@ -236,20 +237,31 @@ export class ChainIndexer {
     const startedMs = performance.now()
     await waitFor(Promise.race([complete, hasPage()]), waitMs)
     enough.abort()
-    if (contracts.isCodeless(contract)) return
+    // An address without code has no name: nothing is asked of one until its code was looked for.
+    if (!contracts.isWatched(contract)) return
     // The first answer shows name and verdict if they are found quickly: they are read after the history.
     const leftMs = Math.max(0, waitMs - (performance.now() - startedMs))
     await this.#options.annotator?.ensure(contract, Math.min(leftMs, factsWaitMsMax))
   }
 
   async ensureWallet(wallet: Address, waitMs: number, asker: Asker = operator): Promise<void> {
-    if (this.#wallets === undefined || this.#told.room.full !== undefined) return
+    if (this.#wallets === undefined || !this.#canIndex) return
     const work = this.#afterFirstStep().then(() => this.#wallets?.ensure(wallet, this.#stopping.signal, asker))
     work.then(
       () => (this.#walletFailure = undefined),
       error => (this.#walletFailure = reasonOf(error)),
     )
-    await waitFor(work, waitMs)
+    await waitFor(work, this.#isStalled ? 0 : waitMs)
+  }
+
+  /** Whether the nodes do not answer for the head: no request waits for them then, and the work goes on once they do. */
+  get #isStalled(): boolean {
+    return this.#stats.failures.isLasting('head') || whyUnheard(this.#told) !== undefined
+  }
+
+  /** Nothing can be begun without a head while no node answers, or without room. */
+  get #canIndex(): boolean {
+    return this.#told.room.full === undefined && !(this.#isStalled && this.#follower.latest === undefined)
   }
 
   async #afterFirstStep(): Promise<void> {

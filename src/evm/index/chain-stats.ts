@@ -242,13 +242,19 @@ class FailureLog {
     this.#worked.add(part)
   }
 
+  /** Whether a part has failed for so long, or so often, that the chain counts as stalled. */
+  isLasting(part: string): boolean {
+    const failing = this.#failing.get(part)
+    if (failing === undefined) return false
+    const { sinceMs, failures } = failing
+    const bearable = this.#worked.has(part) ? failuresMax : failuresMaxAtFirst
+    const lastsMs = performance.now() - sinceMs
+    return failures >= bearable || lastsMs >= (failures === 0 ? waitPatienceMs : patienceMs)
+  }
+
   /** Why the chain counts as stalled: the reason of the longest failure that lasts, or that no success came before. */
   get stalledBy(): string | undefined {
-    const lasting = [...this.#failing].filter(([part, { sinceMs, failures }]) => {
-      const bearable = this.#worked.has(part) ? failuresMax : failuresMaxAtFirst
-      const lastsMs = performance.now() - sinceMs
-      return failures >= bearable || lastsMs >= (failures === 0 ? waitPatienceMs : patienceMs)
-    })
+    const lasting = [...this.#failing].filter(([part]) => this.isLasting(part))
     return lasting.sort(([, a], [, b]) => a.sinceMs - b.sinceMs)[0]?.[1].reason
   }
 }

@@ -160,7 +160,7 @@ function stateOf(
 }
 
 /** Until the first head is known: what every endpoint failed with. A question is given up after several tries. */
-function whyUnheard({ follower, rpc }: StatusOptions): string | undefined {
+export function whyUnheard({ follower, rpc }: StatusOptions): string | undefined {
   if (follower.latest !== undefined) return undefined
   const reasons = rpc.status().map(({ reason }) => reason)
   return reasons.length === 0 || reasons.includes(undefined) ? undefined : reasons.join('; ')

@@ -83,8 +83,9 @@ export class ContractJobs {
     return this.#jobs.has(contract)
   }
 
-  isCodeless(contract: Address): boolean {
-    return this.#codeless.has(contract)
+  /** Whether it is followed, as what has code is. */
+  isWatched(contract: Address): boolean {
+    return this.#options.source.watched.has(contract)
   }
 
   /**
@@ -101,7 +102,7 @@ export class ContractJobs {
             if (isUsedUp(error) && !signal.aborted) return this.ensure(contract, signal, asker)
             throw error
           })
-    if (this.isCodeless(contract)) return Promise.resolve()
+    if (this.#codeless.has(contract)) return Promise.resolve()
     const done = this.#queue
       .run('contracts', asker, turn => this.#index(contract, { stopping: signal, turn, asker }))
       .finally(() => this.#jobs.delete(contract))
