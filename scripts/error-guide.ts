@@ -19,6 +19,11 @@ export const errorGuide: Readonly<Record<ErrorCode, { means: string; solve: stri
     solve:
       'Check the path against `/openapi.json`, the name against `almanac keys list`, or the chain and the address of the contract.',
   },
+  chain_not_configured: {
+    means:
+      'The chain is known, but no process on the store indexes it and nothing of it is stored. `details.configured` lists the chains that are configured.',
+    solve: 'Request one of these chains, or add the chain under `chains` and restart.',
+  },
   method_not_allowed: {
     means: 'The path exists, but not with this HTTP method.',
     solve: 'Use one of the methods in the header `Allow`.',

@@ -6,6 +6,7 @@ export const errorCodes = [
   'unauthorized',
   'forbidden',
   'not_found',
+  'chain_not_configured',
   'method_not_allowed',
   'request_timeout',
   'http_version_not_supported',

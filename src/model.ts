@@ -208,6 +208,8 @@ export type ChainStatus = {
   head_age_seconds?: number | null
   /** Older than a chain that runs lets it become. */
   head_old?: boolean
+  /** Of which block answers are, while it is stalled or its newest block is old. */
+  as_of?: string
   /** Of the scopes of the chain; of contracts only where they were asked for. */
   covered: readonly (ShownInterval & { scope: CoverageScope })[]
   /** Contracts that are followed on their own; absent where the chain is indexed in full. */

@@ -6,7 +6,7 @@ import * as schemas from '../src/api/schemas.ts'
 import { ChainTable } from '../src/chains.ts'
 import { AlmanacError } from '../src/errors.ts'
 import { issueKey } from '../src/keys/keys.ts'
-import type { ChainStatus, Hash } from '../src/model.ts'
+import type { ChainId, ChainStatus, Hash } from '../src/model.ts'
 import { noActivity } from '../src/store/packed-activity.ts'
 import type { Store } from '../src/store/store.ts'
 import { rawRequest } from './raw-request.ts'
@@ -267,6 +267,86 @@ describe('NFT transfers', () => {
   })
 })
 
+describe('the age of the newest block', () => {
+  const ageOf = (response: Response) => response.headers.get('x-head-age')
+  const [nothing, hash] = ['0x1111111111111111111111111111111111111111', `0x${'ab'.repeat(32)}` as Hash]
+  const seconds = () => Math.floor(Date.now() / 1_000)
+
+  test('is told once it is beyond that of a chain that runs, on every answer, as of when it is sent', async () => {
+    const minutes = 60
+    const own = await serveApi({
+      fill: async store => {
+        await store.putHead(1 as ChainId, { number: 7, hash, timestamp: seconds() - 7 * minutes })
+        await store.putHead(137 as ChainId, { number: 7, hash, timestamp: seconds() - 9 * minutes })
+        await store.putHead(8453 as ChainId, { number: 7, hash, timestamp: seconds() - 9 * minutes })
+        await store.putHead(10 as ChainId, { number: 7, hash, timestamp: seconds() - minutes })
+      },
+      parts: {
+        chains: new ChainTable([], ['eth', 'polygon', 'base', 'optimism']),
+        headAgeMaxOf: chain => (chain === 'base' ? 0 : undefined),
+      },
+    })
+    const ask = async (path: string, headers = {}) => await own.get(`/api/v2.2${path}`, headers)
+    try {
+      // Twelve seconds a block: six minutes.
+      for (const path of [
+        `/nft/${nothing}/transfers`,
+        `/nft/${nothing}/owners?chain=eth`,
+        `/${nothing}/nft?chain=0x1`,
+      ]) {
+        const first = await ask(path)
+        expect([path, first.status]).toEqual([path, 200])
+        expect(Number(ageOf(first))).toBeGreaterThanOrEqual(7 * minutes)
+        await first.text()
+        const unchanged = await ask(path, { 'if-none-match': first.headers.get('etag')! })
+        expect([unchanged.status, Number(ageOf(unchanged)) >= 7 * minutes]).toEqual([304, true])
+      }
+      expect(Number(ageOf(await ask(`/nft/${nothing}/transfers?chain=polygon`)))).toBeGreaterThanOrEqual(9 * minutes)
+      const csv = await ask(`/nft/${nothing}/transfers`, { accept: 'text/csv' })
+      expect(Number(ageOf(csv))).toBeGreaterThanOrEqual(7 * minutes)
+      await csv.text()
+      // The operator may say never, and a minute is no age.
+      expect(ageOf(await ask(`/nft/${nothing}/transfers?chain=base`))).toBeNull()
+      expect(ageOf(await ask(`/nft/${nothing}/transfers?chain=optimism`))).toBeNull()
+      expect(ageOf(await ask('/web3/version'))).toBeNull()
+      // Of several chains the oldest counts.
+      expect(Number(ageOf(await ask(`/wallets/${nothing}/chains?chains=eth,polygon`)))).toBeGreaterThanOrEqual(
+        9 * minutes,
+      )
+      expect(ageOf(await ask(`/wallets/${nothing}/chains?chains=optimism`))).toBeNull()
+      const crossing = await ask(`/nft/${nothing}/transfers`, { origin: 'https://example.org' })
+      expect(crossing.headers.get('access-control-expose-headers')).toContain('X-Head-Age')
+    } finally {
+      await own.close()
+    }
+  })
+
+  test('grows on a kept answer, which is sent without being made again', async () => {
+    const timestamp = seconds() - 400
+    const own = await serveApi({
+      fill: store => store.putHead(1 as ChainId, { number: 7, hash, timestamp }),
+      parts: { chains: new ChainTable([], ['eth']) },
+    })
+    try {
+      const ages: number[] = []
+      await expect
+        .poll(
+          async () => {
+            const response = await own.get(`/api/v2.2/nft/${nothing}/transfers`)
+            await response.text()
+            ages.push(Number(ageOf(response)))
+            return ages.at(-1)! - ages[0]!
+          },
+          { timeout: 30_000 },
+        )
+        .toBeGreaterThanOrEqual(2)
+      expect(ages.at(-1)).toBeLessThanOrEqual(seconds() - timestamp)
+    } finally {
+      await own.close()
+    }
+  })
+})
+
 describe('a chain that is not configured', () => {
   const reasonOf = (response: Response) => response.headers.get('x-index-incomplete-reason')
   const nothing = '0x1111111111111111111111111111111111111111'
@@ -277,7 +357,45 @@ describe('a chain that is not configured', () => {
   })
   afterAll(() => own.close())
 
-  test('says so beside the same body, on every operation, compressed and kept or not', async () => {
+  test('is 404 with the configured names on every other operation, unless something of it is stored', async () => {
+    const hash = `0x${'ab'.repeat(32)}`
+    const paths = [
+      ...[`/nft/${nothing}/owners?chain=bsc`, `/${nothing}/nft?chain=0x38`, `/${nothing}/nft/transfers?chain=56`],
+      ...[`/nft/${nothing}/stats?chain=BSC`, `/nft/${nothing}?chain=bsc`, `/nft/${nothing}/1?chain=bsc`],
+      ...[`/nft/${nothing}/metadata?chain=bsc`, `/nft/transfers?chain=bsc`, `/block/${hash}/stats?chain=bsc`],
+      ...[`/${nothing}/balance?chain=bsc`, `/wallets/balances?chain=bsc&wallet_addresses=${nothing}`],
+      ...[
+        `/dateToBlock?chain=bsc&date=1`,
+        `/nft/${nothing}/1/transfers?chain=bsc`,
+        `/${nothing}/nft/collections?chain=bsc`,
+      ],
+    ]
+    const details = { parameter: 'chain', chain: 'bsc', configured: ['eth', 'polygon'] }
+    for (const path of paths) {
+      for (const accept of ['application/json', 'text/csv']) {
+        const response = await own.get(`/api/v2.2${path}`, { accept })
+        const body = await response.json()
+        expect([path, response.status, body]).toMatchObject([
+          path,
+          404,
+          { code: 'chain_not_configured', message: said, details },
+        ])
+      }
+      expect((await own.get(`/api/v2.2${path.replace(/chain=\w+/, 'chain=nowhere')}`)).status).toBe(400)
+      expect((await own.get(`/api/v2.2${path.replace(/chain=\w+/, 'chain=polygon')}`)).status).not.toBe(400)
+    }
+    const stored = await serveApi({
+      fill: store => store.putHead(56 as ChainId, { number: 7, hash: hash as Hash, timestamp: 1 }),
+      parts: { chains: new ChainTable([], ['polygon']) },
+    })
+    const empty = await stored.get(`/api/v2.2/nft/${nothing}/owners?chain=bsc`)
+    expect([empty.status, reasonOf(empty)]).toEqual([200, 'bsc is not configured here (configured: polygon)'])
+    // A service that leaves `eth` out says so to those who name no chain.
+    expect((await stored.get(`/api/v2.2/nft/${nothing}/owners`)).status).toBe(404)
+    await stored.close()
+  })
+
+  test('says so beside the same body on the first operations, compressed and kept or not', async () => {
     const path = `/api/v2/nft/${nothing}/transfers?chain=bsc`
     for (const encoding of ['identity', 'gzip', 'br', 'identity']) {
       const response = await own.get(path, { 'accept-encoding': encoding })
@@ -287,14 +405,9 @@ describe('a chain that is not configured', () => {
     const tag = (await own.get(path)).headers.get('etag')!
     const unchanged = await own.get(path, { 'if-none-match': tag })
     expect([unchanged.status, reasonOf(unchanged)]).toEqual([304, said])
-    const paths = [
-      ...[`/nft/${nothing}/owners?chain=bsc`, `/${nothing}/nft?chain=0x38`, `/${nothing}/nft/transfers?chain=56`],
-      ...[`/nft/${nothing}/stats?chain=BSC`, `/wallets/${nothing}/chains?chains=bsc,eth`],
-    ]
-    for (const each of paths) expect([each, reasonOf(await own.get(`/api/v2.2${each}`))]).toEqual([each, said])
+    const wallet = `/wallets/${nothing}/chains?chains=bsc,eth`
+    expect(reasonOf(await own.get(`/api/v2.2${wallet}`))).toBe(said)
     expect(reasonOf(await own.get(path, { accept: 'text/csv' }))).toBe(said)
-    const missing = await own.get(`/api/v2/nft/${nothing}/metadata?chain=bsc`)
-    expect(await missing.json()).toMatchObject({ message: `No NFT contract is known at this address: ${said}` })
     const several = await own.get(`/api/v2/wallets/${nothing}/chains?chains=bsc,eth,fantom`)
     expect(reasonOf(several)).toBe('bsc, fantom are not configured here (configured: eth, polygon)')
   })
@@ -929,7 +1042,13 @@ describe('operators', () => {
             chain: 'polygon',
             reason: 'Its endpoints disagree on a block that should be final.',
           },
-          { problem: 'head_old', chain: 'polygon', reason: 'Its newest block is 700 s old.' },
+          {
+            problem: 'head_old',
+            chain: 'polygon',
+            reason: expect.stringMatching(
+              /^Its newest block is 700 s old: answers are as of block \d+, 11 minutes old\.$/,
+            ),
+          },
           {
             problem: 'chain_disputed',
             chain: 'bsc',

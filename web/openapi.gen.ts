@@ -974,6 +974,8 @@ export interface components {
           following_seconds?: number;
           /** @description Age of the newest block by the clock of the service. */
           head_age_seconds?: number | null;
+          /** @description Of which block answers are, while the chain is stalled or its newest block is old. Absent otherwise. */
+          as_of?: string;
           /** @description The newest block is older than `head_age_max_seconds`, or 30 usual block times and two minutes: the node may have stopped. */
           head_old?: boolean;
           complete: boolean;
@@ -1781,6 +1783,16 @@ export interface components {
         "application/json": components["schemas"]["Failure"];
       };
     };
+    /** @description Not Found */
+    Failure404: {
+      headers: {
+        /** @description Request id. A valid id sent by the client is kept. */
+        "X-Request-Id"?: string;
+      };
+      content: {
+        "application/json": components["schemas"]["Failure"];
+      };
+    };
     /** @description Bad Gateway */
     Failure502: {
       headers: {
@@ -1793,16 +1805,6 @@ export interface components {
     };
     /** @description Unprocessable Entity */
     Failure422: {
-      headers: {
-        /** @description Request id. A valid id sent by the client is kept. */
-        "X-Request-Id"?: string;
-      };
-      content: {
-        "application/json": components["schemas"]["Failure"];
-      };
-    };
-    /** @description Not Found */
-    Failure404: {
       headers: {
         /** @description Request id. A valid id sent by the client is kept. */
         "X-Request-Id"?: string;
@@ -2012,6 +2014,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description `reference` or `live`. */
@@ -2111,6 +2115,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description `reference` or `live`. */
@@ -2233,6 +2239,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description `reference` or `live`. */
@@ -2257,6 +2265,7 @@ export interface operations {
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
       414: components["responses"]["Failure414"];
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
@@ -2355,6 +2364,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description `reference` or `live`. */
@@ -2379,6 +2390,7 @@ export interface operations {
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
       414: components["responses"]["Failure414"];
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
@@ -2450,6 +2462,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description `reference` or `live`. */
@@ -2474,6 +2488,7 @@ export interface operations {
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
       414: components["responses"]["Failure414"];
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
@@ -2545,6 +2560,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description `reference` or `live`. */
@@ -2569,6 +2586,7 @@ export interface operations {
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
       414: components["responses"]["Failure414"];
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
@@ -2635,6 +2653,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description `reference` or `live`. */
@@ -2659,6 +2679,7 @@ export interface operations {
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
       414: components["responses"]["Failure414"];
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
@@ -2726,6 +2747,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description `reference` or `live`. */
@@ -2750,6 +2773,7 @@ export interface operations {
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
       414: components["responses"]["Failure414"];
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
@@ -2830,6 +2854,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description `reference` or `live`. */
@@ -2854,6 +2880,7 @@ export interface operations {
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
       414: components["responses"]["Failure414"];
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
@@ -2933,6 +2960,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description `reference` or `live`. */
@@ -2957,6 +2986,7 @@ export interface operations {
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
       414: components["responses"]["Failure414"];
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
@@ -3050,6 +3080,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description `reference` or `live`. */
@@ -3074,6 +3106,7 @@ export interface operations {
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
       414: components["responses"]["Failure414"];
       422: components["responses"]["Failure422"];
       429: components["responses"]["Failure429"];
@@ -3169,6 +3202,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description `reference` or `live`. */
@@ -3193,6 +3228,7 @@ export interface operations {
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
       414: components["responses"]["Failure414"];
       422: components["responses"]["Failure422"];
       429: components["responses"]["Failure429"];
@@ -3271,6 +3307,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description `reference` or `live`. */
@@ -3293,6 +3331,7 @@ export interface operations {
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
       414: components["responses"]["Failure414"];
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
@@ -3370,6 +3409,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description `reference` or `live`. */
@@ -3392,6 +3433,7 @@ export interface operations {
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
       414: components["responses"]["Failure414"];
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
@@ -3474,6 +3516,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description `reference` or `live`. */
@@ -3498,6 +3542,7 @@ export interface operations {
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
       414: components["responses"]["Failure414"];
       422: components["responses"]["Failure422"];
       429: components["responses"]["Failure429"];
@@ -3580,6 +3625,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description `reference` or `live`. */
@@ -3604,6 +3651,7 @@ export interface operations {
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
       414: components["responses"]["Failure414"];
       422: components["responses"]["Failure422"];
       429: components["responses"]["Failure429"];
@@ -3681,6 +3729,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description `reference` or `live`. */
@@ -3705,6 +3755,7 @@ export interface operations {
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
       414: components["responses"]["Failure414"];
       422: components["responses"]["Failure422"];
       429: components["responses"]["Failure429"];
@@ -3783,6 +3834,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description `reference` or `live`. */
@@ -3807,6 +3860,7 @@ export interface operations {
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
       414: components["responses"]["Failure414"];
       422: components["responses"]["Failure422"];
       429: components["responses"]["Failure429"];
@@ -3864,6 +3918,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description `reference` or `live`. */
@@ -3888,6 +3944,7 @@ export interface operations {
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
       414: components["responses"]["Failure414"];
       422: components["responses"]["Failure422"];
       429: components["responses"]["Failure429"];
@@ -3945,6 +4002,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description `reference` or `live`. */
@@ -3969,6 +4028,7 @@ export interface operations {
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
       414: components["responses"]["Failure414"];
       422: components["responses"]["Failure422"];
       429: components["responses"]["Failure429"];
@@ -4016,6 +4076,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description `reference` or `live`. */
@@ -4038,6 +4100,7 @@ export interface operations {
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
       414: components["responses"]["Failure414"];
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
@@ -4084,6 +4147,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description `reference` or `live`. */
@@ -4106,6 +4171,7 @@ export interface operations {
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
       414: components["responses"]["Failure414"];
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
@@ -4167,6 +4233,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description `reference` or `live`. */
@@ -4251,6 +4319,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description `reference` or `live`. */
@@ -4356,6 +4426,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description `reference` or `live`. */
@@ -4380,6 +4452,7 @@ export interface operations {
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
       414: components["responses"]["Failure414"];
       422: components["responses"]["Failure422"];
       429: components["responses"]["Failure429"];
@@ -4463,6 +4536,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description `reference` or `live`. */
@@ -4487,6 +4562,7 @@ export interface operations {
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
       414: components["responses"]["Failure414"];
       422: components["responses"]["Failure422"];
       429: components["responses"]["Failure429"];
@@ -4539,6 +4615,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description `reference` or `live`. */
@@ -4561,6 +4639,7 @@ export interface operations {
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
       414: components["responses"]["Failure414"];
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
@@ -4612,6 +4691,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description `reference` or `live`. */
@@ -4634,6 +4715,7 @@ export interface operations {
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
       414: components["responses"]["Failure414"];
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
@@ -4668,6 +4750,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description `reference` or `live`. */
@@ -4690,6 +4774,7 @@ export interface operations {
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
       414: components["responses"]["Failure414"];
       422: components["responses"]["Failure422"];
       429: components["responses"]["Failure429"];
@@ -4724,6 +4809,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description `reference` or `live`. */
@@ -4746,6 +4833,7 @@ export interface operations {
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
       414: components["responses"]["Failure414"];
       422: components["responses"]["Failure422"];
       429: components["responses"]["Failure429"];
@@ -4782,6 +4870,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description `reference` or `live`. */
@@ -4804,6 +4894,7 @@ export interface operations {
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
       414: components["responses"]["Failure414"];
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
@@ -4840,6 +4931,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description `reference` or `live`. */
@@ -4862,6 +4955,7 @@ export interface operations {
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
       414: components["responses"]["Failure414"];
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
@@ -4898,6 +4992,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description `reference` or `live`. */
@@ -4957,6 +5053,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description `reference` or `live`. */
@@ -5014,6 +5112,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description `reference` or `live`. */
@@ -5069,6 +5169,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description `reference` or `live`. */
@@ -5222,6 +5324,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description `reference` or `live`. */
@@ -5277,6 +5381,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description `reference` or `live`. */
@@ -5334,6 +5440,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description Block after which the balance was read. */
@@ -5346,6 +5454,7 @@ export interface operations {
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
       414: components["responses"]["Failure414"];
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
@@ -5384,6 +5493,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description Block after which the balance was read. */
@@ -5396,6 +5507,7 @@ export interface operations {
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
       414: components["responses"]["Failure414"];
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
@@ -5434,6 +5546,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description Block after which the balance was read. */
@@ -5446,6 +5560,7 @@ export interface operations {
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
       414: components["responses"]["Failure414"];
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
@@ -5484,6 +5599,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description Block after which the balance was read. */
@@ -5496,6 +5613,7 @@ export interface operations {
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
       414: components["responses"]["Failure414"];
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
@@ -5532,6 +5650,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description `reference` or `live`. */
@@ -5588,6 +5708,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description `reference` or `live`. */
@@ -5639,6 +5761,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description `reference` or `live`. */
@@ -5659,6 +5783,7 @@ export interface operations {
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
       414: components["responses"]["Failure414"];
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
@@ -5689,6 +5814,8 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
           /** @description Send it as If-None-Match to get 304 while nothing changed. */
           ETag?: string;
           /** @description `reference` or `live`. */
@@ -5709,6 +5836,7 @@ export interface operations {
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
       414: components["responses"]["Failure414"];
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];

@@ -93,6 +93,17 @@ export function completenessHeaders(
   }
 }
 
+/** The newest known block of a chain that an answer is about, and from which age on it is told. */
+export type Head = { timestamp: number; ageMaxSeconds: number }
+
+/** Of the oldest, by the clock: a kept answer grows old too. */
+export function headAgeHeader(heads: readonly Head[]): Record<string, string> {
+  const now = Math.floor(Date.now() / 1_000)
+  const old = heads.filter(({ timestamp, ageMaxSeconds }) => now - timestamp > ageMaxSeconds)
+  if (old.length === 0) return {}
+  return { 'X-Head-Age': `${Math.max(...old.map(({ timestamp }) => now - timestamp))}` }
+}
+
 /** A name that an operator chose may not fit into a header. The id always does. */
 export function headerName({ name, hexId }: Pick<Chain, 'name' | 'hexId'>): string {
   return /^[\x21-\x2b\x2d-\x7e ]+$/.test(name) ? name : hexId
@@ -155,6 +166,8 @@ function compress(body: Uint8Array, encoding: Encoding): Promise<Buffer<ArrayBuf
 export type ReadyAnswer = {
   plain: Answer
   notModified: Answer
+  /** Of the chains that it is about. */
+  heads?: readonly Head[]
   tag: string
   /** A promise while it is made: many may ask for a kept answer at once. */
   compressed: { [Name in Encoding]?: Answer | Promise<Answer> }
@@ -200,8 +213,17 @@ function owned(ready: ReadyAnswer): ReadyAnswer {
   return { ...ready, plain: { ...plain, body } }
 }
 
-/** The form of a ready answer that this request asks for. */
+/** The form of a ready answer that this request asks for, with what is known only when it is sent. */
 export function deliver(ready: ReadyAnswer, request: ApiRequest): Answer | Promise<Answer> {
+  const answer = formOf(ready, request)
+  if (ready.heads === undefined) return answer
+  const age = headAgeHeader(ready.heads)
+  if (age['X-Head-Age'] === undefined) return answer
+  const aged = (form: Answer): Answer => ({ ...form, headers: { ...form.headers, ...age } })
+  return answer instanceof Promise ? answer.then(aged) : aged(answer)
+}
+
+function formOf(ready: ReadyAnswer, request: ApiRequest): Answer | Promise<Answer> {
   const ifNoneMatch = request.header('if-none-match')
   if (ifNoneMatch !== undefined && matchesTag(ifNoneMatch, ready.tag)) {
     ready.plain.release?.()

@@ -14,6 +14,7 @@ import { llmsText } from './agents/llms-text.ts'
 import { type Answer, AnswerCache, documentHeaders, type Handler, jsonAnswer, textAnswer } from './answer.ts'
 import { UnsentAnswers } from './answer-memory.ts'
 import type { AppDependencies, Context } from './context.ts'
+import { HeadAges } from './evm/head-ages.ts'
 import { nothingAt, notServed } from './hosted/not-served.ts'
 import { hostedOperations, isServed } from './hosted/operations.ts'
 import { wholeDocument } from './openapi.ts'
@@ -90,12 +91,14 @@ function contextOf(dependencies: AppDependencies): Context {
   const holdings = new Holdings(store, store.indexes, { ...shared, ...dependencies.holdingsBounds })
   const tokenUris = new TokenUris(store, dependencies.freshen, waiting => queue.withoutSlot(waiting))
   let signer: CursorSigner | undefined
+  const cursors = async () => (signer ??= new CursorSigner(await store.secret()))
   return {
     ...dependencies,
     labels: new KnownLabels(store, revision, { log: dependencies.log }),
     ...{ contracts, holdings, tokenUris, holdingStreams: holdings.streams(tokenUris) },
     served: servedOperations(dependencies),
-    cursors: async () => (signer ??= new CursorSigner(await store.secret())),
+    cursors,
+    heads: new HeadAges({ ...dependencies, revision, cursors }),
     freshen: freshenWithoutSlot(dependencies.freshen, queue),
     cache: new AnswerCache(settings.answerCacheBytes),
     revision,

@@ -19,6 +19,7 @@ import type { ReadReplica, Store } from '../store/store.ts'
 import type { AdmissionQueue, TurnLoad } from './admission-queue.ts'
 import type { AnswerCache } from './answer.ts'
 import type { UnsentAnswers } from './answer-memory.ts'
+import type { HeadAges } from './evm/head-ages.ts'
 import type { LiveFeed } from './live-feed.ts'
 import type { RequestMeter } from './request-figures.ts'
 import type { StaticFiles } from './static-files.ts'
@@ -36,6 +37,7 @@ export type Context = AppDependencies & {
   holdings: HoldingsQueries
   holdingStreams: HoldingStreams
   cursors: () => Promise<CursorSigner>
+  heads: HeadAges
   /** The operations of clients, by the ids of the OpenAPI document. */
   served: readonly { id: string; path: string }[]
   tokenUris: TokenUris
@@ -48,6 +50,8 @@ export type AppDependencies = {
   chains: ChainTable
   /** Chains that other processes on the store index, by name. Absent: there are none. */
   reportedChains?: (() => Promise<readonly string[]>) | undefined
+  /** `head_age_max_seconds` of a chain, where the operator has set it. */
+  headAgeMaxOf?: ((chain: string) => number | undefined) | undefined
   settings: ApiSettings
   gatekeeper: Gatekeeper
   /** The key of `ALMANAC_KEY`, which cannot be revoked over HTTP. */

@@ -109,9 +109,13 @@ export const dataErrors: ErrorCode[] = [
 /** Of operations that also send their list whole, which may change before its first row is sent. */
 export const listErrors: ErrorCode[] = [...dataErrors, 'stream_cut']
 
+/** Of operations on a chain that has to be configured here, or stored. */
+export const chainErrors: ErrorCode[] = [...dataErrors, 'chain_not_configured']
+export const chainListErrors: ErrorCode[] = [...listErrors, 'chain_not_configured']
+
 /** Where a node may be asked for the answer. */
-export const nodeErrors: ErrorCode[] = ['upstream_failed', 'not_configured']
-export const solanaErrors: ErrorCode[] = [...dataErrors, ...nodeErrors]
+export const nodeErrors: ErrorCode[] = ['upstream_failed', 'not_configured', 'budget_exceeded']
+export const solanaErrors: ErrorCode[] = [...dataErrors, 'upstream_failed', 'not_configured']
 
 const samples: Partial<Record<ErrorCode, [message: string, details?: unknown]>> = {
   bad_request: [
@@ -132,6 +136,10 @@ const samples: Partial<Record<ErrorCode, [message: string, details?: unknown]>> 
     { scope: 'nft-transfers' },
   ],
   not_found: ['There is no key with this id'],
+  chain_not_configured: [
+    'arbitrum is not configured here (configured: eth, base)',
+    { parameter: 'chain', chain: 'arbitrum', configured: ['eth', 'base'] },
+  ],
   uri_too_long: ['The URL is longer than 8192 bytes'],
   headers_too_large: ['The request headers are too large'],
   rate_limited: [
@@ -141,6 +149,13 @@ const samples: Partial<Record<ErrorCode, [message: string, details?: unknown]>> 
   quota_exceeded: [
     'Rate limit exceeded',
     { quotaPerDay: 1_000, limit: '1000 requests a day', raise: 'almanac keys limit 1f0c3a9be2d4 --quota <number>' },
+  ],
+  budget_exceeded: [
+    'Requests have used up their share of the calls to nodes of today: 1500 calls a day to nodes for all requests',
+    {
+      limit: '1500 calls a day to nodes for all requests',
+      raise: 'raise chains.eth.daily_budget, or wait until midnight UTC.',
+    },
   ],
   overloaded: ['Too many requests are being worked on'],
   stream_cut: ['A reorganisation replaced blocks while the list was read'],
@@ -218,7 +233,12 @@ const limitHeaders = {
   'RateLimit-Remaining': header('Requests left in this second.', 'integer'),
   'RateLimit-Reset': header('Seconds until the count resets.', 'integer'),
 }
+const headAge = header(
+  'Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain.',
+  'integer',
+)
 export const indexHeaders = {
+  'X-Head-Age': headAge,
   ETag: header('Send it as If-None-Match to get 304 while nothing changed.'),
   'X-Dialect': header('`reference` or `live`.'),
   'X-Index-Complete': header('Whether all requested data is indexed.'),
@@ -247,6 +267,7 @@ export const solanaHeaders = {
 }
 
 export const balanceHeaders = {
+  'X-Head-Age': headAge,
   ETag: indexHeaders.ETag,
   'X-Block-Number': header('Block after which the balance was read.', 'integer'),
 }

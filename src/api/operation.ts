@@ -3,9 +3,10 @@ import { AlmanacError } from '../errors.ts'
 import type { Admission, Scope } from '../keys/gatekeeper.ts'
 import type { ReadReplica, Store } from '../store/store.ts'
 import { overloaded } from './admission-queue.ts'
-import { type Answer, deliver, type ReadyAnswer } from './answer.ts'
+import { type Answer, deliver, headAgeHeader, type ReadyAnswer } from './answer.ts'
 import type { ApiSettings, Context } from './context.ts'
-import { explainNotFound, reasonHeader } from './evm/not-indexed.ts'
+import type { AboutChains } from './evm/head-ages.ts'
+import { explainNotFound, reasonHeader, requireConfigured } from './evm/not-indexed.ts'
 import type { ApiRequest } from './request.ts'
 import type { ListStream } from './streams/list-stream.ts'
 import { streamFormOf } from './streams/stream-form.ts'
@@ -14,6 +15,8 @@ import { wholeListAnswer } from './streams/whole-list.ts'
 export type Operation = {
   /** `any`: every key may ask. */
   scope: Scope | 'any'
+  /** Which chains it is about. Absent: none that is indexed by blocks. */
+  about?: AboutChains
   /** Begins the whole list, where the operation is a list that can be sent whole. */
   whole?: (admission: Admission) => Promise<ListStream>
   /** Everything besides the URL that the answer depends on. Absent: the answer is never kept. */
@@ -46,23 +49,31 @@ function refused({ metrics }: Context, reason: AlmanacError): AlmanacError {
 function performAdmitted(
   context: Context,
   request: ApiRequest,
-  { scope, cacheKey, work, whole }: Operation,
+  { scope, about, cacheKey, work, whole }: Operation,
   admission: Admission,
 ): Answer | Promise<Answer> {
   const { cache, queue, unsent, revision: currentRevision, settings } = context
   request.rateLimit = admission.rateLimit
   request.keyId = admission.key.id
   const form = whole && streamFormOf(request.header('accept'))
-  if (form !== undefined)
-    return wholeListAnswer(context, request, { scope, form, list: () => whole!(admission) }, admission).then(
-      async list => withHeaders(list, await reasonHeader(context, request, list)),
-    )
+  const required = () => requireConfigured(context, request, about)
+  if (form !== undefined) {
+    const list = () => required().then(() => whole!(admission))
+    return wholeListAnswer(context, request, { scope, form, list }, admission).then(async list => {
+      const heads = await context.heads.asked(request, about)
+      return withHeaders(list, { ...headAgeHeader(heads), ...(await reasonHeader(context, request, list)) })
+    })
+  }
   const key = cacheKey && `${cacheKey} ${request.target}`
   const revision = currentRevision()
   const kept = key === undefined ? undefined : cache.get(key, revision)
   if (kept !== undefined) return deliver(kept, request)
   const answer = async () => {
+    await required()
+    // Before what is answered is read: a head that comes in between is younger.
+    const heads = await context.heads.asked(request, about)
     const { ready, keep } = await work(admission).catch(error => explainNotFound(context, request, error))
+    if (heads.length > 0) ready.heads = heads
     const reason = await reasonHeader(context, request, ready.plain)
     ready.plain = withHeaders(ready.plain, reason)
     ready.notModified = withHeaders(ready.notModified, reason)

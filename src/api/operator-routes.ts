@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { shownCoverage } from '../coverage.ts'
 import type { ErrorCode } from '../errors.ts'
+import { asOfText } from '../head-age.ts'
 import { shownLimits, usualLimits } from '../keys/keys.ts'
 import type { ChainStatus, StatusReport } from '../model.ts'
 import { findProblems, type Problem, stopsServing, storeInfo } from '../query/problems.ts'
@@ -125,7 +126,7 @@ export const status: RouteParts = {
       new URLSearchParams(request.query).get('contracts') ?? 'false',
     )
     const [report, store] = await Promise.all([context.status(), storeInfo(context.store)])
-    const chains = withContracts ? await withCoverage(context, report.chains) : report.chains
+    const chains = withAsOf(withContracts ? await withCoverage(context, report.chains) : report.chains)
     return jsonAnswer({
       ...report,
       chains,
@@ -141,6 +142,15 @@ export const status: RouteParts = {
     answers: { 200: jsonSuccess('Status', 'The state of chains, store and version.') },
     errors: ['bad_request', ...operatorErrors],
   },
+}
+
+/** A chain that is complete up to a block that is old says of which one. */
+function withAsOf(chains: StatusReport['chains']): StatusReport['chains'] {
+  const told = Object.entries(chains).map(([name, chain]) => {
+    const asOf = asOfText(chain)
+    return [name, asOf === undefined ? chain : { ...chain, as_of: asOf }] as const
+  })
+  return Object.fromEntries(told)
 }
 
 export const metrics: RouteParts = {

@@ -205,6 +205,10 @@ const chain = z.object({
   lag_seconds: z.number().describe('Since the first block that is not stored yet, or since the last contact.'),
   following_seconds: z.number().optional().describe('For how long the process follows the head, or stands by.'),
   head_age_seconds: z.number().nullish().describe('Age of the newest block by the clock of the service.'),
+  as_of: z
+    .string()
+    .optional()
+    .describe('Of which block answers are, while the chain is stalled or its newest block is old. Absent otherwise.'),
   head_old: z
     .boolean()
     .optional()

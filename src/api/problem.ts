@@ -14,6 +14,7 @@ const answers: Record<ErrorCode, [status: number, message?: string]> = {
   unauthorized: [401],
   forbidden: [403],
   not_found: [404],
+  chain_not_configured: [404],
   method_not_allowed: [405],
   request_timeout: [408],
   uri_too_long: [414],

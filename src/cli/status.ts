@@ -6,6 +6,7 @@ import { shownStore } from '../api/live-feed.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import { blockCount, missingIntervals } from '../coverage.ts'
 import { AlmanacError } from '../errors.ts'
+import { asOfText } from '../head-age.ts'
 import { Reports } from '../processes/heartbeat.ts'
 import { unreachedHint } from '../rpc/failures.ts'
 import { awaitsNode, coveredBlocks, heldText, isWaiting, oldHint, transfersText } from './chain-progress.ts'
@@ -340,6 +341,10 @@ function remarks({ chains, solana }: z.output<typeof statusAnswer>): string[] {
   const old = Object.entries(chains).flatMap(([name, { head_old, head_age_seconds }]) =>
     head_old !== true || head_age_seconds == null ? [] : [oldText(name, head_age_seconds)],
   )
+  const asOf = Object.entries(chains).flatMap(([name, { state, head, ...age }]) => {
+    const told = asOfText({ ...age, state, head: head ?? -1 })
+    return told === undefined ? [] : [`${printable(name)} answers ${told}`]
+  })
   const failing = all.flatMap(([name, { rpc, reason: told = '' }]) =>
     rpc
       .map(({ endpoint, ...rest }) => ({ ...rest, called: `${name} endpoint ${endpoint}` }))
@@ -364,5 +369,5 @@ function remarks({ chains, solana }: z.output<typeof statusAnswer>): string[] {
     chain.sources.flatMap(source => faultsOf(name, source)),
   )
   const lacks = Object.entries(chains).flatMap(([name, chain]) => lacksOf(name, chain))
-  return [...stalled, ...old, ...held, ...filling, ...failing, ...ofSources, ...lacks]
+  return [...stalled, ...old, ...asOf, ...held, ...filling, ...failing, ...ofSources, ...lacks]
 }

@@ -163,11 +163,11 @@ test('addresses without code that nobody waits for cost a call each, once', asyn
       for (const address of addresses) await evm.ensureContract(1 as ChainId, address, 0, asker)
       await expect.poll(() => calls('eth_getCode'), { timeout: 30_000 }).toBe(addresses.length)
     }
-    // What would be read of a contract is read in the same second.
+    // What is read of a contract comes after all that would have been read of these.
     const contract = node.chain.contracts.all[0]!.address as Address
     await evm.ensureContract(1 as ChainId, contract, 30_000, asker)
     await expect.poll(() => calls('eth_call'), { timeout: 30_000 }).toBeGreaterThan(0)
-    expect(calls('eth_call')).toBeLessThanOrEqual(10)
+    expect(calls('eth_call')).toBeLessThan(3 * addresses.length)
   } finally {
     await evm.close()
     await node.close()

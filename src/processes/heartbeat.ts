@@ -1,6 +1,7 @@
 // The state of indexing processes, shared through the store: each writes its own report, and any can read all of them.
 import { pause } from '../abort.ts'
 import { shownCoverage } from '../coverage.ts'
+import { older } from '../head-age.ts'
 import type { Log } from '../log.ts'
 import type { ChainId, ChainStatus, SolanaStatus, StatusReport } from '../model.ts'
 import { chainCoverage } from '../store/chain-coverage.ts'
@@ -97,6 +98,7 @@ export class Reports {
         else standby.delete(name)
         chains[name] = {
           ...aged(reported, silentSeconds),
+          head_age_seconds: older(reported.head_age_seconds, silentSeconds),
           covered: shownCoverage(await chainCoverage(this.#store, chain_id)),
         }
       }

@@ -3,6 +3,7 @@
 import { within } from '../abort.ts'
 import type { ChainTable } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
+import { asOfText } from '../head-age.ts'
 import type { ChainStatus, StatusReport } from '../model.ts'
 import type { RunSummary, Store, StoreInfo, StoreProblem } from '../store/store.ts'
 
@@ -114,7 +115,8 @@ function chainProblems(chain: string, status: ChainStatus, lagMaxSeconds: number
   const catchesUp = state === 'backfilling' && following_seconds !== undefined && following_seconds < catchUpSeconds
   const isArchive = sources !== undefined && rpc.length === 0
   const disputed = 'Its endpoints disagree on a block that should be final.'
-  const age = `Its newest block is ${Math.round(head_age_seconds ?? 0)} s old.`
+  const asOf = asOfText(status)
+  const age = `Its newest block is ${Math.round(head_age_seconds ?? 0)} s old${asOf === undefined ? '' : `: answers are ${asOf}`}.`
   return [
     ...(unheard ? [{ problem: 'chain_behind', chain, reason: isArchive ? noBlock : noAnswer } as const] : []),
     ...(head < 0 || catchesUp ? [] : behind(chain, lag_seconds, lagMaxSeconds)),

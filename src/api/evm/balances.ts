@@ -8,7 +8,7 @@ import { Balances } from '../../query/balances.ts'
 import { type ReadyAnswer, readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
 import { timestampMax } from '../json-bytes.ts'
-import { balanceHeaders, dataErrors, inPath, inQuery, inQueryList, jsonSuccess, nodeErrors } from '../openapi-parts.ts'
+import { balanceHeaders, chainErrors, inPath, inQuery, inQueryList, jsonSuccess, nodeErrors } from '../openapi-parts.ts'
 import { perform } from '../operation.ts'
 import { addressParameter, chainParameter, QueryText, readParameter, unacceptable, wholeParameter } from '../params.ts'
 import type { ApiRequest } from '../request.ts'
@@ -90,7 +90,7 @@ export const nativeBalances: RouteParts = {
   },
 }
 
-const balanceErrors = [...dataErrors, ...nodeErrors]
+const balanceErrors = [...chainErrors, ...nodeErrors]
 
 /** Reads the balances of wallets as a request asks for them. */
 function walletReader({ chains, store, freshen }: Context) {
@@ -109,7 +109,7 @@ type Work = (admission: Admission) => Promise<ReadyAnswer>
 /** The reader keeps balances, so that answers need not be kept too. */
 function performed(context: Context, request: ApiRequest, work: Work) {
   const answer = async (admission: Admission) => ({ ready: await work(admission), keep: false })
-  return perform(context, request, { scope: 'balances', work: answer })
+  return perform(context, request, { scope: 'balances', about: 'indexed', work: answer })
 }
 
 function answered({ block }: NodeBalances, value: unknown): ReadyAnswer {

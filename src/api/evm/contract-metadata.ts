@@ -7,7 +7,7 @@ import { type Address, parseAddress } from '../../model.ts'
 import { type ContractMetadata, contractMetadata as metadataOf } from '../../query/contract-metadata.ts'
 import { readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
-import { dataErrors, indexHeaders, inPath, inQuery, jsonSuccess, reference } from '../openapi-parts.ts'
+import { chainErrors, indexHeaders, inPath, inQuery, jsonSuccess, reference } from '../openapi-parts.ts'
 import { freshenWaitMsOf, perform } from '../operation.ts'
 import {
   addressParameter,
@@ -45,7 +45,7 @@ export const contractMetadata: RouteParts = {
         const keep = indexComplete || context.freshen?.contract === undefined
         return { ready: ready(shown(metadata, dialect), { dialect, indexComplete }), keep }
       }
-      return perform(context, request, { scope: 'nft-transfers', cacheKey: dialect, work })
+      return perform(context, request, { scope: 'nft-transfers', about: 'indexed', cacheKey: dialect, work })
     }
   },
   document: ({ chains }, version) => {
@@ -58,7 +58,7 @@ export const contractMetadata: RouteParts = {
         'Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. 404: no transfer of it is known, and it does not declare ERC-721 or ERC-1155.',
       parameters: [inPath(address), inQuery(chain)],
       answers: { 200: jsonSuccess('ContractMetadata', 'What is known of the contract.', indexHeaders) },
-      errors: [...dataErrors, 'not_found'],
+      errors: [...chainErrors, 'not_found'],
     }
   },
 }
@@ -76,7 +76,7 @@ export const contractMetadataList: RouteParts = {
       const indexComplete = found.every(each => each.indexComplete)
       return { ready: ready(list, { dialect, indexComplete }), keep: false }
     }
-    return perform(context, request, { scope: 'nft-transfers', work })
+    return perform(context, request, { scope: 'nft-transfers', about: 'indexed', work })
   },
   document: ({ chains }, version) => ({
     id: version === 'v2' ? 'getNFTBulkContractMetadata' : 'getNFTBulkContractMetadataV22',
@@ -99,7 +99,7 @@ export const contractMetadataList: RouteParts = {
         indexHeaders,
       ),
     },
-    errors: dataErrors,
+    errors: chainErrors,
   }),
 }
 

@@ -5,7 +5,7 @@ import { blockAsker, dateToBlock as findBlock } from '../../query/date-to-block.
 import { completenessHeaders, readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
 import { timestampMax } from '../json-bytes.ts'
-import { dataErrors, indexHeaders, inQuery, jsonSuccess } from '../openapi-parts.ts'
+import { chainErrors, indexHeaders, inQuery, jsonSuccess } from '../openapi-parts.ts'
 import { perform } from '../operation.ts'
 import { chainParameter, dateParameter, dialectOf, QueryText, unacceptable } from '../params.ts'
 import type { ApiRequest } from '../request.ts'
@@ -17,6 +17,7 @@ export const dateToBlock: RouteParts = {
     return request => {
       const dialect = dialectOf(request, context.settings.dialect)
       return perform(context, request, {
+        about: 'indexed',
         scope: 'any',
         cacheKey: dialect,
         work: async admission => {
@@ -37,7 +38,7 @@ export const dateToBlock: RouteParts = {
         'Where blocks that are not known lie between, a node is asked; `X-Index-Complete` is false where none is there.',
       parameters: [inQuery(chain), { ...inQuery(date), required: true }],
       answers: { 200: jsonSuccess('DateToBlock', 'The block, and the date as it was understood.', indexHeaders) },
-      errors: [...dataErrors, 'not_found', 'upstream_failed'],
+      errors: [...chainErrors, 'not_found', 'upstream_failed', 'budget_exceeded'],
     }
   },
 }

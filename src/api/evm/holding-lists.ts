@@ -9,12 +9,12 @@ import { firstPage, type ListName, type PageCursor } from '../../store/cursor.ts
 import { completenessHeaders, readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
 import {
-  dataErrors,
+  chainErrors,
+  chainListErrors,
   type ExampleName,
   inPath,
   inQueryList,
   jsonSuccess,
-  listErrors,
   listSuccess,
   nodeErrors,
   stateHeaders,
@@ -79,6 +79,7 @@ export function holdingList<Row, Key>(list: HoldingList<Row, Key>): RouteParts {
       return request => {
         const dialect = dialectOf(request, context.settings.dialect)
         return perform(context, request, {
+          about: 'indexed',
           scope: 'nft-holdings',
           cacheKey: dialect,
           work: admission => pages.answer(request, dialect, admission),
@@ -106,7 +107,7 @@ export function holdingList<Row, Key>(list: HoldingList<Row, Key>): RouteParts {
             : jsonSuccess(list.schema, pageSentence, stateHeaders),
         },
         errors: [
-          ...(list.stream === undefined ? dataErrors : ([...listErrors, 'list_too_large'] as const)),
+          ...(list.stream === undefined ? chainErrors : ([...chainListErrors, 'list_too_large'] as const)),
           ...(list.query.includes('atDate') ? nodeErrors : []),
         ],
       }

@@ -55,6 +55,7 @@ export function holdingAnswer(
     return request => {
       const dialect = dialectOf(request, context.settings.dialect)
       return perform(context, request, {
+        about: 'indexed',
         scope: 'nft-holdings',
         ...(isKept ? { cacheKey: dialect } : {}),
         work: async admission => {

@@ -4,7 +4,7 @@ import type { ChainId } from '../../model.ts'
 import { blockAsker } from '../../query/date-to-block.ts'
 import { blockNumberOf } from '../../query/find-block.ts'
 import {
-  dataErrors,
+  chainErrors,
   type ExampleName,
   inPath,
   inQuery,
@@ -139,7 +139,7 @@ function statsRoute({ id, summary, description, schema, path, hasPast, ask }: St
           ...(hasPast ? documented(parameters, asOfParameters) : []),
         ],
         answers: { 200: jsonSuccess(schema, 'Counts as texts; null where nothing is indexed.', stateHeaders) },
-        errors: [...dataErrors, ...(id === 'getBlockStats' ? (['not_found'] as const) : []), ...nodeErrors],
+        errors: [...chainErrors, ...(id === 'getBlockStats' ? (['not_found'] as const) : []), ...nodeErrors],
       }
     },
   }

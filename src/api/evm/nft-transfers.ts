@@ -42,6 +42,7 @@ export const nftTransfers: RouteParts = {
     return request => {
       const dialect = dialectOf(request, context.settings.dialect)
       return perform(context, request, {
+        about: 'asked',
         scope: 'nft-transfers',
         cacheKey: dialect,
         work: admission => pages.answer(request, dialect, admission),

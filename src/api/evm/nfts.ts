@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { AlmanacError } from '../../errors.ts'
 import { parseAddress } from '../../model.ts'
 import type { TokenRef } from '../../query/holdings/questions.ts'
-import { dataErrors, inPath, inQuery, jsonSuccess, reference, stateHeaders } from '../openapi-parts.ts'
+import { chainErrors, inPath, inQuery, jsonSuccess, reference, stateHeaders } from '../openapi-parts.ts'
 import { QueryText, readParameter, showGiven, unacceptable } from '../params.ts'
 import type { RouteParts } from '../responder.ts'
 import { parseTokenId } from './evm-parameters.ts'
@@ -27,7 +27,7 @@ export const nft: RouteParts = {
         'With its newest receiver that still holds it, where it has several. 404: it never moved, or it is burned.',
       parameters: [inPath(parameters.address), inPath(parameters.tokenId), ...documented(parameters, ofOne)],
       answers: { 200: jsonSuccess('Nft', 'The NFT with its newest owner.', stateHeaders) },
-      errors: [...dataErrors, 'list_too_large', 'not_found'],
+      errors: [...chainErrors, 'list_too_large', 'not_found'],
     }
   },
 }
@@ -52,7 +52,7 @@ export const multipleNfts: RouteParts = {
     answers: {
       200: jsonSuccess('NftList', 'The NFTs in the order of the body, null for one without an owner.', stateHeaders),
     },
-    errors: [...dataErrors, 'list_too_large'],
+    errors: [...chainErrors, 'list_too_large'],
   }),
 }
 

@@ -1,10 +1,11 @@
-// Says of an answer without rows, or of a 404, that the chain is not configured: neither waiting nor another address
-// would help. Of what was found it changes nothing, and it fails no answer.
+// Says that a chain is not configured: neither waiting nor another address would help. It is a 404 where nothing of the
+// chain is stored, unless the wire contract has the operation answer all the same; of what was found it changes nothing.
 import type { Chain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
 import { type Answer, headerName } from '../answer.ts'
 import type { Context } from '../context.ts'
 import type { ApiRequest } from '../request.ts'
+import type { AboutChains } from './head-ages.ts'
 
 /** A header that says why the answer lacks what waiting does not bring: no process indexes the chain. Never fails. */
 export async function reasonHeader(context: Context, { query }: ApiRequest, { headers }: Answer) {
@@ -17,16 +18,39 @@ export async function reasonHeader(context: Context, { query }: ApiRequest, { he
   return why === undefined ? {} : { 'X-Index-Incomplete-Reason': why }
 }
 
+/** Fails for a known chain that no process indexes and of which nothing is stored. */
+export async function requireConfigured(context: Context, request: ApiRequest, about: AboutChains | undefined) {
+  const { chains, store } = context
+  if (about !== 'indexed' || chains.configured.length === chains.all.length) return
+  const asked = new URLSearchParams(request.query)
+  // A cursor carries the chain: there was something of it.
+  const named = asked.get('chain') || (asked.has('cursor') ? '' : chains.usual.name)
+  const chain = chains.parse(named)
+  if (chain === undefined || chains.configured.includes(chain)) return
+  const indexed = await indexedChains(context)
+  if (indexed.length === 0 || indexed.includes(chain) || (await store.chainState(chain.id)) !== undefined) return
+  const details = { parameter: 'chain', chain: chain.name, configured: indexed.map(({ name }) => name) }
+  throw new AlmanacError('chain_not_configured', whyText([chain], indexed), { details })
+}
+
+/** By this process or another one. None where they cannot be asked, and where the service serves an imported store. */
+async function indexedChains({ chains, reportedChains }: Context): Promise<Chain[]> {
+  const reported = reportedChains === undefined ? [] : await reportedChains().catch(() => undefined)
+  if (reported === undefined) return []
+  return chains.all.filter(chain => chains.configured.includes(chain) || reported.includes(chain.name))
+}
+
 /** Undefined where a process indexes all of them, or none can be asked. */
-async function whyNotIndexed({ chains, reportedChains }: Context, named: readonly string[]) {
+async function whyNotIndexed(context: Context, named: readonly string[]) {
+  const { chains } = context
   const unconfigured = named.flatMap(name => chains.parse(name) ?? []).filter(each => !chains.configured.includes(each))
   if (unconfigured.length === 0) return undefined
-  const reported = reportedChains === undefined ? [] : await reportedChains().catch(() => undefined)
-  if (reported === undefined) return undefined
-  const missing = unconfigured.filter(chain => !reported.includes(chain.name))
-  const indexed = chains.all.filter(chain => chains.configured.includes(chain) || reported.includes(chain.name))
-  // A service that serves an imported store has none.
-  if (missing.length === 0 || indexed.length === 0) return undefined
+  const indexed = await indexedChains(context)
+  const missing = unconfigured.filter(chain => !indexed.includes(chain))
+  return missing.length === 0 || indexed.length === 0 ? undefined : whyText(missing, indexed)
+}
+
+function whyText(missing: readonly Chain[], indexed: readonly Chain[]): string {
   const list = (some: readonly Chain[]): string => some.map(headerName).join(', ')
   return `${list(missing)} ${missing.length === 1 ? 'is' : 'are'} not configured here (configured: ${list(indexed)})`
 }

@@ -10,11 +10,11 @@ import { type CursorSigner, firstPage } from '../../store/cursor.ts'
 import { completenessHeaders, readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
 import {
+  chainListErrors,
   inPath,
   inQuery,
   inQueryList,
   type Json,
-  listErrors,
   listSuccess,
   nodeErrors,
   wholeListSentence,
@@ -121,6 +121,7 @@ function listRoute(list: List): RouteParts {
       return request => {
         const dialect = dialectOf(request, context.settings.dialect)
         return perform(context, request, {
+          about: 'indexed',
           scope: 'nft-transfers',
           cacheKey: dialect,
           work: admission => pages.answer(request, admission),
@@ -141,7 +142,7 @@ function listRoute(list: List): RouteParts {
         description: `${list.description} ${wholeListSentence}`,
         parameters: [...list.inPath(parameters), ...(list.inQuery?.(parameters) ?? []), ...shared.map(inQuery)],
         answers: { 200: listSuccess(schema, 'A page of transfers.') },
-        errors: list.id === 'getNFTTransfersByBlock' ? [...listErrors, ...nodeErrors] : listErrors,
+        errors: list.id === 'getNFTTransfersByBlock' ? [...chainListErrors, ...nodeErrors] : chainListErrors,
       }
     },
   }

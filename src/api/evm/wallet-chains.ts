@@ -70,6 +70,7 @@ function answerWalletChains(context: Context): Handler {
   return request => {
     const dialect = dialectOf(request, settings.dialect)
     return perform(context, request, {
+      about: 'several',
       scope: 'wallet-chains',
       cacheKey: dialect,
       work: admission => work(request, dialect, admission),

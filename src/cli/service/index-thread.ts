@@ -3,6 +3,7 @@
 import { within } from '../../abort.ts'
 import { AlmanacError, messageOf } from '../../errors.ts'
 import type { EvmStatus } from '../../evm/create-evm.ts'
+import { older } from '../../head-age.ts'
 import type { AskedBalances, AskedNonce, ChainId, Hash, IndexerStatus, NodeBalances, NodeBlock } from '../../model.ts'
 import type { Asker } from '../../processes/remote-work.ts'
 import type { AskTransaction } from '../../query/explain.ts'
@@ -149,7 +150,10 @@ function stalled(last: Last | undefined, reason: string): EvmStatus {
   return Object.fromEntries(
     Object.entries(last.chains).map(([name, status]) => [
       name,
-      { ...status, state: 'stalled', reason, lag_seconds: status.lag_seconds + silentSeconds },
+      {
+        ...{ ...status, state: 'stalled', reason, lag_seconds: status.lag_seconds + silentSeconds },
+        head_age_seconds: older(status.head_age_seconds, silentSeconds),
+      },
     ]),
   )
 }

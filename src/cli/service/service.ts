@@ -228,6 +228,7 @@ async function serve({ loaded, store, indexers, log, metrics, opened, ...parts }
     },
     freshen: indexers.freshen,
     reportedChains: () => reports.chains(),
+    headAgeMaxOf: chain => config.chains[chain]?.headAgeMaxSeconds,
     // A process that only serves asks its own nodes, if it has any.
     askTransaction: askAnyProcess({ store, chains, own: indexers.askTransaction ?? transactionAsker(loaded, opened) }),
     threadMetrics: indexers.metrics,

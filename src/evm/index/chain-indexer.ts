@@ -3,6 +3,7 @@
 import { pause } from '../../abort.ts'
 import type { Chain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
+import { headAge, usualBlockTime } from '../../head-age.ts'
 import type { Log } from '../../log.ts'
 import type { EvmMetrics } from '../../metrics.ts'
 import type { Address } from '../../model.ts'
@@ -23,9 +24,15 @@ import { ArchiveHead } from './archive-head.ts'
 import { type BackfillOptions, historyPace, reasonOf } from './backfill.ts'
 import { BackfillControl, type BackfillSettings } from './backfill-control.ts'
 import { ChainStats, type Part } from './chain-stats.ts'
-import { chainStatus, type IndexingState, isFarBehind, lagSeconds, type StatusOptions, whyUnheard } from './chain-status.ts'
+import {
+  chainStatus,
+  type IndexingState,
+  isFarBehind,
+  lagSeconds,
+  type StatusOptions,
+  whyUnheard,
+} from './chain-status.ts'
 import { type FollowedHead, Follower, type FollowPace, shorterBranchPatienceMs } from './follow.ts'
-import { headAge, usualBlockTime } from './head-age.ts'
 import { HeadPause } from './head-pause.ts'
 import { History } from './history.ts'
 import { IndexFiller } from './index-filler.ts'

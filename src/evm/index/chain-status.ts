@@ -1,6 +1,7 @@
 // What one chain tells of its indexing: state, reasons, coverage. It reads and decides nothing.
 import type { Chain } from '../../chains.ts'
 import { blockCount, missingIntervals, shownCoverage, wholeCoverage } from '../../coverage.ts'
+import { type HeadAge, headAge, usualBlockTime } from '../../head-age.ts'
 import type { Block, ChainStatus, QueueStatus } from '../../model.ts'
 import { chainCoverage } from '../../store/chain-coverage.ts'
 import type { StoreRoom } from '../../store/room.ts'
@@ -17,7 +18,6 @@ import { reasonOf } from './backfill.ts'
 import type { BackfillControl } from './backfill-control.ts'
 import type { ChainStats } from './chain-stats.ts'
 import type { FollowedHead } from './follow.ts'
-import { type HeadAge, headAge, usualBlockTime } from './head-age.ts'
 import type { RetentionDays } from './retention.ts'
 
 export type StatusOptions = {

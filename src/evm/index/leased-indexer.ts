@@ -5,6 +5,7 @@ import { hostname } from 'node:os'
 import { pause } from '../../abort.ts'
 import { isCovered, shownCoverage, wholeCoverage } from '../../coverage.ts'
 import { messageOf } from '../../errors.ts'
+import { headAge, usualBlockTime } from '../../head-age.ts'
 import type { Log } from '../../log.ts'
 import type { ChainId } from '../../model.ts'
 import { chainCoverage } from '../../store/chain-coverage.ts'
@@ -13,7 +14,6 @@ import { wholeScopeOf } from '../../views.ts'
 import { earlyCollectionsVersion } from '../decode/token-events.ts'
 import type { ChainIndexer, ChainSetup } from './chain-indexer.ts'
 import { shownViews } from './chain-status.ts'
-import { headAge, usualBlockTime } from './head-age.ts'
 
 export type LeasedIndexerOptions = {
   setup: ChainSetup

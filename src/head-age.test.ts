@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { ChainTable, defineChain } from '../../chains.ts'
-import type { Block, Hash } from '../../model.ts'
+import { ChainTable, defineChain } from './chains.ts'
 import { headAge, usualBlockTime } from './head-age.ts'
+import type { Block, Hash } from './model.ts'
 
 const table = new ChainTable()
 const [eth, bsc, goerli] = ['eth', 'bsc', 'goerli'].map(name => table.parse(name)!) as [never, never, never]

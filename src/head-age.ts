@@ -1,7 +1,7 @@
 // How old the newest block of a chain is, held against the usual time between its blocks: a node that stopped importing
 // blocks shows in nothing else. It decides nothing.
-import type { Chain } from '../../chains.ts'
-import type { Block } from '../../model.ts'
+import type { Chain } from './chains.ts'
+import type { Block, ChainStatus } from './model.ts'
 
 export type HeadAge = {
   /** By this machine's clock; null while no block is known. */
@@ -32,7 +32,7 @@ export function headAge(chain: AgedChain, { head, blockTimeSeconds, followingSec
 type AgedChain = Pick<Chain, 'retired' | 'headAgeMaxSeconds'>
 
 /** In seconds; undefined where the chain makes no blocks, or makes them on demand: no age says anything of the node. */
-function headAgeMax({ retired, headAgeMaxSeconds }: AgedChain, blockTimeSeconds: number): number | undefined {
+export function headAgeMax({ retired, headAgeMaxSeconds }: AgedChain, blockTimeSeconds: number): number | undefined {
   if (retired || headAgeMaxSeconds === 0) return undefined
   return headAgeMaxSeconds ?? Math.max(oldSecondsMin, blocksMissed * blockTimeSeconds)
 }
@@ -46,4 +46,23 @@ export function usualBlockTime({ blockTimeMs }: Pick<Chain, 'blockTimeMs'>, bloc
   const usual = blockTimeMs / 1_000
   if (first === undefined || last === undefined || last.number === first.number) return usual
   return Math.max(usual, (last.timestamp - first.timestamp) / (last.number - first.number))
+}
+
+type Told = Pick<ChainStatus, 'head'> & {
+  state?: string | undefined
+  head_age_seconds?: number | null | undefined
+  head_old?: boolean | undefined
+}
+
+/** Of which block answers are while a chain is stalled or its newest block is old; undefined while it goes on. */
+export function asOfText({ state, head, head_age_seconds, head_old }: Told): string | undefined {
+  const isHeldUp = state === 'stalled' || head_old === true
+  if (!isHeldUp || head < 0 || head_age_seconds === null || head_age_seconds === undefined) return undefined
+  const minutes = Math.floor(head_age_seconds / 60)
+  return `as of block ${head}, ${minutes === 1 ? '1 minute' : `${minutes} minutes`} old`
+}
+
+/** The age of a head that was told so many seconds ago. */
+export function older(age: number | null | undefined, seconds: number): number | null {
+  return age === null || age === undefined ? null : age + seconds
 }
