@@ -72,7 +72,7 @@ const endpoints = {
   }),
   daily_budget: setting(count.optional(), {
     about:
-      'Maximum JSON-RPC calls per day (UTC) to all endpoints together; each call of a batch counts, and so does what `sync` and `verify` ask for. The count survives a restart. Unset: no limit.',
+      'Maximum JSON-RPC calls per day (UTC) to all endpoints together; each call of a batch counts, and so does what `sync` and `verify` ask for. The count survives a restart. On EVM chains requests of clients use at most half of it, and a key whose indexing is limited at most a quarter; the rest is for the head and for history. Unset: no limit.',
     accepts: 'a whole number, at least 1',
     reloads: true,
   }),
@@ -147,7 +147,7 @@ const chainSettings = section({
   }),
   head_age_max_seconds: setting(countOrNone.optional(), {
     about:
-      'Age of the newest block beyond which the node is reported as stuck (`head_old`). 0: never, for a chain that makes blocks on demand. Unset: 30 usual block times, at least 120 seconds; never for the ids 1337 and 31337 of development nodes.',
+      'Age of the newest block beyond which the node is reported as stuck (`head_old`) and answers carry the header `X-Head-Age`. 0: never, for a chain that makes blocks on demand. Unset: 30 usual block times, at least 120 seconds; never for the ids 1337 and 31337 of development nodes.',
     accepts: 'a whole number of seconds, at least 0',
   }),
   sender_sample: setting(countOrNone.default(2_000), {
