@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ChainTable, defineChain } from './chains.ts'
-import { headAge, usualBlockTime } from './head-age.ts'
+import { asOfText, headAge, older, usualBlockTime } from './head-age.ts'
 import type { Block, Hash } from './model.ts'
 
 const table = new ChainTable()
@@ -41,4 +41,16 @@ test('a chain that makes blocks on demand has no old head, and a setting decides
 test('blocks that took longer than the table says are the yardstick', () => {
   expect(usualBlockTime(bsc, [block(10, 1_000), block(20, 1_600)])).toBe(60)
   expect(usualBlockTime(eth, [block(10, 1_000), block(20, 1_010)])).toBe(12)
+})
+
+test('a chain that is stalled or old says of which block its answers are, also one that has gone silent since', () => {
+  const told = { state: 'stalled', head: 22_945_851, head_age_seconds: 430, head_old: false }
+  expect(asOfText(told)).toBe('as of block 22945851, 7 minutes old')
+  expect(asOfText({ ...told, state: 'live', head_old: true, head_age_seconds: 119 })).toBe(
+    'as of block 22945851, 1 minute old',
+  )
+  expect(asOfText({ ...told, head_age_seconds: older(430, 170) })).toBe('as of block 22945851, 10 minutes old')
+  expect([older(null, 5), older(undefined, 5)]).toEqual([null, null])
+  for (const fine of [{ state: 'live' }, { head: -1 }, { head_age_seconds: null }])
+    expect(asOfText({ ...told, ...fine })).toBeUndefined()
 })

@@ -321,6 +321,23 @@ describe('the age of the newest block', () => {
     }
   })
 
+  test('stands in the status of a chain that is complete and stalled', async () => {
+    const chain = {
+      ...{ head: 22_945_851, finalized: 22_945_800, lag_seconds: 430, head_age_seconds: 430, covered: [] },
+      ...{ complete: true, index: 'full', from: 0, rpc: [], eta_seconds: null, rates: null, blocks_left: 0 },
+      backfill: { state: 'open' },
+    } as unknown as ChainStatus
+    const chains = { eth: { ...chain, state: 'stalled' as const }, base: { ...chain, state: 'live' as const } }
+    const own = await serveApi({ parts: { status: async () => ({ chains, solana: {} }) } })
+    try {
+      const status = operatorSchemas.status.parse(await (await own.get('/status')).json())
+      expect(status.chains.eth).toMatchObject({ complete: true, as_of: 'as of block 22945851, 7 minutes old' })
+      expect(status.chains.base).not.toHaveProperty('as_of')
+    } finally {
+      await own.close()
+    }
+  })
+
   test('grows on a kept answer, which is sent without being made again', async () => {
     const timestamp = seconds() - 400
     const own = await serveApi({

@@ -26,6 +26,12 @@ export const singleCalls: readonly SingleCall[] = [
       for (const tokenId of ['1', '999']) expect(await sdk.EvmApi.nft!.getNFTMetadata!({ address, tokenId })).toBeNull()
       const { address: coin } = world.history.coin
       expect(await sdk.EvmApi.nft!.getNFTMetadata!({ address: coin, tokenId: '0' })).toBeNull()
+      // A chain that is not configured: null where the SDK has null for what is not there, else an error with the names.
+      const elsewhere = { address, chain: '0x38' }
+      expect(await sdk.EvmApi.nft!.getNFTMetadata!({ ...elsewhere, tokenId: '12' })).toBeNull()
+      await expect(sdk.EvmApi.nft!.getNFTOwners!(elsewhere)).rejects.toThrow(
+        /404.*bsc is not configured here \(configured: eth/,
+      )
     },
   },
   {
