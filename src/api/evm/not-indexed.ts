@@ -1,5 +1,5 @@
 // Says that a chain is not configured: neither waiting nor another address would help. It is a 404 where nothing of the
-// chain is stored, unless the wire contract has the operation answer all the same; of what was found it changes nothing.
+// chain is stored, unless the wire contract has the operation answer it; of what was found it changes nothing.
 import type { Chain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
 import { type Answer, headerName } from '../answer.ts'

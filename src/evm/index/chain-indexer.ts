@@ -261,7 +261,7 @@ export class ChainIndexer {
     await waitFor(work, this.#isStalled ? 0 : waitMs)
   }
 
-  /** Whether the nodes do not answer for the head: no request waits for them then, and the work goes on once they do. */
+  /** Whether the nodes do not answer for the head: no request waits for them then; work goes on once they do. */
   get #isStalled(): boolean {
     return this.#stats.failures.isLasting('head') || whyUnheard(this.#told) !== undefined
   }
