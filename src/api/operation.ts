@@ -60,7 +60,7 @@ function performAdmitted(
   if (form !== undefined) {
     const list = () => required().then(() => whole!(admission))
     return wholeListAnswer(context, request, { scope, form, list }, admission).then(async list => {
-      const heads = await context.heads.asked(request, about)
+      const heads = about === undefined ? [] : await context.heads.asked(request, about)
       return withHeaders(list, { ...headAgeHeader(heads), ...(await reasonHeader(context, request, list)) })
     })
   }
@@ -71,7 +71,7 @@ function performAdmitted(
   const answer = async () => {
     await required()
     // Before what is answered is read: a head that comes in between is younger.
-    const heads = await context.heads.asked(request, about)
+    const heads = about === undefined ? [] : await context.heads.asked(request, about)
     const { ready, keep } = await work(admission).catch(error => explainNotFound(context, request, error))
     if (heads.length > 0) ready.heads = heads
     const reason = await reasonHeader(context, request, ready.plain)

@@ -1,13 +1,15 @@
 // Opens a configured chain for one command: its nodes, and its lease in the store. It also asks nodes for one
 // transaction.
+
 import type { Chain } from '../chains.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import { AlmanacError } from '../errors.ts'
 import { transactionDeriver } from '../evm/audit/derive-transaction.ts'
 import { type ConnectedChain, connectChain } from '../evm/create-evm.ts'
 import { leaseChain, leaseHolder } from '../evm/index/leased-indexer.ts'
+import { paidBy } from '../evm/rpc/port.ts'
 import type { AskTransaction } from '../query/explain.ts'
-import { BudgetKeeper } from '../rpc/daily-budget.ts'
+import { allRequests, BudgetKeeper } from '../rpc/daily-budget.ts'
 import { finishForgetting } from '../store/forget.ts'
 import { openStore } from '../store/open.ts'
 import { StoreRoom } from '../store/room.ts'
@@ -95,6 +97,6 @@ export function transactionAsker(loaded: LoadedConfig, opened: AsyncDisposableSt
     const known = connected.get(name) ?? connectNodes(loaded, { name, settings }, opened)
     connected.set(name, known)
     const { chain, rpc } = known
-    return await transactionDeriver(chain, rpc)(contract, hash, signal)
+    return await transactionDeriver(chain, paidBy(rpc, allRequests))(contract, hash, signal)
   }
 }

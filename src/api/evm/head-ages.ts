@@ -33,8 +33,7 @@ export class HeadAges {
   }
 
   /** The newest known blocks of the chains that a request is about. */
-  async asked(request: ApiRequest, about: AboutChains | undefined): Promise<readonly Head[]> {
-    if (about === undefined) return []
+  async asked(request: ApiRequest, about: AboutChains): Promise<readonly Head[]> {
     try {
       const chains = await this.#chainsOf(new URLSearchParams(request.query), about)
       const heads = await Promise.all(chains.map(chain => this.#headOf(chain)))
