@@ -8,7 +8,7 @@ import { ChainIndexer, type ChainPace, type ChainSetup } from '../src/evm/index/
 import { ChainRpc } from '../src/evm/rpc/chain-rpc.ts'
 import type { BulkSources } from '../src/evm/source/bulk-sources.ts'
 import { createLog } from '../src/log.ts'
-import { createEvmMetrics } from '../src/metrics.ts'
+import { createEvmMetrics, type EvmMetrics } from '../src/metrics.ts'
 import type { Address, Interval } from '../src/model.ts'
 import { openStore } from '../src/store/open.ts'
 import type { StoreRoom } from '../src/store/room.ts'
@@ -58,10 +58,11 @@ export function startIndexer(
       bulk: BulkSources
     }
   > = {},
-): { indexer: ChainIndexer; rpc: ChainRpc; stop: () => Promise<void> } {
+): { indexer: ChainIndexer; rpc: ChainRpc; metrics: EvmMetrics; stop: () => Promise<void> } {
   const chain = simulatedChain(node)
   const urls = setup.urls ?? node.endpoints.map(({ url }) => url)
   const rpc = new ChainRpc({ chain, endpoints: urls.map(url => ({ url })), timeoutMs: 2_000 })
+  const metrics = createEvmMetrics()
   const indexer = new ChainIndexer({
     pageSizeMax: 100,
     chain,
@@ -73,13 +74,14 @@ export function startIndexer(
     rpc,
     store,
     log: createLog({ level: (process.env.ALMANAC_TEST_LOG as 'debug' | undefined) ?? 'silent', format: 'text' }),
-    metrics: createEvmMetrics(),
+    metrics,
   })
   storeOf.set(indexer, store)
   indexer.start()
   return {
     indexer,
     rpc,
+    metrics,
     stop: async () => {
       await indexer.stop()
       await rpc.close()

@@ -77,6 +77,7 @@ export function openSource(
     backoffMs: 1,
     patienceMs: 400,
     refusedMs: 1,
+    restMs: { first: 1, max: 1 },
     ...(withNode ? { headersOf: async (interval: Interval) => numbersOf(interval).map(nodeHeader) } : {}),
     ...more,
   })

@@ -5,6 +5,7 @@ import { Pool } from 'undici'
 import { followSignals } from '../abort.ts'
 import { messageOf } from '../errors.ts'
 import type { EndpointAddress } from './endpoint-address.ts'
+import { slowestRate, watchRate } from './slowest-rate.ts'
 
 export type HttpAnswer = { status: number; body: Buffer; retryAfterMs: number | undefined }
 export type HttpBounds = {
@@ -14,9 +15,6 @@ export type HttpBounds = {
   bytesLeft: { count: number }
   signal: AbortSignal
 }
-
-/** Once an answer begins, it comes at least this fast. A node may think before it begins. */
-const drip = { windowMs: 10_000, bytesMin: 1_024 }
 
 export class HttpFailure extends Error {
   readonly kind: 'timeout' | 'transport' | 'response-too-large'
@@ -59,7 +57,6 @@ export class HttpChannel {
     const timer = setTimeout(tooLate, timeoutMs)
     let bytes = 0
     let chunksLeft = 10_000 + bytesMax / 256
-    let dripTimer: NodeJS.Timeout | undefined
     const take = (count: number): void => {
       bytes += count
       bytesLeft.count -= count
@@ -70,21 +67,16 @@ export class HttpChannel {
     try {
       const exchange = { path: this.#address.path, method: 'POST' as const, headers: this.#headers, body }
       const { statusCode, headers, body: stream } = await this.#pool.request({ ...exchange, signal: linked.signal })
-      let before = 0
-      dripTimer = setInterval(() => {
-        const dripped = `the answer drips: ${bytes - before} bytes in ${drip.windowMs} ms`
-        if (bytes - before < drip.bytesMin) linked.abort(new HttpFailure('timeout', dripped))
-        before = bytes
-      }, drip.windowMs)
-      const received = await readWhole(unpacked(stream, headers['content-encoding']), take)
-      return { status: statusCode, body: received, retryAfterMs: retryAfterOf(headers['retry-after']) }
+      const received = (): number => bytes
+      using _ = watchRate(slowestRate, received, dripped => linked.abort(new HttpFailure('timeout', dripped)))
+      const whole = await readWhole(unpacked(stream, headers['content-encoding']), take)
+      return { status: statusCode, body: whole, retryAfterMs: retryAfterOf(headers['retry-after']) }
     } catch (error) {
       if (linked.signal.aborted) throw linked.signal.reason
       if (error instanceof HttpFailure) throw error
       throw new HttpFailure('transport', this.#address.redact(messageOf(error)))
     } finally {
       clearTimeout(timer)
-      clearInterval(dripTimer)
     }
   }
 

@@ -28,9 +28,14 @@ export type SimPortalOptions = {
   blocksPerAnswer?: number
   /** What is wrong with the answer to the n-th stream; undefined: nothing. */
   fault?: (request: number) => PortalFault | undefined
+  /** How the lines of an answer are sent, but for block 0 alone; absent: at once, packed. */
+  pace?: PortalPace
   /** Whose blocks are mixed in by faults. */
   other?: SimChain
 }
+
+/** Sends lines in its own way, and ends the answer or does not. */
+export type PortalPace = (response: ServerResponse, lines: readonly string[]) => void
 
 export type SimPortal = {
   /** Of the dataset. */
@@ -63,7 +68,8 @@ export async function startSimPortal(given: SimPortalOptions): Promise<SimPortal
       const query = JSON.parse(await bodyOf(request)) as Query
       queries.push(query)
       const given = answerOf(query, queries.length - 1, options)
-      if ('lines' in given) send(response, given)
+      if ('lines' in given && options.pace !== undefined && query.toBlock !== 0) options.pace(response, given.lines)
+      else if ('lines' in given) send(response, given)
       else refuse(response, given)
     } else refuse(response, { status: 404, message: 'no such dataset' })
   }

@@ -31,20 +31,57 @@ export type PortalTask = {
 }
 
 /**
- * `completed`: how many headers lacked a field that a node's has. `isTooMuch`: the thread ended at it, so the answer
- * may be right and the machine too slow.
+ * `completed`: how many headers lacked a field that a node's has. `wrong`: which of the blocks cannot be taken; absent:
+ * any may be. `isTooMuch`: the thread ended at it, so the answer may be right and the machine too slow.
  */
 export type PortalResult =
   | { ok: true; range: DecodedRange; completed: number; tookMs: number }
-  | { ok: false; failure: Failure; isTooMuch?: true }
+  | { ok: false; failure: Failure; wrong?: Interval; isTooMuch?: true }
 
 export function decodePortalBodies(task: PortalTask): PortalResult {
-  const { chain, scope, interval, bodies } = task
+  let lines: string[]
+  try {
+    lines = task.bodies.flatMap(linesOf)
+  } catch (error) {
+    const { from } = task.interval
+    return { ok: false, failure: failure('unreadable', from, `block ${from}: ${(error as Error).message}`) }
+  }
+  const result = decodeLines(lines, task)
+  return result.ok ? result : (narrowed(lines, task) ?? result)
+}
+
+/** Of an answer that is wrong: the blocks that others must give. All others are taken when they are asked for again. */
+function narrowed(lines: readonly string[], task: PortalTask): PortalResult | undefined {
+  const { from, to } = task.interval
+  // That a line is missing or is one too many says nothing of the others.
+  if (lines.length !== to - from + 1) return undefined
+  const decoded = (first: number, last: number): PortalResult =>
+    decodeLines(lines.slice(first, last + 1), {
+      ...task,
+      interval: { from: from + first, to: from + last },
+      headers: task.headers?.slice(first, last + 1),
+    })
+  // The lines up to `good` are right together, those up to `bad` are not.
+  let [good, bad] = [-1, lines.length - 1]
+  while (bad - good > 1) {
+    const middle = (good + bad) >> 1
+    if (decoded(0, middle).ok) good = middle
+    else bad = middle
+  }
+  const alone = decoded(bad, bad)
+  if (!alone.ok) return { ...alone, wrong: { from: from + bad, to: from + bad } }
+  // Two that are right by themselves do not follow each other: either may be of another chain.
+  const pair = decoded(bad - 1, bad)
+  return pair.ok ? undefined : { ...pair, wrong: { from: from + bad - 1, to: from + bad } }
+}
+
+function decodeLines(lines: readonly string[], task: PortalTask): PortalResult {
+  const { chain, scope, interval } = task
   const startedMs = performance.now()
   let number = interval.from
   try {
     const translated: Translated[] = []
-    for (const line of bodies.flatMap(linesOf)) {
+    for (const line of lines) {
       number = interval.from + translated.length
       translated.push(translate(JSON.parse(line), number, task))
     }
@@ -55,7 +92,7 @@ export function decodePortalBodies(task: PortalTask): PortalResult {
       receipts: translated.map(({ receipts }) => receipts),
       lacks: translated.map(({ lack }) => lack),
     }
-    const bytes = bodies.reduce((sum, body) => sum + body.length, 0)
+    const bytes = lines.reduce((sum, line) => sum + line.length + 1, 0)
     const result = decodeRange({ chain, scope, interval, answers, grain: 'range', bytes, recoverSenders: true })
     if (!result.ok) return result
     const wrong = hiddenIn(result.range, translated, task) ?? mistimedIn(result.range)
@@ -130,10 +167,11 @@ const newline = 0x0a
 
 function linesOf(body: Uint8Array): string[] {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+  // Of all lines together: those of a million values each are parsed for longer than all of an honest answer.
+  checkStructure(bytes)
   const lines: string[] = []
   let from = 0
   for (let end = bytes.indexOf(newline); end >= 0; end = bytes.indexOf(newline, from)) {
-    checkStructure(bytes.subarray(from, end))
     lines.push(bytes.toString('utf8', from, end))
     from = end + 1
   }

@@ -133,12 +133,12 @@ test('a line without an end is wrong, and does not fill the memory', async () =>
 })
 
 test('crumbs of a line are wrong, and enough bytes are enough', () => {
-  const crumbs = new PortalLines({ linesMax: 1, bytesEnough: 100 })
+  const crumbs = new PortalLines(1, { bytesEnough: 100, lineBytesMax: 2 ** 20 })
   const crumb = Buffer.from('1')
   expect(() => {
     for (let at = 0; at < 20_000; at++) crumbs.add(crumb)
   }).toThrow('in crumbs')
-  const lines = new PortalLines({ linesMax: 100, bytesEnough: 10 })
+  const lines = new PortalLines(100, { bytesEnough: 10, lineBytesMax: 2 ** 20 })
   lines.add(Buffer.from('{"a":1}\n{"b":2}\n{"c":3}\n'))
   expect([lines.count, lines.isFull, Buffer.from(lines.body()).toString()]).toEqual([2, true, '{"a":1}\n{"b":2}\n'])
 })
@@ -149,7 +149,35 @@ test('requests keep to the rate of the portal, whichever client makes them', asy
   open.push(portal, ...clients)
   const sinceMs = performance.now()
   await Promise.all(clients.flatMap(client => [client.finalizedHead(look, signal), client.finalizedHead(look, signal)]))
-  expect(performance.now() - sinceMs).toBeGreaterThanOrEqual(590)
+  expect(performance.now() - sinceMs).toBeGreaterThanOrEqual(660)
+})
+
+test('a 429 holds back all that have not been sent, of every chain, and what wakes comes at the rate', async () => {
+  const arrivedMs: number[] = []
+  let pausedMs = 0
+  const server = createServer((_, response) => {
+    arrivedMs.push(performance.now())
+    if (arrivedMs.length === 3) {
+      pausedMs = performance.now()
+      response.writeHead(429, { 'retry-after': '1' }).end()
+    } else setTimeout(() => response.end('{"header":{"number":5}}\n'), 100)
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/datasets/sim`
+  // No rate is given: it is that of public portals, and shared.
+  const clients = [new PortalClient({ url, patienceMs: 60_000 }), new PortalClient({ url, patienceMs: 60_000 })]
+  open.push(...clients, { close: () => new Promise(resolve => server.close(() => resolve())) })
+  // More than there are connections: some wait for one.
+  const asked = clients.flatMap(client => Array.from({ length: 9 }, () => client))
+  await Promise.all(asked.map(client => client.blocks({ from: 5, to: 5 }, header, signal)))
+  expect(arrivedMs.length).toBe(asked.length + 1)
+  const within = arrivedMs.filter(ms => ms > pausedMs && ms < pausedMs + 1_000)
+  // One may be on its way when the answer comes.
+  expect(within.length).toBeLessThanOrEqual(1)
+  const later = arrivedMs.filter(ms => ms >= pausedMs + 1_000)
+  // Each takes its share of the rate: none wakes before what came before it has used up its own.
+  expect(later.length).toBeGreaterThanOrEqual(asked.length - 3)
+  expect(later.at(-1)! - pausedMs).toBeGreaterThanOrEqual(1_000 + ((later.length - 1) / 4.5) * 1_000 - 10)
 })
 
 test('a failure shows nothing of the path or the query', async () => {

@@ -7,34 +7,53 @@ import { messageOf } from '../../errors.ts'
 import { blockNumberMax, type Interval } from '../../model.ts'
 import { type EndpointAddress, endpointAddresses } from '../../rpc/endpoint-address.ts'
 import { retryAfterOf, unpacked } from '../../rpc/http.ts'
-import { RateBudget } from '../rate-budget.ts'
-import { LineTooLong, PortalLines } from './portal-lines.ts'
+import { type SlowestRate, slowestRate, watchRate } from '../../rpc/slowest-rate.ts'
+import { limitsOf, Places, type PortalLimits } from './portal-limits.ts'
+import { type LineBounds, PortalLines, WrongLine } from './portal-lines.ts'
 import { type PortalColumn, type PortalContent, queryBody, refusalOf } from './portal-query.ts'
 
 export type PortalClientOptions = {
   url: string
-  /** Public portals take 50 requests in 10 s from one address. */
   requestsPerSecond?: number | undefined
   /** How long one block may be waited for while the portal is away, busy or gives nothing. */
   patienceMs?: number | undefined
   /** The first wait between two attempts; each next one is twice as long. */
   backoffMs?: number | undefined
+  slowest?: SlowestPart | undefined
 }
 
-/** `away`: it may answer later; `wrong`: it sent what no portal sends; `start`: the dataset begins above. */
+/** The least that is borne of a part: the rate of an answer, as of nodes, and of all its answers together. */
+export type SlowestPart = SlowestRate & {
+  /** How long its requests may be under way. What came by then is taken. */
+  partMs: number
+  /** Of whole lines, in a part whose answers take longer than a window. */
+  bytesPerSecond: number
+}
+
+/**
+ * `away`: it may answer later; `slow`: it answers, and gives too little; `wrong`: it sent what no portal sends;
+ * `start`: the dataset begins above.
+ */
 export class PortalFailure extends Error {
   override readonly name = 'PortalFailure'
-  readonly kind: 'away' | 'wrong' | 'start' | 'refused'
+  readonly kind: 'away' | 'slow' | 'wrong' | 'start' | 'refused'
   /** Not to be asked again for so long, by its own word. */
   readonly retryAfterMs: number | undefined
   /** The first block of the dataset. */
   readonly start: number | undefined
+  /** The block at which it went wrong. */
+  readonly block: number | undefined
 
-  constructor(kind: PortalFailure['kind'], message: string, more: { retryAfterMs?: number; start?: number } = {}) {
+  constructor(
+    kind: PortalFailure['kind'],
+    message: string,
+    more: { retryAfterMs?: number; start?: number; block?: number } = {},
+  ) {
     super(message)
     this.kind = kind
     this.retryAfterMs = more.retryAfterMs
     this.start = more.start
+    this.block = more.block
   }
 }
 
@@ -44,35 +63,40 @@ export type PortalAnswer = {
   count: number
   /** Columns that the dataset lacks, which were not asked for. */
   lacking: PortalColumn[]
+  /** The time of a part ended before all its lines came. */
+  isCut: boolean
+  /** Why it came too slowly. */
+  slowness: string | undefined
 }
 
-const requestsPerSecond = 5
+const slowestPart: SlowestPart = { ...slowestRate, partMs: 60_000, bytesPerSecond: 16_384 }
+/** A block of real chains takes some megabytes at most, its header some kilobytes. */
+const lineBounds: Record<PortalContent, LineBounds> = {
+  whole: { bytesEnough: 24 * 2 ** 20, lineBytesMax: 64 * 2 ** 20 },
+  header: { bytesEnough: 2 * 2 ** 20, lineBytesMax: 2 ** 18 },
+}
+/** More would only take more memory: the rate bounds them anyway. */
+const requestsAtOnce = 6
 const patienceMs = 120_000
 /** How long it is waited for to learn what it has. */
 const lookPatienceMs = 10_000
 const backoff = { firstMs: 1_000, lastMs: 30_000 }
-/** A stream that takes longer is cut and goes on with the next request. */
-const requestMsMax = 300_000
-/** The same for what it has. */
+/** Of a request for what it has. */
 const lookMsMax = 15_000
-/** What is enough for one range, however few blocks it is. */
-const bytesEnough = 24 * 2 ** 20
 const textBytesMax = 65_536
-
-/** Chains that read one portal share its rate. */
-const budgets = new Map<string, RateBudget>()
 
 export class PortalClient {
   readonly name: string
   readonly #address: EndpointAddress
   readonly #paths: { stream: string; head: string }
   readonly #pool: Pool
-  readonly #budget: RateBudget
+  readonly #limits: PortalLimits
+  readonly #places = new Places(requestsAtOnce)
   readonly #patienceMs: number
   readonly #backoffMs: number
+  readonly #slowest: SlowestPart
   /** By column, the highest block from which it was asked for in vain. */
   readonly #lacking = new Map<PortalColumn, number>()
-  #quietUntilMs = 0
 
   constructor(options: PortalClientOptions) {
     const [address] = endpointAddresses([options.url])
@@ -82,22 +106,22 @@ export class PortalClient {
     const dataset = pathname.replace(/\/+$/, '')
     this.#paths = { stream: `${dataset}/finalized-stream${search}`, head: `${dataset}/finalized-head${search}` }
     this.#pool = new Pool(address!.origin, {
-      // More at once would only take more memory: the rate bounds them anyway.
-      connections: 6,
+      connections: requestsAtOnce,
       pipelining: 1,
       connect: { timeout: 5_000 },
       // A portal looks through files of others before it begins.
       headersTimeout: 60_000,
       bodyTimeout: 30_000,
     })
-    this.#budget = budgetOf(address!.origin, options.requestsPerSecond)
+    this.#limits = limitsOf(address!.origin, options.requestsPerSecond)
     this.#patienceMs = options.patienceMs ?? patienceMs
     this.#backoffMs = options.backoffMs ?? backoff.firstMs
+    this.#slowest = options.slowest ?? slowestPart
   }
 
   /** It asked not to be asked for now. */
   get isQuiet(): boolean {
-    return performance.now() < this.#quietUntilMs
+    return this.#limits.quietMs > 0
   }
 
   /** Blocks from the lowest on: all that were asked for, or fewer where those are enough bytes or no more are there. */
@@ -106,23 +130,34 @@ export class PortalClient {
     { content, without = [] }: { content: PortalContent; without?: readonly PortalColumn[] },
     signal: AbortSignal,
   ): Promise<PortalAnswer> {
-    const lines = new PortalLines({ linesMax: to - from + 1, bytesEnough })
+    const lines = new PortalLines(to - from + 1, lineBounds[content])
     const lacking = new Set<PortalColumn>()
     const attempts = new Attempts(this.#patienceMs, this.#backoffMs)
-    while (!lines.isFull) {
+    const time = new PartTime(this.#slowest)
+    let late: PortalFailure | undefined
+    while (!lines.isFull && late === undefined) {
+      if (time.leftMs === 0) {
+        late = new PortalFailure('slow', `no whole answer within ${this.#slowest.partMs} ms`)
+        continue
+      }
       const before = lines.count
       const next = { from: from + lines.count, to }
       for (const [column, highest] of this.#lacking) if (next.from <= highest) lacking.add(column)
       const body = queryBody(next, { content, without: [...without, ...lacking] })
-      const outcome = await this.#stream(next, body, lines, signal)
+      const outcome = await this.#stream(next, body, { lines, time }, signal)
       signal.throwIfAborted()
-      if (lines.count > before) attempts.reset()
+      if (outcome instanceof PortalFailure && outcome.kind === 'slow') late = outcome
+      else if (lines.count > before) attempts.reset()
       else if (outcome === 'asks less') continue
       // What is there is worth more than waiting for the rest.
       else if (lines.count > 0) break
       else await this.#wait(attempts, outcome, signal)
     }
-    return { body: lines.body(), count: lines.count, lacking: [...lacking] }
+    if (late !== undefined && lines.count === 0) throw late
+    // One that ran out of time may have come as fast as its line takes it.
+    const isCut = late !== undefined && time.leftMs === 0
+    const slowness = late !== undefined && !isCut ? late.message : time.slowness(lines.bytes)
+    return { body: lines.body(), count: lines.count, lacking: [...lacking], isCut, slowness }
   }
 
   /** The last final block that it has. */
@@ -159,13 +194,17 @@ export class PortalClient {
   async #stream(
     { from }: Interval,
     body: string,
-    lines: PortalLines,
+    { lines, time }: { lines: PortalLines; time: PartTime },
     signal: AbortSignal,
   ): Promise<'ended' | 'asks less' | PortalFailure> {
-    using request = await this.#begin(signal)
+    using request = await this.#begin(signal, time.leftMs)
+    using _ = time.measure()
+    const before = lines.count
     try {
       const answer = await this.#send({ path: this.#paths.stream, method: 'POST', body }, request.signal)
       if (answer.status === 200) {
+        time.answered()
+        using _watch = watchRate(this.#slowest, () => lines.received, request.abort)
         for await (const chunk of answer.stream as AsyncIterable<Buffer>) {
           lines.add(chunk)
           // Leaving the loop ends the connection: nothing that was not asked for is read.
@@ -181,7 +220,8 @@ export class PortalClient {
     } catch (error) {
       lines.dropPart()
       signal.throwIfAborted()
-      if (error instanceof LineTooLong) throw new PortalFailure('wrong', error.message)
+      if (request.signal.aborted) return new PortalFailure('slow', messageOf(request.signal.reason))
+      if (error instanceof WrongLine) throw new PortalFailure('wrong', error.message, { block: from + lines.count - before })
       if (!(error instanceof PortalFailure)) return new PortalFailure('away', this.#textOf(error, request.signal))
       if (error.kind === 'away') return error
       throw error
@@ -223,24 +263,18 @@ export class PortalClient {
     }
   }
 
-  /** Waits for its turn; what follows is ended after a while. */
-  async #begin(signal: AbortSignal, msMax = requestMsMax): Promise<Disposable & { signal: AbortSignal }> {
-    await this.#budget.take(1, signal)
-    const quietMs = Math.max(0, this.#quietUntilMs - performance.now())
-    if (quietMs > this.#patienceMs)
-      throw new PortalFailure('away', `it asked not to be asked for ${Math.ceil(quietMs / 1_000)} s`)
-    await pause(quietMs, signal)
-    signal.throwIfAborted()
-    const linked = followSignals(signal)
-    const late = new Error(`no whole answer within ${msMax} ms`)
-    const timer = setTimeout(() => linked.abort(late), msMax)
-    return {
-      signal: linked.signal,
-      [Symbol.dispose]: () => {
-        clearTimeout(timer)
-        linked[Symbol.dispose]()
-      },
-    }
+  /** Waits for its turn; what follows is ended after a while, or where `abort` says why. */
+  async #begin(signal: AbortSignal, msMax: number): Promise<Request> {
+    using waited = new DisposableStack()
+    waited.use(await this.#places.take(signal))
+    if (!(await this.#limits.turn(this.#patienceMs, signal)))
+      throw new PortalFailure('away', `it asked not to be asked for ${Math.ceil(this.#limits.quietMs / 1_000)} s`)
+    const linked = waited.use(followSignals(signal))
+    const abort = (message: string): void => linked.abort(new Error(message))
+    const timer = setTimeout(() => abort(`no whole answer within ${Math.round(msMax)} ms`), msMax)
+    waited.defer(() => clearTimeout(timer))
+    const held = waited.move()
+    return { signal: linked.signal, abort, [Symbol.dispose]: () => held.dispose() }
   }
 
   async #send(exchange: Exchange, signal: AbortSignal): Promise<{ status: number; stream: Readable } & Hint> {
@@ -257,7 +291,7 @@ export class PortalClient {
 
   /** Waits before the next attempt, or fails where that would take too long. */
   async #wait(attempts: Attempts, outcome: 'ended' | PortalFailure, signal: AbortSignal): Promise<void> {
-    const failure = outcome === 'ended' ? new PortalFailure('away', 'it ended its answer without a block') : outcome
+    const failure = outcome === 'ended' ? new PortalFailure('slow', 'it ended its answer without a block') : outcome
     const ms = attempts.nextMs(failure.retryAfterMs)
     if (ms === undefined) throw failure
     await pause(ms, signal)
@@ -266,7 +300,7 @@ export class PortalClient {
 
   #failureOf(status: number, text: string, retryAfterMs: number | undefined): PortalFailure {
     const hint = retryAfterMs === undefined ? {} : { retryAfterMs }
-    this.#quietUntilMs = Math.max(this.#quietUntilMs, performance.now() + (retryAfterMs ?? 0))
+    this.#limits.quietFor(retryAfterMs ?? (status === 429 ? this.#backoffMs : 0))
     if (status === 204) return new PortalFailure('away', 'it has no final blocks there yet', hint)
     const refusal = status === 400 ? refusalOf(text) : undefined
     if (refusal?.is === 'start')
@@ -281,6 +315,7 @@ export class PortalClient {
   }
 }
 
+type Request = Disposable & { signal: AbortSignal; abort: (message: string) => void }
 type Exchange = { path: string; method: 'GET' | 'POST'; body?: string }
 type Hint = { retryAfterMs: number | undefined }
 
@@ -310,11 +345,46 @@ class Attempts {
   }
 }
 
-function budgetOf(origin: string, perSecond: number | undefined): RateBudget {
-  if (perSecond !== undefined) return new RateBudget(perSecond)
-  const known = budgets.get(origin) ?? new RateBudget(requestsPerSecond)
-  budgets.set(origin, known)
-  return known
+/** How long the requests of a part are under way, and whether that is too long for what they gave. */
+class PartTime {
+  readonly #slowest: SlowestPart
+  #endedMs = 0
+  #streamedMs = 0
+  #answeredAtMs: number | undefined
+
+  constructor(slowest: SlowestPart) {
+    this.#slowest = slowest
+  }
+
+  /** A timer may fire a moment early, and what is left then is nothing. */
+  get leftMs(): number {
+    const leftMs = this.#slowest.partMs - this.#endedMs
+    return leftMs < 5 ? 0 : leftMs
+  }
+
+  /** Of one request, from now until it is disposed. */
+  measure(): Disposable {
+    const sinceMs = performance.now()
+    this.#answeredAtMs = undefined
+    return {
+      [Symbol.dispose]: () => {
+        const nowMs = performance.now()
+        this.#endedMs += nowMs - sinceMs
+        this.#streamedMs += nowMs - (this.#answeredAtMs ?? nowMs)
+      },
+    }
+  }
+
+  /** It may look through files of others before: that counts as time alone. */
+  answered(): void {
+    this.#answeredAtMs = performance.now()
+  }
+
+  slowness(bytes: number): string | undefined {
+    const { windowMs, bytesPerSecond } = this.#slowest
+    if (this.#streamedMs <= windowMs || bytes >= (bytesPerSecond * this.#streamedMs) / 1_000) return undefined
+    return `it took ${Math.round(this.#streamedMs)} ms for ${bytes} bytes of blocks`
+  }
 }
 
 async function textOf(stream: Readable): Promise<string> {

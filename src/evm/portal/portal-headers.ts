@@ -7,16 +7,10 @@ import type { RpcHeader } from '../rpc/port.ts'
 import type { BulkHeader } from '../source/bulk-source.ts'
 import { readHeader } from '../source/chain-source.ts'
 import { isHashable, portalHeaders } from './portal-blocks.ts'
-import type { PortalClient } from './portal-client.ts'
+import type { PortalAnswer, PortalClient } from './portal-client.ts'
 
-/** Those of the interval that are proven by themselves, and those that lack what would prove them. */
-export async function headersIn(
-  chain: Chain,
-  client: PortalClient,
-  interval: Interval,
-  signal: AbortSignal,
-): Promise<BulkHeader[]> {
-  const { body, lacking } = await client.blocks(interval, { content: 'header' }, signal)
+/** Those of an answer that are proven by themselves, and those that lack what would prove them. */
+export function headersIn(chain: Chain, { body, lacking }: Pick<PortalAnswer, 'body' | 'lacking'>): BulkHeader[] {
   return portalHeaders({ chain, bodies: [body], lacking }).flatMap(given => {
     const header = readHeader(given)
     const { is } = checkBlockHash(given as unknown as RpcHeader, chain.quirks.headers)
@@ -36,7 +30,7 @@ export async function learntChain(
   if (builtInChains.some(({ name }) => name === chain.name)) return chain
   const learnt = { ...chain, quirks: { ...chain.quirks, headers: ethereumHeaders } }
   const sampled = { from: Math.max(from, to - samples + 1), to }
-  const headers = await headersIn(learnt, client, sampled, signal)
+  const headers = headersIn(learnt, await client.blocks(sampled, { content: 'header' }, signal))
   const proven = headers.filter(({ unproven }) => unproven !== true)
   return proven.length === sampled.to - sampled.from + 1 ? learnt : chain
 }

@@ -1,39 +1,48 @@
 // Collects the lines of a portal's answers: whole ones alone, one for each block, within bounds on each and on all. It
 // does not look into them.
-
-/** A block of real chains takes some megabytes at most. */
-const lineBytesMax = 64 * 2 ** 20
+import { checkStructure, spacesMax } from '../../rpc/body-structure.ts'
 
 /** The portal sends what no block is. */
-export class LineTooLong extends Error {}
+export class WrongLine extends Error {}
+
+export type LineBounds = {
+  /** What is enough for one range, however few blocks it is. */
+  bytesEnough: number
+  lineBytesMax: number
+}
 
 export class PortalLines {
   readonly #linesMax: number
-  readonly #bytesEnough: number
+  readonly #bounds: LineBounds
   #whole: Buffer[] = []
   /** Of a line that goes on. */
   #part: Buffer[] = []
   #partBytes = 0
+  #blanks = 0
   count = 0
   bytes = 0
+  /** All that came, but for empty lines: also what was cut. */
+  received = 0
 
   /** Takes so many lines, and no further one once it has enough bytes. */
-  constructor({ linesMax, bytesEnough }: { linesMax: number; bytesEnough: number }) {
+  constructor(linesMax: number, bounds: LineBounds) {
     this.#linesMax = linesMax
-    this.#bytesEnough = bytesEnough
+    this.#bounds = bounds
   }
 
   get isFull(): boolean {
-    return this.count === this.#linesMax || this.bytes >= this.#bytesEnough
+    return this.count === this.#linesMax || this.bytes >= this.#bounds.bytesEnough
   }
 
   /** The chunk is kept: nothing else may write into it. */
   add(chunk: Buffer): void {
     let from = 0
     for (let end = chunk.indexOf(newline); end >= 0 && !this.isFull; end = chunk.indexOf(newline, from)) {
-      this.#extend(chunk.subarray(from, end + 1))
-      if (this.#partBytes === 1) this.dropPart()
-      else this.#endLine()
+      if (end === from && this.#partBytes === 0) this.#skipBlank()
+      else {
+        this.#extend(chunk.subarray(from, end + 1))
+        this.#endLine()
+      }
       from = end + 1
     }
     if (!this.isFull && from < chunk.length) this.#extend(chunk.subarray(from))
@@ -66,11 +75,21 @@ export class PortalLines {
   }
 
   #extend(piece: Buffer): void {
+    const { bytesEnough, lineBytesMax } = this.#bounds
     this.#partBytes += piece.length
-    if (this.#partBytes > lineBytesMax) throw new LineTooLong(`it sent a line of more than ${lineBytesMax} bytes`)
+    this.received += piece.length
+    if (this.#partBytes > lineBytesMax) throw new WrongLine(`it sent a line of more than ${lineBytesMax} bytes`)
+    // Answers that are cut again and again would be read without an end.
+    if (this.received > 2 * (bytesEnough + lineBytesMax))
+      throw new WrongLine(`it sent ${this.received} bytes and ${this.count} whole lines`)
     // Crumbs of a byte each would take a hundred times their size.
-    if (this.#part.length > 10_000 + this.#partBytes / 256) throw new LineTooLong('it sent a line in crumbs')
+    if (this.#part.length > 10_000 + this.#partBytes / 256) throw new WrongLine('it sent a line in crumbs')
     this.#part.push(piece)
+  }
+
+  /** A gigabyte of them is packed in one megabyte. */
+  #skipBlank(): void {
+    if (++this.#blanks > spacesMax) throw new WrongLine(`it sent more than ${spacesMax} empty lines`)
   }
 
   #endLine(): void {
@@ -85,6 +104,7 @@ const newline = 0x0a
 
 function isJson(bytes: Buffer): boolean {
   try {
+    checkStructure(bytes)
     JSON.parse(bytes.toString('utf8'))
     return true
   } catch {

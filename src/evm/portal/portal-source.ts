@@ -20,7 +20,7 @@ import { type DecodedRange, strayReason } from '../source/chain-source.ts'
 import type { Decoder } from '../source/decode-pool.ts'
 import { RangeSize } from '../source/range-size.ts'
 import type { PortalResult } from './portal-blocks.ts'
-import { PortalClient, type PortalClientOptions, PortalFailure } from './portal-client.ts'
+import { type PortalAnswer, PortalClient, type PortalClientOptions, PortalFailure } from './portal-client.ts'
 import { headersIn, learntChain } from './portal-headers.ts'
 
 export type PortalSourceOptions = PortalClientOptions & {
@@ -35,11 +35,20 @@ export type PortalSourceOptions = PortalClientOptions & {
   headersOf?: ((interval: Interval, signal: AbortSignal) => Promise<readonly unknown[]>) | undefined
   /** How long a wrong range is not asked for again. */
   refusedMs?: number | undefined
+  /** How long it rests where it is away or slow; each time twice as long as before, until it gives a good part. */
+  restMs?: { first: number; max: number } | undefined
 }
 
 const refusedMs = 600_000
-/** With as many ranges wrong at once, the others are not worth asking for either. */
-const refusedMax = 8
+const restMs = { first: 30_000, max: 600_000 }
+/** After as many ranges that were wrong in a row, the others are not worth asking for either. */
+const wrongMax = 8
+/** A dataset with more wrong ranges than this is not worth asking for. */
+const refusedMax = 1_000
+/** Of a status. */
+const refusedShown = 100
+/** After as many slow parts, less one for each good one, it rests. One that gave nothing makes it rest at once. */
+const slowMax = 3
 /** Large enough for the few requests that a portal takes in a second, small enough to hold a dozen in memory. */
 const sizes = { targetBytes: 8_000_000, blocksInitial: 8, blocksMax: 1_000 }
 /** Headers are mostly asked for one below another. */
@@ -65,8 +74,12 @@ class PortalSource implements BulkSource {
   #chain: Chain
   #start: number | undefined
   #head: number | undefined
-  /** Why it gives nothing until it is looked at again. */
+  /** Why it gives nothing until it is looked at again, which is not before its rest is over. */
   #failure: string | undefined
+  #restsUntilMs = 0
+  #rests = 0
+  #slow = 0
+  #wrongInARow = 0
   #refused: Refused[] = []
   /** The ranges of late lacked fields of their headers. */
   #needsHeaders = false
@@ -85,8 +98,7 @@ class PortalSource implements BulkSource {
   get holds(): readonly Interval[] {
     const [from, to] = [this.#start, this.#head]
     if (from === undefined || to === undefined || from > to || this.#failure !== undefined) return []
-    const refused = this.#refusedNow()
-    return refused.length >= refusedMax ? [] : missingIntervals(refused, { from, to })
+    return missingIntervals(this.#refusedNow(), { from, to })
   }
 
   get named(): BulkSource['named'] {
@@ -100,7 +112,8 @@ class PortalSource implements BulkSource {
   }
 
   async look(signal: AbortSignal): Promise<void> {
-    if (this.#client.isQuiet) return
+    // What it says that it has is no reason to ask it again for what it did not give.
+    if (this.#client.isQuiet || performance.now() < this.#restsUntilMs) return
     this.#headers.clear()
     try {
       // What failed before is asked once: others may wait for the look.
@@ -113,10 +126,8 @@ class PortalSource implements BulkSource {
       this.#failure = undefined
     } catch (error) {
       signal.throwIfAborted()
-      const reason = messageOf(error)
-      if (this.#failure !== reason)
-        this.#options.log.warn({ chain: this.#chain.name, portal: this.name, reason }, 'Portal cannot be used now.')
-      this.#failure = reason
+      if (error instanceof PortalFailure && error.kind === 'slow') this.#fail(error)
+      else this.#failFor(messageOf(error))
     }
   }
 
@@ -134,6 +145,7 @@ class PortalSource implements BulkSource {
     const stray = lastHash === undefined || range.interval.to < interval.to ? undefined : strayOf(range, lastHash)
     if (stray !== undefined) throw this.#refuse(range.interval, { block: last.number, message: stray })
     this.#needsHeaders = completed > 0
+    this.#wrongInARow = 0
     this.#blocksInTime.learn(scope, range.headers.length, tookMs)
     this.#size.learn({ kind: 'answered', blocks: range.headers.length, bytes: range.bytes })
     const anchor = range.headers.find(({ hash }) => hash === this.#options.anchor)
@@ -151,13 +163,16 @@ class PortalSource implements BulkSource {
     if (known !== undefined || held === undefined) return known
     const interval = { from: Math.max(held.from, number - headersAtOnce + 1), to: number }
     try {
-      const headers = await headersIn(this.#chain, this.#client, interval, signal)
+      const answer = await this.#client.blocks(interval, { content: 'header' }, signal)
+      this.#judge(answer)
+      const headers = headersIn(this.#chain, answer)
       if (this.#headers.size > headersKept) this.#headers.clear()
       for (const header of headers) this.#headers.set(header.number, header)
     } catch (error) {
       signal.throwIfAborted()
       if (!(error instanceof PortalFailure)) throw error
-      this.#options.log.debug({ chain: this.#chain.name, portal: this.name, err: error }, 'Portal gave no headers.')
+      if (error.kind === 'start') this.#start = error.start
+      else this.#fail(error)
     }
     return this.#headers.get(number)
   }
@@ -192,8 +207,7 @@ class PortalSource implements BulkSource {
       block,
       reason,
     }))
-    const tooOften = `${refused.length} ranges of it were wrong within ${Math.round(this.#refusedMs / 60_000)} minutes`
-    const reason = this.#failure ?? (refused.length >= refusedMax ? tooOften : undefined)
+    const reason = this.#failure
     const isWaiting = this.#client.isQuiet || this.#head === undefined
     const ready = isWaiting ? 'waiting' : holds.length > 0 ? 'ready' : 'empty'
     return {
@@ -203,7 +217,7 @@ class PortalSource implements BulkSource {
       ...(lowest === undefined || highest === undefined ? {} : { from: lowest, to: highest }),
       state: reason === undefined ? ready : 'failed',
       ...(reason === undefined ? {} : { reason }),
-      refused,
+      refused: refused.slice(0, refusedShown),
     }
   }
 
@@ -234,7 +248,7 @@ class PortalSource implements BulkSource {
     const mayHelp = this.#options.headersOf !== undefined && this.#chain.quirks.headers !== undefined
     if (isUnproven && mayHelp && !withHeaders) return this.#decoded(part, scope, true, signal)
     if (result.ok) return result
-    if (result.isTooMuch !== true || answer.count === 1) throw this.#refuse(part, result.failure)
+    if (result.isTooMuch !== true || answer.count === 1) throw this.#refuse(result.wrong ?? part, result.failure)
     // A slow or busy machine takes no more at once, or the answer was made to be slow: fewer blocks tell which.
     const fewer = this.#blocksInTime.tooMany(scope, answer.count)
     this.#size.learn({ kind: 'range-too-large', blocks: answer.count, blocksAllowed: fewer })
@@ -244,12 +258,17 @@ class PortalSource implements BulkSource {
   async #blocks(interval: Interval, signal: AbortSignal): ReturnType<PortalClient['blocks']> {
     const without = this.#chain.quirks.stateSyncTransactions === true ? [] : ['log.transactionHash']
     try {
-      return await this.#client.blocks(interval, { content: 'whole', without }, signal)
+      const answer = await this.#client.blocks(interval, { content: 'whole', without }, signal)
+      this.#judge(answer)
+      // Its line takes no more at once.
+      if (answer.isCut && answer.count > 0) this.#size.learn({ kind: 'too-dense', blocks: 2 * answer.count })
+      return answer
     } catch (error) {
       signal.throwIfAborted()
       if (!(error instanceof PortalFailure)) throw error
-      if (error.kind === 'wrong') throw this.#refuse(interval, { block: interval.from, message: error.message })
-      if (error.start === undefined || error.start <= interval.from) throw this.#fail(error.message)
+      const { message, block = interval.from } = error
+      if (error.kind === 'wrong') throw this.#refuse({ from: block, to: block }, { block, message })
+      if (error.start === undefined || error.start <= interval.from) throw this.#fail(error)
       this.#start = error.start
       throw new SourceLost(`the portal ${this.name} has no blocks below ${error.start}`)
     }
@@ -277,14 +296,35 @@ class PortalSource implements BulkSource {
 
   #refuse({ from, to }: Interval, { block, message: reason }: Pick<Failure, 'block' | 'message'>): SourceLost {
     this.refusals++
-    if (this.#refused.length < refusedMax)
-      this.#refused.push({ from, to, block, reason, untilMs: performance.now() + this.#refusedMs })
+    this.#wrongInARow++
+    this.#refused.push({ from, to, block, reason, untilMs: performance.now() + this.#refusedMs })
+    if (this.#wrongInARow >= wrongMax || this.#refusedNow().length >= refusedMax) {
+      this.#failFor(`${this.#wrongInARow} ranges of it were wrong one after another`, this.#refusedMs)
+      this.#wrongInARow = 0
+    }
     return new SourceLost(`the portal ${this.name} gave wrong blocks from ${from} to ${to}: ${reason}`)
   }
 
-  #fail(reason: string): SourceLost {
+  /** What comes slowly is taken, and not asked for much longer. */
+  #judge({ slowness }: PortalAnswer): void {
+    this.#slow = slowness === undefined ? Math.max(0, this.#slow - 1) : this.#slow + 1
+    if (slowness === undefined && this.#slow === 0) this.#rests = 0
+    if (slowness !== undefined && this.#slow >= slowMax) this.#fail(new PortalFailure('slow', slowness))
+  }
+
+  #fail({ kind, message }: PortalFailure): SourceLost {
+    if (kind === 'slow' || kind === 'wrong') this.refusals++
+    const { first, max } = this.#options.restMs ?? restMs
+    this.#failFor(message, Math.min(max, first * 2 ** this.#rests++))
+    this.#slow = 0
+    return new SourceLost(`the portal ${this.name} cannot be used now: ${message}`)
+  }
+
+  #failFor(reason: string, ms = 0): void {
+    this.#restsUntilMs = performance.now() + ms
+    const about = { chain: this.#chain.name, portal: this.name, reason, rests_seconds: Math.ceil(ms / 1_000) }
+    if (this.#failure !== reason) this.#options.log.warn(about, 'Portal cannot be used now.')
     this.#failure = reason
-    return new SourceLost(`the portal ${this.name} cannot be used now: ${reason}`)
   }
 }
 
