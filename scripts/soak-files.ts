@@ -13,6 +13,7 @@ import { checkFile } from '../src/evm/files/check-file.ts'
 import { readHeader } from '../src/evm/files/file-block.ts'
 import { fullReceipts, madeChain } from '../test/history-blocks.ts'
 import { flipped, harmOf, storedOf, withFile } from '../test/history-flips.ts'
+import { accumulatorOf } from '../test/history-proofs.ts'
 import { writeEra1, writeEre } from '../test/history-writer.ts'
 import { mainnetBeaconRoots, mainnetBlocks } from '../test/recordings.ts'
 import { smallFiles, WholeFile } from '../test/source-flips.ts'
@@ -27,14 +28,10 @@ const roots = mainnetBeaconRoots()
 const [first, second] = mainnetBlocks()
 const numberOf = (header: Buffer): number => readHeader(header).number
 const difficulty = (ssz: Uint8Array): Uint8Array => ssz.subarray(0, 32)
+const early = { ...first!, receipts: fullReceipts(first!), difficulty: difficulty(first!.proof!.ssz) }
 const files: [string, Buffer][] = [
   ['a block in ere with its proof', writeEre(numberOf(second!.header), [second!])],
-  [
-    'a block in era1',
-    writeEra1(numberOf(first!.header), [
-      { ...first!, receipts: fullReceipts(first!), difficulty: difficulty(first!.proof!.ssz) },
-    ]),
-  ],
+  ['a block in era1', writeEra1(numberOf(first!.header), [early], accumulatorOf([early]))],
   ['blocks without transactions in ere', writeEre(9, madeChain(9, 3))],
 ]
 let failures = 0

@@ -142,7 +142,7 @@ export function createEvmMetrics() {
     ]),
     sourceRefusals: counter(
       'almanac_source_refusals_total',
-      'Files and ranges of a portal that are not used because something is wrong with them; /status says what.',
+      'Files and ranges of a portal that are not used because they are wrong or came too slowly; /status says what.',
       ['chain', 'source'],
     ),
     contractReadings: counter(

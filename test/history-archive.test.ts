@@ -3,6 +3,7 @@
 import { copyFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { blockCount, wholeCoverage } from '../src/coverage.ts'
 import type { ChainId, Hash } from '../src/model.ts'
 import { openStore } from '../src/store/open.ts'
 import { madeChain } from './history-blocks.ts'
@@ -175,6 +176,28 @@ test('archives that do not join are stored apart, and why they do not is told', 
 })
 
 describe('the state', () => {
+  test('says how many blocks no source has, and from which one on none is missing', async () => {
+    const history = folder()
+    exportChain(chain, { from: head - 9, to: head }, { folder: history, format: 'ere' })
+    const url = await sqlite.newStore()
+    const index = await opened(url, { history: [history] })
+    const stalled = await index.until(({ state }) => state === 'stalled')
+    expect(stalled).toMatchObject({ head, complete: false, blocks_left: head - 9, eta_seconds: null })
+    expect('reason' in stalled && stalled.reason).toMatch(
+      /^sim has no node, and no source of it has them all; 51 blocks are missing: blocks 0 to 50\. Try: put files .*, or set `from` to 51\.$/,
+    )
+    expect(blockCount(wholeCoverage(stalled.covered, 'full'))).toBe(10)
+    await index.close()
+    const later = await opened(url, { history: [history], from: head - 9 })
+    expect(await later.complete(head)).toMatchObject({ blocks_left: 0 })
+    await later.close()
+    // Where blocks below are stored, to begin later would lose them.
+    exportChain(chain, { from: 0, to: 19 }, { folder: history, format: 'ere', blocksPerFile: 20 })
+    const between = await opened(url, { history: [history] })
+    const told = await between.until(({ state, covered }) => state === 'stalled' && covered.some(({ to }) => to === 19))
+    expect(told).toMatchObject({ blocks_left: 31, reason: expect.stringMatching(/: blocks 20 to 50\. Try: (?!.*`from`)/) })
+  })
+
   test('says that no source can be read, while what is stored is served', async () => {
     const [history, aside] = [folder(), folder()]
     exportChain(chain, whole, { folder: history, format: 'ere' })

@@ -211,7 +211,7 @@ describe('evidence', () => {
     const sources: SourceNames = { history: [history], anchor: chain.hashOf(100) as Hash }
     const index = await HistoryIndex.open(indexed, url, sources)
     onTestFinished(() => index.close())
-    const status = await index.until(({ state, blocks_left }) => state === 'live' && blocks_left === 0)
+    const status = await index.until(({ state, blocks_left }) => state === 'stalled' && blocks_left === 40)
     expect(evidenceOf(status.covered)).toEqual([
       { from: 0, to: 39, evidence: 'one-endpoint' },
       { from: 80, to: 100, evidence: 'receipts-root' },
@@ -265,7 +265,7 @@ describe('evidence', () => {
     exportChain(other, { from: 0, to: 19 }, { folder: history, format: 'ere', blocksPerFile: 20 })
     const url = await sqlite.newStore()
     const index = await HistoryIndex.open(indexed, url, { history: [history] })
-    await index.until(({ state, blocks_left }) => state === 'live' && blocks_left === 0)
+    await index.until(({ state, blocks_left }) => state === 'stalled' && blocks_left === 20)
     expect((await index.sources())[0]?.refused.map(({ block }) => block)).toEqual([19])
     // Rows that a slow machine has stored by then go in the next round.
     const store = await openStore(url, { role: 'tool' })

@@ -986,7 +986,7 @@ export interface components {
             rows_per_second: number;
             bytes_per_second: number;
           } | null;
-          /** @description Of the history that is being filled. */
+          /** @description Blocks of history that are still missing, those that no source has included. */
           blocks_left?: number;
           /** @description Whether history may be filled, and how fast. Absent where another process has the chain. */
           backfill?: {

@@ -221,7 +221,10 @@ const chain = z.object({
     .object({ blocks_per_second: z.number(), rows_per_second: z.number(), bytes_per_second: z.number() })
     .nullish()
     .describe('Of the last minute; null where nothing is being read.'),
-  blocks_left: z.int().optional().describe('Of the history that is being filled.'),
+  blocks_left: z
+    .int()
+    .optional()
+    .describe('Blocks of history that are still missing, those that no source has included.'),
   backfill: backfill
     .optional()
     .describe('Whether history may be filled, and how fast. Absent where another process has the chain.'),

@@ -4,7 +4,7 @@ import { Command } from 'commander'
 import { z } from 'zod'
 import { shownStore } from '../api/live-feed.ts'
 import type { LoadedConfig } from '../config/load.ts'
-import { blockCount, missingIntervals } from '../coverage.ts'
+import { blockCount } from '../coverage.ts'
 import { AlmanacError } from '../errors.ts'
 import { asOfText } from '../head-age.ts'
 import { Reports } from '../processes/heartbeat.ts'
@@ -290,27 +290,14 @@ function faultsOf(chain: string, { name, state, reason, refused }: z.output<type
   ].map(printable)
 }
 
-/**
- * What a chain without a node lacks though nothing is left to fill: blocks that no source has, and what connects the
- * others to the chain. The anchor may be missing, wrong, or above a gap.
- */
-function lacksOf(chain: string, { rpc, sources, covered, state, from = 0, head }: ShownChain): string[] {
-  if (rpc.length > 0 || sources.length === 0 || state !== 'live') return []
-  const missing = missingIntervals(covered, { from, to: head ?? -1 })
-  const lowest = missing[0]
-  const lacks =
-    lowest === undefined
-      ? []
-      : [
-          `${chain}: no source has ${countOf(blockCount(missing), 'block')}, the lowest ${countText(lowest.from)} to ${countText(lowest.to)}: add files for them`,
-        ]
+/** What nothing connects to a chain without a node. The anchor may be missing, wrong, or above a gap. */
+function looseOf(chain: string, { rpc, sources, covered, state }: ShownChain): string[] {
+  if (rpc.length > 0 || sources.length === 0 || (state !== 'live' && state !== 'stalled')) return []
   const loose = covered.filter(({ scope, evidence }) => evidence === 'one-endpoint' && scope === 'transfers')
   const blocks = blockCount(loose)
-  if (blocks === 0) return lacks.map(printable)
-  return [
-    ...lacks,
-    `${chain}: nothing connects ${countOf(blocks, 'block')} up to ${countText(loose.at(-1)!.to)} to the chain (one-endpoint): set chains.${chain}.anchor to the hash of one at their top, or check it`,
-  ].map(printable)
+  if (blocks === 0) return []
+  const text = `${chain}: nothing connects ${countOf(blocks, 'block')} up to ${countText(loose.at(-1)!.to)} to the chain (one-endpoint): set chains.${chain}.anchor to the hash of one at their top, or check it`
+  return [printable(text)]
 }
 
 function oldText(chain: string, ageSeconds: number): string {
@@ -368,6 +355,6 @@ function remarks({ chains, solana }: z.output<typeof statusAnswer>): string[] {
   const ofSources = Object.entries(chains).flatMap(([name, chain]) =>
     chain.sources.flatMap(source => faultsOf(name, source)),
   )
-  const lacks = Object.entries(chains).flatMap(([name, chain]) => lacksOf(name, chain))
-  return [...stalled, ...old, ...asOf, ...held, ...filling, ...failing, ...ofSources, ...lacks]
+  const loose = Object.entries(chains).flatMap(([name, chain]) => looseOf(name, chain))
+  return [...stalled, ...old, ...asOf, ...held, ...filling, ...failing, ...ofSources, ...loose]
 }

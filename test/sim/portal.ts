@@ -30,6 +30,8 @@ export type SimPortalOptions = {
   fault?: (request: number) => PortalFault | undefined
   /** How the lines of an answer are sent, but for block 0 alone; absent: at once, packed. */
   pace?: PortalPace
+  /** What it makes of a block, in every answer. */
+  told?: (block: PortalBlock) => PortalBlock
   /** Whose blocks are mixed in by faults. */
   other?: SimChain
 }
@@ -100,7 +102,9 @@ function answerOf(query: Query, request: number, options: SimPortalOptions): Spo
   const wrong = refusedColumn(query, options)
   if (wrong !== undefined) return { status: 400, message: `Bad request: couldn't parse request: ${wrong}` }
   const blocks: PortalBlock[] = []
-  for (let number = query.fromBlock; number <= to; number++) blocks.push(selected(portalBlock(chain, number), query))
+  const { told = block => block } = options
+  for (let number = query.fromBlock; number <= to; number++)
+    blocks.push(selected(told(portalBlock(chain, number)), query))
   const mixed = (number: number): PortalBlock => selected(portalBlock(options.other ?? chain, number), query)
   return fault === undefined ? { lines: blocks.map(lineOf) } : spoil(blocks, fault, { lineOf, mixed })
 }

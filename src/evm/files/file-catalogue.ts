@@ -20,7 +20,13 @@ export type HeldFile = {
   name: string
   stamp: FileStamp
   /** By its index; absent where that cannot be read. */
-  holds?: Interval & { bytesPerBlock: number; hasProofs: boolean; mayBeProven: boolean }
+  holds?: Interval & {
+    bytesPerBlock: number
+    hasProofs: boolean
+    mayBeProven: boolean
+    /** It is looked at as a whole before its blocks are taken: it says what its headers hash to, or may be proven. */
+    isCheckedWhole: boolean
+  }
   /** Why it is not used. */
   problem?: { block?: number; reason: string; againMs: number }
   /** What proves it, once that was asked. */
@@ -167,7 +173,8 @@ export class FileCatalogue {
       // The number in the index is under no hash.
       headerBelow(file, from, undefined)
       const proven = mayBeProven(file, networkOfChain(this.#chain))
-      held.holds = { from, to, bytesPerBlock, hasProofs: file.has('proof'), mayBeProven: proven }
+      const isCheckedWhole = proven || file.has('difficulty')
+      held.holds = { from, to, bytesPerBlock, hasProofs: file.has('proof'), mayBeProven: proven, isCheckedWhole }
     } catch (error) {
       this.#mark(held, failureOf(error), saidBefore)
     }

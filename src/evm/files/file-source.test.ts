@@ -17,6 +17,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { fullReceipts, madeChain } from '../../../test/history-blocks.ts'
 import { flipped, recordStarts } from '../../../test/history-flips.ts'
+import { accumulatorOf } from '../../../test/history-proofs.ts'
 import { type WrittenBlock, writeEra1, writeEre } from '../../../test/history-writer.ts'
 import { mainnetBeaconRoots, mainnetBlocks } from '../../../test/recordings.ts'
 import { type Chain, defineChain } from '../../chains.ts'
@@ -24,6 +25,7 @@ import { createLog } from '../../log.ts'
 import type { Hash, Interval } from '../../model.ts'
 import { type BulkSource, SourceLost } from '../source/bulk-source.ts'
 import { DecodePool, inlineDecoder } from '../source/decode-pool.ts'
+import { checkFile } from './check-file.ts'
 import { readHeader } from './file-block.ts'
 import { type FileSourceOptions, fileSource } from './file-source.ts'
 import { epochRoot } from './merkle.ts'
@@ -82,7 +84,7 @@ test('partial files in any order, with gaps, of two formats: each block of one f
     'local-00002-c.erae': writeEre(20, chain.slice(20)),
     'local-00000-a.ere': writeEre(0, chain.slice(0, 8)),
     'local-00001-b.ere': writeEre(8, chain.slice(8, 14)),
-    'local-00001-c.era1': writeEra1(8, chain.slice(8, 14)),
+    'local-00001-c.era1': writeEra1(8, chain.slice(8, 14), accumulatorOf(chain.slice(8, 14))),
     // The first six of these are in others.
     'local-00009-d.ere': writeEre(8, chain.slice(8, 17)),
     'notes.txt': Buffer.from('not a file of history'),
@@ -355,6 +357,23 @@ test('whole epochs are proven by the accumulator, up to the merge', async () => 
   expect(forged.status().refused).toMatchObject([{ name: 'made-00001-0.ere' }])
 })
 
+test('a file of any chain that says another accumulator, or has another total difficulty, is refused', async () => {
+  const chain = [...madeChain(3, 4)]
+  const said = accumulatorOf(chain)
+  const altered = chain.map((block, at) => (at === 2 ? { ...block, difficulty: Buffer.alloc(32, 7) } : block))
+  const whole = await looked(folder({ 'local-00000-0.era1': writeEra1(3, chain, said) }))
+  expect(await readAll(whole)).toEqual([{ from: 3, to: 6 }])
+  for (const bytes of [writeEra1(3, chain, Buffer.alloc(32, 9)), writeEra1(3, altered, said)]) {
+    const name = 'local-00000-0.era1'
+    const report = await checkFile(join(folder({ [name]: bytes }), name), bytes.length, { roots: {}, signal })
+    const source = await looked(folder({ [name]: bytes }))
+    await expect(source.range({ from: 3, to: 6 }, transfers, signal)).rejects.toThrow('says that its headers hash to')
+    // In the words of `history check`.
+    expect(source.status().refused).toEqual([{ name, reason: report.problem?.message }])
+    expect(source.holds).toEqual([])
+  }
+})
+
 const byNumber = (): Map<number, WrittenBlock> =>
   new Map(mainnetBlocks().map(block => [readHeader(block.header).number, block]))
 
@@ -478,7 +497,7 @@ test('records that hold more than any block are refused before they are unpacked
 
 test('a hole between the records of a block is not read to its end', async () => {
   const [block] = madeChain(0, 1)
-  const bytes = writeEra1(0, [block!])
+  const bytes = writeEra1(0, [block!], accumulatorOf([block!]))
   const [, header] = recordStarts(bytes)
   const after = header! + 8 + bytes.readUInt32LE(header! + 2)
   const hole = Buffer.concat([bytes.subarray(0, after), Buffer.alloc(8 * 100), bytes.subarray(after)])

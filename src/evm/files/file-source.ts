@@ -102,7 +102,7 @@ class FileSource implements BulkSource {
   async range(interval: Interval, { scope, lastHash }: BulkRequest, signal: AbortSignal): Promise<DecodedRange> {
     const { chain, decoder, anchor } = this.#options
     const { file, from } = this.#pieceAt(interval.to)
-    const { provenTo } = file.holds?.mayBeProven === true ? await this.#proofOf(file) : {}
+    const { provenTo } = file.holds?.isCheckedWhole === true ? await this.#proofOf(file) : {}
     signal.throwIfAborted()
     const roots = file.holds?.hasProofs === true ? this.#trusted.roots : {}
     const task = { file: file.stamp, chain, scope, lastHash, provenTo, anchor, roots }

@@ -1,6 +1,8 @@
 // Why a chain without a node cannot go on, in words for the status, with what to do about it.
+import { blockCount } from '../../coverage.ts'
 import { AlmanacError } from '../../errors.ts'
 import type { Hash } from '../../model.ts'
+import { fromHint, type Lack, lackText, laterFrom } from '../rpc/history-floors.ts'
 import type { BulkSources } from '../source/bulk-sources.ts'
 import type { Unfounded } from './backfill.ts'
 
@@ -10,6 +12,24 @@ export function nothingThere(chain: string, bulk: BulkSources): AlmanacError {
 
 export function unreadable(chain: string, bulk: BulkSources): AlmanacError {
   return sourceFailure(chain, 'has no node, and no source of it can be read', bulk)
+}
+
+/** Nothing is left that could be filled, and blocks are missing all the same. */
+export function inNoSource(chain: string, lack: Lack): AlmanacError {
+  const missing = `${blockCount(lack.missing)} blocks are missing: ${lackText(lack)}`
+  return new AlmanacError('upstream_failed', `${chain} has no node, and no source of it has them all; ${missing}.`, {
+    retryable: true,
+    hint: `put files with them where chains.${chain}.history says, or set chains.${chain}.portal or chains.${chain}.rpc${fromHint(laterFrom(lack))}.`,
+  })
+}
+
+/** What sources say of themselves, of those that give less than they should. */
+export function sourceReasons(bulk: BulkSources): string {
+  const reasons = bulk.status().flatMap(({ name, state, reason, refused: [first] }) => {
+    if (state === 'failed' && reason !== undefined) return [`${name}: ${reason}`]
+    return first === undefined ? [] : [`${name}: ${first.name}: ${first.reason}`]
+  })
+  return reasons.join('; ')
 }
 
 function sourceFailure(chain: string, what: string, bulk: BulkSources): AlmanacError {

@@ -25,6 +25,8 @@ export class ChainStats {
   readonly pace = new Progress()
   /** Of the history that is being filled; undefined until it was looked at. */
   blocksLeft: number | undefined
+  /** Missing blocks that no source has. */
+  blocksLacking = 0
   readonly #chain: string
   readonly #metrics: EvmMetrics
   readonly #log: Log

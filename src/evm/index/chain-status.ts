@@ -66,10 +66,12 @@ export async function chainStatus(options: StatusOptions, indexing: IndexingStat
   const isHeldBack = control.isHeld && !indexing.historyDone
   const nothingLeft = index === 'full' ? missing.length === 0 : indexing.contractsUnderWay === 0 && !isHeldBack
   const complete = nothingLeft && head >= from
+  const storeFull = room.full
   const blocksLeft = stats.blocksLeft ?? (index === 'full' ? blockCount(missing) : 0)
+  // Nothing tells when blocks come that no source has.
+  const isTimeKnown = blocksLeft > 0 ? storeFull === undefined : stats.blocksLacking === 0
   const { dispute } = finality
   const backfill: Pick<ChainStatus, 'backfill'> = { backfill: control.status() }
-  const storeFull = room.full
   const stalledBy = storeFull ?? stats.failures.stalledBy ?? whyUnheard(options)
   const disputed = dispute && `${disputeText(chain.name, dispute)} Try: ${disputeHint(chain.name)}`
   const isLacking = indexing.outOfReach > 0 && lowestFloor(rpc.status()) > from
@@ -93,9 +95,9 @@ export async function chainStatus(options: StatusOptions, indexing: IndexingStat
     ...(source instanceof WatchedSource ? { contracts: source.watched.size } : {}),
     ...(indexing.queue === undefined ? {} : { queue: indexing.queue, ...shownRetention(setup.retention) }),
     complete,
-    eta_seconds: storeFull === undefined || blocksLeft === 0 ? control.secondsFor(blocksLeft) : null,
+    eta_seconds: isTimeKnown ? control.secondsFor(blocksLeft) : null,
     rates: stats.pace.rates() ?? null,
-    blocks_left: blocksLeft,
+    blocks_left: blocksLeft + stats.blocksLacking,
     ...backfill,
     index,
     ...(await shownViews(setup, store)),

@@ -10,7 +10,7 @@ import { chainCoverage } from '../../store/chain-coverage.ts'
 import type { Store } from '../../store/store.ts'
 import type { WholeScope } from '../../views.ts'
 import type { ContractAnnotator } from '../facts/contract-annotator.ts'
-import { lowestFloor, outOfReach } from '../rpc/history-floors.ts'
+import { type Lack, lowestFloor, outOfReach } from '../rpc/history-floors.ts'
 import type { RpcPort } from '../rpc/port.ts'
 import { type BulkSource, SourceLost } from '../source/bulk-source.ts'
 import type { BulkSources } from '../source/bulk-sources.ts'
@@ -18,7 +18,7 @@ import { findStored } from '../source/find-stored.ts'
 import { FullSource } from '../source/full-source.ts'
 import type { WatchedSource } from '../source/watched-source.ts'
 import { dropLostRanges, linkedClaims } from './anchors.ts'
-import { doNotJoin, misnamed } from './archive-failures.ts'
+import { doNotJoin, inNoSource, misnamed, sourceReasons } from './archive-failures.ts'
 import { type BackfillOptions, fill, Unfounded } from './backfill.ts'
 import type { BackfillControl } from './backfill-control.ts'
 import type { ChainStats } from './chain-stats.ts'
@@ -87,11 +87,14 @@ export class History {
     if (!control.isHeld) await dropLostRanges({ chain: setup.chain, store, rpc, bulk }, signal)
     const isDone = control.isHeld ? await this.#isFilled() : await control.run(open => this.#fillMissing(open), signal)
     if (signal.aborted) return
-    const isLacking = isDone && (await this.#isLacking())
-    this.isDone = isDone && !isLacking && !bulk.replaced.aborted
+    const lack = isDone ? await this.#lack() : undefined
+    this.isDone = isDone && lack === undefined && !bulk.replaced.aborted
     if (isDone || control.isHeld) this.#rest()
-    if (isLacking) throw outOfReach(setup.chain.name, rpc.status())
     if (isDone && rpc.endpoints.length === 0) await this.#requireNamed(signal)
+    if (lack === undefined) return
+    throw rpc.endpoints.length === 0
+      ? inNoSource(setup.chain.name, lack)
+      : outOfReach(setup.chain.name, rpc.status(), lack)
   }
 
   /** What the operator names must be there: nothing else of an archive says which chain it is. */
@@ -118,15 +121,19 @@ export class History {
     this.#options.annotator?.historyEnded()
   }
 
-  /** Whether something is missing because the endpoints have dropped it, and no other source has it. */
-  async #isLacking(): Promise<boolean> {
+  /** What is missing because the endpoints have dropped it, or there are none, and no other source has it. */
+  async #lack(): Promise<Lack | undefined> {
     const { setup, rpc, source, bulk, contracts } = this.#options
-    const floor = lowestFloor(rpc.status())
-    if (floor <= setup.from) return false
-    if (!(source instanceof FullSource)) return !((await contracts?.areComplete(setup.contracts)) ?? true)
-    const held = joinIntervals(bulk.all.flatMap(({ holds }) => holds))
-    const { missing } = await this.#wholeBlocks(source.scope)
-    return missing.flatMap(interval => missingIntervals(held, interval)).some(({ from }) => from < floor)
+    const floor = rpc.endpoints.length === 0 ? Number.POSITIVE_INFINITY : lowestFloor(rpc.status())
+    if (floor <= setup.from) return undefined
+    const sources = sourceReasons(bulk)
+    if (!(source instanceof FullSource)) {
+      if ((await contracts?.areComplete(setup.contracts)) ?? true) return undefined
+      return { missing: [{ from: setup.from, to: floor - 1 }], covered: [], sources }
+    }
+    const { missing, covered } = await this.#wholeBlocks(source.scope)
+    const lacked = unheld(missing, bulk.all).filter(({ from }) => from < floor)
+    return lacked.length === 0 ? undefined : { missing: lacked, covered, sources }
   }
 
   async #isFilled(): Promise<boolean> {
@@ -200,6 +207,7 @@ export class History {
     const whole = await this.#wholeBlocks(scope)
     if (bulk.all.length === 0) {
       stats.blocksLeft = blockCount(whole.missing)
+      stats.blocksLacking = 0
       const missing = intervalsFrom(whole.missing, rpc.historyFrom)
       return missing.length === 0 ? undefined : { ...whole, missing, source: nodes, scope }
     }
@@ -211,6 +219,7 @@ export class History {
     // Nodes give both at once. What a bulk source gives is read twice, and counts twice.
     const early = scope === 'transfers' ? parts : parts.filter(({ source }) => source.kind !== 'nodes')
     stats.blocksLeft = blockCount([...early, ...later, ...this.#unconnected])
+    stats.blocksLacking = blockCount(open(unheld(whole.missing, sources)))
     const next = parts[0] ?? later[0]
     if (next === undefined) return undefined
     const { source, ...part } = next
@@ -299,4 +308,10 @@ export class History {
     const { setup, store, control, backfill } = this.#options
     return { ...backfill(), chain: setup.chain.id, store, rate: control.rate, ...job }
   }
+}
+
+/** What no source holds. */
+function unheld(missing: readonly Interval[], sources: readonly Pick<BulkSource, 'holds'>[]): Interval[] {
+  const held = joinIntervals(sources.flatMap(({ holds }) => holds))
+  return missing.flatMap(interval => missingIntervals(held, interval))
 }

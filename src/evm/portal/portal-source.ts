@@ -158,10 +158,11 @@ class PortalSource implements BulkSource {
   }
 
   async header(number: number, signal: AbortSignal): Promise<BulkHeader | undefined> {
-    const held = this.holds.find(({ from, to }) => number >= from && number <= to)
     const known = this.#headers.get(number)
-    if (known !== undefined || held === undefined) return known
-    const interval = { from: Math.max(held.from, number - headersAtOnce + 1), to: number }
+    const [from, to] = [this.#start ?? 0, this.#head ?? -1]
+    // That of a block whose transactions were wrong may be right: it hashes to its hash.
+    if (known !== undefined || this.#failure !== undefined || number < from || number > to) return known
+    const interval = { from: Math.max(from, number - headersAtOnce + 1), to: number }
     try {
       const answer = await this.#client.blocks(interval, { content: 'header' }, signal)
       this.#judge(answer)

@@ -57,6 +57,17 @@ test.each(Object.keys(prunedWordings) as (keyof typeof prunedWordings)[])(
   },
 )
 
+test.each([
+  [40, 40],
+  [10, 60],
+])('of one that has none of the blocks %i to %i, the lowest that it has is found above them', async (from, to) => {
+  await start([[{ kind: 'pruned', below, answer: 'geth' }]])
+  const error = await failureOf(rpc.ask([logsOf(from, to)], { signal }))
+  expect(error.message).toMatch(/^No eth endpoint has blocks below 333: \S+ has those from 333\.$/)
+  expect(error.hint).toContain('set `from` to 333')
+  expect(rpc.status()).toMatchObject([{ history_from: below }])
+})
+
 test('older blocks are asked of those that have them, and newer ones of all', async () => {
   const farther: Fault = { kind: 'latency', delayMs: 20 }
   await start([[{ kind: 'pruned', below, answer: 'geth' }], [farther]])

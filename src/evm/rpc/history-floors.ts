@@ -56,10 +56,13 @@ export class HistoryFloors {
   /** It said that it no longer has the blocks, or some of them: then the lowest is gone. */
   refused(endpoint: string, { from, to }: Interval, method: string): void {
     this.#note(endpoint, from + 1, method)
-    if (to === from) return
     this.#look(endpoint, async ask => {
-      if ((await presenceOf(ask, to, method)) === 'lacked') this.#note(endpoint, to + 1, method)
-      else await this.#find(endpoint, ask, { lacked: from, had: to, method })
+      const hasSome = to > from && (await presenceOf(ask, to, method)) !== 'lacked'
+      if (hasSome) return await this.#find(endpoint, ask, { lacked: from, had: to, method })
+      this.#note(endpoint, to + 1, method)
+      // The lowest that it has is above all that it was asked for.
+      const newer = await highestHad(ask, Math.max(to + 1, (await headOf(ask)) - settledDepth), method)
+      if (newer !== undefined && newer > to) await this.#find(endpoint, ask, { lacked: to, had: newer, method })
     })
   }
 
@@ -140,8 +143,7 @@ export class HistoryFloors {
 
   /** A higher block that it has, if it lacks this one and the block is old; undefined otherwise. */
   async #newer(ask: AskOne, { block, method }: Suspicion): Promise<number | undefined> {
-    const [latest] = (await ask([latestCall])) as [RpcHeader | null]
-    const head = quantityOf(latest?.number, Number.MAX_SAFE_INTEGER)
+    const head = await headOf(ask)
     if (!isOld(block, head) || (await presenceOf(ask, block, method)) !== 'lacked') return undefined
     return await highestHad(ask, head - settledDepth, method)
   }
@@ -154,6 +156,11 @@ export class HistoryFloors {
       .finally(() => this.#looks.delete(endpoint))
     this.#looks.set(endpoint, looking)
   }
+}
+
+async function headOf(ask: AskOne): Promise<number> {
+  const [latest] = (await ask([latestCall])) as [RpcHeader | null]
+  return quantityOf(latest?.number, Number.MAX_SAFE_INTEGER)
 }
 
 const logsMethod = 'eth_getLogs'
@@ -195,15 +202,36 @@ export function lowestFloor(endpoints: readonly EndpointFloor[]): number {
   return endpoints.length === 0 ? 0 : Math.min(...endpoints.map(({ history_from: from = 0 }) => from))
 }
 
+/** Blocks that no source of a chain has, and those that are claimed. `sources`: what else was asked, in words. */
+export type Lack = { missing: readonly Interval[]; covered: readonly Interval[]; sources: string }
+
 /** No endpoint has the blocks below the lowest floor. Asking again does not help. */
-export function outOfReach(chain: string, endpoints: readonly EndpointFloor[]): AlmanacError {
+export function outOfReach(chain: string, endpoints: readonly EndpointFloor[], lack?: Lack): AlmanacError {
   const from = lowestFloor(endpoints)
   const has = endpoints.map(({ endpoint, history_from: each }) => `${endpoint} has those from ${each}`).join(', ')
+  const missing = lack === undefined || lack.sources === '' ? '' : ` Missing: ${lackText(lack)}.`
   const details: RpcFailure = { kind: 'pruned', endpoint: 'none', method: 'eth_getBlockByNumber' }
-  return new AlmanacError('upstream_failed', `No ${chain} endpoint has blocks below ${from}: ${has}.`, {
+  return new AlmanacError('upstream_failed', `No ${chain} endpoint has blocks below ${from}: ${has}.${missing}`, {
     details,
     operatorsOnly: true,
     retryable: false,
-    hint: `add \`history:\` or an archive node, or set \`from\` to ${from}.`,
+    hint: `add \`history:\` or an archive node${fromHint(lack === undefined ? from : laterFrom(lack))}.`,
   })
+}
+
+/** Which they are, and what sources say of them. */
+export function lackText({ missing, sources }: Pick<Lack, 'missing' | 'sources'>): string {
+  const shown = missing.slice(0, 3).map(({ from, to }) => (from === to ? `block ${from}` : `blocks ${from} to ${to}`))
+  const more = missing.length > 3 ? ` and ${missing.length - 3} more parts` : ''
+  return `${shown.join(', ')}${more}${sources === '' ? '' : ` (${sources})`}`
+}
+
+/** Where a chain may begin instead so that nothing is missing; undefined if claimed blocks would be lost by that. */
+export function laterFrom({ missing, covered }: Pick<Lack, 'missing' | 'covered'>): number | undefined {
+  const later = Math.max(...missing.map(({ to }) => to)) + 1
+  return covered.some(({ from }) => from < later) ? undefined : later
+}
+
+export function fromHint(from: number | undefined): string {
+  return from === undefined ? '' : `, or set \`from\` to ${from}`
 }

@@ -108,7 +108,6 @@ export class BulkSources {
   async header(number: number, signal: AbortSignal): Promise<BulkHeader | undefined> {
     let word: BulkHeader | undefined
     for (const source of this.#all) {
-      if (!isHeld(number, source)) continue
       const header = await source.header(number, signal)
       if (header !== undefined && header.unproven !== true) return header
       word ??= header
