@@ -195,7 +195,10 @@ describe('the state', () => {
     exportChain(chain, { from: 0, to: 19 }, { folder: history, format: 'ere', blocksPerFile: 20 })
     const between = await opened(url, { history: [history] })
     const told = await between.until(({ state, covered }) => state === 'stalled' && covered.some(({ to }) => to === 19))
-    expect(told).toMatchObject({ blocks_left: 31, reason: expect.stringMatching(/: blocks 20 to 50\. Try: (?!.*`from`)/) })
+    expect(told).toMatchObject({
+      blocks_left: 31,
+      reason: expect.stringMatching(/: blocks 20 to 50\. Try: (?!.*`from`)/),
+    })
   })
 
   test('says that no source can be read, while what is stored is served', async () => {

@@ -5,6 +5,7 @@
 // proof, the answer is wrong: else a lie could be hidden by leaving out a value. Fields of headers may be added from a
 // node's header: the hash covers them, whoever gave them.
 import type { Chain } from '../../chains.ts'
+import { joinIntervals } from '../../coverage.ts'
 import { hexOf, quantityHex, quantityOf } from '../../hex.ts'
 import { type Interval, zeroAddress } from '../../model.ts'
 import { checkStructure } from '../../rpc/body-structure.ts'
@@ -36,7 +37,7 @@ export type PortalTask = {
  */
 export type PortalResult =
   | { ok: true; range: DecodedRange; completed: number; tookMs: number }
-  | { ok: false; failure: Failure; wrong?: Interval; isTooMuch?: true }
+  | { ok: false; failure: Failure; wrong?: readonly Interval[]; isTooMuch?: true }
 
 export function decodePortalBodies(task: PortalTask): PortalResult {
   let lines: string[]
@@ -61,18 +62,21 @@ function narrowed(lines: readonly string[], task: PortalTask): PortalResult | un
       interval: { from: from + first, to: from + last },
       headers: task.headers?.slice(first, last + 1),
     })
-  // The lines up to `good` are right together, those up to `bad` are not.
-  let [good, bad] = [-1, lines.length - 1]
-  while (bad - good > 1) {
-    const middle = (good + bad) >> 1
-    if (decoded(0, middle).ok) good = middle
-    else bad = middle
+  const wrong: Interval[] = []
+  let found: PortalResult | undefined
+  for (const at of lines.keys()) {
+    const alone = decoded(at, at)
+    if (alone.ok) continue
+    found ??= alone
+    wrong.push({ from: from + at, to: from + at })
   }
-  const alone = decoded(bad, bad)
-  if (!alone.ok) return { ...alone, wrong: { from: from + bad, to: from + bad } }
+  if (found?.ok === false) return { ...found, wrong: joinIntervals(wrong) }
   // Two that are right by themselves do not follow each other: either may be of another chain.
-  const pair = decoded(bad - 1, bad)
-  return pair.ok ? undefined : { ...pair, wrong: { from: from + bad - 1, to: from + bad } }
+  for (let at = 1; at < lines.length; at++) {
+    const pair = decoded(at - 1, at)
+    if (!pair.ok) return { ...pair, wrong: [{ from: from + at - 1, to: from + at }] }
+  }
+  return undefined
 }
 
 function decodeLines(lines: readonly string[], task: PortalTask): PortalResult {

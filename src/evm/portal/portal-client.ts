@@ -221,7 +221,8 @@ export class PortalClient {
       lines.dropPart()
       signal.throwIfAborted()
       if (request.signal.aborted) return new PortalFailure('slow', messageOf(request.signal.reason))
-      if (error instanceof WrongLine) throw new PortalFailure('wrong', error.message, { block: from + lines.count - before })
+      if (error instanceof WrongLine)
+        throw new PortalFailure('wrong', error.message, { block: from + lines.count - before })
       if (!(error instanceof PortalFailure)) return new PortalFailure('away', this.#textOf(error, request.signal))
       if (error.kind === 'away') return error
       throw error

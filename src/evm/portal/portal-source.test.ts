@@ -97,7 +97,10 @@ test('a portal that is often wrong gives nothing for a while', async () => {
   for (let from = 0; from < 40; from += 5)
     await expect(source.range({ from, to: from + 4 }, { scope: 'transfers' }, signal)).rejects.toThrow(/wrong blocks/)
   expect(source.holds).toEqual([])
-  expect(source.status()).toMatchObject({ state: 'failed', reason: expect.stringMatching(/8 ranges of it were wrong one after another/) })
+  expect(source.status()).toMatchObject({
+    state: 'failed',
+    reason: expect.stringMatching(/8 ranges of it were wrong one after another/),
+  })
 })
 
 test('a portal that is away gives nothing until it is looked at again', async () => {

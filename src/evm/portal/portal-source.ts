@@ -143,7 +143,7 @@ class PortalSource implements BulkSource {
     const { range, completed, tookMs } = await this.#decoded(interval, scope, this.#needsHeaders, signal)
     const last = range.headers.at(-1)!
     const stray = lastHash === undefined || range.interval.to < interval.to ? undefined : strayOf(range, lastHash)
-    if (stray !== undefined) throw this.#refuse(range.interval, { block: last.number, message: stray })
+    if (stray !== undefined) throw this.#refuse([range.interval], { block: last.number, message: stray })
     this.#needsHeaders = completed > 0
     this.#wrongInARow = 0
     this.#blocksInTime.learn(scope, range.headers.length, tookMs)
@@ -249,7 +249,7 @@ class PortalSource implements BulkSource {
     const mayHelp = this.#options.headersOf !== undefined && this.#chain.quirks.headers !== undefined
     if (isUnproven && mayHelp && !withHeaders) return this.#decoded(part, scope, true, signal)
     if (result.ok) return result
-    if (result.isTooMuch !== true || answer.count === 1) throw this.#refuse(result.wrong ?? part, result.failure)
+    if (result.isTooMuch !== true || answer.count === 1) throw this.#refuse(result.wrong ?? [part], result.failure)
     // A slow or busy machine takes no more at once, or the answer was made to be slow: fewer blocks tell which.
     const fewer = this.#blocksInTime.tooMany(scope, answer.count)
     this.#size.learn({ kind: 'range-too-large', blocks: answer.count, blocksAllowed: fewer })
@@ -262,13 +262,14 @@ class PortalSource implements BulkSource {
       const answer = await this.#client.blocks(interval, { content: 'whole', without }, signal)
       this.#judge(answer)
       // Its line takes no more at once.
-      if (answer.isCut && answer.count > 0) this.#size.learn({ kind: 'too-dense', blocks: 2 * answer.count })
+      if (answer.isCut)
+        this.#size.learn({ kind: 'range-too-large', blocks: blockCount([interval]), blocksAllowed: answer.count })
       return answer
     } catch (error) {
       signal.throwIfAborted()
       if (!(error instanceof PortalFailure)) throw error
       const { message, block = interval.from } = error
-      if (error.kind === 'wrong') throw this.#refuse({ from: block, to: block }, { block, message })
+      if (error.kind === 'wrong') throw this.#refuse([{ from: block, to: block }], { block, message })
       if (error.start === undefined || error.start <= interval.from) throw this.#fail(error)
       this.#start = error.start
       throw new SourceLost(`the portal ${this.name} has no blocks below ${error.start}`)
@@ -295,10 +296,13 @@ class PortalSource implements BulkSource {
     return this.#refused
   }
 
-  #refuse({ from, to }: Interval, { block, message: reason }: Pick<Failure, 'block' | 'message'>): SourceLost {
+  #refuse(wrong: readonly Interval[], { block, message: reason }: Pick<Failure, 'block' | 'message'>): SourceLost {
     this.refusals++
     this.#wrongInARow++
-    this.#refused.push({ from, to, block, reason, untilMs: performance.now() + this.#refusedMs })
+    const untilMs = performance.now() + this.#refusedMs
+    for (const { from, to } of wrong)
+      this.#refused.push({ from, to, block: from <= block && block <= to ? block : from, reason, untilMs })
+    const [{ from }, { to }] = [wrong[0]!, wrong.at(-1)!]
     if (this.#wrongInARow >= wrongMax || this.#refusedNow().length >= refusedMax) {
       this.#failFor(`${this.#wrongInARow} ranges of it were wrong one after another`, this.#refusedMs)
       this.#wrongInARow = 0
