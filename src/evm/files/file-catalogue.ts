@@ -173,7 +173,7 @@ export class FileCatalogue {
       // The number in the index is under no hash.
       headerBelow(file, from, undefined)
       const proven = mayBeProven(file, networkOfChain(this.#chain))
-      const isCheckedWhole = proven || file.has('difficulty')
+      const isCheckedWhole = proven || file.accumulator() !== undefined
       held.holds = { from, to, bytesPerBlock, hasProofs: file.has('proof'), mayBeProven: proven, isCheckedWhole }
     } catch (error) {
       this.#mark(held, failureOf(error), saidBefore)

@@ -453,7 +453,8 @@ test('threads give what is given here, and every format the same rows', async ()
   const blocks = byNumber()
   const [number, block] = [...blocks][0]!
   const ere = folder({ 'a.ere': writeEre(number, [block]) })
-  const era1 = folder({ 'a.era1': writeEra1(number, [{ ...block, receipts: fullReceipts(block as never) }]) })
+  const full = { ...block, receipts: fullReceipts(block as never), difficulty: new Uint8Array(32) }
+  const era1 = folder({ 'a.era1': writeEra1(number, [full], accumulatorOf([full])) })
   const pool = new DecodePool({ threads: 1 })
   onTestFinished(() => pool.close())
   const interval = { from: number, to: number }
