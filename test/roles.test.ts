@@ -252,7 +252,7 @@ describe.each(engineNames)('on %s', name => {
     expect(await freshen.balances(asked, key)).toEqual(balances)
     expect(done).toEqual([
       { kind: 'mint', network: 'devnet', mint: Buffer.from(mint) },
-      { kind: 'balances', ...asked },
+      { kind: 'balances', ...asked, asker: key },
     ])
     await expect(freshen.balances({ ...asked, block: undefined }, key)).rejects.toMatchObject({
       ...{ code: 'not_configured', message: 'No node of sim has the state of block 7.' },
