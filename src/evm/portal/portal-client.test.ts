@@ -110,6 +110,15 @@ test('columns that the dataset lacks below a block are not asked for there', asy
   ])
 })
 
+test('requests that learn of the same column at once are all answered', async () => {
+  const { client } = await start({ lacking: { 'transaction.accessList': 40 } })
+  const froms = [25, 20, 15, 10]
+  const asked = froms.map(from => client.blocks({ from, to: from + 1 }, { content: 'whole' }, signal))
+  const answers = await Promise.all(asked)
+  expect(answers.map(({ body }) => numbersIn(body)[0])).toEqual(froms)
+  expect(answers.map(({ lacking }) => lacking)).toEqual(froms.map(() => ['transaction.accessList']))
+})
+
 test('a dataset that lacks what nothing can be read without is refused', async () => {
   const { client } = await start({ lacking: { 'log.topics': 50 } })
   const asked = client.blocks({ from: 15, to: 16 }, { content: 'whole' }, signal)

@@ -143,8 +143,8 @@ export class PortalClient {
       const before = lines.count
       const next = { from: from + lines.count, to }
       for (const [column, highest] of this.#lacking) if (next.from <= highest) lacking.add(column)
-      const body = queryBody(next, { content, without: [...without, ...lacking] })
-      const outcome = await this.#stream(next, body, { lines, time }, signal)
+      const query = { content, without: [...without, ...lacking] }
+      const outcome = await this.#stream(next, query, { lines, time }, signal)
       signal.throwIfAborted()
       if (outcome instanceof PortalFailure && outcome.kind === 'slow') late = outcome
       else if (lines.count > before) attempts.reset()
@@ -192,8 +192,8 @@ export class PortalClient {
 
   /** One request, and the lines that it gives. `ended`: it ended early; a failure: it gave nothing further. */
   async #stream(
-    { from }: Interval,
-    body: string,
+    interval: Interval,
+    query: Parameters<typeof queryBody>[1],
     { lines, time }: { lines: PortalLines; time: PartTime },
     signal: AbortSignal,
   ): Promise<'ended' | 'asks less' | PortalFailure> {
@@ -201,6 +201,7 @@ export class PortalClient {
     using _ = time.measure()
     const before = lines.count
     try {
+      const body = queryBody(interval, query)
       const answer = await this.#send({ path: this.#paths.stream, method: 'POST', body }, request.signal)
       if (answer.status === 200) {
         time.answered()
@@ -215,14 +216,18 @@ export class PortalClient {
       }
       const text = await textOf(answer.stream)
       const refusal = answer.status === 400 ? refusalOf(text) : undefined
-      if (refusal?.is === 'column' && !refusal.isRequired && this.#learn(refusal.column, from)) return 'asks less'
+      // Another request may have learnt it meanwhile.
+      if (refusal?.is === 'column' && !refusal.isRequired && !query.without.includes(refusal.column)) {
+        this.#lacking.set(refusal.column, Math.max(interval.from, this.#lacking.get(refusal.column) ?? -1))
+        return 'asks less'
+      }
       throw this.#failureOf(answer.status, text, answer.retryAfterMs)
     } catch (error) {
       lines.dropPart()
       signal.throwIfAborted()
       if (request.signal.aborted) return new PortalFailure('slow', messageOf(request.signal.reason))
       if (error instanceof WrongLine)
-        throw new PortalFailure('wrong', error.message, { block: from + lines.count - before })
+        throw new PortalFailure('wrong', error.message, { block: interval.from + lines.count - before })
       if (!(error instanceof PortalFailure)) return new PortalFailure('away', this.#textOf(error, request.signal))
       if (error.kind === 'away') return error
       throw error
@@ -244,13 +249,6 @@ export class PortalClient {
         await this.#wait(attempts, error, signal)
       }
     }
-  }
-
-  /** Whether that is news. */
-  #learn(column: PortalColumn, from: number): boolean {
-    if (from <= (this.#lacking.get(column) ?? -1)) return false
-    this.#lacking.set(column, from)
-    return true
   }
 
   async #whole(exchange: Exchange, signal: AbortSignal): Promise<{ status: number; text: string } & Hint> {
