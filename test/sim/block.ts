@@ -1,7 +1,8 @@
 // One block of a simulated chain: its transactions in order, its header, and its hash, drawn or real.
 import { bloomOf, type Header, headerBytes, receiptBytes, transactionBytes } from './encode.ts'
 import { type EncodedLog, encodeEvent, zero } from './events.ts'
-import type { SimChainOptions } from './options.ts'
+import { quantity } from './json.ts'
+import type { SimChainOptions, SimFork } from './options.ts'
 import { draw, drawHex, hex8, streams } from './random.ts'
 import { hexOfBytes, keccak, orderedRoot } from './rlp.ts'
 import type { SimTransaction } from './transactions.ts'
@@ -81,8 +82,28 @@ export function assembleHeader(
     transactionsRoot: real ? orderedRoot(proven.map(t => transactionBytes(options.chainId, t))) : drawnRoot(1),
     receiptsRoot: real ? orderedRoot(proven.map(receiptBytes)) : drawnRoot(2),
     stateRoot: drawnRoot(3),
+    added: (forkAt(options, number)?.fields ?? []).map(([name, kind], at) => ({
+      ...{ name, kind },
+      // No blobs: zero is what quantities of headers often are.
+      text: kind === 'hash' ? drawnRoot(4 + at) : quantity(name === 'blobGasUsed' ? 0 : 1_000_000 + number),
+    })),
   }
 }
+
+export function forkAt({ forks }: SimChainOptions, number: number): SimFork | undefined {
+  return forks.findLast(({ from }) => from <= number)
+}
+
+/** From the fork on, value that a transaction moves has a log, the first of its transaction. */
+export function withEtherLog(transaction: SimTransaction): SimTransaction {
+  const { from, value, succeeded, events } = transaction
+  const to = transaction.to ?? transaction.created
+  if (value === 0n || !succeeded || to === null || to === from) return transaction
+  return { ...transaction, events: [{ type: 'erc20', contract: etherLogs, from, to, amount: value }, ...events] }
+}
+
+/** The address that EIP-7708 gives to the logs of ether. */
+export const etherLogs = '0xfffffffffffffffffffffffffffffffffffffffe'
 
 export function timestampOf({ genesisTime, blockTimeSeconds }: SimChainOptions, number: number): number {
   return Math.floor(genesisTime + number * blockTimeSeconds)

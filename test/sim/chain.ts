@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import {
   assembleHeader,
   cheapBlockHash,
+  forkAt,
   identityOfCheapBlockHash,
   type PlacedTransaction,
   placeTransactions,
@@ -10,6 +11,7 @@ import {
   realTransactionHash,
   type SimBlock,
   timestampOf,
+  withEtherLog,
 } from './block.ts'
 import { type Branch, ownerOf, trunk } from './branches.ts'
 import { ContractTable } from './contracts.ts'
@@ -304,7 +306,7 @@ export class SimChain {
     for (const [at, each] of told.entries()) transactions.push(this.#maker.told(number, each, at))
     const stateSync = this.#maker.stateSync(number)
     if (stateSync !== undefined) transactions.push(stateSync)
-    return transactions
+    return forkAt(this.options, number)?.etherLogs === true ? transactions.map(withEtherLog) : transactions
   }
 
   /** On a fork half of the transactions are the very ones of the trunk; the others were replaced by their senders. */

@@ -16,7 +16,11 @@ export type Header = {
   transactionsRoot: string
   receiptsRoot: string
   stateRoot: string
+  /** After the base fee, as nodes write them. */
+  added: readonly AddedField[]
 }
+
+export type AddedField = { name: string; kind: 'hash' | 'quantity'; text: string }
 
 export const headerConstants = {
   sha3Uncles: '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347',
@@ -37,6 +41,7 @@ export function headerBytes(header: Header): Buffer {
     ...[header.difficulty, header.number, gasLimit, header.gasUsed, header.timestamp].map(integerBytes),
     ...[extraData, mixHash, nonce].map(bytesOfHex),
     integerBytes(baseFeePerGas),
+    ...header.added.map(({ kind, text }) => (kind === 'hash' ? bytesOfHex(text) : integerBytes(BigInt(text)))),
   ])
 }
 

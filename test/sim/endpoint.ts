@@ -169,6 +169,12 @@ export class SimEndpoint {
       case 'eth_getBlockByHash':
         if (this.#callFault('null-block', method, asked)) return 'null'
         return this.#methods.blockByHash(String(params[0]), params[1] === true, view) ?? 'null'
+      case 'debug_getRawHeader': {
+        if (this.#trait('raw-headers') === undefined) throw missing(method)
+        const raw = this.#methods.rawHeader(params[0], view)
+        if (raw === undefined) throw new RpcFailure(-32000, 'header not found')
+        return `"${raw}"`
+      }
       case 'eth_chainId': {
         const wrong = this.#trait('wrong-chain-id')
         return wrong === undefined ? this.#methods.other(method, params, view)! : `"${quantity(wrong.chainId)}"`

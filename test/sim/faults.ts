@@ -69,6 +69,8 @@ export type Trait = Scope &
     | { kind: 'no-finalized'; provider: keyof typeof finalizedWordings }
     | { kind: 'method-missing'; methods: readonly string[] }
     | { kind: 'latency'; delayMs: number }
+    /** It has `debug_getRawHeader`. */
+    | { kind: 'raw-headers' }
   )
 
 export type Fault = HttpFault | CallFault | Trait

@@ -77,7 +77,8 @@ export function headerText(block: SimBlock): string {
     `"receiptsRoot":"${header.receiptsRoot}","miner":"${miner}","difficulty":"${quantity(header.difficulty)}",` +
     `"extraData":"${extraData}","gasLimit":"${quantity(headerConstants.gasLimit)}",` +
     `"gasUsed":"${quantity(header.gasUsed)}","timestamp":"${quantity(block.timestamp)}",` +
-    `"baseFeePerGas":"${quantity(headerConstants.baseFeePerGas)}"${block.drawn === true ? ',"simulated":"0x1"' : ''}`
+    `"baseFeePerGas":"${quantity(headerConstants.baseFeePerGas)}"` +
+    `${header.added.map(({ name, text }) => `,"${name}":"${text}"`).join('')}${block.drawn === true ? ',"simulated":"0x1"' : ''}`
   )
 }
 

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { SimBlock } from './block.ts'
 import { ownerOf } from './branches.ts'
 import type { SimChain } from './chain.ts'
+import { headerBytes } from './encode.ts'
 import { type EncodedLog, topic } from './events.ts'
 import {
   blockText,
@@ -16,6 +17,7 @@ import {
   receiptTexts,
   transactionText,
 } from './json.ts'
+import { hexOfBytes } from './rlp.ts'
 
 /** What one backend sees: a node that is behind knows less of the chain. */
 export type View = { head: number; finalized: number }
@@ -122,6 +124,12 @@ export class SimMethods {
   blockByHash(hash: string, full: boolean, view: View): Buffer | undefined {
     const block = this.chain.blockByHash(hash)
     return block === undefined || block.number > view.head ? undefined : this.#blockBytes(block, full)
+  }
+
+  /** The bytes that are hashed, as text. */
+  rawHeader(parameter: unknown, view: View): string | undefined {
+    const number = this.numberOf(parameter, view)
+    return number > view.head ? undefined : hexOfBytes(headerBytes(this.chain.block(number).header))
   }
 
   /** The receipts of a block, each as a text. */

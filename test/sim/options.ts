@@ -16,6 +16,38 @@ export type SimContractSpec = {
   address?: string
 }
 
+/** Hashed fields of headers beyond the base fee, in their order, each with what it is. */
+export type SimHeaderFields = readonly (readonly [name: string, kind: 'hash' | 'quantity'])[]
+
+/** From a block on, headers have these fields after the base fee. */
+export type SimFork = {
+  from: number
+  fields: SimHeaderFields
+  /** Transfers of ether's value emit a log (EIP-7708). */
+  etherLogs?: boolean
+}
+
+const pragueFields: SimHeaderFields = [
+  ['withdrawalsRoot', 'hash'],
+  ['blobGasUsed', 'quantity'],
+  ['excessBlobGas', 'quantity'],
+  ['parentBeaconBlockRoot', 'hash'],
+  ['requestsHash', 'hash'],
+]
+const glamsterdamFields: SimHeaderFields = [
+  ...pragueFields,
+  ['blockAccessListHash', 'hash'],
+  ['slotNumber', 'quantity'],
+]
+
+export const prague = (from: number): SimFork => ({ from, fields: pragueFields })
+export const glamsterdam = (from: number): SimFork => ({ from, fields: glamsterdamFields, etherLogs: true })
+/** A fork that no table knows. */
+export const laterFork = (from: number, added: SimHeaderFields): SimFork => ({
+  ...glamsterdam(from),
+  fields: [...glamsterdamFields, ...added],
+})
+
 export type SimChainOptions = {
   seed: number
   chainId: number
@@ -67,6 +99,8 @@ export type SimChainOptions = {
   signed: boolean
   /** Whether logs carry `blockTimestamp`, as newer nodes do. */
   logTimestamps: boolean
+  /** Lowest first. */
+  forks: readonly SimFork[]
   /** Contracts and transactions that are told and not drawn, on the trunk only; undefined: none. */
   scenario: SimScenario | undefined
 }
@@ -101,5 +135,6 @@ export const defaultSimChainOptions: SimChainOptions = {
   mergedAt: 0,
   signed: false,
   logTimestamps: false,
+  forks: [],
   scenario: undefined,
 }
