@@ -40,6 +40,8 @@ export type HeaderForm = {
   required?: readonly string[]
   /** In the order in which they are hashed. Each came with a later fork, so the first missing one ends the header. */
   added: readonly string[]
+  /** Hashed after all of these, by what headers of the chain showed: fields of a fork that this table does not know. */
+  learnt?: readonly string[]
   /** Not hashed. */
   beside?: readonly string[]
   /** The first block of this form. */
@@ -49,7 +51,7 @@ export type HeaderForm = {
 export const ethereumHeaders: HeaderForm = {
   added: [
     ...['baseFeePerGas', 'withdrawalsRoot', 'blobGasUsed', 'excessBlobGas'],
-    ...['parentBeaconBlockRoot', 'requestsHash'],
+    ...['parentBeaconBlockRoot', 'requestsHash', 'blockAccessListHash', 'slotNumber'],
   ],
 }
 const bscHeaders: HeaderForm = { ...ethereumHeaders, beside: ['milliTimestamp'] }

@@ -40,6 +40,7 @@ const headerFields = [
   ...['parentHash', 'sha3Uncles', 'miner', 'stateRoot', 'transactionsRoot', 'receiptsRoot', 'logsBloom', '#difficulty'],
   ...['#number', '#gasLimit', '#gasUsed', '#timestamp', 'extraData', 'mixHash', 'nonce', '#baseFeePerGas'],
   ...['withdrawalsRoot', '#blobGasUsed', '#excessBlobGas', 'parentBeaconBlockRoot', 'requestsHash'],
+  ...['blockAccessListHash', '#slotNumber'],
 ]
 
 /** What a node would answer for a block, read by another library; senders are the zero address. */

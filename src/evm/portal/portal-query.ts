@@ -16,6 +16,7 @@ const proving: Record<Table, readonly string[]> = {
   block: [
     ...['stateRoot', 'sha3Uncles', 'extraData', 'miner', 'nonce', 'mixHash', 'gasLimit', 'gasUsed', 'difficulty'],
     ...['baseFeePerGas', 'withdrawalsRoot', 'blobGasUsed', 'excessBlobGas', 'parentBeaconBlockRoot', 'requestsHash'],
+    ...['blockAccessListHash', 'slotNumber'],
   ],
   transaction: [
     ...['status', 'chainId', 'gas', 'gasPrice', 'maxFeePerGas', 'maxPriorityFeePerGas', 'v', 'r', 's', 'yParity'],

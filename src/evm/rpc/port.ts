@@ -177,6 +177,10 @@ export type RpcHeader = {
   excessBlobGas?: RpcQuantity
   parentBeaconBlockRoot?: RpcBytes
   requestsHash?: RpcBytes
+  blockAccessListHash?: RpcBytes
+  slotNumber?: RpcQuantity
+  /** What `debug_getRawHeader` answered for the block, whoever gave it: its hash is its proof. */
+  rawHeader?: RpcBytes
 }
 
 /** An `eth_getBlockByNumber` answer. Transactions are hashes where only those were asked for. */
