@@ -192,6 +192,8 @@ export type ChainStatus = {
   dispute?: Dispute
   /** Why blocks were stored as the word of endpoints, the last time. */
   evidence_reason?: string
+  /** Of the newest block's hash, and of a fork that the chain table does not know; absent where it knows all. */
+  new_header_fields?: readonly string[]
   index?: 'full' | 'on-demand'
   /** What the chain keeps; absent where it is indexed on demand. */
   views?: readonly View[]

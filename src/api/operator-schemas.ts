@@ -190,6 +190,12 @@ const chain = z.object({
     .string()
     .optional()
     .describe('Why blocks were stored as the word of endpoints, the last time; absent where everything was proven.'),
+  new_header_fields: z
+    .array(z.string())
+    .optional()
+    .describe(
+      'Header fields of a fork that this version does not know. Blocks are proven with them; update when you can.',
+    ),
   index: z.enum(['full', 'on-demand']).optional(),
   views: z
     .array(z.enum(viewNames))

@@ -65,6 +65,7 @@ const chainStatus = z.looseObject({
   index: z.string().optional(),
   views: z.array(z.string()).optional(),
   views_filling: z.array(z.looseObject({ view: z.string(), contracts: z.number(), of: z.number() })).default([]),
+  new_header_fields: z.array(z.string()).default([]),
   from: z.number().optional(),
   head: z.number().nullish(),
   lag_seconds: z.number().nullish(),
@@ -356,5 +357,10 @@ function remarks({ chains, solana }: z.output<typeof statusAnswer>): string[] {
     chain.sources.flatMap(source => faultsOf(name, source)),
   )
   const loose = Object.entries(chains).flatMap(([name, chain]) => looseOf(name, chain))
-  return [...stalled, ...old, ...asOf, ...held, ...filling, ...failing, ...ofSources, ...loose]
+  const forked = Object.entries(chains).flatMap(([name, { new_header_fields: fields }]) =>
+    fields.length === 0
+      ? []
+      : [printable(`${name} has header fields of a later fork (${fields.join(', ')}): its blocks are proven with them`)],
+  )
+  return [...stalled, ...old, ...asOf, ...forked, ...held, ...filling, ...failing, ...ofSources, ...loose]
 }

@@ -197,6 +197,7 @@ function noTransferText(
 }
 
 function reasonText(reason: string | undefined): string {
+  if (reason === 'ether') return 'it moves ether, not a token'
   return reason === undefined || reason === 'another event' ? 'it is another event' : `malformed (${reason})`
 }
 

@@ -5,7 +5,7 @@ import { quantityOf } from '../../hex.ts'
 import { type Address, type Hash, parseAddress } from '../../model.ts'
 import { decodeTransfers, type MalformedReason, malformedReasons } from '../decode/decode.ts'
 import { sequenceLogs } from '../decode/log-sequence.ts'
-import { earlyCollectionsOf, transferTopic } from '../decode/token-events.ts'
+import { earlyCollectionsOf, etherLogs, transferTopic } from '../decode/token-events.ts'
 import type { RpcLog, RpcPort, RpcReceipt, RpcTransaction } from '../rpc/port.ts'
 
 export type DerivedLog = {
@@ -13,7 +13,7 @@ export type DerivedLog = {
   /** How many transfers it stands for. */
   transfers: number
   /** Why there are none. */
-  reason: undefined | 'another event' | MalformedReason
+  reason: undefined | 'another event' | 'ether' | MalformedReason
 }
 
 /** A transaction that the node has. */
@@ -89,6 +89,7 @@ function isQuantity(text: unknown): text is string {
 function reasonOf(log: RpcLog, malformed: Record<MalformedReason, number>): DerivedLog['reason'] {
   const reason = malformedReasons.find(one => malformed[one] > 0)
   if (reason !== undefined) return reason
+  if (parseAddress(`${log.address}`) === etherLogs) return 'ether'
   // A Transfer of ERC-20 has the same first topic and two indexed fields.
   return transferTopic(log.topics?.[0]) === undefined ? 'another event' : 'topics'
 }

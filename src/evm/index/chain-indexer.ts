@@ -349,6 +349,7 @@ export class ChainIndexer {
     const isAtHead = step.kind === 'idle' || ('caughtUp' in step && step.caughtUp)
     this.#caughtUp = isAtHead || (this.#caughtUp && !isFarBehind(this.#told, this.#indexing))
     this.#stats.disputed(this.#finality.dispute)
+    this.#stats.hashed(this.#source.newFields)
     this.#stats.looked(this.#options.rpc.status())
     this.#stats.stepped(step, {
       head: this.#follower.latest?.number ?? 0,

@@ -17,6 +17,8 @@ type Measured = {
 
 export type Part = 'head' | 'history' | 'indexes'
 
+const newFieldsMax = 8
+
 export class ChainStats {
   readonly failures = new FailureLog()
   /** Of the history alone: it tells when that will be done, and merges and bursts of heavy blocks must not sway it. */
@@ -33,6 +35,7 @@ export class ChainStats {
   readonly #throttle = new LogThrottle(reorganisationsLoggedMs)
   #disputeAbout: string | undefined
   #strange: ReadonlySet<string> = new Set()
+  readonly #newFields = new Set<string>()
   /** How many refusals of a source were counted. */
   readonly #refused = new WeakMap<object, number>()
 
@@ -92,6 +95,18 @@ export class ChainStats {
         { chain, block: dispute.block, hashes: dispute.hashes },
         'Finality disputed; nothing new is claimed',
       )
+  }
+
+  /** Says once which fields the hashes of new blocks have that the chain table does not know. */
+  hashed(fields: readonly string[]): void {
+    const names = fields.join()
+    // A node that makes up blocks can make up names for ever.
+    if (names === '' || this.#newFields.has(names) || this.#newFields.size >= newFieldsMax) return
+    this.#newFields.add(names)
+    this.#log.warn(
+      { chain: this.#chain, fields },
+      'Header has fields of an unknown fork; blocks are proven with them. Update Almanac when you can',
+    )
   }
 
   /** Says once which endpoints serve another chain: where others serve this one, it goes on without them. */

@@ -85,6 +85,7 @@ export async function chainStatus(options: StatusOptions, indexing: IndexingStat
     ...(reason === undefined ? {} : { reason }),
     ...(dispute === undefined ? {} : { dispute }),
     ...(doubt === undefined ? {} : { evidence_reason: doubt }),
+    ...(source.newFields.length === 0 ? {} : { new_header_fields: source.newFields }),
     ...(indexing.walletFailure === undefined ? {} : { wallet_trouble: indexing.walletFailure }),
     head,
     finalized: follower.finalized,

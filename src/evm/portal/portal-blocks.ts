@@ -10,6 +10,7 @@ import { hexOf, quantityHex, quantityOf } from '../../hex.ts'
 import { type Interval, zeroAddress } from '../../model.ts'
 import { checkStructure } from '../../rpc/body-structure.ts'
 import type { WholeScope } from '../../views.ts'
+import { knownNames } from '../proof/block-hash.ts'
 import { addToBloom, emptyBloom } from '../proof/bloom.ts'
 import { type FailedCheck, type Failure, failure, shown } from '../proof/failure.ts'
 import { readReplay, transactionForms } from '../proof/transaction-types.ts'
@@ -234,6 +235,13 @@ function headerOf(
     }
     if (value !== undefined) header[name] = value
     else if (!isSame && lacking.includes(`block.${name}`)) header[name] = null
+  }
+  // Portals have no column for what nobody knew of when they were asked.
+  const known = isSame && chain.quirks.headers !== undefined ? knownNames(chain.quirks.headers) : undefined
+  for (const name in known && others) {
+    if (known!.has(name)) continue
+    header[name] = others[name]
+    isCompleted = true
   }
   return { header, isCompleted }
 }

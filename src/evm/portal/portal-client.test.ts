@@ -119,6 +119,16 @@ test('requests that learn of the same column at once are all answered', async ()
   expect(answers.map(({ lacking }) => lacking)).toEqual(froms.map(() => ['transaction.accessList']))
 })
 
+test('queries that were under way when a column was refused are asked again without it', async () => {
+  const { portal, client } = await start({ unknown: ['block.blockAccessListHash', 'block.slotNumber'] })
+  const asked = [40, 30, 20, 10].map(from => client.blocks({ from, to: from + 4 }, { content: 'header' }, signal))
+  for (const { count, lacking } of await Promise.all(asked)) {
+    expect(count).toBe(5)
+    expect([...lacking].sort()).toEqual(['block.blockAccessListHash', 'block.slotNumber'])
+  }
+  expect(portal.queries.length).toBeLessThanOrEqual(12)
+})
+
 test('a dataset that lacks what nothing can be read without is refused', async () => {
   const { client } = await start({ lacking: { 'log.topics': 50 } })
   const asked = client.blocks({ from: 15, to: 16 }, { content: 'whole' }, signal)

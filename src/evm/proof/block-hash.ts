@@ -130,7 +130,8 @@ function isOfRaw(header: RpcHeader): boolean {
   return shown !== undefined && start > 1 && bytes.subarray(start, start + shown.length).equals(shown)
 }
 
-function knownNames(form: HeaderForm): Set<string> {
+/** Every field that nodes of the chain may show, hashed or not. */
+export function knownNames(form: HeaderForm): Set<string> {
   return new Set([...common, ...(form.required ?? []), ...form.added, ...(form.beside ?? []), ...besideAll])
 }
 

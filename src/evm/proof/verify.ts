@@ -5,7 +5,7 @@
 //
 // - `links`: the blocks are one chain without a gap. Finality, not this check, says that it is the canonical one.
 // - `block hash`: bloom, roots, time and parent are those that were hashed. Only where the form of the chain's headers
-//   is known; elsewhere the header, and all that is checked against it, is the node's word.
+//   is known, or is that with fields of a later fork after it (`block-hash.ts`); elsewhere the header, and all that is checked against it, is the node's word.
 // - `receipts-root`: the logs are exactly the block's: none dropped, added, altered or moved. Their places follow from
 //   the order of the receipts (`receipt-logs.ts`).
 // - `transactions-root`: hash, place, value and recipient of each transaction are the block's. Senders follow only from
@@ -48,6 +48,8 @@ export function checkHeaders(range: {
   parentHash?: string
   /** Told of each header that is the node's word, because it is not of a form that is known. */
   onDoubt?: (doubt: Doubt) => void
+  /** Told of each header that only the bytes beside it prove. */
+  onRaw?: () => void
 }): Failure | undefined {
   let parentHash = range.parentHash
   for (let number = range.from; number <= range.to; number++) {
@@ -59,7 +61,7 @@ export function checkHeaders(range: {
         `the node has no block ${number}, though it answered for the blocks up to ${range.to}`,
       )
     }
-    const failed = checkHeader(range.chain, header, number, range.onDoubt) ?? checkLink(header, number, parentHash)
+    const failed = checkHeader(header, number, range) ?? checkLink(header, number, parentHash)
     if (failed !== undefined) return failed
     parentHash = header.hash ?? undefined
   }
@@ -67,10 +69,9 @@ export function checkHeaders(range: {
 }
 
 function checkHeader(
-  chain: Chain,
   header: RpcHeader,
   number: number,
-  onDoubt: ((doubt: Doubt) => void) | undefined,
+  { chain, onDoubt, onRaw }: Pick<Parameters<typeof checkHeaders>[0], 'chain' | 'onDoubt' | 'onRaw'>,
 ): Failure | undefined {
   if (quantityOf(header.number, Number.MAX_SAFE_INTEGER) !== number) {
     return failure(
@@ -88,6 +89,7 @@ function checkHeader(
   }
   const verdict = checkBlockHash(header, chain.quirks.headers)
   if (verdict.is === 'unknown') onDoubt?.({ reason: `block ${number}: ${verdict.why}`, elsewhere: true })
+  if (verdict.is === 'equal' && verdict.raw === true) onRaw?.()
   if (verdict.is !== 'different') return undefined
   const message = `block ${number} says that its hash is ${header.hash}, its header hashes to ${verdict.hash}`
   return failure('block-hash', number, message)

@@ -1,6 +1,6 @@
 // What the indexer asks of a chain: checked and decoded blocks, and headers, which this file reads by JSON-RPC.
 // `full-source.ts` and `watched-source.ts` read the blocks.
-import type { Chain } from '../../chains.ts'
+import type { Chain, HeaderForm } from '../../chains.ts'
 import { AlmanacError, messageOf } from '../../errors.ts'
 import { isHexOf, quantityHex, quantityOf } from '../../hex.ts'
 import { type Block, blockNumberMax, type Evidence, type Hash, type Interval, type TransferRow } from '../../model.ts'
@@ -41,6 +41,8 @@ export type DecodedRange = {
   doubt?: Doubt
   /** False where a header is the word of endpoints: so is the parent that it names, and all below. */
   headersProven?: boolean
+  /** A header is proven by the bytes that came beside it alone. */
+  byRawHeaders?: true
   /** What its last block is known to be of the chain by, whatever is above it. */
   anchor?: 'canonical' | 'receipts-root'
   /**
@@ -71,6 +73,10 @@ export class HeaderSource {
   /** Off once the endpoints have shown that they do not know the tag. */
   #asksFinalized: boolean
   #finalized: Header | undefined
+  /** Hashed fields that the chain's form lacks, as the newest header shows them: of a fork that the table lacks. */
+  newFields: readonly string[] = []
+  /** Of an operator's own chain, where a probe found it. */
+  protected probedForm: HeaderForm | undefined
 
   constructor(chain: Chain, rpc: RpcPort) {
     this.#rpc = rpc
@@ -80,7 +86,7 @@ export class HeaderSource {
 
   async head(signal: AbortSignal, exclude: ReadonlySet<string> = new Set()): Promise<HeadReport> {
     const objection = (values: readonly unknown[]): string | undefined =>
-      values.map(value => this.#objection(value)).find(said => said !== undefined)
+      values.map((value, at) => this.#objection(value, { isHead: at === 0 })).find(said => said !== undefined)
     const options = { signal, exclude, urgent: true, objection }
     const latestCall = headerCall('eth_getBlockByNumber', 'latest')
     if (this.#asksFinalized) {
@@ -106,7 +112,7 @@ export class HeaderSource {
   headerOf(
     block: Pick<Block, 'number' | 'hash'>,
     signal: AbortSignal,
-    isEnough?: (header: RpcHeader) => boolean,
+    isEnough?: (header: RpcHeader) => boolean | Promise<boolean>,
   ): Promise<Header | undefined> {
     return this.#header(headerCall('eth_getBlockByHash', block.hash), block, signal, isEnough)
   }
@@ -120,7 +126,7 @@ export class HeaderSource {
     call: RpcCall,
     block: Pick<Block, 'number'> & { hash?: Hash },
     signal: AbortSignal,
-    isEnough: (header: RpcHeader) => boolean = () => true,
+    isEnough: (header: RpcHeader) => boolean | Promise<boolean> = () => true,
   ): Promise<Header | undefined> {
     const asked = new Set<string>()
     const objection = ([value]: readonly unknown[]): string | undefined => this.#objection(value, block)
@@ -132,21 +138,35 @@ export class HeaderSource {
       if (answers === undefined) return undefined
       const [value] = answers.values
       const header = readHeader(value)
-      if (header !== undefined && isEnough(value as RpcHeader)) return header
+      if (header !== undefined && (await isEnough(value as RpcHeader))) return header
       asked.add(answers.endpoint)
       if (asked.size >= this.#rpc.endpoints.length) return undefined
     }
   }
 
   /** What is wrong with a header, by what was asked for and by its own hash. */
-  #objection(value: unknown, asked: { number?: number; hash?: Hash } = {}): string | undefined {
+  #objection(value: unknown, asked: { number?: number; hash?: Hash; isHead?: boolean }): string | undefined {
     const header = readHeader(value)
     if (header === undefined) return undefined
     const { number = header.number, hash = header.hash } = asked
     if (header.number !== number || header.hash !== hash)
       return `block ${header.number} ${header.hash} instead of block ${number} ${asked.hash ?? ''}`.trimEnd()
-    const verdict = checkBlockHash(value as RpcHeader, this.#chain.quirks.headers)
-    return verdict.is === 'different' ? `block ${number} as ${hash}, whose header hashes to ${verdict.hash}` : undefined
+    const { headers } = this.#chain.quirks
+    const verdict = checkBlockHash(value as RpcHeader, this.#tried(headers ?? this.probedForm))
+    if (verdict.is === 'equal' && asked.isHead === true) this.newFields = verdict.fields ?? []
+    return verdict.is === 'different' && headers !== undefined
+      ? `block ${number} as ${hash}, whose header hashes to ${verdict.hash}` : undefined
+  }
+
+  /** With what the newest header showed, which is tried first: in every thread that gets the form. */
+  #tried(form: HeaderForm | undefined): HeaderForm | undefined {
+    return form && this.newFields.length > 0 ? { ...form, learnt: this.newFields } : form
+  }
+
+  /** The same for a chain as it was probed. */
+  protected withNewFields(chain: Chain): Chain {
+    const headers = this.#tried(chain.quirks.headers)
+    return headers === chain.quirks.headers ? chain : { ...chain, quirks: { ...chain.quirks, headers: headers! } }
   }
 
   #latest(value: unknown, endpoint: string): Header {

@@ -18,6 +18,7 @@ import { checkHeaders, checkReceipts, verifyLogs, verifyReceipts } from '../proo
 import { verifyTransactions } from '../proof/verify-transactions.ts'
 import type { RpcBlock, RpcCall, RpcLog, RpcReceipt, RpcTransaction } from '../rpc/port.ts'
 import { type ActivityGrain, type DecodedRange, headerOf, numbersOf } from './chain-source.ts'
+import { withRaw } from './raw-headers.ts'
 import { unlisted } from './read-facts.ts'
 
 export type RangeRequest = { interval: Interval; grain: ActivityGrain; withReceipts: boolean }
@@ -32,17 +33,21 @@ export type RangeTask = {
   request: RangeRequest
   /** As they came, without a JSON-RPC error in them. */
   bodies: readonly Uint8Array[]
+  /** What `debug_getRawHeader` answered for each block, if that was asked for. */
+  rawHeaders?: readonly unknown[] | undefined
 }
 
 export type RangeResult = { ok: true; range: DecodedRange } | { ok: false; failure: Failure }
 
-export function decodeRangeBodies({ chain, senderSample, scope, request, bodies }: RangeTask): RangeResult {
+export function decodeRangeBodies({ chain, senderSample, scope, request, bodies, rawHeaders }: RangeTask): RangeResult {
   const { interval, grain } = request
   const bytes = bodies.reduce((sum, body) => sum + body.length, 0)
   try {
     const read = readAnswers(bodies, callCount(request))
     if ('refusal' in read) return refusal('unreadable', interval.from, `it answered: ${read.refusal.text}`)
     const answers = answersOf(read.values, request)
+    if (rawHeaders !== undefined)
+      answers.blocks = answers.blocks.map((block, at) => block && withRaw(block, rawHeaders[at]))
     return decodeRange({ chain, senderSample, scope, interval, answers, grain, bytes })
   } catch (error) {
     // Whatever an answer makes this code throw is the fault of who gave it.
@@ -97,7 +102,11 @@ export function decodeRange(given: {
   const { from, to } = interval
   const doubts: Doubt[] = []
   const headers = answers.blocks
-  const failed = checkHeaders({ chain, from, to, headers, onDoubt: doubt => doubts.push(doubt) })
+  let byRawHeaders = false
+  const onRaw = () => {
+    byRawHeaders = true
+  }
+  const failed = checkHeaders({ chain, from, to, headers, onDoubt: doubt => doubts.push(doubt), onRaw })
   if (failed !== undefined) return { ok: false, failure: failed }
   const headersProven = doubts.length === 0
   const blocks = headers as readonly RpcBlock[]
@@ -142,7 +151,10 @@ export function decodeRange(given: {
   // Nothing is made anew, not shared: its bytes move to another thread.
   const activity = scope === 'transfers' ? joinActivity([]) : activityByGrain()
   const transactions = blocks.reduce((sum, block) => sum + block.transactions.length, 0)
-  const found = { headers: blocks.map(headerOf), transfers: rows, activity, logs: logs.length, transactions, malformed }
+  const found = {
+    ...{ headers: blocks.map(headerOf), transfers: rows, activity, logs: logs.length, transactions, malformed },
+    ...(byRawHeaders ? { byRawHeaders } : {}),
+  }
   // What was hashed can be read. What cannot is written in a way that no node has.
   if (doubts.length === 0 && unreadable > 0)
     return refusal('unreadable', from, `${unreadable} transactions or logs of blocks ${from} to ${to} cannot be read`)

@@ -25,6 +25,7 @@ import { callsOf, type RangeRequest } from './decode-range.ts'
 import { type HeaderWalk, type Link, linkBelow } from './header-walk.ts'
 import { type Probed, probeChain } from './probe.ts'
 import { rangeDifference } from './range-difference.ts'
+import { RawHeaders, withRaw } from './raw-headers.ts'
 
 const patienceMs = 60_000
 /** How long a probe holds that gave up a proof, or that did not hear every endpoint. */
@@ -44,6 +45,9 @@ export class FullSource extends HeaderSource implements ChainSource {
   readonly #senderSample: number | undefined
   /** What its ranges are complete for. */
   readonly scope: WholeScope
+  readonly #rawHeaders: RawHeaders
+  /** The ranges of late were proven by them alone. */
+  #needsRaw = false
   #probed: Promise<Probed> | undefined
   #probeAgainMs = 0
   /** Since when no second opinion is to be had: of old blocks it may be missing where it is not of new ones. */
@@ -56,15 +60,16 @@ export class FullSource extends HeaderSource implements ChainSource {
     this.#decoder = decoder
     this.#chain = chain
     this.#rpc = rpc
+    this.#rawHeaders = new RawHeaders(rpc)
     this.#senderSample = options.senderSample
     this.scope = options.scope ?? 'full'
   }
 
   /** `lastHash` is the hash of the last block, if it is proven: a range of another chain is then asked elsewhere. */
   async range(interval: Interval, grain: ActivityGrain, signal: AbortSignal, lastHash?: Hash): Promise<DecodedRange> {
-    const { chain, hasReceipts: withReceipts } = await this.#probe(signal)
-    const asked = { chain, request: { interval, grain, withReceipts }, lastHash }
-    const first = await this.#ask(asked, new Set(), signal).catch(error => {
+    const { chain, hasReceipts: withReceipts } = await this.#known(signal)
+    const given = { chain, request: { interval, grain, withReceipts }, lastHash }
+    const { first, asked } = await this.#proven(given, signal).catch(error => {
       // Endpoints may lose a method that they had: what can be asked is learnt again.
       const isLost = rpcFailureOf(error)?.kind === 'method-missing'
       if (isLost && this.#probeAgainMs === Number.POSITIVE_INFINITY) this.#probeAgainMs = 0
@@ -75,8 +80,25 @@ export class FullSource extends HeaderSource implements ChainSource {
     return range
   }
 
+  /** With the bytes of headers, if the last ranges needed them; asked again with them where a header is not proven. */
+  async #proven(given: Asked, signal: AbortSignal): Promise<{ first: AskedRange; asked: Asked }> {
+    const { interval } = given.request
+    const rawHeaders = this.#needsRaw ? await this.#rawHeaders.of(interval, undefined, signal) : undefined
+    let asked: Asked = { ...given, rawHeaders }
+    let first = await this.#ask(asked, new Set(), signal)
+    if (first.headersProven === false && given.chain.quirks.headers !== undefined) {
+      const proving = await this.#rawHeaders.of(interval, first.headers, signal)
+      if (proving !== undefined) {
+        asked = { ...given, rawHeaders: proving }
+        first = await this.#ask(asked, new Set(), signal)
+      }
+    }
+    this.#needsRaw = first.byRawHeaders === true
+    return { first, asked }
+  }
+
   #ask(asked: Asked, not: ReadonlySet<string>, signal: AbortSignal): Promise<AskedRange> {
-    const { chain, request, lastHash } = asked
+    const { chain, request, lastHash, rawHeaders } = asked
     const calls = callsOf(request)
     const [senderSample, scope] = [this.#senderSample, this.scope]
     return askChecked({
@@ -85,7 +107,7 @@ export class FullSource extends HeaderSource implements ChainSource {
       interval: request.interval,
       ask: exclude => this.#rpc.askRaw(calls, { exclude: new Set([...not, ...exclude]), signal, nullIsMissing: true }),
       check: async ({ endpoint, bodies }) => {
-        const result = await this.#decoder.range({ chain, senderSample, scope, request, bodies })
+        const result = await this.#decoder.range({ chain, senderSample, scope, request, bodies, rawHeaders })
         if (!result.ok) return refutation(result.failure, calls)
         const last = result.range.headers.at(-1)?.hash
         const stray = lastHash === undefined ? undefined : strayReason(request.interval, last, lastHash)
@@ -96,16 +118,21 @@ export class FullSource extends HeaderSource implements ChainSource {
 
   /** The hash of a block below one whose hash is known, by headers. */
   async linkBelow(walk: HeaderWalk, signal: AbortSignal): Promise<Link> {
-    const { chain } = await this.#probe(signal)
-    const { doubt, ...link } = await linkBelow({ chain, rpc: this.#rpc }, walk, signal)
+    const { chain } = await this.#known(signal)
+    const { doubt, ...link } = await linkBelow({ chain, rpc: this.#rpc, raw: this.#rawHeaders }, walk, signal)
     if (doubt !== undefined) this.doubt = doubt
     return link
   }
 
   /** Only one that hashes to its hash: the parent that another names is the word of its endpoint. */
   async provenHeaderOf(block: Pick<Block, 'number' | 'hash'>, signal: AbortSignal): Promise<Header | undefined> {
-    const { chain } = await this.#probe(signal)
-    return this.headerOf(block, signal, header => checkBlockHash(header, chain.quirks.headers).is === 'equal')
+    const { chain } = await this.#known(signal)
+    const form = chain.quirks.headers
+    return this.headerOf(block, signal, async header => {
+      if (form === undefined || checkBlockHash(header, form).is === 'equal') return form !== undefined
+      const raw = await this.#rawHeaders.of({ from: block.number, to: block.number }, [block], signal)
+      return raw !== undefined && checkBlockHash(withRaw(header, raw[0]), form).is === 'equal'
+    })
   }
 
   /** Prefers what is proven. Two endpoints that say the same are worth more than one; two that differ, nothing. */
@@ -138,6 +165,13 @@ export class FullSource extends HeaderSource implements ChainSource {
     throw checkFailed(chain, request.interval, message)
   }
 
+  /** The chain as it was probed, with what its newest header showed since. */
+  async #known(signal: AbortSignal): Promise<Probed> {
+    const probed = await this.#probe(signal)
+    this.probedForm = probed.chain.quirks.headers
+    return { ...probed, chain: this.withNewFields(probed.chain) }
+  }
+
   /** Once in the life of the source; again if it failed, and in the background while it is not settled. */
   #probe(signal: AbortSignal): Promise<Probed> {
     if (this.#probed === undefined || performance.now() > this.#probeAgainMs) {
@@ -163,7 +197,12 @@ function refutation({ isAbsent = false, block, message }: Failure, calls: readon
   return isAbsent && method !== undefined ? new Absence(message, { block, method }) : message
 }
 
-type Asked = { chain: Chain; request: RangeRequest; lastHash: Hash | undefined }
+type Asked = {
+  chain: Chain
+  request: RangeRequest
+  lastHash: Hash | undefined
+  rawHeaders?: readonly unknown[] | undefined
+}
 type AskedRange = DecodedRange & { endpoint: string }
 
 function headers(range: DecodedRange): string {

@@ -10,7 +10,8 @@ import { hostOf } from '../../rpc/endpoint-address.ts'
 import type { Doubt } from '../proof/failure.ts'
 import { checkHeaders } from '../proof/verify.ts'
 import type { RpcCall, RpcHeader, RpcPort } from '../rpc/port.ts'
-import { askChecked, checkFailed, numbersOf, readHeader, strayReason } from './chain-source.ts'
+import { askChecked, checkFailed, headerOf, numbersOf, readHeader, strayReason } from './chain-source.ts'
+import { type RawHeaders, withRaw } from './raw-headers.ts'
 
 /** About 300 kB. */
 const headersPerBatch = 200
@@ -29,7 +30,7 @@ export type HeaderWalk = {
 
 /** The hash of block `to`. `doubt` says why it is not proven. */
 export async function linkBelow(
-  { chain, rpc }: { chain: Chain; rpc: RpcPort },
+  { chain, rpc, raw }: { chain: Chain; rpc: RpcPort; raw?: RawHeaders },
   { anchor, to, onHeaders }: HeaderWalk,
   signal: AbortSignal,
 ): Promise<Link & { doubt?: string }> {
@@ -38,7 +39,7 @@ export async function linkBelow(
   const deadlineMs = performance.now() + patienceMs
   while (number > to) {
     const interval = { from: Math.max(to + 1, number - headersPerBatch + 1), to: number }
-    const parent = await parentOf(interval, { chain, rpc, expected: link.hash, deadlineMs }, signal)
+    const parent = await parentOf(interval, { chain, rpc, raw, expected: link.hash, deadlineMs }, signal)
     link = { ...link, ...parent, evidence: belowOf(link.evidence, parent) }
     onHeaders?.(interval.to - interval.from + 1)
     number = interval.from - 1
@@ -52,7 +53,7 @@ function belowOf(above: Evidence, { evidence, doubt }: Link & { doubt?: string }
   return above === 'unanchored' ? 'one-endpoint' : weakestOf(above, evidence)
 }
 
-type Question = { chain: Chain; rpc: RpcPort; expected: Hash; deadlineMs: number }
+type Question = { chain: Chain; rpc: RpcPort; raw: RawHeaders | undefined; expected: Hash; deadlineMs: number }
 
 /** The parent of the lowest block, asked until one endpoint proves it or two hosts name the same. */
 async function parentOf(
@@ -88,7 +89,7 @@ async function parentOf(
 
 function askParent(
   interval: Interval,
-  { chain, rpc, expected }: Question,
+  { chain, rpc, raw, expected }: Question,
   not: ReadonlySet<string>,
   signal: AbortSignal,
 ): Promise<{ endpoint: string; hash: Hash; doubt: Doubt | undefined }> {
@@ -100,15 +101,24 @@ function askParent(
       const options = { exclude: new Set([...not, ...exclude]), signal, nullIsMissing: true }
       return rpc.ask(numbersOf(interval).map(headerCall), options)
     },
-    check: ({ endpoint, values }) => {
+    check: async ({ endpoint, values }) => {
       let doubt: Doubt | undefined
-      const onDoubt = (found: Doubt) => {
-        doubt ??= found
+      const checked = (headers: readonly (RpcHeader | null)[]) => {
+        doubt = undefined
+        const onDoubt = (found: Doubt) => {
+          doubt ??= found
+        }
+        return checkHeaders({ chain, ...interval, headers, onDoubt })
       }
-      const failed = checkHeaders({ chain, ...interval, headers: values as (RpcHeader | null)[], onDoubt })
+      const headers = values as (RpcHeader | null)[]
+      const failed = checked(headers)
       if (failed !== undefined) return failed.message
       const [lowest, highest] = [readHeader(values[0]), readHeader(values.at(-1))]
       if (lowest === undefined || highest === undefined) return 'it has no readable header'
+      if (doubt !== undefined && chain.quirks.headers !== undefined) {
+        const proving = await raw?.of(interval, (headers as RpcHeader[]).map(headerOf), signal)
+        if (proving !== undefined) checked((headers as RpcHeader[]).map((header, at) => withRaw(header, proving[at])))
+      }
       return strayReason(interval, highest.hash, expected) ?? { endpoint, hash: lowest.parentHash, doubt }
     },
   })
