@@ -37,7 +37,15 @@ const id = 1 as ChainId
 const fork = 120
 const shape = { height: 160, hashes: 'real', finalityDepth: 20, transactionsPerBlock: 4, logsPerCall: 2 } as const
 
-async function world({ forks, height = 160, faults = [[]] }: { forks: SimFork[]; height?: number; faults?: Fault[][] }) {
+async function world({
+  forks,
+  height = 160,
+  faults = [[]],
+}: {
+  forks: SimFork[]
+  height?: number
+  faults?: Fault[][]
+}) {
   const node = await startSimNode({
     chain: { ...shape, height, forks },
     endpoints: faults.map(own => ({ faults: own })),
@@ -72,8 +80,12 @@ describe('Glamsterdam', () => {
 
   test('ether has logs from the fork on', () => {
     const chain = signedChain({ forks: [glamsterdam(20)], height: 40 })
-    const emitters = (number: number) => chain.block(number).transactions.flatMap(({ logs }) => logs.map(l => l.address))
-    const has = (from: number) => Array.from({ length: 20 }, (_, at) => emitters(from + at)).flat().includes(etherLogs)
+    const emitters = (number: number) =>
+      chain.block(number).transactions.flatMap(({ logs }) => logs.map(l => l.address))
+    const has = (from: number) =>
+      Array.from({ length: 20 }, (_, at) => emitters(from + at))
+        .flat()
+        .includes(etherLogs)
     expect([has(0), has(20)]).toEqual([false, true])
   })
 
@@ -235,12 +247,25 @@ describe('a fork that no table knows', () => {
   })
 
   test('is crossed by a reorganisation, beside made-up fields, in another order and with the same value twice', async () => {
-    const twoFields = [prague(60), laterFork(fork, [[field, 'hash'], ['lanes', 'quantity']])]
+    const twoFields = [
+      prague(60),
+      laterFork(fork, [
+        [field, 'hash'],
+        ['lanes', 'quantity'],
+      ]),
+    ]
     const { node, store, start } = await world({ forks: twoFields, height: fork + 3 })
     node.endpoints[0]!.forgery = forgedResults(headers, header => {
       const { [field]: hash, lanes, ...rest } = header
       if (hash === undefined) return { ...header, shown: '0x1' }
-      return { ...rest, madeUp: `0x${'ab'.repeat(32)}`, lanes, twice: hash, huge: `0x${'f'.repeat(500_000)}`, [field]: hash }
+      return {
+        ...rest,
+        madeUp: `0x${'ab'.repeat(32)}`,
+        lanes,
+        twice: hash,
+        huge: `0x${'f'.repeat(500_000)}`,
+        [field]: hash,
+      }
     })
     const { indexer } = start()
     await caughtUp(indexer, node)

@@ -952,6 +952,8 @@ export interface components {
           };
           /** @description Why blocks were stored as the word of endpoints, the last time; absent where everything was proven. */
           evidence_reason?: string;
+          /** @description Header fields of a fork that this version does not know. Blocks are proven with them; update when you can. */
+          new_header_fields?: string[];
           /** @enum {string} */
           index?: "full" | "on-demand";
           /** @description What a chain that is indexed in full keeps. Without `activity` wallets are looked up when requested. */

@@ -360,7 +360,11 @@ function remarks({ chains, solana }: z.output<typeof statusAnswer>): string[] {
   const forked = Object.entries(chains).flatMap(([name, { new_header_fields: fields }]) =>
     fields.length === 0
       ? []
-      : [printable(`${name} has header fields of a later fork (${fields.join(', ')}): its blocks are proven with them`)],
+      : [
+          printable(
+            `${name} has header fields of a later fork (${fields.join(', ')}): its blocks are proven with them`,
+          ),
+        ],
   )
   return [...stalled, ...old, ...asOf, ...forked, ...held, ...filling, ...failing, ...ofSources, ...loose]
 }

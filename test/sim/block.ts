@@ -1,7 +1,6 @@
 // One block of a simulated chain: its transactions in order, its header, and its hash, drawn or real.
 import { bloomOf, type Header, headerBytes, receiptBytes, transactionBytes } from './encode.ts'
 import { type EncodedLog, encodeEvent, zero } from './events.ts'
-import { quantity } from './json.ts'
 import type { SimChainOptions, SimFork } from './options.ts'
 import { draw, drawHex, hex8, streams } from './random.ts'
 import { hexOfBytes, keccak, orderedRoot } from './rlp.ts'
@@ -85,7 +84,7 @@ export function assembleHeader(
     added: (forkAt(options, number)?.fields ?? []).map(([name, kind], at) => ({
       ...{ name, kind },
       // No blobs: zero is what quantities of headers often are.
-      text: kind === 'hash' ? drawnRoot(4 + at) : quantity(name === 'blobGasUsed' ? 0 : 1_000_000 + number),
+      text: kind === 'hash' ? drawnRoot(4 + at) : `0x${(name === 'blobGasUsed' ? 0 : 1_000_000 + number).toString(16)}`,
     })),
   }
 }

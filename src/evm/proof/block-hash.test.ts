@@ -37,7 +37,9 @@ describe('fields that no table knows', () => {
 
   test('the last recorded header is of the form that is known', () => {
     expect(checkBlockHash(newest as RpcHeader, known)).toEqual({ is: 'equal' })
-    expect(checkBlockHash({ ...base, hash: blockHashOf(base as RpcHeader)! } as RpcHeader, known)).toEqual({ is: 'equal' })
+    expect(checkBlockHash({ ...base, hash: blockHashOf(base as RpcHeader)! } as RpcHeader, known)).toEqual({
+      is: 'equal',
+    })
   })
 
   test.each([[added.slice(0, 1)], [added.slice(1, 2)], [added.slice(0, 2)], [added]])('%s prove the header', names => {
@@ -76,7 +78,12 @@ describe('fields that no table knows', () => {
 
   test('names and values that no fork can have are not tried, and thousands cost next to nothing', () => {
     const header = withFork(['treeHash'])
-    const huge = { huge: `0x${'f'.repeat(2_000_000)}`, list: [1], 'a b': word('aa'), [`n${'x'.repeat(60)}`]: word('aa') }
+    const huge = {
+      huge: `0x${'f'.repeat(2_000_000)}`,
+      list: [1],
+      'a b': word('aa'),
+      [`n${'x'.repeat(60)}`]: word('aa'),
+    }
     expect(checkBlockHash({ ...huge, ...header }, known)).toEqual({ is: 'equal', fields: ['treeHash'] })
     const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`field${at}`, word('aa')]))
     const crowded = [

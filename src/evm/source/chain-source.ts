@@ -155,7 +155,8 @@ export class HeaderSource {
     const verdict = checkBlockHash(value as RpcHeader, this.#tried(headers ?? this.probedForm))
     if (verdict.is === 'equal' && asked.isHead === true) this.newFields = verdict.fields ?? []
     return verdict.is === 'different' && headers !== undefined
-      ? `block ${number} as ${hash}, whose header hashes to ${verdict.hash}` : undefined
+      ? `block ${number} as ${hash}, whose header hashes to ${verdict.hash}`
+      : undefined
   }
 
   /** With what the newest header showed, which is tried first: in every thread that gets the form. */
