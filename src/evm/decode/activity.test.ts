@@ -6,7 +6,7 @@ import { unpackActivity } from '../../store/packed-activity.ts'
 import type { RpcBlock, RpcLog, RpcTransaction } from '../rpc/port.ts'
 import { collectActivity } from './activity.ts'
 import { sequenceLogs } from './log-sequence.ts'
-import { earlyCollectionsOf, topics } from './token-events.ts'
+import { earlyCollectionsOf, etherLogs, topics } from './token-events.ts'
 
 const wallet = (digit: string): string => `0x${digit.repeat(40)}`
 const word = (text: string): string => `0x${text.slice(2).padStart(64, '0')}`
@@ -56,6 +56,21 @@ function spans(blocks: RpcBlock[], logs: RpcLog[] = []) {
     spans: Object.fromEntries(rows.map(row => [row.address, `${place(row.first)}-${place(row.last)}`])),
   }
 }
+
+describe('the logs of ether (EIP-7708)', () => {
+  const ether = (from: string, to: string): RpcLog =>
+    log({ address: etherLogs, topics: [topics.transfer, word(from), word(to)], data: word('0x5') })
+  const sent = [block(1, [{ value: '0x5' }])]
+
+  test('add nothing where their parties are sender and recipient', () => {
+    expect(spans(sent, [ether(wallet('1'), wallet('2'))])).toEqual(spans(sent))
+  })
+
+  test('make a wallet active that ether reaches by a call within a transaction, once', () => {
+    const inner = [ether(wallet('2'), wallet('9')), { ...ether(wallet('2'), wallet('9')), logIndex: '0x1' }]
+    expect(spans(sent, inner).spans).toEqual({ ...spans(sent).spans, [wallet('9')]: '1.0-1.0' })
+  })
+})
 
 describe('transactions', () => {
   test('senders and recipients, first and last over all blocks', () => {

@@ -8,7 +8,7 @@ import { idCountMax, unpackTransfer } from '../../store/transfer-payload.ts'
 import type { RpcLog } from '../rpc/port.ts'
 import { decodeTransfers, type MalformedReason } from './decode.ts'
 import { sequenceLogs } from './log-sequence.ts'
-import { type EarlyCollection, earlyCollections, earlyCollectionsOf, topics } from './token-events.ts'
+import { type EarlyCollection, earlyCollections, earlyCollectionsOf, etherLogs, topics } from './token-events.ts'
 
 const alice = `0x${'a1'.repeat(20)}` as Address
 const bob = `0x${'b0'.repeat(20)}` as Address
@@ -74,6 +74,7 @@ describe('ERC-721', () => {
   test('three topics are ERC-20 and no transfer of a token', () => {
     const transfer = { topics: [topics.transfer, word(alice), word(bob)], data: word(7n) }
     expect(decode([log(transfer)])).toMatchObject({ rows: [], malformed: {} })
+    expect(decode([log({ ...transfer, address: etherLogs })])).toMatchObject({ rows: [], malformed: {} })
   })
 
   test('an address is the low 20 bytes of its topic, whatever stands above', () => {

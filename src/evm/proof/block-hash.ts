@@ -30,17 +30,16 @@ export type HeaderVerdict =
 /** Whether a header hashes to its block hash. `form` undefined: the chain's is not known. */
 export function checkBlockHash(header: RpcHeader, form: HeaderForm | undefined): HeaderVerdict {
   if (form === undefined) return { is: 'unknown', why: "the form of the chain's headers is not known" }
-  const items = knownItems(header, form)
   const { learnt } = form
-  const added = learnt === undefined ? '' : itemsOf(header, learnt)
   // Proof enough, whatever else the node shows.
-  if (learnt !== undefined && added !== unreadable && hashesTo(header, items + added))
-    return { is: 'equal', fields: learnt }
-  const computed = hashOf(items)
+  if (learnt?.[0] !== undefined && learnt[0] in header) {
+    if (hashesTo(header, knownItems(header, form) + itemsOf(header, learnt))) return { is: 'equal', fields: learnt }
+  }
+  const computed = blockHashOf(header, form)
   if (computed !== undefined && computed === header.hash) return { is: 'equal' }
   const doubt = doubtOf(header, form)
   if (doubt === undefined) return { is: 'different', hash: computed! }
-  const fields = unknownFields(header, form, items)
+  const fields = unknownFields(header, form)
   if (fields !== undefined) return { is: 'equal', fields }
   return isOfRaw(header) ? { is: 'equal', raw: true } : { is: 'unknown', why: doubt }
 }
@@ -84,7 +83,8 @@ const headerDigitsMax = 2 * 16_384
 const unknownMax = 5
 
 /** The unknown fields that belong to the hash, in their order; undefined where no choice of them gives it. */
-function unknownFields(header: RpcHeader, form: HeaderForm, items: string): readonly string[] | undefined {
+function unknownFields(header: RpcHeader, form: HeaderForm): readonly string[] | undefined {
+  const items = knownItems(header, form)
   if (items.length > headerDigitsMax || items.includes(unreadable)) return undefined
   const known = knownNames(form)
   const names: string[] = []
