@@ -96,7 +96,7 @@ function unknownFields(header: RpcHeader, form: HeaderForm): readonly string[] |
   return undefined
 }
 
-/** All of them as they came, which is how a fork adds fields; then fewer and in other orders: nodes also show others. */
+/** All as they came, which is how a fork adds fields; then fewer and in other orders: nodes also show others. */
 function* choicesOf(names: readonly string[]): Generator<readonly string[]> {
   if (names.length > 0) yield names
   for (const a of names) yield [a]

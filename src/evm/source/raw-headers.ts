@@ -1,5 +1,5 @@
-// Headers as the bytes that are hashed, of whichever endpoint has `debug_getRawHeader`: they prove a header whose form is
-// not known. Nothing is believed: bytes that do not hash to the block's hash are not given.
+// Headers as the bytes that are hashed, of any endpoint that has `debug_getRawHeader`: they prove a header whose form
+// is not known. Nothing is believed: bytes that do not hash to the block's hash are not given.
 import { parseHex, quantityHex } from '../../hex.ts'
 import type { Block, Interval } from '../../model.ts'
 import { rpcFailureOf } from '../../rpc/failures.ts'
