@@ -5,8 +5,8 @@
 //
 // - `links`: the blocks are one chain without a gap. Finality, not this check, says that it is the canonical one.
 // - `block hash`: bloom, roots, time and parent are those that were hashed. Only where the form of the chain's headers
-//   is known, also with fields of a later fork after it (`block-hash.ts`); elsewhere the header, and all that is checked
-//   against it, is the node's word.
+//   is known, also with fields of a later fork after it (`block-hash.ts`); elsewhere the header, and all that is
+//   checked against it, is the node's word.
 // - `receipts-root`: the logs are exactly the block's: none dropped, added, altered or moved. Their places follow from
 //   the order of the receipts (`receipt-logs.ts`).
 // - `transactions-root`: hash, place, value and recipient of each transaction are the block's. Senders follow only from
