@@ -62,16 +62,21 @@ export function idleConnections(url: string, count: number): Bystanders {
   return bystanders({ url, count, againMs: 100, begin: socket => void socket.resume().write(request) })
 }
 
-/** Ask for 16 pages at once, or as many as told, and take one chunk a second. */
-export function slowReaders(url: string, count: number, page: () => Buffer, pages = 16): Bystanders {
+/** Ask for 16 pages at once, or as many as told, and take one chunk a second, or as often as told. */
+export function slowReaders(
+  url: string,
+  count: number,
+  page: () => Buffer,
+  { pages = 16, everyMs = 1_000, againMs = 100 } = {},
+): Bystanders {
   return bystanders({
     url,
     count,
-    againMs: 100,
+    againMs,
     begin: socket => {
       socket.write(Buffer.concat(Array.from({ length: pages }, page)))
       socket.on('data', () => socket.pause())
-      const timer = setInterval(() => socket.resume(), 1_000)
+      const timer = setInterval(() => socket.resume(), everyMs)
       socket.on('close', () => clearInterval(timer))
     },
   })

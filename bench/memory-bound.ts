@@ -11,21 +11,36 @@ const groups = [
 
 /** Moves this process and its threads into a group of its own. Says what holds now. */
 export function boundMemory(megabytes: number): string {
+  const group = makeGroup(megabytes)
+  if (typeof group === 'string') return group
+  writeFileSync(join(group.folder, 'cgroup.procs'), String(process.pid))
+  process.once('exit', () => {
+    writeFileSync(join(group.root, 'cgroup.procs'), String(process.pid))
+    rmdirSync(group.folder)
+  })
+  return `process and page cache are held to ${megabytes} MB`
+}
+
+/** A group for another process: what runs its command there, and how the group is removed once that has ended. */
+export function memoryGroup(megabytes: number): { runner: string[]; says: string; remove: () => void } {
+  const group = makeGroup(megabytes)
+  if (typeof group === 'string') return { runner: [], says: group, remove: () => undefined }
+  const runner = ['sh', '-c', `echo $$ > ${join(group.folder, 'cgroup.procs')} && exec "$@"`, 'sh']
+  return { runner, says: `within ${megabytes} MB`, remove: () => rmdirSync(group.folder) }
+}
+
+/** Or why there is none. */
+function makeGroup(megabytes: number): { root: string; folder: string } | string {
   const group = groups.find(({ root, marker }) => existsSync(join(root, marker)))
   if (group === undefined) return 'memory is not bounded: this machine has no control groups'
   const folder = join(group.root, `almanac-bench-${process.pid}`)
   try {
     mkdirSync(folder)
     writeFileSync(join(folder, group.limit), String(megabytes * 2 ** 20))
-    writeFileSync(join(folder, 'cgroup.procs'), String(process.pid))
   } catch (error) {
     return `memory is not bounded: ${(error as Error).message}`
   }
-  process.once('exit', () => {
-    writeFileSync(join(group.root, 'cgroup.procs'), String(process.pid))
-    rmdirSync(folder)
-  })
-  return `process and page cache are held to ${megabytes} MB`
+  return { root: group.root, folder }
 }
 
 /** What this process has handed to the disk since it began; NaN where the system does not count it. */

@@ -187,7 +187,8 @@ async function measure(file: string): Promise<void> {
     const atRest = await pages(url, key, Math.min(30, seconds))
     child.send('index')
     const indexing = await pages(url, key, Math.min(30, seconds))
-    const slow = slowReaders(url, readers, () => requestBytes(path, { accept: 'text/csv', 'x-api-key': key }), 1)
+    const request = requestBytes(path, { accept: 'text/csv', 'x-api-key': key })
+    const slow = slowReaders(url, readers, () => request, { pages: 1 })
     let logBytes = 0
     const watch = setInterval(() => {
       logBytes = Math.max(logBytes, statSync(`${file}-wal`).size)

@@ -34,9 +34,28 @@ export function createMetrics({ ofProcess = false }: { ofProcess?: boolean } = {
       cut: counter(
         'almanac_streams_cut_total',
         'Whole lists that ended without their last line: the client went away or the service stopped (`disconnected`), ' +
-          'the client took nothing (`stalled`), rows were replaced or taken away (`changed`), the key ended (`key`), or ' +
+          'the client took nothing (`stalled`) or too little (`slow`), rows were replaced or taken away (`changed`), the key ended (`key`), or ' +
           'reading failed (`failed`).',
         ['reason'],
+      ),
+    },
+    holdings: {
+      heldBytes: gauge(
+        'almanac_holdings_held_bytes',
+        'Memory of finished lists of who owns what: kept, shown or being sent.',
+      ),
+      makingBytes: gauge('almanac_holdings_making_bytes', 'Memory of lists of who owns what that are being made.'),
+      bytesMax: gauge('almanac_holdings_bytes_max', 'The bound on both, limits.holdings_bytes_max or its default.'),
+      working: gauge('almanac_holdings_working', 'Lists and counts of who owns what being made, or waiting to be.'),
+      waiting: gauge('almanac_holdings_waiting', 'Lists and counts of who owns what that wait for their turn.'),
+      refused: counter(
+        'almanac_holdings_refused_total',
+        'Lists and counts of who owns what that were refused for want of memory or of a place in the queue, by error code.',
+        ['code'],
+      ),
+      cancelled: counter(
+        'almanac_holdings_cancelled_total',
+        'Lists and counts of who owns what that were given up because their clients went away.',
       ),
     },
     solana: {

@@ -45,8 +45,8 @@ export class HoldingsTrial {
   constructor(tried?: { reads: TrialStore; writes: HistoryWrites }) {
     this.#history = new History(tried?.writes)
     this.#reads = tried?.reads ?? this.#history.memory.reads()
-    const limits = [{}, { changesMax: 3, finalChangesMax: 1 }, { bytesMax: 40_000 }, {}]
-    this.#askers = limits.map(each => new Holdings(this.#reads, this.#reads.indexes, { limits: each }))
+    const bounds = [{}, { limits: { changesMax: 3, finalChangesMax: 1 } }, { bytesMax: 400_000 }, {}]
+    this.#askers = bounds.map(each => new Holdings(this.#reads, this.#reads.indexes, each))
     this.#whole = new WholeLists(this.#reads, chain)
   }
 
@@ -234,12 +234,12 @@ export class HoldingsTrial {
         return { contract, standard: own[0]!.standard, count: own.length, name: factsOf(contract).name }
       })
       const read: List<(typeof expected)[number], Address>['read'] = async page => {
-        const answer = await this.#holdings.walletCollections({ chain, wallet, excludeSpam, ...page })
+        const answer = await this.#holdings.walletCollections({ chain, wallet, excludeSpam, ...page }, options)
         return { ...answer, rows: answer.rows.map(({ facts, ...rest }) => ({ ...rest, name: facts!.name! })) }
       }
       await readWhole({ expected, read }, whole)
     }
-    const { nfts, collections, transfers } = await this.#holdings.walletStats({ chain, wallet, atBlock })
+    const { nfts, collections, transfers } = await this.#holdings.walletStats({ chain, wallet, atBlock }, options)
     const counted = new Set(held.map(({ contract }) => contract)).size
     assert.deepEqual([nfts, collections, transfers], [held.length, counted, model.walletTransfers(wallet)])
   }

@@ -95,18 +95,20 @@ export class WholeLists {
     const held = model.walletNfts(wallet)
     const question = { chain: this.#chain, wallet, atBlock, contracts: undefined, excludeSpam: false }
     const shown = { ...shownForms[0]!, shape: 'wallet' } as const
-    await this.#compare(await this.#lines(held, shown), streams => nftStream(streams.walletNfts(question), shown))
+    await this.#compare(await this.#lines(held, shown), streams =>
+      nftStream(streams.walletNfts(question, options), shown),
+    )
     const one = { ...question, contracts: held.slice(0, 1).map(({ contract }) => contract) }
     const ofOne = held.filter(({ contract }) => one.contracts.includes(contract))
-    await this.#compare(await this.#lines(ofOne, shown), streams => nftStream(streams.walletNfts(one), shown))
-    const stats = await this.#large.walletStats(question)
+    await this.#compare(await this.#lines(ofOne, shown), streams => nftStream(streams.walletNfts(one, options), shown))
+    const stats = await this.#large.walletStats(question, options)
     const contracts = [...new Set(held.map(({ contract }) => contract))].sort().reverse()
     assert.deepEqual(
       [stats.nfts, stats.collections, stats.transfers],
       [held.length, contracts.length, model.walletTransfers(wallet)],
     )
     const page = { after: undefined, limit: 100, countTotal: true }
-    const { rows, total } = await this.#large.walletCollections({ ...question, ...page })
+    const { rows, total } = await this.#large.walletCollections({ ...question, ...page }, options)
     assert.deepEqual(
       rows.map(({ contract, standard, count }) => [contract, standard, count]),
       contracts.map(contract => {

@@ -102,16 +102,17 @@ test('work that waits for several things at once frees one slot', async () => {
   expect(queue.running).toBe(0)
 })
 
-test('work that ends after its time hands its result to be discarded', async () => {
+test('work that ends after its time is told so, and hands its result to be discarded', async () => {
   const queue = new AdmissionQueue({ concurrencyMax: 1, queueMax: 0, timeoutMs: 10 })
   const { promise, resolve } = Promise.withResolvers<string>()
   const discarded: string[] = []
-  await expect(
-    queue.run(
-      () => promise,
-      result => discarded.push(result),
-    ),
-  ).rejects.toMatchObject({ code: 'timeout' })
+  const late: string[] = []
+  const run = queue.run(() => promise, {
+    discard: result => discarded.push(result),
+    onLate: ({ code }) => late.push(code),
+  })
+  await expect(run).rejects.toMatchObject({ code: 'timeout' })
+  expect(late).toEqual(['timeout'])
   resolve('late')
   await new Promise(setImmediate)
   expect(discarded).toEqual(['late'])

@@ -76,10 +76,13 @@ export class AdmissionQueue {
   }
 
   /**
-   * Waiting counts towards the time. Work that timed out keeps its slot until it ends, so the bound holds; its result
-   * goes to `discard`.
+   * Waiting counts towards the time. Work that timed out keeps its slot until it ends, so the bound holds: `onLate` tells
+   * it, and its result goes to `discard`.
    */
-  run<Result>(work: () => Promise<Result>, discard?: (result: Result) => void): Promise<Result> {
+  run<Result>(
+    work: () => Promise<Result>,
+    { discard, onLate }: { discard?: (result: Result) => void; onLate?: (error: AlmanacError) => void } = {},
+  ): Promise<Result> {
     if (this.#running >= this.#options.concurrencyMax && this.#queue.size >= this.#options.queueMax) {
       this.#options.onShed?.()
       return Promise.reject(overloaded('Too many requests are being worked on'))
@@ -99,11 +102,11 @@ export class AdmissionQueue {
       const timer = setTimeout(() => {
         isLate = true
         this.#queue.delete(start)
-        reject(
-          new AlmanacError('timeout', `The request took longer than ${this.#options.timeoutMs} ms`, {
-            retryable: true,
-          }),
-        )
+        const error = new AlmanacError('timeout', `The request took longer than ${this.#options.timeoutMs} ms`, {
+          retryable: true,
+        })
+        reject(error)
+        onLate?.(error)
       }, this.#options.timeoutMs)
       if (this.#running < this.#options.concurrencyMax) start()
       else this.#queue.add(start)

@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream'
 import { AlmanacError } from '../errors.ts'
 import type { Freshen } from '../query/freshen.ts'
 import { Holdings } from '../query/holdings/holdings.ts'
+import { HoldingsAdmission } from '../query/holdings/holdings-admission.ts'
 import { KnownLabels } from '../query/known-labels.ts'
 import { ShownContracts } from '../query/shown-contracts.ts'
 import { TokenUris } from '../query/token-uris.ts'
@@ -48,14 +49,18 @@ export function createApp(dependencies: AppDependencies): App {
     const request = new ApiRequest(incoming, target ?? '', endpoint, values)
     const answer = responder.answer(request, endpoint)
     const exchange = { context, outgoing, request, route: endpoint.label }
-    if (answer instanceof Promise)
+    if (answer instanceof Promise) {
+      outgoing.once('close', () => request.leave(clientLeft))
       answer.then(
         made => send(exchange, made),
         error => abandon(exchange, error),
       )
-    else send(exchange, answer)
+    } else send(exchange, answer)
   }
 }
+
+// Made once: every answer ends with its connection closed, or with this.
+const clientLeft = new AlmanacError('interrupted', 'The client went away')
 
 type Exchange = { context: Context; outgoing: ServerResponse; request: ApiRequest; route: string }
 
@@ -87,15 +92,21 @@ function contextOf(dependencies: AppDependencies): Context {
   })
   const revision = readOncePerTurn(() => store.revision() + (replica?.revision() ?? 0))
   const contracts = new ShownContracts(store, revision)
-  const shared = { revision, contracts, chains: dependencies.chains }
-  const holdings = new Holdings(store, store.indexes, { ...shared, ...dependencies.holdingsBounds })
+  const bounds = dependencies.holdingsBounds
+  const admission = new HoldingsAdmission({
+    bytesMax: bounds?.bytesMax ?? settings.holdingsBytesMax,
+    metrics: metrics.holdings,
+    whileWaiting: wait => queue.withoutSlot(wait),
+  })
+  const shared = { revision, contracts, chains: dependencies.chains, admission }
+  const holdings = new Holdings(store, store.indexes, { ...shared, ...bounds })
   const tokenUris = new TokenUris(store, dependencies.freshen, waiting => queue.withoutSlot(waiting))
   let signer: CursorSigner | undefined
   const cursors = async () => (signer ??= new CursorSigner(await store.secret()))
   return {
     ...dependencies,
     labels: new KnownLabels(store, revision, { log: dependencies.log }),
-    ...{ contracts, holdings, tokenUris, holdingStreams: holdings.streams(tokenUris) },
+    ...{ contracts, holdings, tokenUris, holdingStreams: holdings.streams(tokenUris), holdingsAdmission: admission },
     served: servedOperations(dependencies),
     cursors,
     heads: new HeadAges({ ...dependencies, revision, cursors }),

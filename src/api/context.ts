@@ -8,6 +8,7 @@ import type { StatusReport } from '../model.ts'
 import type { AskTransaction } from '../query/explain.ts'
 import type { Freshen } from '../query/freshen.ts'
 import type { HoldingsBounds } from '../query/holdings/holdings.ts'
+import type { HoldingsAdmission } from '../query/holdings/holdings-admission.ts'
 import type { HoldingsQueries } from '../query/holdings/questions.ts'
 import type { HoldingStreams } from '../query/holdings/streams/holding-streams.ts'
 import type { KnownLabels } from '../query/known-labels.ts'
@@ -36,6 +37,7 @@ export type Context = AppDependencies & {
   contracts: ShownContracts
   holdings: HoldingsQueries
   holdingStreams: HoldingStreams
+  holdingsAdmission: HoldingsAdmission
   cursors: () => Promise<CursorSigner>
   heads: HeadAges
   /** The operations of clients, by the ids of the OpenAPI document. */

@@ -85,7 +85,7 @@ function performAdmitted(
     const sent = key !== undefined && keep ? cache.offer(key, revision, ready) : ready
     return await deliver(sent, request)
   }
-  return queue.run(answer, ({ release }) => release?.())
+  return queue.run(answer, { discard: ({ release }) => release?.(), onLate: error => request.leave(error) })
 }
 
 function withHeaders(answer: Answer, more: Answer['headers']): Answer {

@@ -158,10 +158,17 @@ export const metrics: RouteParts = {
     const find = problemFinder(context)
     return async request => {
       await admitOperator(context, request)
-      const { registry, http, problems } = context.metrics
+      const { registry, http, holdings, problems } = context.metrics
       http.inFlight.set(context.queue.running)
       http.unsentBytes.set(context.unsent.bytes)
       http.lentBytes.set(lentBytes())
+      const { bytesMax, figures } = context.holdingsAdmission
+      const { heldBytes, makingBytes, working, waiting } = figures
+      holdings.bytesMax.set(bytesMax)
+      holdings.heldBytes.set(heldBytes)
+      holdings.makingBytes.set(makingBytes)
+      holdings.working.set(working)
+      holdings.waiting.set(waiting)
       // Both at once: each may take most of the two seconds in which this answers.
       const [found, ofThreads = ''] = await Promise.all([find(), context.threadMetrics?.(), measureRuns(context)])
       problems.reset()

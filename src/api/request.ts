@@ -36,6 +36,8 @@ export class ApiRequest {
   rateLimit: RateLimitFacts | undefined
   /** Of the key, once it is admitted. */
   keyId: string | undefined
+  #left: AlmanacError | undefined
+  #leaving: AbortController | undefined
   readonly #incoming: IncomingMessage
   readonly #names: readonly string[]
   readonly #values: readonly string[]
@@ -49,6 +51,25 @@ export class ApiRequest {
     this.method = incoming.method!
     const given = this.header('x-request-id')
     this.requestId = given !== undefined && validRequestId.test(given) ? given : newRequestId()
+  }
+
+  /** Fires once nobody waits for the answer: the client went away, or the request timed out. */
+  get signal(): AbortSignal {
+    if (this.#leaving === undefined) {
+      this.#leaving = new AbortController()
+      if (this.#left !== undefined) this.#leaving.abort(this.#left)
+    }
+    return this.#leaving.signal
+  }
+
+  leave(reason: AlmanacError): void {
+    this.#left ??= reason
+    this.#leaving?.abort(reason)
+  }
+
+  /** Why nobody waits for the answer; undefined while somebody does. */
+  get left(): AlmanacError | undefined {
+    return this.#left
   }
 
   get remoteAddress(): string {

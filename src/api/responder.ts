@@ -26,6 +26,9 @@ export type Endpoint = {
   crossOrigin: boolean
 }
 
+/** Of an answer that nobody gets, for metrics: as proxies count it. */
+const clientLeftStatus = 499
+
 export class Responder {
   readonly #context: Context
   readonly #cors: (origin: string | undefined) => Readonly<Record<string, string>>
@@ -65,6 +68,8 @@ export class Responder {
 
   #failed(request: ApiRequest, endpoint: Endpoint, error: unknown): Answer {
     try {
+      if (error === request.left && codeOf(error) === 'interrupted')
+        return this.#finish(request, endpoint, { status: clientLeftStatus, headers: {}, body: null })
       this.#report(request, endpoint.label, error)
       const answer = problemAnswer(error, {
         requestId: request.requestId,

@@ -284,6 +284,17 @@ export const settingsSchema = section({
         'Maximum whole lists (CSV, NDJSON) sent at once; any more are refused with 503. A key may have half of them, and gets 429 beyond.',
       accepts: 'a whole number, at least 1',
     }),
+    holdings_bytes_max: setting(
+      z
+        .int()
+        .min(16 * 2 ** 20)
+        .optional(),
+      {
+        about:
+          'Maximum memory for lists and counts of who owns what: those that are kept, made and sent. Work that finds no room is refused with 503, and a list too large for it with 422. Unset: a quarter of the memory that the process may use, at most 1 GiB.',
+        accepts: 'a whole number of bytes, at least 16777216',
+      },
+    ),
     request_timeout_ms: setting(count.default(15_000), {
       about: 'Maximum time for a request, waiting included; after that it is answered with 504.',
       accepts: 'a whole number of milliseconds, at least 1',

@@ -1,19 +1,26 @@
-// Long work in short steps: other requests get their turn in between.
+// Long work in short steps: other requests get their turn in between, and work that nobody waits for ends.
 
 /** Long enough to be worth a turn of the event loop, short beside a request. */
 const stepMs = 2
 
 export class Pace {
+  readonly #signal: AbortSignal | undefined
   #since = performance.now()
 
-  /** To be awaited often. */
+  constructor(signal?: AbortSignal) {
+    this.#signal = signal
+  }
+
+  /** To be awaited often. Fails once the signal fires. */
   rest(): Promise<void> | undefined {
+    this.#signal?.throwIfAborted()
     if (performance.now() - this.#since < stepMs) return undefined
     return this.#turn()
   }
 
   async #turn(): Promise<void> {
     await turns.next()
+    this.#signal?.throwIfAborted()
     this.#since = performance.now()
   }
 }

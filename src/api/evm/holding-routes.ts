@@ -89,9 +89,9 @@ export const walletNfts = holdingList({
     return holdings.walletNfts({ ...question, wallet: addressOf(subject), ...shownOf(filter) }, options)
   },
   body: ({ rows, complete }, page) => listBody(nftsJson(rows, 'wallet', page), page, { complete, at: 'start' }),
-  stream: (streams, { subject, shown, filter, ...asked }) => {
+  stream: (streams, { subject, shown, filter, options, ...asked }) => {
     const question = { ...asked, wallet: addressOf(subject), ...shownOf(filter) }
-    return nftStream(streams.walletNfts(question), { ...shown, shape: 'wallet' })
+    return nftStream(streams.walletNfts(question, options), { ...shown, shape: 'wallet' })
   },
 })
 

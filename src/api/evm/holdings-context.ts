@@ -21,7 +21,7 @@ export function holdingsOptions(context: Context, request: ApiRequest, { key }: 
     return details
   }
   const freshenWaitMs = freshenWaitMsOf(request, settings)
-  return { key, freshen, freshenWaitMs, tokenFacts, areTokensRead: () => areRead }
+  return { key, freshen, freshenWaitMs, signal: request.signal, tokenFacts, areTokensRead: () => areRead }
 }
 
 /** An answer that an indexer or a node may complete is not kept: the next request has to ask them again. */

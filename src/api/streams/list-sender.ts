@@ -7,6 +7,7 @@ import type { Metrics } from '../../metrics.ts'
 import type { LentBytes } from '../answer-memory.ts'
 import { CsvLines } from './csv-lines.ts'
 import type { ListStream, StreamBatch } from './list-stream.ts'
+import { type MinimumRate, ReaderRate } from './reader-rate.ts'
 import type { StreamForm } from './stream-form.ts'
 
 export type ListSenderOptions = {
@@ -15,13 +16,15 @@ export type ListSenderOptions = {
   requestId: string
   /** Each begun so many rows count as one request of the key. */
   pageSize: number
+  /** How fast a client has to take the list. Absent: the usual. */
+  rate?: MinimumRate | undefined
   /** Waits until others had theirs. */
   turn: () => Promise<void>
   /** Counts requests beside the first, which was counted when it was admitted. */
   spend: (requests: number) => Promise<void>
 }
 
-type CutReason = 'disconnected' | 'stalled' | 'changed' | 'key' | 'failed'
+type CutReason = 'disconnected' | 'stalled' | 'slow' | 'changed' | 'key' | 'failed'
 
 export class ListSender {
   readonly #block: number
@@ -31,7 +34,8 @@ export class ListSender {
   #first: Promise<StreamBatch | undefined> | undefined
   #rows = 0
   #counted = 1
-  #isStalled = false
+  #cutFor: CutReason | undefined
+  readonly #rate: ReaderRate
   /** Ends the wait for the client. */
   #giveUp: ((error: unknown) => void) | undefined
 
@@ -40,6 +44,7 @@ export class ListSender {
     this.#batches = batches[Symbol.asyncIterator]()
     this.#csv = form === 'csv' ? new CsvLines(columns) : undefined
     this.#options = options
+    this.#rate = new ReaderRate(options.rate)
   }
 
   /** Begins to make the first batch, and waits for it so long. Where it fails until then, the list is stopped. */
@@ -64,7 +69,7 @@ export class ListSender {
     outgoing.once('close', () => this.#giveUp?.(new Error('The connection was closed')))
     // The server's bound on a connection that stands still: reading for the client may take longer.
     outgoing.on('timeout', () => {
-      this.#isStalled = this.#giveUp !== undefined
+      if (this.#giveUp !== undefined) this.#cutFor = 'stalled'
       this.#giveUp?.(new Error('The client takes nothing'))
     })
     try {
@@ -120,11 +125,17 @@ export class ListSender {
 
   async #write(outgoing: ServerResponse, bytes: Uint8Array): Promise<void> {
     await this.#taken(outgoing, done => outgoing.write(bytes, done))
+    this.#rate.took(bytes.length)
   }
 
   /** Done once the system has taken all of it. */
   async #taken(outgoing: ServerResponse, give: (done: (error?: Error | null) => void) => void): Promise<void> {
     requireOpen(outgoing)
+    const onSlow = () => {
+      this.#cutFor = 'slow'
+      this.#giveUp?.(new Error('The client takes too little'))
+    }
+    const stopWatch = this.#rate.watch(onSlow)
     try {
       await new Promise<void>((resolve, reject) => {
         this.#giveUp = reject
@@ -132,6 +143,7 @@ export class ListSender {
       })
     } finally {
       this.#giveUp = undefined
+      stopWatch()
     }
   }
 
@@ -143,7 +155,7 @@ export class ListSender {
   }
 
   #cut(outgoing: ServerResponse, error: unknown): void {
-    const reason = this.#isStalled ? 'stalled' : isGone(outgoing) ? 'disconnected' : reasonOf(error)
+    const reason = this.#cutFor ?? (isGone(outgoing) ? 'disconnected' : reasonOf(error))
     outgoing.destroy()
     const { metrics, log, requestId: request_id } = this.#options
     metrics.cut.inc({ reason })

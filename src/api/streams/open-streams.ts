@@ -2,6 +2,7 @@
 import { AlmanacError } from '../../errors.ts'
 import type { Metrics } from '../../metrics.ts'
 import { Turns } from '../../query/pace.ts'
+import type { MinimumRate } from './reader-rate.ts'
 
 /** As many as take about a millisecond to make: a page that is asked for meanwhile waits as long. */
 const usualRowsPerBatch = 256
@@ -12,18 +13,22 @@ export type OpenStreamsOptions = {
   metrics: Metrics['streams']
   /** For tests: fewer show what happens between batches. */
   rowsPerBatch?: number | undefined
+  /** For tests: shorter shows what happens to a slow reader. */
+  rate?: MinimumRate | undefined
 }
 
 export class OpenStreams {
   readonly rowsPerBatch: number
+  readonly rate: MinimumRate | undefined
   readonly metrics: Metrics['streams']
   readonly #max: number
   readonly #byKey = new Map<string, number>()
   readonly #turns = new Turns()
   #open = 0
 
-  constructor({ max, metrics, rowsPerBatch = usualRowsPerBatch }: OpenStreamsOptions) {
+  constructor({ max, metrics, rowsPerBatch = usualRowsPerBatch, rate }: OpenStreamsOptions) {
     this.rowsPerBatch = rowsPerBatch
+    this.rate = rate
     this.metrics = metrics
     this.#max = max
   }

@@ -22,7 +22,7 @@ export async function wholeListAnswer(
   refusePages(request)
   const close = streams.open(key.id)
   try {
-    const list = await queue.run(begin)
+    const list = await queue.run(begin, { onLate: error => request.leave(error) })
     const answer = { status: 200, headers: headersOf(context, request, form, list), body: null }
     if (request.method === 'HEAD') {
       close()
@@ -31,11 +31,12 @@ export async function wholeListAnswer(
     const sender = new ListSender(list, form, {
       ...{ metrics: streams.metrics, log: context.log, requestId: request.requestId, pageSize: settings.pageSizeMax },
       turn: () => streams.turn(),
+      rate: streams.rate,
       spend: requests => gatekeeper.spend(request.header('x-api-key') ?? '', scope, requests),
     })
     // What fails before the first row still has a status, unless that takes longer than an answer may.
     await sender.start(settings.requestTimeoutMs)
-    // A client that goes away while rows are read for it keeps its place until they are.
+    // Reading for a client ends when it goes away.
     const release = () => void sender.stop().finally(close)
     return { ...answer, send: outgoing => sender.send(outgoing), release }
   } catch (error) {

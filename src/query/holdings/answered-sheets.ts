@@ -4,6 +4,7 @@ import { AlmanacError } from '../../errors.ts'
 import type { Address, ChainId } from '../../model.ts'
 import type { IndexName } from '../../store/indexes/index-view.ts'
 import type { Claims } from './claims.ts'
+import type { HoldingsRequest } from './holdings-admission.ts'
 import type { Completeness, HoldingsOptions } from './questions.ts'
 import type { FoundSheet, Sheets } from './sheets.ts'
 import type { ContractSubject, Subject } from './subject.ts'
@@ -21,12 +22,21 @@ export class AnsweredSheets {
     this.#sheets = sheets
   }
 
-  async ofContract(subject: ContractSubject, atBlock: number | undefined, options: HoldingsOptions): Promise<Answered> {
-    return await this.find(subject, await this.contractClaim(subject, atBlock, options))
+  async ofContract(
+    subject: ContractSubject,
+    atBlock: number | undefined,
+    options: HoldingsOptions,
+    request: HoldingsRequest,
+  ): Promise<Answered> {
+    return await this.find(subject, await this.contractClaim(subject, atBlock, options), request)
   }
 
-  async ofWallet(subject: { chain: ChainId; wallet: Address }, atBlock: number | undefined): Promise<Answered> {
-    return await this.find(subject, await this.walletClaim(subject.chain, atBlock))
+  async ofWallet(
+    subject: { chain: ChainId; wallet: Address },
+    atBlock: number | undefined,
+    request: HoldingsRequest,
+  ): Promise<Answered> {
+    return await this.find(subject, await this.walletClaim(subject.chain, atBlock), request)
   }
 
   async contractClaim(
@@ -51,12 +61,13 @@ export class AnsweredSheets {
     return { claim: await this.#claims.ofChain(chain, { from: 0, to: block }, 'by_wallet'), takenBack }
   }
 
-  /** Fails with `list_too_large` where there is too much for one sheet. */
-  async find(subject: Subject, { claim, takenBack }: AskedClaim): Promise<Answered> {
+  /** Fails with `list_too_large` where there is too much for one sheet. The request holds the sheet. */
+  async find(subject: Subject, { claim, takenBack }: AskedClaim, request: HoldingsRequest): Promise<Answered> {
     const { chain } = subject
     const { state, filled } = await this.#claims.chain(chain)
     const isFilled = filled.has(indexOf(subject))
-    const found = await this.#sheets.after(subject, claim.block, { finalized: state?.finalized ?? -1, isFilled })
+    const indexed = { finalized: state?.finalized ?? -1, isFilled }
+    const found = await this.#sheets.after(subject, claim.block, indexed, request)
     // What was claimed before rows were taken away is not claimed of the rest.
     const isClaimed = found.isWhole && (found.takenBack ?? takenBack) === takenBack
     return { ...found, claim: await this.claimAfter(subject, isClaimed ? claim : nothingOf(claim)) }

@@ -1,7 +1,7 @@
 // The rows of a sheet that go over into a newer one as they are, and the order of both them and the new ones. No
 // reading.
 
-import { Pace } from '../pace.ts'
+import type { Pace } from '../pace.ts'
 import { mergedOrder, newestOf } from './newest-first.ts'
 import { rowFlags, type Sheet, type SheetColumns } from './sheet.ts'
 import type { SheetBuilder } from './sheet-builder.ts'
@@ -9,7 +9,8 @@ import type { SheetBuilder } from './sheet-builder.ts'
 const notCopied = 0xffff_ffff
 /** Few rows are new beside those that are copied. */
 const freshShare = 0.1
-const rowsPerStep = 2 ** 16
+/** A millisecond or two. */
+export const rowsPerStep = 2 ** 14
 
 export class CopiedRows {
   readonly #base: Sheet
@@ -28,20 +29,25 @@ export class CopiedRows {
     builder.reserve(Math.ceil(length * (1 + freshShare)) + 64, idWidth)
   }
 
-  copy(from: number, to: number): void {
+  async copy(start: number, end: number, pace: Pace): Promise<void> {
     this.#noteFresh()
-    for (let row = from; row < to; row++) this.#copies[row] = this.#builder.length + row - from
-    this.#builder.copyRows(this.#base.columns, from, to)
-    this.#seen = this.#builder.length
+    for (let from = start; from < end; from += rowsPerStep) {
+      const to = Math.min(end, from + rowsPerStep)
+      for (let row = from; row < to; row++) this.#copies[row] = this.#builder.length + row - from
+      this.#builder.copyRows(this.#base.columns, from, to)
+      this.#seen = this.#builder.length
+      await pace.rest()
+    }
   }
 
-  async finish(): Promise<Sheet> {
+  async finish(pace: Pace): Promise<Sheet> {
     this.#noteFresh()
-    return await this.#builder.finish(new Pace(), (columns, pace) => this.#order(columns, pace))
+    return await this.#builder.finish(pace, (columns, pace) => this.#order(columns, pace))
   }
 
   #noteFresh(): void {
     for (let row = this.#seen; row < this.#builder.length; row++) this.#fresh.push(row)
+    this.#seen = this.#builder.length
   }
 
   /** Copied rows stay in their order. */

@@ -71,7 +71,7 @@ export class ContractFold {
   }
 
   get byteLength(): number {
-    return this.partBytes + this.#ranges.length * rangeBytes
+    return this.partBytes + this.#ranges.length * rangeBytes + this.#rowOf.byteLength + this.#groupOf.byteLength
   }
 
   /** Of the rows that are not in a part that ended. */

@@ -2,49 +2,43 @@
 import { LRUCache } from 'lru-cache'
 import { AlmanacError } from '../../errors.ts'
 import type { IndexReader } from '../../store/index-reader.ts'
-import { Pace } from '../pace.ts'
 import { ContractFold } from './fold-contract.ts'
 import { WalletFold } from './fold-wallet.ts'
+import type { Work } from './holdings-admission.ts'
 import type { Sheet } from './sheet.ts'
 import { recordsOf, type Subject, spansOf } from './subject.ts'
 
 /** Some 3 MB and a tenth of a second. */
-const smallRecords = 40_000
+export const smallRecords = 40_000
 
-export type FoldBounds = {
-  turns: FoldTurns
-  /** While it is made; the sheet itself takes less. */
-  bytesMax: number
-}
-
-/** What is held after a block. Small folds go on at once; a large one waits for the large ones before it. */
+/** What is held after a block. It says what it takes as it goes, and gives way where it turns out to be large. */
 export async function foldSubject(
   indexes: IndexReader,
   subject: Subject,
   block: number,
-  { turns, bytesMax }: FoldBounds,
+  { large, work, bytesMax }: { large: LargeSubjects; work: Work; bytesMax: number },
 ): Promise<Sheet> {
-  if (turns.isTooLarge(subject, block)) throw tooLarge(subject, bytesMax)
-  const pace = new Pace()
+  const { pace } = work
+  if (large.isTooLarge(subject, block)) throw tooLarge(subject, bytesMax)
   const fold = 'wallet' in subject ? new WalletFold(block) : new ContractFold(block, subject)
   let count = 0
-  let end: (() => void) | undefined
-  try {
-    if (block >= 0)
-      for (const span of spansOf(subject, { from: 0, to: block }))
-        for await (const records of recordsOf(indexes, span, pace)) {
-          fold.add(records)
-          count += records.length
-          if (fold.byteLength > bytesMax) {
-            turns.noteTooLarge(subject, block)
-            throw tooLarge(subject, bytesMax)
-          }
-          if (count >= smallRecords) end ??= await turns.begin()
+  if (block >= 0)
+    for (const span of spansOf(subject, { from: 0, to: block }))
+      for await (const records of recordsOf(indexes, span, pace)) {
+        fold.add(records)
+        count += records.length
+        if (fold.byteLength > bytesMax) {
+          large.noteTooLarge(subject, block)
+          throw tooLarge(subject, bytesMax)
         }
-    return await fold.finish(pace)
-  } finally {
-    end?.()
-  }
+        work.takes(fold.byteLength)
+        if (count < smallRecords) continue
+        large.note(subject)
+        await work.becomeLarge()
+      }
+  const sheet = await fold.finish(pace)
+  work.made(sheet)
+  return sheet
 }
 
 export function tooLarge(subject: Subject, bytesMax: number): AlmanacError {
@@ -60,19 +54,18 @@ export function tooLarge(subject: Subject, bytesMax: number): AlmanacError {
 /** After that long it is tried again: tokens are burned too. */
 const tooLargeMs = 600_000
 
-/** One large fold at a time: side by side they would take as long, and the memory of all of them. */
-export class FoldTurns {
-  #last: Promise<void> = Promise.resolve()
+/** The subjects that were found to be large, and those that are too large for one sheet. */
+export class LargeSubjects {
+  readonly #large = new LRUCache<string, true>({ max: 1_000 })
   /** The lowest block of which a subject was too large. */
   readonly #tooLarge = new LRUCache<string, number>({ max: 1_000, ttl: tooLargeMs })
 
-  /** Returns how to end the turn. */
-  async begin(): Promise<() => void> {
-    const before = this.#last
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#last = promise
-    await before
-    return resolve
+  isLarge(subject: Subject): boolean {
+    return this.#large.has(nameOf(subject))
+  }
+
+  note(subject: Subject): void {
+    this.#large.set(nameOf(subject), true)
   }
 
   isTooLarge(subject: Subject, block: number): boolean {

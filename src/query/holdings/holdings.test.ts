@@ -14,6 +14,7 @@ import { noActivity } from '../../store/packed-activity.ts'
 import { AddressTable } from './address-table.ts'
 import { holdingPage } from './holding-page.ts'
 import { Holdings } from './holdings.ts'
+import { HoldingsAdmission } from './holdings-admission.ts'
 import { Mints } from './mints.ts'
 import type { HoldingsOptions } from './questions.ts'
 import { Sheets } from './sheets.ts'
@@ -91,7 +92,7 @@ test('a range of four billion ids costs no more than a token', async () => {
   ])
   const nfts = await holdings.contractNfts({ ...list, contract, part: undefined }, options)
   expect(nfts.rows.map(({ tokenId }) => tokenId)).toEqual([12n, 10n, 11n])
-  const stats = await holdings.walletStats({ chain, wallet: alice, atBlock: undefined })
+  const stats = await holdings.walletStats({ chain, wallet: alice, atBlock: undefined }, options)
   expect([stats.nfts, stats.collections]).toEqual([idCount - 6, 1])
 })
 
@@ -200,7 +201,9 @@ test('others are served while a page of a large wallet is filtered', async () =>
 
 function sheetOf(store: MemoryStore) {
   const { indexes, ...reads } = store.reads()
-  return new Sheets(reads, indexes, new Mints(indexes)).after({ chain, contract }, 9, { finalized: 9, isFilled: true })
+  const request = new HoldingsAdmission().request(options)
+  const indexed = { finalized: 9, isFilled: true }
+  return new Sheets(reads, indexes, new Mints(indexes)).after({ chain, contract }, 9, indexed, request)
 }
 
 test('the one that last received is found in few reads behind many transfers of nothing', async () => {
@@ -277,7 +280,7 @@ test('an index that is left while a sheet is made has a part of its records in i
 test('blocks of which a contract was forgotten are not claimed of all contracts', async () => {
   const store = storeOf([rowOf(1, {})])
   store.model.addCoverage(chain, 'transfers', { from: 0, to: 10, evidence: 'bloom' })
-  const ask = () => holdingsOf(store).walletStats({ chain, wallet: alice, atBlock: undefined })
+  const ask = () => holdingsOf(store).walletStats({ chain, wallet: alice, atBlock: undefined }, options)
   expect(await ask()).toMatchObject({ nfts: 1, complete: true })
   store.forget({ chain, contract })
   expect(await ask()).toMatchObject({ nfts: 0, complete: false, evidence: undefined })

@@ -15,6 +15,7 @@ import { collectionsByAddress, collectionsOf } from './collections.ts'
 import { contractFilter, partyFilter } from './contract-filter.ts'
 import { contractNftPage, contractNftTotal } from './contract-nfts.ts'
 import { type Holding, holdingPage } from './holding-page.ts'
+import { HoldingsAdmission, type HoldingsRequest } from './holdings-admission.ts'
 import { LargeCounts } from './large/counts.ts'
 import type { PartBounds } from './large/parts.ts'
 import { Mints } from './mints.ts'
@@ -28,8 +29,8 @@ import { type ContractSubject, recordsOf, type Subject, spansOf } from './subjec
 
 /** Most tokens were last received by who holds them: the first read tells it. */
 const receiptsPerRead = 50
-/** Of what is too large for one sheet: some 300,000 rows, and 100 MB where they are counted. */
-const usualPartBytes = 32 * 2 ** 20
+/** Of the bound on memory, a part of what is too large for one sheet: some 300,000 rows where that is 1 GB. */
+const partShare = 1 / 32
 
 type HoldingsStore = ClaimStore & FactsStore & SheetStore
 type HoldingsParts = HoldingsBounds & {
@@ -37,9 +38,10 @@ type HoldingsParts = HoldingsBounds & {
   revision?: () => number
   contracts?: ShownContracts
   chains?: ChainTable
+  admission?: HoldingsAdmission
 }
-/** What takes four times the bytes of `limits` while it is made is too large for one sheet: it is made in parts. */
-export type HoldingsBounds = { limits?: Partial<SheetLimits>; partBytes?: number }
+/** What takes most of the bytes of the admission while it is made is too large for one sheet: it is made in parts. */
+export type HoldingsBounds = { limits?: Partial<SheetLimits>; bytesMax?: number; partBytes?: number }
 
 export class Holdings implements q.HoldingsQueries {
   readonly #store: HoldingsStore
@@ -51,15 +53,19 @@ export class Holdings implements q.HoldingsQueries {
   readonly #branches: BranchStore
   readonly #parts: PartBounds
   readonly #large: LargeCounts
+  readonly #admission: HoldingsAdmission
 
   constructor(store: HoldingsStore, indexes: IndexReader, parts: HoldingsParts = {}) {
-    const { revision = () => store.revision(), chains, limits, partBytes = usualPartBytes } = parts
+    const { revision = () => store.revision(), chains, limits, bytesMax } = parts
+    const { admission = new HoldingsAdmission({ bytesMax }) } = parts
+    const { partBytes = Math.ceil(admission.bytesMax * partShare) } = parts
+    this.#admission = admission
     const { contracts = new ShownContracts(store, revision) } = parts
     this.#store = store
     this.#indexes = indexes
     this.#claims = new Claims(store, indexes, revision, chains)
     const mints = new Mints(indexes)
-    this.#answered = new AnsweredSheets(this.#claims, new Sheets(store, indexes, mints, limits))
+    this.#answered = new AnsweredSheets(this.#claims, new Sheets(store, indexes, mints, { ...limits, admission }))
     this.#contracts = contracts
     this.#rows = { mints, claims: this.#claims, contracts }
     this.#branches = {
@@ -69,24 +75,31 @@ export class Holdings implements q.HoldingsQueries {
       lowestBlock: (chain, interval) => store.lowestBlock(chain, interval),
     }
     this.#parts = { partBytes }
-    this.#large = new LargeCounts(this.#branches, this.#parts)
+    this.#large = new LargeCounts(this.#branches, this.#parts, admission)
   }
 
   /** Whole lists, made of the same sheets. */
   streams(tokens: StoredTokens): HoldingStreams {
-    const shared = { answered: this.#answered, branches: this.#branches, parts: this.#parts }
+    const shared = {
+      answered: this.#answered,
+      branches: this.#branches,
+      parts: this.#parts,
+      admission: this.#admission,
+    }
     return new HoldingStreams({ ...shared, ...this.#rows, tokens })
   }
 
   async owners(question: q.OwnersQuestion, options: q.HoldingsOptions): Promise<q.OwnersAnswer> {
-    const { sheet, claim } = await this.#answered.ofContract(question, question.atBlock, options)
+    using request = this.#admission.request(options)
+    const { sheet, claim } = await this.#answered.ofContract(question, question.atBlock, options, request)
     const { holdings, next } = await holdingPage(sheet, question)
     const rows = await contractRows(this.#rows, { ...question, sheet }, holdings, options)
     return listAnswer(question, claim, { rows, next, total: sheet.holdings })
   }
 
   async uniqueOwners(question: q.UniqueOwnersQuestion, options: q.HoldingsOptions): Promise<q.UniqueOwnersAnswer> {
-    const { sheet, claim } = await this.#answered.ofContract(question, question.atBlock, options)
+    using request = this.#admission.request(options)
+    const { sheet, claim } = await this.#answered.ofContract(question, question.atBlock, options, request)
     const owners = await sheet.ascendingParties()
     const start = question.after === undefined ? 0 : firstAfter(sheet, owners, question.after)
     const rows = [...owners.subarray(start, start + question.limit)].map(owner => sheet.addresses.addressOf(owner))
@@ -95,7 +108,8 @@ export class Holdings implements q.HoldingsQueries {
   }
 
   async contractNfts(question: q.ContractNftsQuestion, options: q.HoldingsOptions): Promise<q.ContractNftsAnswer> {
-    const found = await this.#answered.ofContract(question, question.atBlock, options)
+    using request = this.#admission.request(options)
+    const found = await this.#answered.ofContract(question, question.atBlock, options, request)
     const { holdings, next } = await contractNftPage(found, question.contract, question)
     const rows = await contractRows(this.#rows, { ...question, sheet: found.sheet }, holdings, options)
     const total = question.countTotal ? await contractNftTotal(found, question.contract, question.part) : 0
@@ -103,9 +117,10 @@ export class Holdings implements q.HoldingsQueries {
   }
 
   async nfts({ chain, tokens, atBlock }: q.NftsQuestion, options: q.HoldingsOptions): Promise<q.NftsAnswer> {
+    using request = this.#admission.request(options)
     const found = await Promise.all(
       tokens.map(async token => {
-        const { sheet, claim } = await this.#answered.ofContract({ chain, ...token }, atBlock, options)
+        const { sheet, claim } = await this.#answered.ofContract({ chain, ...token }, atBlock, options, request)
         const holding = await this.#newestReceiver({ chain, ...token }, sheet, claim.block)
         if (holding === undefined) return { claim, row: undefined }
         const [row] = await contractRows(this.#rows, { sheet, chain, ...token }, [holding], options)
@@ -117,7 +132,8 @@ export class Holdings implements q.HoldingsQueries {
   }
 
   async walletNfts(question: q.WalletNftsQuestion, options: q.HoldingsOptions): Promise<q.WalletNftsAnswer> {
-    const { sheet, claim } = await this.#answered.ofWallet(question, question.atBlock)
+    using request = this.#admission.request(options)
+    const { sheet, claim } = await this.#answered.ofWallet(question, question.atBlock, request)
     const isShown = partyFilter(sheet, contractFilter(this.#contracts, question))
     const { holdings, next } = await holdingPage(sheet, { ...question, isShown })
     const rows = await walletRows(this.#rows, { ...question, sheet }, holdings, options)
@@ -129,8 +145,12 @@ export class Holdings implements q.HoldingsQueries {
     return listAnswer(question, claim, { rows, next, total })
   }
 
-  async walletCollections(question: q.WalletCollectionsQuestion): Promise<q.WalletCollectionsAnswer> {
-    const { sheet, claim, counts } = await this.#ofWallet(question)
+  async walletCollections(
+    question: q.WalletCollectionsQuestion,
+    options: q.HoldingsOptions,
+  ): Promise<q.WalletCollectionsAnswer> {
+    using request = this.#admission.request(options)
+    const { sheet, claim, counts } = await this.#ofWallet(question, request)
     const isShown = contractFilter(this.#contracts, { ...question, contracts: undefined }) ?? (() => true)
     const { limit, after, countTotal } = question
     const rows: q.CollectionRow[] = []
@@ -153,31 +173,36 @@ export class Holdings implements q.HoldingsQueries {
     options: q.HoldingsOptions,
   ): Promise<q.CollectionStatsAnswer> {
     const { chain, contract, atBlock, onlyQuick } = question
+    using request = this.#admission.request(options)
     const asked = await this.#answered.contractClaim(question, atBlock, options)
     const found = onlyQuick
-      ? await this.#answered.find({ chain, contract }, asked)
-      : await this.#within({ chain, contract }, asked)
-    const counted = found
-      ? undefined
-      : await this.#large.collection({ chain, contract }, asked.claim, atBlock !== undefined)
-    const claim = found?.claim ?? (await this.#answered.claimAfter(question, counted!.claim))
+      ? await this.#answered.find({ chain, contract }, asked, request)
+      : await this.#within({ chain, contract }, asked, request)
+    if (found !== undefined) {
+      const { ids: tokens, parties: owners, transfers, impossible } = found.sheet
+      return { ...found.claim, tokens, owners, transfers, impossible }
+    }
+    const isExact = atBlock !== undefined
+    const counted = await this.#large.collection({ chain, contract }, asked.claim, isExact, request)
+    const claim = await this.#answered.claimAfter(question, counted.claim)
     const transfers = claim.block < 0 ? 0 : await this.#store.transferCount({ chain, contract, toBlock: claim.block })
-    if (found === undefined) return { ...claim, ...counted!.counts, transfers }
-    const { ids: tokens, parties: owners, impossible } = found.sheet
-    return { ...claim, tokens, owners, transfers, impossible }
+    return { ...claim, ...counted.counts, transfers }
   }
 
   async tokenStats(question: q.TokenStatsQuestion, options: q.HoldingsOptions): Promise<q.TokenStatsAnswer> {
     const { chain, contract, tokenId, atBlock } = question
+    using request = this.#admission.request(options)
     const asked = await this.#answered.contractClaim(question, atBlock, options)
-    const found = await this.#within({ chain, contract, tokenId }, asked)
+    const found = await this.#within({ chain, contract, tokenId }, asked, request)
     if (found !== undefined) return { ...found.claim, owners: found.sheet.parties, transfers: found.sheet.transfers }
-    const { claim, counts } = await this.#large.token({ chain, contract, tokenId }, asked.claim, atBlock !== undefined)
+    const isExact = atBlock !== undefined
+    const { claim, counts } = await this.#large.token({ chain, contract, tokenId }, asked.claim, isExact, request)
     return { ...(await this.#answered.claimAfter(question, claim)), ...counts }
   }
 
-  async walletStats(question: q.WalletStatsQuestion): Promise<q.WalletStatsAnswer> {
-    const { claim, sheet, counts } = await this.#ofWallet(question)
+  async walletStats(question: q.WalletStatsQuestion, options: q.HoldingsOptions): Promise<q.WalletStatsAnswer> {
+    using request = this.#admission.request(options)
+    const { claim, sheet, counts } = await this.#ofWallet(question, request)
     const transfers = (sheet ?? counts).transfers
     return {
       ...claim,
@@ -225,16 +250,17 @@ export class Holdings implements q.HoldingsQueries {
   }
 
   /** Undefined where there is too much for one sheet. */
-  async #within(subject: Subject, asked: AskedClaim): Promise<Answered | undefined> {
-    return await this.#answered.find(subject, asked).catch(undefinedIfTooLarge)
+  async #within(subject: Subject, asked: AskedClaim, request: HoldingsRequest): Promise<Answered | undefined> {
+    return await this.#answered.find(subject, asked, request).catch(undefinedIfTooLarge)
   }
 
   /** The sheet of a wallet, or its counts where it is too large for one. */
-  async #ofWallet({ chain, wallet, atBlock }: q.WalletStatsQuestion) {
+  async #ofWallet({ chain, wallet, atBlock }: q.WalletStatsQuestion, request: HoldingsRequest) {
     const asked = await this.#answered.walletClaim(chain, atBlock)
-    const found = await this.#within({ chain, wallet }, asked)
+    const found = await this.#within({ chain, wallet }, asked, request)
     if (found !== undefined) return { claim: found.claim, sheet: found.sheet, counts: undefined }
-    const { claim, counts } = await this.#large.wallet({ chain, wallet }, asked.claim, atBlock !== undefined)
+    const isExact = atBlock !== undefined
+    const { claim, counts } = await this.#large.wallet({ chain, wallet }, asked.claim, isExact, request)
     return { claim: await this.#answered.claimAfter({ chain, wallet }, claim), sheet: undefined, counts }
   }
 }

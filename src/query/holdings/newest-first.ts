@@ -3,24 +3,28 @@
 import { placeBytes, wordAt } from '../../store/runs/place-key.ts'
 import type { Pace } from '../pace.ts'
 import { comparePlaces, rowFlags, type SheetColumns } from './sheet.ts'
-import { radixRowsMin, sortedByWord } from './sort-by-word.ts'
+import { inSteps, radixRowsMin, sortedByWord } from './sort-by-word.ts'
 
 export async function newestFirst(columns: SheetColumns, pace: Pace): Promise<Uint32Array> {
-  return await newestOf(shownRows(columns), columns, pace)
+  return await newestOf(await shownRows(columns, pace), columns, pace)
 }
 
 export async function newestOf(rows: Uint32Array, columns: SheetColumns, pace: Pace): Promise<Uint32Array> {
   if (rows.length < radixRowsMin) return sorted(rows, columns)
   // A place counts blocks down, so its first four bytes rise.
   const blocks = new Uint32Array(columns.length)
-  for (let row = 0; row < columns.length; row++) blocks[row] = wordAt(columns.places, row * placeBytes)
+  await inSteps(columns.length, pace, row => {
+    blocks[row] = wordAt(columns.places, row * placeBytes)
+  })
   return await sortedByWord(rows, { words: blocks, sortEqual: equal => sorted(equal, columns), pace })
 }
 
-function shownRows({ flags, length }: SheetColumns): Uint32Array {
+async function shownRows({ flags, length }: SheetColumns, pace: Pace): Promise<Uint32Array> {
   const rows = new Uint32Array(length)
   let count = 0
-  for (let row = 0; row < length; row++) if ((flags[row]! & rowFlags.impossible) === 0) rows[count++] = row
+  await inSteps(length, pace, row => {
+    if ((flags[row]! & rowFlags.impossible) === 0) rows[count++] = row
+  })
   return rows.subarray(0, count)
 }
 

@@ -2,6 +2,7 @@
 // but the mints of tokens that had no holder.
 import { type Address, zeroAddress } from '../../model.ts'
 import { placeBytes } from '../../store/runs/place-key.ts'
+import type { Pace } from '../pace.ts'
 import { noAddress } from './address-table.ts'
 import type { TokenChange } from './changes.ts'
 import { CopiedRows } from './copied-rows.ts'
@@ -24,7 +25,7 @@ export type ReadMints = (tokenIds: readonly bigint[]) => Promise<readonly (Token
 export async function patchedSheet(
   base: Sheet,
   changes: readonly TokenChange[],
-  readMints: ReadMints,
+  { readMints, pace }: { readMints: ReadMints; pace: Pace },
 ): Promise<Sheet | undefined> {
   const added = changes.reduce((all, { isErc1155 }) => all | (isErc1155 ? standards.erc1155 : standards.erc721), 0)
   const isMixed = (base.standards | added) === (standards.erc721 | standards.erc1155)
@@ -37,8 +38,11 @@ export async function patchedSheet(
   const patch = new Patch(base, new Map(unheld.map((id, at) => [id, mints[at]])))
   patch.builder.transfers = base.transfers + changes.length
   patch.builder.standards = base.standards | added
-  for (const [id, list] of tokens) patch.token(id, list)
-  return await patch.finish()
+  for (const [id, list] of tokens) {
+    await pace.rest()
+    await patch.token(id, list, pace)
+  }
+  return await patch.finish(pace)
 }
 
 /** The row that has an id, alone or within a range. */
@@ -65,20 +69,20 @@ class Patch {
     this.#copied = new CopiedRows(base, this.builder)
   }
 
-  token(id: bigint, changes: readonly TokenChange[]): void {
+  async token(id: bigint, changes: readonly TokenChange[], pace: Pace): Promise<void> {
     const old = rowWith(this.#base, id)
     const first = old ?? this.#base.rowAtOrAfter(id)
-    this.#copyTo(first)
+    await this.#copyTo(first, pace)
     if (old !== undefined && this.#base.columns.flags[old]! & rowFlags.range) this.#skipWithin(old, id)
     const from = this.builder.length
-    if (changes[0]!.isErc1155) this.#sums(id, changes)
+    if (changes[0]!.isErc1155) await this.#sums(id, changes, pace)
     else this.#owner(id, changes.at(-1)!)
     this.builder.setMint(from, this.builder.length, old === undefined ? this.#mintOf(id) : this.#oldMint(old))
   }
 
-  async finish(): Promise<Sheet> {
-    this.#copyTo(this.#base.columns.length)
-    return await this.#copied.finish()
+  async finish(pace: Pace): Promise<Sheet> {
+    await this.#copyTo(this.#base.columns.length, pace)
+    return await this.#copied.finish(pace)
   }
 
   #owner(id: bigint, { to, place }: TokenChange): void {
@@ -89,7 +93,7 @@ class Patch {
     this.builder.append({ ...idFields(id), place, placeAt: 0, flags: 0, party })
   }
 
-  #sums(id: bigint, changes: readonly TokenChange[]): void {
+  async #sums(id: bigint, changes: readonly TokenChange[], pace: Pace): Promise<void> {
     const touched = this.#touched(changes)
     const { columns } = this.#base
     let copied = this.#row
@@ -97,13 +101,13 @@ class Patch {
       const party = columns.parties[this.#row]!
       const change = touched.get(party)
       if (change !== undefined) {
-        this.#copied.copy(copied, this.#row)
+        await this.#copied.copy(copied, this.#row, pace)
         copied = this.#row + 1
         change.delta += this.#base.amountOf(this.#row)
       }
       this.#row++
     }
-    this.#copied.copy(copied, this.#row)
+    await this.#copied.copy(copied, this.#row, pace)
     const fresh = this.builder.length
     for (const [party, { place, leg, delta }] of touched) {
       const flags = rowFlags.erc1155 | leg
@@ -128,14 +132,14 @@ class Patch {
   }
 
   /** Up to a row, of which some ids may be copied already. */
-  #copyTo(row: number): void {
+  async #copyTo(row: number, pace: Pace): Promise<void> {
     if (this.#row >= row) return
     if (this.#within > 0) {
       this.#part(this.#row, this.#within, this.#base.countOf(this.#row))
       this.#row++
       this.#within = 0
     }
-    this.#copied.copy(this.#row, row)
+    await this.#copied.copy(this.#row, row, pace)
     this.#row = row
   }
 

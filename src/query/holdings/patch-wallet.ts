@@ -1,8 +1,9 @@
 // The sheet of a wallet with what happened since put on top: a copy in which the tokens that moved have new rows. No
 // reading.
 import { zeroAddress } from '../../model.ts'
+import type { Pace } from '../pace.ts'
 import type { TokenChange } from './changes.ts'
-import { CopiedRows } from './copied-rows.ts'
+import { CopiedRows, rowsPerStep } from './copied-rows.ts'
 import { standards } from './fold-contract.ts'
 import { idFields } from './patch-sheet.ts'
 import { rowFlags, type Sheet } from './sheet.ts'
@@ -12,10 +13,14 @@ import { SheetBuilder } from './sheet-builder.ts'
 type Moved = { party: number; tokenId: bigint; changes: TokenChange[]; row: number | undefined }
 
 /** Undefined where the records must be folded anew: with ranges, or transfers of both standards of one token. */
-export async function patchedWallet(base: Sheet, changes: readonly TokenChange[]): Promise<Sheet | undefined> {
+export async function patchedWallet(
+  base: Sheet,
+  changes: readonly TokenChange[],
+  pace: Pace,
+): Promise<Sheet | undefined> {
   if (base.standards & standards.mixed || changes.some(({ idCount }) => idCount !== 1)) return undefined
   const builder = new SheetBuilder(base.addresses)
-  const tokens = movedTokens(base, builder, changes)
+  const tokens = await movedTokens(base, builder, changes, pace)
   const { flags } = base.columns
   for (const { changes: own, row } of tokens) {
     const isErc1155 = row === undefined ? own[0]!.isErc1155 : (flags[row]! & rowFlags.erc1155) !== 0
@@ -30,16 +35,21 @@ export async function patchedWallet(base: Sheet, changes: readonly TokenChange[]
   const gone = tokens.flatMap(({ row }) => (row === undefined ? [] : [row])).sort((a, b) => a - b)
   let from = 0
   for (const row of [...gone, base.columns.length]) {
-    copied.copy(from, row)
+    await copied.copy(from, row, pace)
     from = row + 1
   }
   const fresh = builder.length
   for (const token of tokens) append(base, builder, token)
   builder.settle(fresh)
-  return await copied.finish()
+  return await copied.finish(pace)
 }
 
-function movedTokens(base: Sheet, builder: SheetBuilder, changes: readonly TokenChange[]): Moved[] {
+async function movedTokens(
+  base: Sheet,
+  builder: SheetBuilder,
+  changes: readonly TokenChange[],
+  pace: Pace,
+): Promise<Moved[]> {
   const tokens = new Map<string, Moved>()
   const parties = new Set<number>()
   for (const change of changes) {
@@ -52,6 +62,7 @@ function movedTokens(base: Sheet, builder: SheetBuilder, changes: readonly Token
   }
   const { length, parties: rowParties } = base.columns
   for (let row = 0; row < length; row++) {
+    if (row % rowsPerStep === 0) await pace.rest()
     const party = rowParties[row]!
     const token = parties.has(party) ? tokens.get(`${party} ${base.idOf(row)}`) : undefined
     if (token !== undefined) token.row = row

@@ -17,6 +17,11 @@ export type RowStart = {
 }
 
 const keyIdBytes = 32
+const finishRowBytes = 24
+const finishAddressBytes = 8
+const finishBytes = 1_000
+/** Beyond these columns grow by a quarter: a sheet would take twice its size while it is made. */
+const doubledRowsMax = 2 ** 16
 
 export type Mint = { block: number; minter: number }
 
@@ -43,10 +48,15 @@ export class SheetBuilder {
     this.addresses = addresses
   }
 
+  /** With what its order and the counts of its parties take once it is finished. */
   get byteLength(): number {
+    const finished = this.length * finishRowBytes + this.addresses.length * finishAddressBytes + finishBytes
     const columns = [this.#ids, this.#places, this.#flags, this.#parties, this.#mintBlocks, this.#minters]
     const some = [this.#amounts, this.#counts, this.#offsets]
-    return [...columns, ...some].reduce((sum, column) => sum + (column?.byteLength ?? 0), this.addresses.byteLength)
+    return [...columns, ...some].reduce(
+      (sum, column) => sum + (column?.byteLength ?? 0),
+      this.addresses.byteLength + finished,
+    )
   }
 
   /** Makes room before the first row, for what would else be copied again and again. */
@@ -198,7 +208,7 @@ export class SheetBuilder {
     const order = await orderOf(columns, pace)
     await pace.rest()
     const { addresses, transfers, standards } = this
-    return new Sheet(columns, { addresses, order, transfers, standards })
+    return await Sheet.of(columns, { addresses, order, transfers, standards }, pace)
   }
 
   /** The rows so far; the last use of the builder. */
@@ -256,7 +266,7 @@ export class SheetBuilder {
     this.#ids.set(other.ids.subarray(from * theirs, (from + 1) * theirs), (to + 1) * width - theirs)
   }
 
-  #grow(capacity = Math.max(64, this.#flags.length * 2)): void {
+  #grow(capacity = nextCapacity(this.#flags.length)): void {
     this.#flags = grown(this.#flags, capacity)
     this.#ids = grown(this.#ids, capacity * this.#idWidth)
     this.#places = grown(this.#places, capacity * placeBytes)
@@ -279,6 +289,10 @@ export class SheetBuilder {
     // The row that is being appended has no id yet.
     for (let row = 0; row * old.idWidth < old.ids.length && row < this.length; row++) this.#copyId(old, row, row)
   }
+}
+
+function nextCapacity(rows: number): number {
+  return rows < doubledRowsMax ? Math.max(64, rows * 2) : Math.ceil(rows * 1.25)
 }
 
 function isZero(bytes: DataView, from: number, to: number): boolean {

@@ -3,6 +3,7 @@
 // ids; `order` has those to show, newest change first. Nothing here reads a store.
 import type { Position } from '../../model.ts'
 import { placeBytes, positionOfPlace, writePlace } from '../../store/runs/place-key.ts'
+import type { Pace } from '../pace.ts'
 import { type AddressTable, noAddress } from './address-table.ts'
 import type { HoldingKey } from './questions.ts'
 
@@ -29,6 +30,11 @@ export type SheetColumns = {
   offsets: Uint32Array | undefined
 }
 
+type SheetRest = { addresses: AddressTable; order: Uint32Array; transfers: number; standards: number }
+type SheetCounts = Pick<Sheet, 'holdings' | 'ids' | 'parties' | 'impossible'> & { partyRows: Uint32Array }
+
+const rowsPerStep = 2 ** 14
+
 export class Sheet {
   readonly columns: SheetColumns
   readonly addresses: AddressTable
@@ -46,33 +52,36 @@ export class Sheet {
   readonly #partyRows: Uint32Array
   #ascending: Promise<Uint32Array> | undefined
 
-  constructor(
-    columns: SheetColumns,
-    rest: { addresses: AddressTable; order: Uint32Array; transfers: number; standards: number },
-  ) {
+  private constructor(columns: SheetColumns, rest: SheetRest, counts: SheetCounts) {
     this.columns = columns
     this.addresses = rest.addresses
     this.order = rest.order
     this.transfers = rest.transfers
     this.standards = rest.standards
-    this.#partyRows = new Uint32Array(rest.addresses.length)
+    this.#partyRows = counts.partyRows
+    this.holdings = counts.holdings
+    this.ids = counts.ids
+    this.parties = counts.parties
+    this.impossible = counts.impossible
+  }
+
+  static async of(columns: SheetColumns, rest: SheetRest, pace: Pace): Promise<Sheet> {
+    const partyRows = new Uint32Array(rest.addresses.length)
     let [holdings, ids, parties, impossible] = [0, 0, 0, 0]
     let previous = -1
     for (let row = 0; row < columns.length; row++) {
+      if (row % rowsPerStep === 0) await pace.rest()
       if (columns.flags[row]! & rowFlags.impossible) {
         impossible++
         continue
       }
       const count = columns.counts?.[row] ?? 1
       holdings += count
-      if (previous === -1 || !this.#isSameToken(row, previous)) ids += count
+      if (previous === -1 || !isSameToken(columns, row, previous)) ids += count
       previous = row
-      if (this.#partyRows[columns.parties[row]!]!++ === 0) parties++
+      if (partyRows[columns.parties[row]!]!++ === 0) parties++
     }
-    this.holdings = holdings
-    this.ids = ids
-    this.parties = parties
-    this.impossible = impossible
+    return new Sheet(columns, rest, { partyRows, holdings, ids, parties, impossible })
   }
 
   get byteLength(): number {
@@ -87,7 +96,7 @@ export class Sheet {
   /** The first row of the token after that of a row. Only of a contract. */
   nextToken(row: number): number {
     let next = row + 1
-    while (next < this.columns.length && this.#isSameToken(next, row)) next++
+    while (next < this.columns.length && isSameToken(this.columns, next, row)) next++
     return next
   }
 
@@ -95,22 +104,13 @@ export class Sheet {
   newestRow(first: number): number {
     const { places, flags } = this.columns
     let newest = first
-    for (let row = first + 1; row < this.columns.length && this.#isSameToken(row, first); row++) {
+    for (let row = first + 1; row < this.columns.length && isSameToken(this.columns, row, first); row++) {
       if (flags[row]! & rowFlags.impossible) continue
       const byPlace = comparePlaces(places, row * placeBytes, places, newest * placeBytes)
       const byLeg = (flags[row]! & rowFlags.giver) - (flags[newest]! & rowFlags.giver)
       if (flags[newest]! & rowFlags.impossible || (byPlace || byLeg) < 0) newest = row
     }
     return newest
-  }
-
-  /** Only of a contract, whose rows of one id lie side by side. */
-  #isSameToken(row: number, other: number): boolean {
-    const { flags, ids, idWidth } = this.columns
-    if ((flags[row]! & flags[other]! & rowFlags.erc1155) === 0) return false
-    for (let place = idWidth - 1; place >= 0; place--)
-      if (ids[row * idWidth + place] !== ids[other * idWidth + place]) return false
-    return true
   }
 
   /** Whether a party has a row to show. */
@@ -195,6 +195,14 @@ export class Sheet {
     }
     return low
   }
+}
+
+/** Only of a contract, whose rows of one id lie side by side. */
+function isSameToken({ flags, ids, idWidth }: SheetColumns, row: number, other: number): boolean {
+  if ((flags[row]! & flags[other]! & rowFlags.erc1155) === 0) return false
+  for (let place = idWidth - 1; place >= 0; place--)
+    if (ids[row * idWidth + place] !== ids[other * idWidth + place]) return false
+  return true
 }
 
 export function idAt({ ids, idWidth }: Pick<SheetColumns, 'ids' | 'idWidth'>, row: number): bigint {

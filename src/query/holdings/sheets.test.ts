@@ -6,8 +6,9 @@ import type { Address, Hash } from '../../model.ts'
 import type { IndexReader } from '../../store/index-reader.ts'
 import { byWallet } from '../../store/indexes/by-wallet.ts'
 import { noActivity } from '../../store/packed-activity.ts'
-import { FoldTurns, foldSubject } from './fold-subject.ts'
+import { foldSubject, LargeSubjects } from './fold-subject.ts'
 import { Holdings } from './holdings.ts'
+import { HoldingsAdmission } from './holdings-admission.ts'
 import { Mints } from './mints.ts'
 import type { HoldingsOptions } from './questions.ts'
 import { Sheets } from './sheets.ts'
@@ -18,6 +19,7 @@ const options: HoldingsOptions = {
   freshenWaitMs: 0,
 }
 const stats = { chain, contract, atBlock: undefined }
+const request = () => new HoldingsAdmission().request(options)
 
 /** Calls `once` within the first read of that name, before it is answered. */
 type Hook = { name: 'indexRecords' | 'transferPage'; once: (() => unknown) | undefined }
@@ -148,9 +150,9 @@ test('a branch of more changes than are compared, replaced while it is read, is 
   const { reads } = readsOf(store, hook)
   const sheets = new Sheets(reads, reads.indexes, new Mints(reads.indexes), { changesMax: 2 })
   const asOf = { finalized: 9, isFilled: true }
-  await sheets.after(stats, 9, asOf)
+  await sheets.after(stats, 9, asOf, request())
   hook.once = () => replace(bob, 'b')
-  const { sheet, isWhole } = await sheets.after(stats, 10, asOf)
+  const { sheet, isWhole } = await sheets.after(stats, 10, asOf, request())
   expect([[...sheet.columns.parties].map(party => sheet.addresses.addressOf(party)), isWhole]).toEqual([
     [bob, bob, bob],
     true,
@@ -161,15 +163,17 @@ test('what happened since does not push out the sheet that it is put on', async 
   const store = storeOf([rowOf(5, {})])
   const { reads, counts } = readsOf(store, { name: 'indexRecords', once: undefined })
   const finalBlock = { finalized: 9, isFilled: true }
-  const { sheet } = await new Sheets(reads, reads.indexes, new Mints(reads.indexes)).after(stats, 9, finalBlock)
-  const sheets = new Sheets(reads, reads.indexes, new Mints(reads.indexes), { bytesMax: sheet.byteLength * 1.5 })
-  await sheets.after(stats, 9, finalBlock)
+  const sheets = new Sheets(reads, reads.indexes, new Mints(reads.indexes), {
+    // The sheet and a copy of it, but not two of them.
+    admission: new HoldingsAdmission({ bytesMax: 24_000 }),
+  })
+  await sheets.after(stats, 9, finalBlock, request())
   // A token that was there: what was minted is not looked up.
   const moved = [{ ...blockOf(10), transfers: [rowOf(10, { from: alice, to: bob })], activity: noActivity }]
   store.commitHot({ chain, ancestor: 9, blocks: moved, head: blockOf(10) })
   counts.indexRecords = 0
   for (const _ of [1, 2]) {
-    const found = await sheets.after(stats, 10, finalBlock)
+    const found = await sheets.after(stats, 10, finalBlock, request())
     expect(found.sheet.addresses.addressOf(found.sheet.columns.parties[0]!)).toBe(bob)
   }
   expect(counts.indexRecords).toBe(0)
@@ -178,17 +182,22 @@ test('what happened since does not push out the sheet that it is put on', async 
 test('a contract with more holdings than memory is given for is refused', async () => {
   const rows = Array.from({ length: 600 }, (_, at) => ({ ...rowOf(1, { tokenId: BigInt(at) }), logIndex: at }))
   const { reads } = readsOf(storeOf(rows), { name: 'indexRecords', once: undefined })
-  const sheets = new Sheets(reads, reads.indexes, new Mints(reads.indexes), { bytesMax: 2_000 })
-  const refused = sheets.after(stats, 9, { finalized: 9, isFilled: true })
+  const sheets = new Sheets(reads, reads.indexes, new Mints(reads.indexes), {
+    admission: new HoldingsAdmission({ bytesMax: 8_000 }),
+  })
+  const refused = sheets.after(stats, 9, { finalized: 9, isFilled: true }, request())
   await expect(refused).rejects.toMatchObject({ code: 'list_too_large' })
 })
 
 test('one large sheet is made after the other, and small ones meanwhile', async () => {
   const ended: string[] = []
   const folding = new Set<string>()
-  const foldTurns = new FoldTurns()
+  const admission = new HoldingsAdmission()
+  const large = new LargeSubjects()
   const fold = async (name: string, reads: number): Promise<void> => {
-    await foldSubject(readerOf(name, reads), { chain, wallet: alice }, 10, { turns: foldTurns, bytesMax: Infinity })
+    await admission.shared(name, options, 'small', work =>
+      foldSubject(readerOf(name, reads), { chain, wallet: alice }, 10, { large, work, bytesMax: work.bytesMax }),
+    )
     folding.delete(name)
     ended.push(name)
   }

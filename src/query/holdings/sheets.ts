@@ -3,10 +3,11 @@
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Block, ChainId, Interval } from '../../model.ts'
-import type { IndexReader } from '../../store/index-reader.ts'
+import type { IndexReader, RowChanges } from '../../store/index-reader.ts'
 import type { ChainReader, TransferReader } from '../../store/store.ts'
 import { type Changes, changesOf } from './changes.ts'
-import { FoldTurns, foldSubject } from './fold-subject.ts'
+import { foldSubject, LargeSubjects, smallRecords } from './fold-subject.ts'
+import { HoldingsAdmission, type HoldingsRequest, type Work } from './holdings-admission.ts'
 import type { Mints } from './mints.ts'
 import { patchedSheet } from './patch-sheet.ts'
 import { patchedWallet } from './patch-wallet.ts'
@@ -15,15 +16,19 @@ import { SheetBuilder } from './sheet-builder.ts'
 import type { Subject } from './subject.ts'
 
 export type SheetLimits = {
-  /** The largest collections have some three million holders, whose sheet takes 200 MB; most take less than one. */
+  /** What takes more while it is made is too large for one sheet. The admission bounds it too. */
   bytesMax: number
   /** Putting this many on top takes some 20 ms; beyond it a sheet of a newer block is made. */
   changesMax: number
   /** What is read again for every request stays small: 1 ms. */
   finalChangesMax: number
 }
-const usualLimits: SheetLimits = { bytesMax: 256 * 2 ** 20, changesMax: 5_000, finalChangesMax: 200 }
+const usualLimits: SheetLimits = { bytesMax: Number.POSITIVE_INFINITY, changesMax: 5_000, finalChangesMax: 200 }
 const attemptsMax = 3
+/** Of the bound on memory: sheets of older blocks, and with what happened since, which are quicker to make. */
+const passingShare = 1 / 4
+/** A copy of a sheet while it is made, of the sheet: its rows, the order of them, and some more. */
+const copyShare = 1.5
 
 export type SheetStore = TransferReader & Pick<ChainReader, 'hotBlocks' | 'lowestBlock'>
 
@@ -37,154 +42,225 @@ export type FoundSheet = {
   patch?: SheetPatch | undefined
 }
 export type SheetPatch = { base: Sheet; tokenIds: readonly bigint[] }
-type Kept = { sheet: Sheet; stamp: string; patch?: SheetPatch | undefined }
+/** `rows`: as they were when the sheet held. */
+type Made = { sheet: Sheet; rows: RowChanges }
+type Kept = Made & { patch?: SheetPatch | undefined; letGo: () => void }
 /** As it was before any row was read. */
 export type IndexedChain = { finalized: number; isFilled: boolean }
-type Base = FoundSheet & { block: number; stamp: string }
+type Base = FoundSheet & { block: number; rows: RowChanges }
+type MadeHow = { from?: Base; isNewest: boolean }
+
+/** Nothing holds that is said to be of these. */
+const noRows: RowChanges = { takenBack: -1, filled: -1 }
 
 export class Sheets {
   readonly #store: SheetStore
   readonly #indexes: IndexReader
   readonly #mints: Mints
-  readonly #kept: LRUCache<string, Kept>
+  readonly #admission: HoldingsAdmission
+  /** Of the newest final blocks. */
+  readonly #newest: LRUCache<string, Kept>
+  /** All others: asking for one block after the other does not push out what everybody asks for. */
+  readonly #passing: LRUCache<string, Kept>
   /** The final blocks of which a subject has a sheet. */
   readonly #blocks = new Map<string, Set<number>>()
   /** The final block of which a subject's newest sheet is being made from nothing. */
   readonly #making = new Map<string, number>()
-  readonly #turns = new FoldTurns()
-  readonly #building = new Map<string, Promise<FoundSheet>>()
+  readonly #large = new LargeSubjects()
   readonly #limits: SheetLimits
 
-  constructor(store: SheetStore, indexes: IndexReader, mints: Mints, limits: Partial<SheetLimits> = {}) {
+  constructor(
+    store: SheetStore,
+    indexes: IndexReader,
+    mints: Mints,
+    { admission = new HoldingsAdmission(), ...limits }: Partial<SheetLimits> & { admission?: HoldingsAdmission } = {},
+  ) {
     this.#store = store
     this.#indexes = indexes
     this.#mints = mints
     this.#limits = { ...usualLimits, ...limits }
-    this.#kept = new LRUCache({
-      maxSize: this.#limits.bytesMax,
-      sizeCalculation: ({ sheet }) => sheet.byteLength,
-      dispose: (_, key) => this.#forget(key),
-    })
+    this.#admission = admission
+    const keeping = (share: number) =>
+      new LRUCache<string, Kept>({
+        maxSize: Math.ceil(admission.bytesMax * share),
+        sizeCalculation: ({ sheet }) => sheet.byteLength,
+        dispose: ({ letGo }, key) => {
+          letGo()
+          this.#forget(key)
+        },
+      })
+    this.#newest = keeping(1)
+    this.#passing = keeping(passingShare)
+    admission.evict = () => (this.#passing.pop() ?? this.#newest.pop()) !== undefined
   }
 
   /** What is held after a block. Nothing is kept that is made of an index that is not filled. */
-  async after(subject: Subject, block: number, { finalized, isFilled }: IndexedChain): Promise<FoundSheet> {
+  async after(subject: Subject, block: number, chain: IndexedChain, request: HoldingsRequest): Promise<FoundSheet> {
+    const found = await this.#after(subject, block, chain, request)
+    request.hold(found.sheet)
+    return found
+  }
+
+  async #after(
+    subject: Subject,
+    block: number,
+    { finalized, isFilled }: IndexedChain,
+    request: HoldingsRequest,
+  ): Promise<FoundSheet> {
     const name = nameOf(subject)
+    const size = this.#large.isLarge(subject) ? 'large' : 'small'
     if (!isFilled)
-      return await this.#shared(`${name} ${block} unfilled`, async () => {
-        return { sheet: await this.#fold(subject, block), isWhole: true, takenBack: undefined }
+      return await this.#admission.shared(`${name} ${block} unfilled`, request, size, async work => {
+        return { sheet: await this.#fold(subject, block, work), isWhole: true, takenBack: undefined }
       })
     const final = Math.min(block, finalized)
-    let base = await this.#base(subject, final, block >= finalized)
-    let changes = await this.#changes(subject, base.block, block)
-    const isFar = changes.more || (changes.list?.length ?? 0) > this.#limits.finalChangesMax
-    if (isFar && base.block < final) {
-      base = await this.#make(subject, final, base)
+    using held = new HeldBase(this.#admission)
+    let base = held.of(await this.#base(subject, final, block >= finalized, request))
+    const isOlder = base.block < final
+    let changes = await this.#changes(subject, base.block, block, isOlder ? 'finalChangesMax' : 'changesMax')
+    if (changes.more && isOlder) {
+      base = held.of(await this.#make(subject, final, { from: base, isNewest: block >= finalized }, request))
       changes = await this.#changes(subject, base.block, block)
     }
     if (!changes.more && changes.bytes.length === 0) return base
     const stamp = changes.more ? '' : hash('sha256', changes.bytes, 'base64')
-    const key = `${name} ${base.block} ${base.stamp} ${changes.more ? block : stamp}`
-    const known = changes.more ? undefined : this.#kept.get(key)
+    const key = `${name} ${base.block} ${stampOf(base)} ${changes.more ? block : stamp}`
+    const known = changes.more ? undefined : this.#passing.get(key)
     const { isWhole, takenBack } = base
-    if (known !== undefined) return { ...known, isWhole, takenBack }
-    return await this.#shared(key, async () => {
-      const patched = await this.#patched(subject, base.sheet, changes, finalized)
+    if (known !== undefined) return { sheet: known.sheet, patch: known.patch, isWhole, takenBack }
+    const isLarge = size === 'large' || base.sheet.columns.length >= smallRecords
+    return await this.#admission.shared(key, request, isLarge ? 'large' : 'small', async work => {
+      const patched = await this.#patched(subject, base.sheet, changes, finalized, work)
       const patch = patched && { base: base.sheet, tokenIds: [...new Set(changes.list!.map(({ tokenId }) => tokenId))] }
       const found = patched && { sheet: patched, isWhole, takenBack, patch, isOther: false }
-      const made = found ?? (await this.#folded(subject, { from: base.block, to: block }, changes))
-      // It must not push out the base, which takes longer to make, and of another branch it would be wrong.
-      const isSmall = base.sheet.byteLength + made.sheet.byteLength <= this.#limits.bytesMax
-      if (isWhole && made.isWhole && isSmall && !changes.more && !made.isOther)
-        this.#kept.set(key, { sheet: made.sheet, stamp, patch: made.patch })
+      const made = found ?? (await this.#folded(subject, { from: base.block, to: block }, changes, work))
+      // Of another branch it would be wrong.
+      if (isWhole && made.isWhole && !changes.more && !made.isOther)
+        this.#keepIn(this.#passing, key, { sheet: made.sheet, rows: base.rows, patch: made.patch })
       return made
     })
   }
 
-  #changes(subject: Subject, from: number, to: number): Promise<Changes> {
+  #changes(
+    subject: Subject,
+    from: number,
+    to: number,
+    max: 'changesMax' | 'finalChangesMax' = 'changesMax',
+  ): Promise<Changes> {
     const store = { indexes: this.#indexes, transfers: this.#store }
-    return changesOf(store, subject, { from: from + 1, to }, this.#limits.changesMax)
+    return changesOf(store, subject, { from: from + 1, to }, this.#limits[max])
   }
 
   /** The newest kept sheet that still holds. */
-  async #base(subject: Subject, final: number, isNewest: boolean): Promise<Base> {
+  async #base(subject: Subject, final: number, isNewest: boolean, request: HoldingsRequest): Promise<Base> {
     const name = nameOf(subject)
     const blocks = [...(this.#blocks.get(name) ?? [])].filter(block => block <= final).sort((a, b) => b - a)
     for (const block of blocks) {
-      const kept = this.#kept.get(baseKey(name, block))
+      const key = baseKey(name, block)
+      const kept = this.#newest.get(key) ?? this.#passing.get(key)
       if (kept === undefined) continue
-      if (kept.stamp === (await this.#stamp(subject, block))) return baseOf(kept, block)
-      this.#kept.delete(baseKey(name, block))
+      if (await this.#holds(subject, block, kept)) return baseOf(kept, block)
+      this.#newest.delete(key)
+      this.#passing.delete(key)
     }
-    if (!isNewest) return await this.#make(subject, final)
+    if (!isNewest) return await this.#make(subject, final, { isNewest }, request)
     // Finality moves on while a large sheet is made: another one beside it would take as long.
     const making = this.#making.get(name)
-    if (making !== undefined && making <= final) return await this.#make(subject, making)
+    if (making !== undefined && making <= final) return await this.#make(subject, making, { isNewest }, request)
     this.#making.set(name, final)
     try {
-      return await this.#make(subject, final)
+      return await this.#make(subject, final, { isNewest }, request)
     } finally {
       if (this.#making.get(name) === final) this.#making.delete(name)
     }
   }
 
-  async #make(subject: Subject, block: number, from?: Base): Promise<Base> {
-    const empty = { isWhole: true, takenBack: undefined, block: -1, stamp: 'empty' }
+  async #make(subject: Subject, block: number, how: MadeHow, request: HoldingsRequest): Promise<Base> {
+    const empty = { isWhole: true, takenBack: undefined, block: -1, rows: noRows }
     if (block < 0) return { ...empty, sheet: await new SheetBuilder().finish() }
+    const size = this.#large.isLarge(subject) ? 'large' : 'small'
     const key = baseKey(nameOf(subject), block)
-    return await this.#shared(key, () => this.#build(subject, block, from))
+    return await this.#admission.shared(key, request, size, work => this.#build(subject, block, how, work))
   }
 
-  async #build(subject: Subject, block: number, from: Base | undefined): Promise<Base> {
-    const name = nameOf(subject)
-    let stamp = await this.#stamp(subject, block)
+  async #build(subject: Subject, block: number, { from, isNewest }: MadeHow, work: Work): Promise<Base> {
+    let rows = await this.#indexes.rowChanges(subject.chain)
     for (let attempt = 0; ; attempt++) {
       const sheet =
-        (attempt === 0 && (await this.#advanced(subject, block, from))) || (await this.#fold(subject, block))
-      const now = await this.#stamp(subject, block)
-      if (now === stamp) {
-        this.#keep(name, block, { sheet, stamp })
-        return baseOf({ sheet, stamp }, block)
+        (attempt === 0 && (await this.#advanced(subject, block, from, work))) ||
+        (await this.#fold(subject, block, work))
+      const made = { sheet, rows }
+      if (await this.#holds(subject, block, made)) {
+        this.#keep(subject, block, made, isNewest)
+        return baseOf(made, block)
       }
+      const now = await this.#indexes.rowChanges(subject.chain)
       // Rows that came meanwhile are in it or not: the first request did not claim them, but one that joined it may.
-      const isOnlyMore = takenBackOf(now) === takenBackOf(stamp)
-      if (isOnlyMore || attempt === attemptsMax)
-        return { ...baseOf({ sheet, stamp }, block), isWhole: false, stamp: '' }
-      stamp = now
+      const isOnlyMore = now.takenBack === rows.takenBack
+      if (isOnlyMore || attempt === attemptsMax) return { ...baseOf(made, block), isWhole: false, rows: noRows }
+      rows = now
     }
   }
 
   /** A sheet of an older block with what became final since. */
-  async #advanced(subject: Subject, block: number, from: Base | undefined): Promise<Sheet | undefined> {
+  async #advanced(subject: Subject, block: number, from: Base | undefined, work: Work): Promise<Sheet | undefined> {
     if (from === undefined || !from.isWhole) return undefined
     // History that arrived since it was found is neither in it nor in what is read now.
-    if (from.stamp !== (await this.#stamp(subject, from.block))) return undefined
+    if (!(await this.#holds(subject, from.block, from))) return undefined
     const changes = await this.#changes(subject, from.block, block)
     return changes.more || changes.list === undefined
       ? undefined
-      : await this.#patched(subject, from.sheet, changes, block)
+      : await this.#patched(subject, from.sheet, changes, block, work)
   }
 
-  async #patched(subject: Subject, sheet: Sheet, { list }: Changes, finalized: number): Promise<Sheet | undefined> {
+  /** Undefined where the records must be folded anew, such as where there is no room for a copy beside the sheet. */
+  async #patched(
+    subject: Subject,
+    sheet: Sheet,
+    { list }: Changes,
+    finalized: number,
+    work: Work,
+  ): Promise<Sheet | undefined> {
     if (list === undefined) return undefined
-    if ('wallet' in subject) return await patchedWallet(sheet, list)
+    const copyBytes = Math.ceil(sheet.byteLength * copyShare)
+    if (sheet.byteLength + copyBytes > work.bytesMax) return undefined
+    work.hold(sheet)
+    work.takes(copyBytes)
+    const patched = await this.#patchedIn(subject, sheet, list, finalized, work)
+    if (patched === undefined) work.takes(0)
+    else work.made(patched)
+    return patched
+  }
+
+  async #patchedIn(
+    subject: Subject,
+    sheet: Sheet,
+    list: NonNullable<Changes['list']>,
+    finalized: number,
+    { pace }: Work,
+  ): Promise<Sheet | undefined> {
+    if ('wallet' in subject) return await patchedWallet(sheet, list, pace)
     const { chain, contract } = subject
     const ofTokens = (ids: readonly bigint[]) => ids.map(tokenId => ({ contract, tokenId }))
-    return await patchedSheet(sheet, list, ids => this.#mints.of(chain, ofTokens(ids), finalized))
+    return await patchedSheet(sheet, list, { readMints: ids => this.#mints.of(chain, ofTokens(ids), finalized), pace })
   }
 
   /** As of a block that is not final: a reorganisation while it is read would mix two branches. */
-  async #folded(subject: Subject, { from, to }: Interval, before: Changes): Promise<FoundSheet & { isOther: boolean }> {
+  async #folded(
+    subject: Subject,
+    { from, to }: Interval,
+    before: Changes,
+    work: Work,
+  ): Promise<FoundSheet & { isOther: boolean }> {
     for (let attempt = 0; ; attempt++) {
-      const stamp = await this.#stamp(subject, to)
+      const rows = await this.#indexes.rowChanges(subject.chain)
       // Of many changes there are no bytes to compare: while the newest block stays, those below it do.
       const newest = (await this.#store.hotBlocks(subject.chain)).findLast(({ number }) => number <= to)
-      const sheet = await this.#fold(subject, to)
+      const sheet = await this.#fold(subject, to, work)
       const after = await this.#changes(subject, from, to)
-      const isSame = stamp === (await this.#stamp(subject, to)) && (await this.#isStored(subject.chain, newest))
+      const isSame = (await this.#holds(subject, to, { sheet, rows })) && (await this.#isStored(subject.chain, newest))
       const isWhole = isSame && after.bytes.equals(before.bytes)
-      if (isWhole || attempt === attemptsMax)
-        return { sheet, isWhole, takenBack: takenBackOf(stamp), isOther: attempt > 0 }
+      if (isWhole || attempt === attemptsMax) return { sheet, isWhole, takenBack: rows.takenBack, isOther: attempt > 0 }
       before = after
     }
   }
@@ -194,33 +270,41 @@ export class Sheets {
     return (await this.#store.lowestBlock(chain, { from: block.number, to: block.number }))?.hash === block.hash
   }
 
-  #fold(subject: Subject, block: number): Promise<Sheet> {
-    return foldSubject(this.#indexes, subject, block, { turns: this.#turns, bytesMax: 4 * this.#limits.bytesMax })
+  #fold(subject: Subject, block: number, work: Work): Promise<Sheet> {
+    const bytesMax = Math.min(this.#limits.bytesMax, work.bytesMax)
+    return foldSubject(this.#indexes, subject, block, { large: this.#large, work, bytesMax })
   }
 
-  /** Changes where final rows up to a block do. Begins with the count of what was taken away. */
-  async #stamp(subject: Subject, toBlock: number): Promise<string> {
-    const { takenBack, filled } = await this.#indexes.rowChanges(subject.chain)
-    if ('wallet' in subject) return `${takenBack} ${filled}`
+  /**
+   * Whether a sheet still has all rows up to its block, and no others. Where none was taken away there may be more, and
+   * of a contract as many as the sheet was made of are all of them.
+   */
+  async #holds(subject: Subject, toBlock: number, made: Made): Promise<boolean> {
+    const now = await this.#indexes.rowChanges(subject.chain)
+    if (now.takenBack !== made.rows.takenBack) return false
+    if (now.filled === made.rows.filled) return true
+    if ('wallet' in subject || subject.tokenId !== undefined) return false
     const { chain, contract } = subject
-    return `${takenBack} ${await this.#store.transferCount({ chain, contract, toBlock })}`
+    if ((await this.#store.transferCount({ chain, contract, toBlock })) !== made.sheet.transfers) return false
+    made.rows = now
+    return true
   }
 
-  async #shared<Found extends FoundSheet>(key: string, build: () => Promise<Found>): Promise<Found> {
-    const running = this.#building.get(key)
-    // What is built for a key is always the same kind.
-    if (running !== undefined) return (await running) as Found
-    const building = build().finally(() => this.#building.delete(key))
-    this.#building.set(key, building)
-    return await building
-  }
-
-  #keep(name: string, block: number, kept: Kept): void {
-    this.#kept.set(baseKey(name, block), kept)
-    if (!this.#kept.has(baseKey(name, block))) return
+  #keep(subject: Subject, block: number, made: Made, isNewest: boolean): void {
+    const name = nameOf(subject)
+    if (!this.#keepIn(isNewest ? this.#newest : this.#passing, baseKey(name, block), made)) return
     const blocks = this.#blocks.get(name)
     if (blocks === undefined) this.#blocks.set(name, new Set([block]))
     else blocks.add(block)
+  }
+
+  /** False where it is too large to be kept. */
+  #keepIn(cache: LRUCache<string, Kept>, key: string, made: Omit<Kept, 'letGo'>): boolean {
+    const letGo = this.#admission.hold(made.sheet)
+    cache.set(key, { ...made, letGo })
+    if (cache.has(key)) return true
+    letGo()
+    return false
   }
 
   #forget(key: string): void {
@@ -233,6 +317,27 @@ export class Sheets {
   }
 }
 
+/** Counts the sheet that another is made of, while a request waits for that. */
+class HeldBase implements Disposable {
+  readonly #admission: HoldingsAdmission
+  #letGo: (() => void) | undefined
+
+  constructor(admission: HoldingsAdmission) {
+    this.#admission = admission
+  }
+
+  of(base: Base): Base {
+    const letGo = this.#admission.hold(base.sheet)
+    this.#letGo?.()
+    this.#letGo = letGo
+    return base
+  }
+
+  [Symbol.dispose](): void {
+    this.#letGo?.()
+  }
+}
+
 function nameOf(subject: Subject): string {
   if ('wallet' in subject) return `${subject.chain} wallet:${subject.wallet}`
   return `${subject.chain} ${subject.contract}${subject.tokenId === undefined ? '' : `:${subject.tokenId}`}`
@@ -242,10 +347,11 @@ function baseKey(name: string, block: number): string {
   return `${name} ${block}`
 }
 
-function baseOf({ sheet, stamp }: Kept, block: number): Base {
-  return { sheet, isWhole: true, takenBack: takenBackOf(stamp), block, stamp }
+function baseOf({ sheet, rows }: Made, block: number): Base {
+  return { sheet, isWhole: true, takenBack: rows.takenBack, block, rows }
 }
 
-function takenBackOf(stamp: string): number {
-  return Number(stamp.split(' ')[0])
+/** Differs where the rows of a sheet do. */
+function stampOf({ sheet, rows }: Made): string {
+  return `${rows.takenBack} ${sheet.transfers}`
 }

@@ -33,23 +33,40 @@ function compared(rows: Uint32Array, words: Uint32Array): Sorted {
   return { order, keys: order.map(row => words[row]!) }
 }
 
+const stepRows = 2 ** 15
+
+/** Of millions, one pass takes tens of milliseconds. */
+export async function inSteps(count: number, pace: Pace, step: (at: number) => void): Promise<void> {
+  for (let from = 0; from < count; from += stepRows) {
+    const to = Math.min(count, from + stepRows)
+    for (let at = from; at < to; at++) step(at)
+    await pace.rest()
+  }
+}
+
 /** By the lowest digit first: a pass keeps the order of the one before. */
 async function sortedByDigits(rows: Uint32Array, words: Uint32Array, pace: Pace): Promise<Sorted> {
   const count = rows.length
   let [order, keys]: [Uint32Array, Uint32Array] = [rows, new Uint32Array(count)]
-  for (let at = 0; at < count; at++) keys[at] = words[rows[at]!]!
+  await inSteps(count, pace, at => {
+    keys[at] = words[rows[at]!]!
+  })
   let [nextOrder, nextKeys]: [Uint32Array, Uint32Array] = [new Uint32Array(count), new Uint32Array(count)]
   for (let shift = 0; shift < 32; shift += digitBits) {
     const starts = new Uint32Array(digits + 1)
-    for (let at = 0; at < count; at++) starts[((keys[at]! >>> shift) & (digits - 1)) + 1]!++
+    const from = keys
+    await inSteps(count, pace, at => {
+      starts[((from[at]! >>> shift) & (digits - 1)) + 1]!++
+    })
     // All blocks of a collection may share their high digits.
     if (starts.includes(count)) continue
     for (let digit = 1; digit <= digits; digit++) starts[digit]! += starts[digit - 1]!
-    for (let at = 0; at < count; at++) {
-      const to = starts[(keys[at]! >>> shift) & (digits - 1)]!++
-      nextOrder[to] = order[at]!
-      nextKeys[to] = keys[at]!
-    }
+    const [rowsNow, rowsNext, keysNext] = [order, nextOrder, nextKeys]
+    await inSteps(count, pace, at => {
+      const to = starts[(from[at]! >>> shift) & (digits - 1)]!++
+      rowsNext[to] = rowsNow[at]!
+      keysNext[to] = from[at]!
+    })
     ;[order, nextOrder, keys, nextKeys] = [nextOrder, order, nextKeys, keys]
     await pace.rest()
   }

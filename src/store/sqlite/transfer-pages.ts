@@ -1,4 +1,5 @@
 // Reading transfers: pages as columns, and counts. A page is a few statements, never one for each row.
+import { setImmediate } from 'node:timers/promises'
 import type { Interval, Position } from '../../model.ts'
 import { mergePages } from '../page-merge.ts'
 import { bucketOf, countKey, countOf, countView } from '../runs/count-view.ts'
@@ -132,25 +133,63 @@ function nextColumn(reader: { text: Uint8Array; at: number }, length: number): n
   return column
 }
 
-/** Whole buckets come from the kept counts; only the two edges and the hot rows are scanned. */
-function transferCount(context: CountContext, range: TransferRange): number {
-  const { read, contract } = context
+/** Scanning some 20,000 rows takes two milliseconds, in which nobody is answered: more are scanned in steps. */
+const rowsPerStep = 20_000
+const attemptsMax = 4
+
+/** Opens a moment of the store in which a contract can be counted. */
+type InMoment = <Result>(count: (scan: Scan) => Result, none: Result) => Result
+
+/**
+ * Whole buckets come from the kept counts; only the two edges and the hot rows are scanned. An edge with many rows is
+ * scanned over several moments, and all of it anew where rows became final, came or went in between.
+ */
+async function transferCount(inMoment: InMoment, range: TransferRange): Promise<number> {
   const from = Math.max(range.fromBlock ?? 0, 0)
   const to = Math.min(range.toBlock ?? blockMax, blockMax)
   if (from > to) return 0
-  return read.snapshot(() => {
-    const facts = read.get('SELECT transfers, has_ranges FROM contracts WHERE id = ?', contract) as Row
-    const scan = { ...context, hasRanges: facts[1] === 1 }
-    const hot = countInTable(scan, 'hot_transfers', { from, to })
-    if (from === 0 && to === blockMax) return hot + (facts[0] as number) + keptInRuns(scan, -1, -1)
-    return hot + countCold(scan, { from, to })
-  })
+  for (let attempt = 1; ; attempt++) {
+    const steps: Step[] | undefined = attempt < attemptsMax ? [] : undefined
+    const first = inMoment(scan => ({ whole: wholeCold(scan), count: countIn(scan, { from, to }, steps) }), undefined)
+    if (first === undefined) return 0
+    let count: number | undefined = first.count
+    for (const { sign, ...interval } of steps ?? []) {
+      await setImmediate()
+      const rows = inMoment(scan => (wholeCold(scan) === first.whole ? countRows(scan, interval) : undefined), undefined)
+      count = rows === undefined ? undefined : count + sign * rows
+      if (count === undefined) break
+    }
+    if (count !== undefined) return count
+  }
+}
+
+function countIn(scan: Scan, { from, to }: Interval, steps: Step[] | undefined): number {
+  const hot = countInTable(scan, 'hot_transfers', { from, to })
+  return hot + (from === 0 && to === blockMax ? wholeCold(scan) : countCold({ ...scan, steps }, { from, to }))
+}
+
+/** All transfers of final blocks, from kept counts. */
+function wholeCold(scan: Scan): number {
+  return scan.transfers + keptInRuns(scan, -1, -1)
 }
 
 type CountContext = { read: Connection; runs: KnownRuns; countRuns: KnownRuns; contract: number }
-type Scan = CountContext & { hasRanges: boolean }
+type Scan = CountContext & { transfers: number; hasRanges: boolean }
+/** Blocks whose rows are still to be added or taken away. */
+type Step = Interval & { sign: 1 | -1 }
+/** Without `steps` all is scanned at once. */
+type EdgeScan = Scan & { steps: Step[] | undefined }
 
-function countCold(scan: Scan, { from, to }: Interval): number {
+function inMomentOf(context: CountContext): <Result>(count: (scan: Scan) => Result) => Result {
+  const { read, contract } = context
+  return count =>
+    read.snapshot(() => {
+      const facts = read.get('SELECT transfers, has_ranges FROM contracts WHERE id = ?', contract) as Row
+      return count({ ...context, transfers: facts[0] as number, hasRanges: facts[1] === 1 })
+    })
+}
+
+function countCold(scan: EdgeScan, { from, to }: Interval): number {
   const [first, last] = [bucketOf(from), bucketOf(to)]
   const below = countEdge(scan, first, { from: first * bucketBlocks, to: from - 1 })
   const above = countEdge(scan, last, { from: to + 1, to: (last + 1) * bucketBlocks - 1 })
@@ -158,15 +197,24 @@ function countCold(scan: Scan, { from, to }: Interval): number {
 }
 
 /** Counts the part of a bucket outside of the range, by scanning the side with fewer blocks. */
-function countEdge(scan: Scan, bucket: number, part: Interval): number {
+function countEdge(scan: EdgeScan, bucket: number, part: Interval): number {
   if (part.from > part.to) return 0
   const start = bucket * bucketBlocks
   const end = start + bucketBlocks - 1
-  if (part.to - part.from < bucketBlocks / 2) return countRows(scan, part)
   const kept = keptCount(scan, bucket, bucket)
   if (kept === 0) return 0
+  if (part.to - part.from < bucketBlocks / 2) return countOrPut(scan, { ...part, sign: -1 }, kept)
   const rest = part.from === start ? { from: part.to + 1, to: end } : { from: start, to: part.from - 1 }
-  return kept - countRows(scan, rest)
+  return kept - countOrPut(scan, { ...rest, sign: 1 }, kept)
+}
+
+/** The rows of an edge, or none of them where they are many: then they are put to be scanned later. */
+function countOrPut(scan: EdgeScan, { from, to, sign }: Step, inBucket: number): number {
+  if (scan.steps === undefined || inBucket <= rowsPerStep) return countRows(scan, { from, to })
+  const blocks = Math.max(1, Math.floor((rowsPerStep * bucketBlocks) / inBucket))
+  for (let start = from; start <= to; start += blocks)
+    scan.steps.push({ from: start, to: Math.min(to, start + blocks - 1), sign })
+  return 0
 }
 
 function keptCount(scan: Scan, firstBucket: number, lastBucket: number): number {
@@ -219,9 +267,13 @@ export function transferReader(file: StoreFile): TransferReader {
       file.ofContract(query, emptyPage, (read, ordinal, contract) =>
         transferPage({ read, runs, ordinal, contract }, query),
       ),
-    transferCount: async range =>
-      file.ofContract(range, 0, (read, _ordinal, contract) =>
-        transferCount({ read, runs, countRuns, contract }, range),
+    transferCount: range =>
+      transferCount(
+        (count, none) =>
+          file.ofContract(range, none, (read, _ordinal, contract) =>
+            inMomentOf({ read, runs, countRuns, contract })(count),
+          ),
+        range,
       ),
   }
 }

@@ -5,13 +5,15 @@ import { AlmanacError } from '../../../errors.ts'
 import type { Address } from '../../../model.ts'
 import { placeBytes } from '../../../store/runs/place-key.ts'
 import { type BranchStore, OneBranch } from '../../one-branch.ts'
+import type { Pace } from '../../pace.ts'
 import type { Collection } from '../collections.ts'
-import { FoldTurns, nameOf } from '../fold-subject.ts'
+import { nameOf } from '../fold-subject.ts'
+import type { Asker, HoldingsAdmission } from '../holdings-admission.ts'
 import type { CollectionStatsAnswer, Completeness, TokenStatsAnswer } from '../questions.ts'
 import { comparePlaces, rowFlags, type Sheet } from '../sheet.ts'
 import type { ContractSubject, Subject, WalletSubject } from '../subject.ts'
 import { OwnerWindow } from './owner-window.ts'
-import { contractParts, type PartBounds, tokenParts, walletParts } from './parts.ts'
+import { bytesOfParts, contractParts, type PartBounds, tokenParts, walletParts } from './parts.ts'
 
 type CollectionCounts = Pick<CollectionStatsAnswer, 'tokens' | 'owners' | 'impossible'>
 type TokenCounts = Pick<TokenStatsAnswer, 'owners' | 'transfers'>
@@ -29,24 +31,29 @@ const addressesPerByte = 1 / 16
 export class LargeCounts {
   readonly #store: BranchStore
   readonly #bounds: PartBounds
-  readonly #turns = new FoldTurns()
+  readonly #admission: HoldingsAdmission
   readonly #kept = new LRUCache<string, Counted<unknown>>({ max: 100, ttl: ageMsMax })
-  readonly #counting = new Map<string, Promise<Counted<unknown>>>()
 
-  constructor(store: BranchStore, bounds: PartBounds) {
+  constructor(store: BranchStore, bounds: PartBounds, admission: HoldingsAdmission) {
     this.#store = store
     this.#bounds = bounds
+    this.#admission = admission
   }
 
   /** `isExact`: as of the block of the claim, and not of an older one either. */
-  collection(subject: ContractSubject, claim: Completeness, isExact: boolean): Promise<Counted<CollectionCounts>> {
-    return this.#counted(subject, claim, isExact, () => this.#countContract(subject, claim.block))
+  collection(
+    subject: ContractSubject,
+    claim: Completeness,
+    isExact: boolean,
+    asker: Asker,
+  ): Promise<Counted<CollectionCounts>> {
+    return this.#counted(subject, { claim, isExact, asker }, pace => this.#countContract(subject, claim.block, pace))
   }
 
-  token(subject: ContractSubject, claim: Completeness, isExact: boolean): Promise<Counted<TokenCounts>> {
-    return this.#counted(subject, claim, isExact, async () => {
+  token(subject: ContractSubject, claim: Completeness, isExact: boolean, asker: Asker): Promise<Counted<TokenCounts>> {
+    return this.#counted(subject, { claim, isExact, asker }, async pace => {
       const counts = { owners: 0, transfers: 0 }
-      for await (const sheet of tokenParts(this.#store.indexes, subject, claim.block, this.#bounds)) {
+      for await (const sheet of tokenParts(this.#store.indexes, subject, claim.block, { ...this.#bounds, pace })) {
         counts.owners += sheet.parties
         // Every part reads all of them.
         counts.transfers = sheet.transfers
@@ -55,61 +62,60 @@ export class LargeCounts {
     })
   }
 
-  wallet(subject: WalletSubject, claim: Completeness, isExact: boolean): Promise<Counted<WalletCounts>> {
-    return this.#counted(subject, claim, isExact, () => this.#countWallet(subject, claim.block))
+  wallet(subject: WalletSubject, claim: Completeness, isExact: boolean, asker: Asker): Promise<Counted<WalletCounts>> {
+    return this.#counted(subject, { claim, isExact, asker }, pace => this.#countWallet(subject, claim.block, pace))
   }
 
-  async #countContract(subject: ContractSubject, block: number): Promise<CollectionCounts> {
+  async #countContract(subject: ContractSubject, block: number, pace: Pace): Promise<CollectionCounts> {
+    const bounds = { ...this.#bounds, pace }
     const counts = { tokens: 0, owners: 0, impossible: 0 }
     const addressesMax = Math.ceil(this.#bounds.partBytes * addressesPerByte)
     let window = new OwnerWindow(undefined, addressesMax)
     let countedToken: bigint | undefined
-    for await (const { sheet, tokenId } of contractParts(this.#store.indexes, subject, block, this.#bounds)) {
+    for await (const { sheet, tokenId } of contractParts(this.#store.indexes, subject, block, bounds)) {
       counts.impossible += sheet.impossible
       if (tokenId === undefined) counts.tokens += sheet.ids
       else if (sheet.ids > 0 && tokenId !== countedToken) {
         counts.tokens++
         countedToken = tokenId
       }
-      await window.add(sheet)
+      await window.add(sheet, pace)
     }
     counts.owners = window.addresses.length
     while (window.to !== undefined) {
       window = new OwnerWindow(window.to, addressesMax)
-      for await (const { sheet } of contractParts(this.#store.indexes, subject, block, this.#bounds))
-        await window.add(sheet)
+      for await (const { sheet } of contractParts(this.#store.indexes, subject, block, bounds))
+        await window.add(sheet, pace)
       counts.owners += window.addresses.length
     }
     return counts
   }
 
-  async #countWallet(subject: WalletSubject, block: number): Promise<WalletCounts> {
+  async #countWallet(subject: WalletSubject, block: number, pace: Pace): Promise<WalletCounts> {
     const found = new Map<Address, Collection & { place: Uint8Array }>()
     const counts = { nfts: 0, transfers: 0 }
-    for await (const sheet of walletParts(this.#store.indexes, subject, block, this.#bounds)) {
+    for await (const sheet of walletParts(this.#store.indexes, subject, block, { ...this.#bounds, pace })) {
       counts.nfts += sheet.holdings
       counts.transfers = sheet.transfers
-      addCollections(found, sheet)
+      await addCollections(found, sheet, pace)
     }
     return { ...counts, collections: new Map([...found].sort(([a], [b]) => (a < b ? 1 : -1))) }
   }
 
   async #counted<Counts>(
     subject: Subject,
-    claim: Completeness,
-    isExact: boolean,
-    count: () => Promise<Counts>,
+    { claim, isExact, asker }: { claim: Completeness; isExact: boolean; asker: Asker },
+    count: (pace: Pace) => Promise<Counts>,
   ): Promise<Counted<Counts>> {
     const name = isExact ? `${nameOf(subject)} ${claim.block}` : nameOf(subject)
     const kept = this.#kept.get(name)
     if (kept !== undefined && (await this.#stillHolds(kept, subject, claim, isExact))) return kept as Counted<Counts>
-    const running = this.#counting.get(name)
-    if (running !== undefined) return (await running) as Counted<Counts>
-    const counting = this.#countWhole(subject, claim, count).finally(() => this.#counting.delete(name))
-    this.#counting.set(name, counting)
-    const counted = await counting
-    this.#kept.set(name, counted)
-    return counted
+    return await this.#admission.shared(`count ${name}`, asker, 'large', async work => {
+      work.takes(bytesOfParts(this.#bounds))
+      const counted = await this.#countWhole(subject, claim, () => count(work.pace))
+      this.#kept.set(name, counted)
+      return counted
+    })
   }
 
   /** An index that was not complete may have more by now. */
@@ -131,19 +137,14 @@ export class LargeCounts {
     claim: Completeness,
     count: () => Promise<Counts>,
   ): Promise<Counted<Counts>> {
-    const end = await this.#turns.begin()
-    try {
-      for (let attempt = 1; ; attempt++) {
-        const { filled } = await this.#store.indexes.rowChanges(chain)
-        const branch = await OneBranch.now(this.#store, chain)
-        const counted = { counts: await count(), claim, branch, filled }
-        if ((await isSame(counted)) || attempt === attemptsMax) {
-          await branch.check(claim.block)
-          return counted
-        }
+    for (let attempt = 1; ; attempt++) {
+      const { filled } = await this.#store.indexes.rowChanges(chain)
+      const branch = await OneBranch.now(this.#store, chain)
+      const counted = { counts: await count(), claim, branch, filled }
+      if ((await isSame(counted)) || attempt === attemptsMax) {
+        await branch.check(claim.block)
+        return counted
       }
-    } finally {
-      end()
     }
   }
 }
@@ -159,10 +160,15 @@ async function isSame({ branch, claim }: Counted<unknown>): Promise<boolean> {
 }
 
 /** The standard is that of the newest holding. */
-function addCollections(found: Map<Address, Collection & { place: Uint8Array }>, sheet: Sheet): void {
+async function addCollections(
+  found: Map<Address, Collection & { place: Uint8Array }>,
+  sheet: Sheet,
+  pace: Pace,
+): Promise<void> {
   const { parties, places, flags } = sheet.columns
   const ofParty = new Map<number, Collection & { place: Uint8Array }>()
-  for (const row of sheet.order) {
+  for (const [at, row] of sheet.order.entries()) {
+    if (at % 4_096 === 0) await pace.rest()
     const known = ofParty.get(parties[row]!)
     if (known !== undefined) {
       known.count += sheet.countOf(row)

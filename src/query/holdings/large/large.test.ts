@@ -111,24 +111,26 @@ test('a list is cut where its index was left, also within the turn in which clai
   }
 })
 
-test('some lists in parts are made at once, and more are refused until one ends', async () => {
+test('some lists in parts are made at once, of one key fewer, and more are refused until one ends', async () => {
   const rows = Array.from({ length: 40 }, (_, at) => ({ ...rowOf(1, { tokenId: BigInt(at) }), logIndex: at }))
   const reads = storeOf(rows).reads()
-  const partBytes = 2 ** 27
-  const streams = new Holdings(reads, reads.indexes, { ...lowBounds, partBytes }).streams(noTokens)
-  const begin = async () => {
-    const list = await nftStream(
-      streams.owners({ chain, contract, tokenId: undefined, atBlock: undefined }, options),
-      shown,
-    )
+  // A list takes a quarter of the bound.
+  const bounds = { ...lowBounds, bytesMax: 32 * lowBounds.partBytes }
+  const streams = new Holdings(reads, reads.indexes, bounds).streams(noTokens)
+  const begin = async (key = 'one') => {
+    const question = { chain, contract, tokenId: undefined, atBlock: undefined }
+    const list = await nftStream(streams.owners(question, { ...options, key: { id: key } as never }), shown)
     const iterator = list.batches[Symbol.asyncIterator]()
     ;(await iterator.next()).value!.lines.release()
     return iterator
   }
   const [first] = [await begin(), await begin()]
-  await expect(begin()).rejects.toMatchObject({ code: 'overloaded' })
+  await expect(begin()).rejects.toMatchObject({ code: 'rate_limited' })
+  await begin('two')
+  await expect(begin('two')).rejects.toMatchObject({ code: 'overloaded' })
+  await expect(begin('three')).rejects.toMatchObject({ code: 'overloaded' })
   await first!.return!()
-  await begin()
+  await begin('three')
 })
 
 test('pages of what is too large are refused, and counts of its head are kept as of their block', async () => {

@@ -1,5 +1,6 @@
 // The lowest addresses after one, of those that hold anything in sheets that come one after the other: distinct owners
 // of what is too large for one sheet, a stretch of addresses at a time. No reading.
+import type { Pace } from '../../pace.ts'
 import { type AddressStretch, AddressTable, isInStretch } from '../address-table.ts'
 import type { Sheet } from '../sheet.ts'
 
@@ -22,9 +23,10 @@ export class OwnerWindow {
     return this.#stretch.to
   }
 
-  async add(sheet: Sheet): Promise<void> {
+  async add(sheet: Sheet, pace: Pace): Promise<void> {
     const { addresses } = sheet
     for (let party = 0; party < addresses.length; party++) {
+      if (party % 4_096 === 0) await pace.rest()
       if (!sheet.holds(party)) continue
       const bytes = addresses.bytesOf(party)
       if (isInStretch(this.#stretch, bytes, 0)) this.#addresses.add(bytes, 0)

@@ -4,7 +4,7 @@
 import type { IndexReader } from '../../../store/index-reader.ts'
 import { tokenKey, tokenKinds } from '../../../store/indexes/by-token.ts'
 import { newestOfBlock } from '../../../store/runs/place-key.ts'
-import { Pace } from '../../pace.ts'
+import type { Pace } from '../../pace.ts'
 import type { AddressStretch } from '../address-table.ts'
 import { ContractFold } from '../fold-contract.ts'
 import { tooLarge } from '../fold-subject.ts'
@@ -16,14 +16,21 @@ import { type ContractSubject, recordsOf, type Subject, spansOf, type WalletSubj
 export type ContractPart = { sheet: Sheet; tokenId: bigint | undefined }
 
 export type PartBounds = {
-  /** About what a part takes while it is made. */
+  /** A part takes up to four times as much while it is made. */
   partBytes: number
+}
+/** With what ends the work once nobody waits for it. */
+export type PartWork = PartBounds & { pace: Pace }
+
+/** What parts take, one after the other, with the addresses that are counted of them and the ranges of all. */
+export function bytesOfParts({ partBytes }: PartBounds): number {
+  return 8 * partBytes
 }
 
 /** Of a row, its parties, and the room that columns have to grow. */
 const rowBytes = 128
-/** Ranges stay in memory from the first part to the last: some 260,000, as in one sheet. */
-const rangeBytesMax = 2 ** 30
+/** Ranges stay in memory from the first part to the last: some 65,000, which take less than they are counted as. */
+const rangeBytesMax = 2 ** 28
 const idMax = 2n ** 256n - 1n
 
 /** Ids ascend from part to part. */
@@ -31,10 +38,9 @@ export async function* contractParts(
   indexes: IndexReader,
   { chain, contract }: ContractSubject,
   block: number,
-  bounds: PartBounds,
+  bounds: PartWork,
 ): AsyncGenerator<ContractPart> {
-  const { partBytes } = bounds
-  const pace = new Pace()
+  const { partBytes, pace } = bounds
   const fold = new ContractFold(block, { partRows: Math.ceil(partBytes / rowBytes) })
   let span = spansOf({ chain, contract }, { from: 0, to: block })[0]!
   for (;;) {
@@ -63,11 +69,11 @@ export async function* tokenParts(
   indexes: IndexReader,
   subject: ContractSubject,
   block: number,
-  { partBytes }: PartBounds,
+  { partBytes, pace }: PartWork,
 ): AsyncGenerator<Sheet> {
   for (let parties: AddressStretch = { after: undefined, to: undefined }; ; ) {
     const fold = new ContractFold(block, { ...subject, parties })
-    const sheet = await foldedWithin(indexes, { subject, block, fold, bytesMax: 4 * partBytes })
+    const sheet = await foldedWithin(indexes, { subject, block, fold, bytesMax: 4 * partBytes, pace })
     if (sheet === undefined) {
       parties = { ...parties, to: narrower(parties.to, fold.middleParty, subject, partBytes) }
       continue
@@ -84,11 +90,11 @@ export async function* walletParts(
   indexes: IndexReader,
   subject: WalletSubject,
   block: number,
-  { partBytes }: PartBounds,
+  { partBytes, pace }: PartWork,
 ): AsyncGenerator<Sheet> {
   for (let tokens: TokenStretch = { after: undefined, to: undefined }; ; ) {
     const fold = new WalletFold(block, tokens)
-    const sheet = await foldedWithin(indexes, { subject, block, fold, bytesMax: 4 * partBytes })
+    const sheet = await foldedWithin(indexes, { subject, block, fold, bytesMax: 4 * partBytes, pace })
     if (sheet === undefined) {
       tokens = { ...tokens, to: narrower(tokens.to, fold.middleToken, subject, partBytes) }
       continue
@@ -99,14 +105,13 @@ export async function* walletParts(
   }
 }
 
-type Folding = { subject: Subject; block: number; fold: ContractFold | WalletFold; bytesMax: number }
+type Folding = { subject: Subject; block: number; fold: ContractFold | WalletFold; bytesMax: number; pace: Pace }
 
 /** Undefined where it takes more. */
 async function foldedWithin(
   indexes: IndexReader,
-  { subject, block, fold, bytesMax }: Folding,
+  { subject, block, fold, bytesMax, pace }: Folding,
 ): Promise<Sheet | undefined> {
-  const pace = new Pace()
   for (const span of spansOf(subject, { from: 0, to: block }))
     for await (const records of recordsOf(indexes, span, pace)) {
       fold.add(records)

@@ -21,7 +21,7 @@ test('what is made at once stays small where each token says as much as it may',
   for (const list of [
     await nftStream(streams.owners({ ...question, tokenId: undefined }, options), { ...shown, shape: 'owner' }),
     await nftStream(streams.contractNfts({ ...question, part: undefined }, options), { ...shown, shape: 'contract' }),
-    await nftStream(streams.walletNfts(wallet), { ...shown, shape: 'wallet' }),
+    await nftStream(streams.walletNfts(wallet, options), { ...shown, shape: 'wallet' }),
   ]) {
     let count = 0
     for await (const batch of list.batches) {

@@ -3,14 +3,15 @@
 import type { Address } from '../../../model.ts'
 import type { IndexName } from '../../../store/indexes/index-view.ts'
 import { type BranchStore, OneBranch, streamCut } from '../../one-branch.ts'
+import { Pace } from '../../pace.ts'
 import { type AnsweredSheets, type AskedClaim, indexOf, undefinedIfTooLarge } from '../answered-sheets.ts'
 import { contractFilter, partyFilter } from '../contract-filter.ts'
+import type { HoldingsAdmission } from '../holdings-admission.ts'
 import { OwnerWindow } from '../large/owner-window.ts'
-import { contractParts, type PartBounds, tokenParts, walletParts } from '../large/parts.ts'
+import { bytesOfParts, contractParts, type PartBounds, type PartWork, tokenParts, walletParts } from '../large/parts.ts'
 import type * as q from '../questions.ts'
 import type { Sheet } from '../sheet.ts'
 import type { ContractSubject, Subject } from '../subject.ts'
-import { HeldSheets } from './held-sheets.ts'
 import { newestOfToken } from './newest-of-token.ts'
 import { type BatchReads, batchRows, contractBatch, type NftBatch, walletBatch } from './nft-batches.ts'
 import { hashBatches, newestBatches, type RowBatch } from './row-batches.ts'
@@ -20,13 +21,17 @@ export type WholeList<Batch> = q.Completeness & { batches: AsyncIterable<Batch> 
 /** Without a page. */
 type Whole<Question> = Omit<Question, 'after' | 'limit' | 'countTotal'>
 
-type Parts = BatchReads & { answered: AnsweredSheets; branches: BranchStore; parts: PartBounds }
+type Parts = BatchReads & {
+  answered: AnsweredSheets
+  branches: BranchStore
+  parts: PartBounds
+  admission: HoldingsAdmission
+}
 
 const addressesPerBatch = 2_500
 
 export class HoldingStreams {
   readonly #parts: Parts
-  readonly #held = new HeldSheets()
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -34,7 +39,8 @@ export class HoldingStreams {
 
   async owners(question: Whole<q.OwnersQuestion>, options: q.HoldingsOptions): Promise<WholeList<NftBatch>> {
     const { chain, contract, tokenId } = question
-    const { branches, parts } = this.#parts
+    const { branches } = this.#parts
+    const parts = this.#partWork(options)
     return await this.#ofContract(question, options, {
       inOrder: (sheet, size) => newestBatches(sheet, size),
       inParts: async function* (block, size) {
@@ -52,7 +58,8 @@ export class HoldingStreams {
     options: q.HoldingsOptions,
   ): Promise<WholeList<NftBatch>> {
     const { chain, contract, part } = question
-    const { branches, parts } = this.#parts
+    const { branches } = this.#parts
+    const parts = this.#partWork(options)
     return await this.#ofContract({ ...question, tokenId: undefined }, options, {
       inOrder: (sheet, size) => hashBatches(sheet, { contract, part, size }),
       inParts: async function* (block, size) {
@@ -67,13 +74,14 @@ export class HoldingStreams {
     { chain, contract, atBlock }: Whole<q.UniqueOwnersQuestion>,
     options: q.HoldingsOptions,
   ): Promise<WholeList<AddressBatch>> {
-    const { branches, parts } = this.#parts
+    const { branches } = this.#parts
+    const parts = this.#partWork(options)
     const asked = await this.#begin({ chain, contract }, atBlock, options)
     const large = async function* (block: number): AsyncGenerator<AddressBatch> {
       for (let after: Uint8Array | undefined; ; ) {
         const window = new OwnerWindow(after, Math.ceil(parts.partBytes / 16))
         for await (const { sheet } of contractParts(branches.indexes, { chain, contract }, block, parts))
-          await window.add(sheet)
+          await window.add(sheet, parts.pace)
         yield* addressBatches(window.addresses, await window.addresses.ascending(() => true))
         after = window.to
         if (after === undefined) return
@@ -82,12 +90,13 @@ export class HoldingStreams {
     const ordered = async function* (sheet: Sheet): AsyncGenerator<AddressBatch> {
       yield* addressBatches(sheet.addresses, await sheet.ascendingParties())
     }
-    return { ...asked.claim, batches: this.#whole({ chain, contract }, asked, ordered, large) }
+    return { ...asked.claim, batches: this.#whole({ chain, contract }, asked, options, { ordered, large }) }
   }
 
-  async walletNfts(question: Whole<q.WalletNftsQuestion>): Promise<WholeList<NftBatch>> {
+  async walletNfts(question: Whole<q.WalletNftsQuestion>, options: q.HoldingsOptions): Promise<WholeList<NftBatch>> {
     const { chain, wallet, atBlock } = question
-    const { answered, branches, parts, contracts } = this.#parts
+    const { answered, branches, contracts } = this.#parts
+    const parts = this.#partWork(options)
     const branch = await OneBranch.now(branches, chain)
     const asked = begunOn(branch, 'by_wallet', await answered.walletClaim(chain, atBlock))
     const isShown = contractFilter(contracts, question)
@@ -95,10 +104,14 @@ export class HoldingStreams {
     const large = async function* (block: number): AsyncGenerator<RowBatch> {
       for await (const sheet of walletParts(branches.indexes, { chain, wallet }, block, parts)) yield* rows(sheet)
     }
-    const batches = this.#whole({ chain, wallet }, asked, rows, large)
+    const batches = this.#whole({ chain, wallet }, asked, options, { ordered: rows, large })
     const shown = { chain, wallet, withStored: new Map<Address, boolean>() }
     const reads = this.#parts
     return { ...asked.claim, batches: mapped(batches, batch => walletBatch(reads, shown, batch)) }
+  }
+
+  #partWork({ signal }: q.HoldingsOptions): PartWork {
+    return { ...this.#parts.parts, pace: new Pace(signal) }
   }
 
   async #ofContract(
@@ -113,12 +126,10 @@ export class HoldingStreams {
     const asked = await this.#begin({ chain, contract }, atBlock, options)
     const hasStored = (await reads.tokens.withStored(chain, [contract])).has(contract)
     const size = batchRows(hasStored)
-    const batches = this.#whole(
-      { chain, contract, tokenId },
-      asked,
-      sheet => rows.inOrder(sheet, size),
-      block => rows.inParts(block, size),
-    )
+    const batches = this.#whole({ chain, contract, tokenId }, asked, options, {
+      ordered: sheet => rows.inOrder(sheet, size),
+      large: block => rows.inParts(block, size),
+    })
     const shown = { chain, contract, hasStored }
     return { ...asked.claim, batches: mapped(batches, batch => contractBatch(reads, shown, batch)) }
   }
@@ -136,21 +147,21 @@ export class HoldingStreams {
   async *#whole<Batch>(
     subject: Subject,
     { claim, takenBack, branch }: BegunList,
-    ordered: (sheet: Sheet) => AsyncIterable<Batch>,
-    large: (block: number) => AsyncIterable<Batch>,
+    options: q.HoldingsOptions,
+    batches: {
+      ordered: (sheet: Sheet) => AsyncIterable<Batch>
+      large: (block: number) => AsyncIterable<Batch>
+    },
   ): AsyncGenerator<Batch> {
-    const { answered, parts } = this.#parts
+    const { answered, parts, admission } = this.#parts
+    using request = admission.listRequest(options)
     // What is stored above comes and goes unseen.
     const block = Math.min(claim.block, branch.storedTo)
-    const found = await answered.find(subject, { claim: { ...claim, block }, takenBack }).catch(undefinedIfTooLarge)
-    // A part takes so much while it is made.
-    const release = this.#held.hold(found?.sheet ?? { byteLength: 4 * parts.partBytes })
-    try {
-      if (found !== undefined) requireSame(claim, found.claim)
-      yield* found === undefined ? large(block) : ordered(found.sheet)
-    } finally {
-      release()
-    }
+    const asked = { claim: { ...claim, block }, takenBack }
+    const found = await answered.find(subject, asked, request).catch(undefinedIfTooLarge)
+    if (found === undefined) request.hold({ byteLength: bytesOfParts(parts) })
+    else requireSame(claim, found.claim)
+    yield* found === undefined ? batches.large(block) : batches.ordered(found.sheet)
     await branch.check(block, indexOf(subject))
   }
 }

@@ -1,0 +1,214 @@
+import { setImmediate } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { chain, contract, rowOf, storeOf } from '../../../test/ten-final-blocks.ts'
+import { AlmanacError } from '../../errors.ts'
+import type { Address } from '../../model.ts'
+import type { IndexReader } from '../../store/index-reader.ts'
+import { Holdings } from './holdings.ts'
+import { type Asker, HoldingsAdmission, type Work } from './holdings-admission.ts'
+import type { HoldingsOptions } from './questions.ts'
+
+const asker = (id: string, signal?: AbortSignal): Asker => ({ key: { id }, signal })
+const optionsOf = (id: string, signal?: AbortSignal): HoldingsOptions => ({
+  ...{ key: { id } as HoldingsOptions['key'], freshen: undefined, freshenWaitMs: 0, signal },
+})
+const walletOf = (number: number) => `0x${number.toString(16).padStart(40, '3')}` as Address
+
+/** Many tokens in each of ten blocks, whose records are read a few at a time. */
+function manyTokens(perBlock: number, onRead: () => unknown = () => undefined) {
+  const rows = Array.from({ length: 9 }, (_, block) =>
+    Array.from({ length: perBlock }, (_, at) => ({
+      ...rowOf(block, { tokenId: BigInt(block * perBlock + at), to: walletOf(at) }),
+      logIndex: at,
+    })),
+  ).flat()
+  const reads = storeOf(rows).reads()
+  const indexRecords: IndexReader['indexRecords'] = async query => {
+    await onRead()
+    return await reads.indexes.indexRecords({ ...query, limit: query.limit })
+  }
+  return { reads, indexes: { ...reads.indexes, indexRecords } }
+}
+
+test('what is held and made stays within the bound while many ask for another block each', async () => {
+  const { reads, indexes } = manyTokens(150)
+  const admission = new HoldingsAdmission({ bytesMax: 400_000 })
+  const holdings = new Holdings(reads, indexes, { admission })
+  let most = 0
+  const watch = setInterval(() => {
+    const { heldBytes, makingBytes } = admission.figures
+    most = Math.max(most, heldBytes + makingBytes)
+  })
+  const page = { chain, contract, tokenId: undefined, after: undefined, limit: 1, countTotal: true }
+  const ask = async (at: number) => {
+    const answer = await holdings.owners({ ...page, atBlock: at % 9 }, optionsOf(`key ${at % 5}`)).catch(error => error)
+    const { heldBytes, makingBytes } = admission.figures
+    most = Math.max(most, heldBytes + makingBytes)
+    return answer
+  }
+  const answers = await Promise.all(Array.from({ length: 90 }, (_, at) => ask(at)))
+  clearInterval(watch)
+  expect(most).toBeGreaterThan(100_000)
+  expect(most).toBeLessThanOrEqual(admission.bytesMax)
+  const wrong = answers.filter((answer, at) =>
+    answer instanceof AlmanacError ? answer.code !== 'overloaded' : answer.total !== ((at % 9) + 1) * 150,
+  )
+  expect(wrong).toEqual([])
+  expect(answers.some(answer => !(answer instanceof AlmanacError))).toBe(true)
+  await setImmediate()
+  expect(admission.figures).toMatchObject({ makingBytes: 0, working: 0, waiting: 0 })
+})
+
+test('a list that needs more than the whole bound is refused as too large, and takes nothing afterwards', async () => {
+  const { reads, indexes } = manyTokens(150)
+  const admission = new HoldingsAdmission({ bytesMax: 40_000 })
+  const holdings = new Holdings(reads, indexes, { admission })
+  const page = { chain, contract, tokenId: undefined, after: undefined, limit: 1, countTotal: true }
+  await expect(holdings.owners({ ...page, atBlock: 8 }, optionsOf('key'))).rejects.toMatchObject({
+    code: 'list_too_large',
+  })
+  await setImmediate()
+  expect(admission.figures).toMatchObject({ heldBytes: 0, makingBytes: 0, working: 0 })
+})
+
+/** Work that ends when it is told to. */
+function held() {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  return { work: () => promise, end: resolve }
+}
+
+test('a key with many pieces of large work does not delay the first one of another', async () => {
+  const admission = new HoldingsAdmission()
+  const begun: string[] = []
+  const ends: (() => void)[] = []
+  const ask = (key: string, at: number) =>
+    admission.shared(`${key} ${at}`, asker(key), 'large', async () => {
+      begun.push(`${key} ${at}`)
+      await new Promise<void>(resolve => ends.push(resolve))
+    })
+  const all = [...Array.from({ length: 16 }, (_, at) => ask('busy', at)), ask('other', 0), ask('third', 0)]
+  await setImmediate()
+  expect(begun).toEqual(['busy 0', 'other 0'])
+  ends.shift()!()
+  await setImmediate()
+  expect(begun).toEqual(['busy 0', 'other 0', 'third 0'])
+  while (begun.length < all.length || ends.length > 0) {
+    ends.shift()?.()
+    await setImmediate()
+  }
+  await Promise.all(all)
+})
+
+test('a key that waits for too much is refused, and so is everybody once too much waits in all', async () => {
+  const admission = new HoldingsAdmission()
+  const { work, end } = held()
+  const all: Promise<void>[] = []
+  const ask = (key: string, at: number) => admission.shared(`${key} ${at}`, asker(key), 'large', work)
+  for (let at = 0; at < 17; at++) all.push(ask('busy', at))
+  await expect(ask('busy', 17)).rejects.toMatchObject({ code: 'rate_limited', retryable: true, retryAfterMs: 5_000 })
+  // Joining what waits already is not refused.
+  all.push(ask('busy', 16))
+  for (let key = 0; all.length < 2 + 64 + 1; key++) all.push(ask(`key ${key}`, 0))
+  await expect(ask('late', 0)).rejects.toMatchObject({ code: 'overloaded', retryable: true, retryAfterMs: 5_000 })
+  end()
+  await Promise.all(all)
+})
+
+test('work for several requests goes on until the last of them leaves', async () => {
+  const admission = new HoldingsAdmission()
+  let steps = 0
+  let ended: unknown
+  const make = async ({ pace }: Work) => {
+    try {
+      for (; ; steps++) {
+        await setImmediate()
+        await pace.rest()
+      }
+    } catch (error) {
+      ended = error
+      throw error
+    }
+  }
+  const [first, second] = [new AbortController(), new AbortController()]
+  const gone = new AlmanacError('interrupted', 'gone')
+  const asked = [first, second].map(({ signal }) => admission.shared('one', asker('key', signal), 'small', make))
+  first.abort(gone)
+  await expect(asked[0]).rejects.toBe(gone)
+  const before = steps
+  while (steps < before + 10) await setImmediate()
+  expect(ended).toBeUndefined()
+  second.abort(gone)
+  await expect(asked[1]).rejects.toBe(gone)
+  while (ended === undefined) await setImmediate()
+  expect(ended).toMatchObject({ code: 'interrupted' })
+  await setImmediate()
+  expect(admission.figures).toMatchObject({ working: 0, waiting: 0, makingBytes: 0 })
+})
+
+test('a fold ends in the middle once its client has left, and reads no more', async () => {
+  const leaving = new AbortController()
+  let reads = 0
+  const world = manyTokens(1_200, () => {
+    if (++reads === 2) leaving.abort(new AlmanacError('interrupted', 'gone'))
+  })
+  const admission = new HoldingsAdmission()
+  const holdings = new Holdings(world.reads, world.indexes, { admission })
+  const page = { chain, contract, tokenId: undefined, after: undefined, limit: 1, countTotal: true }
+  const asked = holdings.owners({ ...page, atBlock: 8 }, optionsOf('key', leaving.signal))
+  await expect(asked).rejects.toMatchObject({ code: 'interrupted' })
+  while (admission.figures.working > 0) await setImmediate()
+  expect(reads).toBe(2)
+  // Whole for the next one.
+  expect(await holdings.owners({ ...page, atBlock: 8 }, optionsOf('key'))).toMatchObject({ total: 10_800 })
+})
+
+test('a fold that has begun outlasts its request where that timed out, for the one that asks again', async () => {
+  const late = new AbortController()
+  let reads = 0
+  const world = manyTokens(1_200, () => {
+    if (++reads === 2) late.abort(new AlmanacError('timeout', 'late'))
+  })
+  const holdings = new Holdings(world.reads, world.indexes)
+  const page = { chain, contract, tokenId: undefined, after: undefined, limit: 1, countTotal: true }
+  await expect(holdings.owners({ ...page, atBlock: 8 }, optionsOf('key', late.signal))).rejects.toMatchObject({
+    code: 'timeout',
+  })
+  expect(await holdings.owners({ ...page, atBlock: 8 }, optionsOf('key'))).toMatchObject({ total: 10_800 })
+  expect(reads).toBeLessThan(6)
+})
+
+test('of two pieces of work that do not fit side by side, the one that takes more ends', async () => {
+  const admission = new HoldingsAdmission({ bytesMax: 800 })
+  const { work: wait, end } = held()
+  const greedy = admission.shared('greedy', asker('one'), 'large', async work => {
+    work.takes(600)
+    await wait()
+    await work.pace.rest()
+  })
+  const modest = admission.shared('modest', asker('two'), 'large', async work => {
+    work.takes(300)
+    return 'made'
+  })
+  expect(await modest).toBe('made')
+  end()
+  await expect(greedy).rejects.toMatchObject({ code: 'overloaded', retryAfterMs: 5_000 })
+})
+
+test('sheets that a list or a request holds count once, and until the last lets go of them', () => {
+  const admission = new HoldingsAdmission({ bytesMax: 1_000 })
+  const sheet = { byteLength: 300 }
+  const request = admission.request(asker('one'))
+  request.hold(sheet)
+  const list = admission.listRequest(asker('two'))
+  list.hold(sheet)
+  expect(admission.figures.heldBytes).toBe(300)
+  request[Symbol.dispose]()
+  expect(admission.figures.heldBytes).toBe(300)
+  // A key's lists hold half of all at most, and those of all keys three quarters.
+  expect(() => list.hold({ byteLength: 201 })).toThrow('one key may use')
+  admission.listRequest(asker('three')).hold({ byteLength: 450 })
+  expect(() => admission.listRequest(asker('four')).hold({ byteLength: 1 })).toThrow('ask again later')
+  list[Symbol.dispose]()
+  expect(admission.figures.heldBytes).toBe(450)
+})
+
