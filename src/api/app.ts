@@ -120,6 +120,7 @@ function contextOf(dependencies: AppDependencies): Context {
       max: settings.streamsMax,
       metrics: metrics.streams,
       rowsPerBatch: dependencies.rowsPerBatch,
+      rate: dependencies.readerRate,
     }),
   }
 }

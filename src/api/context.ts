@@ -25,6 +25,7 @@ import type { LiveFeed } from './live-feed.ts'
 import type { RequestMeter } from './request-figures.ts'
 import type { StaticFiles } from './static-files.ts'
 import type { OpenStreams } from './streams/open-streams.ts'
+import type { MinimumRate } from './streams/reader-rate.ts'
 
 export type Context = AppDependencies & {
   cache: AnswerCache
@@ -81,6 +82,8 @@ export type AppDependencies = {
   freshen?: Freshen | undefined
   /** Of whole lists. */
   rowsPerBatch?: number | undefined
+  /** How fast whole lists have to be read. Absent: the usual. */
+  readerRate?: MinimumRate | undefined
   /** Shows amounts of interest-bearing and scaled mints. Absent: as raw / 10^decimals, like all others. */
   displayAmount?: DisplayAmount | undefined
 }

@@ -16,6 +16,7 @@ export type KeyTurnsLimits = {
 export type Turn = {
   /** Once it has its place. */
   begun: Promise<void>
+  hasBegun(): boolean
   /** Another key waits for the same piece: it begins when the first of their keys has its turn. */
   join(keyId: string): void
   /** Leaves the queue, or gives the place back. Safe to call again. */
@@ -26,9 +27,11 @@ type Waiting = { begin: (keyId: string) => void; keys: Set<string> }
 
 export class KeyTurns {
   readonly #limits: KeyTurnsLimits
-  /** By key, in the order of their turns. */
   readonly #queues = new Map<string, Set<Waiting>>()
   readonly #runningOf = new Map<string, number>()
+  /** When keys that have work last had a turn, counted in turns. */
+  readonly #servedAt = new Map<string, number>()
+  #turns = 0
   #running = 0
   #waiting = 0
 
@@ -65,6 +68,7 @@ export class KeyTurns {
     this.#beginNext()
     return {
       begun,
+      hasBegun: () => runsFor !== undefined,
       join: key => {
         if (runsFor === undefined && piece.keys.size > 0) this.#enqueue(piece, key)
         this.#beginNext()
@@ -93,6 +97,7 @@ export class KeyTurns {
       const queue = this.#queues.get(key)!
       queue.delete(piece)
       if (queue.size === 0) this.#queues.delete(key)
+      this.#forgetIfIdle(key)
     }
     piece.keys.clear()
     this.#waiting--
@@ -102,23 +107,33 @@ export class KeyTurns {
   #beginNext(): void {
     const { places, placesOfKey } = this.#limits
     while (this.#running < places) {
-      const key = this.#queues.keys().find(each => (this.#runningOf.get(each) ?? 0) < placesOfKey)
-      if (key === undefined) return
-      const queue = this.#queues.get(key)!
-      const [piece] = queue
-      // The key goes to the end of the round.
-      this.#queues.delete(key)
-      this.#queues.set(key, queue)
+      // Whose last turn is longest ago: one that had none comes first.
+      let next: { key: string; servedAt: number } | undefined
+      for (const key of this.#queues.keys()) {
+        const servedAt = this.#servedAt.get(key) ?? 0
+        const mayRun = (this.#runningOf.get(key) ?? 0) < placesOfKey
+        if (mayRun && servedAt < (next?.servedAt ?? Number.POSITIVE_INFINITY)) next = { key, servedAt }
+      }
+      if (next === undefined) return
+      const [piece] = this.#queues.get(next.key)!
       this.#leave(piece!)
-      this.#count(key, 1)
-      piece!.begin(key)
+      this.#servedAt.set(next.key, ++this.#turns)
+      this.#count(next.key, 1)
+      piece!.begin(next.key)
     }
+  }
+
+  #forgetIfIdle(keyId: string): void {
+    if (!this.#queues.has(keyId) && !this.#runningOf.has(keyId)) this.#servedAt.delete(keyId)
   }
 
   #count(keyId: string, by: 1 | -1): void {
     this.#running += by
     const ofKey = (this.#runningOf.get(keyId) ?? 0) + by
-    if (ofKey === 0) this.#runningOf.delete(keyId)
-    else this.#runningOf.set(keyId, ofKey)
+    if (ofKey > 0) this.#runningOf.set(keyId, ofKey)
+    else {
+      this.#runningOf.delete(keyId)
+      this.#forgetIfIdle(keyId)
+    }
   }
 }

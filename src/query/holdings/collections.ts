@@ -1,5 +1,6 @@
 // The collections of a wallet, from its sheet: made when they are first asked for, and kept with it. It reads nothing.
 import type { Address } from '../../model.ts'
+import { Pace } from '../pace.ts'
 import type { CollectionRow } from './questions.ts'
 import { rowFlags, type Sheet } from './sheet.ts'
 
@@ -26,7 +27,9 @@ async function makeCollections(sheet: Sheet): Promise<ReadonlyMap<number, Collec
   const { flags, parties } = sheet.columns
   const counts = new Float64Array(sheet.addresses.length)
   const isErc1155 = new Uint8Array(counts.length)
+  const pace = new Pace()
   for (let at = sheet.order.length - 1; at >= 0; at--) {
+    if (at % 4_096 === 0) await pace.rest()
     const row = sheet.order[at]!
     counts[parties[row]!]! += sheet.countOf(row)
     isErc1155[parties[row]!] = flags[row]! & rowFlags.erc1155

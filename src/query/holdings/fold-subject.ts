@@ -11,13 +11,33 @@ import { recordsOf, type Subject, spansOf } from './subject.ts'
 /** Some 3 MB and a tenth of a second. */
 export const smallRecords = 40_000
 
-/** What is held after a block. It says what it takes as it goes, and gives way where it turns out to be large. */
+type Folding = { large: LargeSubjects; work: Work; bytesMax: number }
+
+/**
+ * What is held after a block. It says what it takes as it goes. Where it turns out to be large and other large work is
+ * under way, it begins anew after that: many that wait would hold much.
+ */
 export async function foldSubject(
   indexes: IndexReader,
   subject: Subject,
   block: number,
-  { large, work, bytesMax }: { large: LargeSubjects; work: Work; bytesMax: number },
+  folding: Folding,
 ): Promise<Sheet> {
+  for (;;) {
+    const sheet = await foldOnce(indexes, subject, block, folding)
+    if (sheet !== undefined) return sheet
+    folding.work.takes(0)
+    await folding.work.becomeLarge()
+  }
+}
+
+/** Undefined where it has to give way. */
+async function foldOnce(
+  indexes: IndexReader,
+  subject: Subject,
+  block: number,
+  { large, work, bytesMax }: Folding,
+): Promise<Sheet | undefined> {
   const { pace } = work
   if (large.isTooLarge(subject, block)) throw tooLarge(subject, bytesMax)
   const fold = 'wallet' in subject ? new WalletFold(block) : new ContractFold(block, subject)
@@ -34,7 +54,7 @@ export async function foldSubject(
         work.takes(fold.byteLength)
         if (count < smallRecords) continue
         large.note(subject)
-        await work.becomeLarge()
+        if (!work.mayBeLarge()) return undefined
       }
   const sheet = await fold.finish(pace)
   work.made(sheet)

@@ -5,6 +5,8 @@ import { hash } from 'node:crypto'
 import { putMd5 } from '../../md5.ts'
 import type { Address } from '../../model.ts'
 import { Pace } from '../pace.ts'
+import { smallRecords } from './fold-subject.ts'
+import type { Asker, HoldingsAdmission } from './holdings-admission.ts'
 import { rowWith } from './patch-sheet.ts'
 import { rowFlags, type Sheet } from './sheet.ts'
 import type { FoundSheet } from './sheets.ts'
@@ -14,7 +16,9 @@ export type HashedToken = { tokenHash: string; tokenId: bigint; row: number }
 /** Hashes below `below`, and not below `from`. */
 export type HashBounds = { below: string | undefined; from: string | undefined }
 
-const orders = new WeakMap<Sheet, Promise<Uint32Array>>()
+const orders = new WeakMap<Sheet, Uint32Array>()
+/** While it is made: the rows, their words, and the room to sort both. */
+const makingRowBytes = 24
 
 export function tokenHash(contract: Address, tokenId: bigint): string {
   return hash('md5', `${contract}${tokenId}`, 'hex')
@@ -83,18 +87,32 @@ function firstBelow(length: number, hashAt: (at: number) => string, bound: strin
   return low
 }
 
-function orderOf(sheet: Sheet, contract: Address): Promise<Uint32Array> {
-  let order = orders.get(sheet)
-  if (order === undefined) {
-    order = makeOrder(sheet, contract)
-    orders.set(sheet, order)
-  }
+/** Makes the order of a sheet before it is needed, as work of its own: a million tokens take a second. */
+export async function admitHashOrder(
+  admission: HoldingsAdmission,
+  asker: Asker,
+  sheet: Sheet,
+  contract: Address,
+): Promise<void> {
+  if (orders.has(sheet)) return
+  const size = sheet.columns.length < smallRecords ? 'small' : 'large'
+  await admission.shared(`hashes ${sheet.id}`, asker, size, async work => {
+    work.hold(sheet)
+    work.takes(sheet.columns.length * makingRowBytes)
+    orders.set(sheet, await makeOrder(sheet, contract, work.pace))
+  })
+}
+
+async function orderOf(sheet: Sheet, contract: Address): Promise<Uint32Array> {
+  const known = orders.get(sheet)
+  if (known !== undefined) return known
+  const order = await makeOrder(sheet, contract, new Pace())
+  orders.set(sheet, order)
   return order
 }
 
 /** The newest row of each token. */
-async function makeOrder(sheet: Sheet, contract: Address): Promise<Uint32Array> {
-  const pace = new Pace()
+async function makeOrder(sheet: Sheet, contract: Address, pace: Pace): Promise<Uint32Array> {
   const firstWord = firstWordsOf(contract)
   const { length, flags } = sheet.columns
   const rows = new Uint32Array(length)

@@ -291,12 +291,27 @@ export class Work {
     this.#hasBegun = true
   }
 
-  /** Gives way to small work, and goes on when it is the turn of large work. */
+  /** Goes on as large work, if it can at once. */
+  mayBeLarge(): boolean {
+    if (this.#size === 'large') return true
+    const turn = this.#admission.ask(this.#keyId, 'large')
+    const hasBegun = turn.hasBegun()
+    if (hasBegun) this.#goOnWith(turn)
+    else turn.end()
+    return hasBegun
+  }
+
+  /** Goes on when it is the turn of large work. */
   async becomeLarge(): Promise<void> {
-    if (this.#size === 'large') return
-    this.#size = 'large'
+    const turn = this.#admission.ask(this.#keyId, 'large')
+    this.#goOnWith(turn)
+    await untilAborted(turn.begun, this.signal)
+  }
+
+  #goOnWith(turn: Turn): void {
     this.#turn?.end()
-    await this.begin()
+    this.#turn = turn
+    this.#size = 'large'
   }
 
   /** What it takes from now on, all in all. Fails where there is no room, and where nobody waits any more. */

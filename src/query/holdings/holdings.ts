@@ -14,6 +14,7 @@ import { type ClaimStore, Claims } from './claims.ts'
 import { collectionsByAddress, collectionsOf } from './collections.ts'
 import { contractFilter, partyFilter } from './contract-filter.ts'
 import { contractNftPage, contractNftTotal } from './contract-nfts.ts'
+import { admitHashOrder } from './hash-order.ts'
 import { type Holding, holdingPage } from './holding-page.ts'
 import { HoldingsAdmission, type HoldingsRequest } from './holdings-admission.ts'
 import { LargeCounts } from './large/counts.ts'
@@ -110,6 +111,7 @@ export class Holdings implements q.HoldingsQueries {
   async contractNfts(question: q.ContractNftsQuestion, options: q.HoldingsOptions): Promise<q.ContractNftsAnswer> {
     using request = this.#admission.request(options)
     const found = await this.#answered.ofContract(question, question.atBlock, options, request)
+    await admitHashOrder(this.#admission, request, found.patch?.base ?? found.sheet, question.contract)
     const { holdings, next } = await contractNftPage(found, question.contract, question)
     const rows = await contractRows(this.#rows, { ...question, sheet: found.sheet }, holdings, options)
     const total = question.countTotal ? await contractNftTotal(found, question.contract, question.part) : 0

@@ -35,7 +35,10 @@ type SheetCounts = Pick<Sheet, 'holdings' | 'ids' | 'parties' | 'impossible'> & 
 
 const rowsPerStep = 2 ** 14
 
+let sheetsMade = 0
+
 export class Sheet {
+  readonly id = ++sheetsMade
   readonly columns: SheetColumns
   readonly addresses: AddressTable
   readonly order: Uint32Array

@@ -98,6 +98,7 @@ export class Sheets {
   async after(subject: Subject, block: number, chain: IndexedChain, request: HoldingsRequest): Promise<FoundSheet> {
     const found = await this.#after(subject, block, chain, request)
     request.hold(found.sheet)
+    if (found.patch !== undefined) request.hold(found.patch.base)
     return found
   }
 
@@ -300,7 +301,10 @@ export class Sheets {
 
   /** False where it is too large to be kept. */
   #keepIn(cache: LRUCache<string, Kept>, key: string, made: Omit<Kept, 'letGo'>): boolean {
-    const letGo = this.#admission.hold(made.sheet)
+    const held = [made.sheet, ...(made.patch ? [made.patch.base] : [])].map(sheet => this.#admission.hold(sheet))
+    const letGo = () => {
+      for (const each of held) each()
+    }
     cache.set(key, { ...made, letGo })
     if (cache.has(key)) return true
     letGo()

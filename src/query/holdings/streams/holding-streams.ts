@@ -6,6 +6,7 @@ import { type BranchStore, OneBranch, streamCut } from '../../one-branch.ts'
 import { Pace } from '../../pace.ts'
 import { type AnsweredSheets, type AskedClaim, indexOf, undefinedIfTooLarge } from '../answered-sheets.ts'
 import { contractFilter, partyFilter } from '../contract-filter.ts'
+import { admitHashOrder } from '../hash-order.ts'
 import type { HoldingsAdmission } from '../holdings-admission.ts'
 import { OwnerWindow } from '../large/owner-window.ts'
 import { bytesOfParts, contractParts, type PartBounds, type PartWork, tokenParts, walletParts } from '../large/parts.ts'
@@ -58,10 +59,13 @@ export class HoldingStreams {
     options: q.HoldingsOptions,
   ): Promise<WholeList<NftBatch>> {
     const { chain, contract, part } = question
-    const { branches } = this.#parts
+    const { branches, admission } = this.#parts
     const parts = this.#partWork(options)
     return await this.#ofContract({ ...question, tokenId: undefined }, options, {
-      inOrder: (sheet, size) => hashBatches(sheet, { contract, part, size }),
+      inOrder: async function* (sheet, size) {
+        await admitHashOrder(admission, options, sheet, contract)
+        yield* hashBatches(sheet, { contract, part, size })
+      },
       inParts: async function* (block, size) {
         const found = contractParts(branches.indexes, { chain, contract }, block, parts)
         for await (const sheet of newestOfToken(found)) yield* hashBatches(sheet, { contract, part, size })
