@@ -86,9 +86,11 @@ const operationsNotes = `## Notes on the answers
 - **Completeness.** \`X-Index-Complete\` is true if every block that the answer rests on is indexed; \`status\` and
   \`index_complete\` say the same. Lists of a wallet, of a block and of all contracts need whole blocks, so on an on-demand chain
   they show what is there.
-- **Large lists.** Almanac builds lists and counts of who owns what in memory, large ones one at a time: about 80 bytes per
-  holding, of which it keeps 256 MB in all. If a list would take more than 1 GB (from about ten million holdings on), its pages
-  answer 422 \`list_too_large\`. The whole list (\`Accept: text/csv\` or \`application/x-ndjson\`) then comes in parts, each in the order of
+- **Large lists.** Almanac builds lists and counts of who owns what in memory: about 80 bytes per holding. All that it keeps,
+  builds and sends takes at most \`limits.holdings_bytes_max\`, by default a quarter of the memory that the process may use and at
+  most 1 GiB. Large ones are built one at a time for each key, in turns between keys. A key that waits for more than 16 gets 429,
+  and 503 \`overloaded\` says that there is no room for now; both have \`Retry-After\`. If a list alone would take more than 7/8 of
+  the limit (with 1 GiB from about ten million holdings on), its pages answer 422 \`list_too_large\`. The whole list (\`Accept: text/csv\` or \`application/x-ndjson\`) then comes in parts, each in the order of
   pages: a contract by ascending ids, one token by ascending addresses of its owners, a wallet by its tokens. Unique owners
   are still in ascending order. Counts and collections of a wallet are always answered; beyond that size they take minutes, are
   kept, and without \`at_block\` are those of a block up to ten minutes old.

@@ -211,4 +211,3 @@ test('sheets that a list or a request holds count once, and until the last lets 
   list[Symbol.dispose]()
   expect(admission.figures.heldBytes).toBe(450)
 })
-

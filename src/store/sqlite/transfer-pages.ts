@@ -155,7 +155,10 @@ async function transferCount(inMoment: InMoment, range: TransferRange): Promise<
     let count: number | undefined = first.count
     for (const { sign, ...interval } of steps ?? []) {
       await setImmediate()
-      const rows = inMoment(scan => (wholeCold(scan) === first.whole ? countRows(scan, interval) : undefined), undefined)
+      const rows = inMoment(
+        scan => (wholeCold(scan) === first.whole ? countRows(scan, interval) : undefined),
+        undefined,
+      )
       count = rows === undefined ? undefined : count + sign * rows
       if (count === undefined) break
     }
