@@ -120,13 +120,14 @@ export class HoldingsAdmission {
 
   /** What a request shows is held until it is disposed of. */
   request(asker: Asker): HoldingsRequest {
-    return new HoldingsRequest(asker, sheet => this.hold(sheet))
+    const hold = (sheet: Sized) => this.hold(sheet)
+    return new HoldingsRequest(asker, { hold, holdBase: hold })
   }
 
   /** The same for a whole list. Fails before anything is made where its key holds too much already. */
   listRequest(asker: Asker): HoldingsRequest {
     this.#requireListRoom({ byteLength: 1 }, asker.key.id)
-    return new HoldingsRequest(asker, sheet => this.holdForList(sheet, asker.key.id))
+    return new HoldingsRequest(asker, { hold: sheet => this.holdForList(sheet, asker.key.id), holdBase: undefined })
   }
 
   /** The first list of a key is held however large it is, and the first of all. */
@@ -223,21 +224,30 @@ export class HoldingsAdmission {
   }
 }
 
+type HoldSheet = (sheet: Sized) => () => void
+/** How a request holds sheets. A whole list lets go of what its sheet was made of. */
+type Holding = { hold: HoldSheet; holdBase: HoldSheet | undefined }
+
 /** One request, with the sheets that it holds. */
 export class HoldingsRequest implements Disposable {
   readonly key: Asker['key']
   readonly signal: AbortSignal | undefined
-  readonly #hold: (sheet: Sized) => () => void
+  readonly #holding: Holding
   readonly #letGo: (() => void)[] = []
 
-  constructor({ key, signal }: Asker, hold: (sheet: Sized) => () => void) {
+  constructor({ key, signal }: Asker, holding: Holding) {
     this.key = key
     this.signal = signal
-    this.#hold = hold
+    this.#holding = holding
   }
 
   hold(sheet: Sized): void {
-    this.#letGo.push(this.#hold(sheet))
+    this.#letGo.push(this.#holding.hold(sheet))
+  }
+
+  /** What the sheet was made of: pages look at it too. */
+  holdBase(sheet: Sized): void {
+    if (this.#holding.holdBase !== undefined) this.#letGo.push(this.#holding.holdBase(sheet))
   }
 
   [Symbol.dispose](): void {

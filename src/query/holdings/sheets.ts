@@ -98,7 +98,7 @@ export class Sheets {
   async after(subject: Subject, block: number, chain: IndexedChain, request: HoldingsRequest): Promise<FoundSheet> {
     const found = await this.#after(subject, block, chain, request)
     request.hold(found.sheet)
-    if (found.patch !== undefined) request.hold(found.patch.base)
+    if (found.patch !== undefined) request.holdBase(found.patch.base)
     return found
   }
 

@@ -7,7 +7,7 @@ import { Pace } from '../../pace.ts'
 import { type AnsweredSheets, type AskedClaim, indexOf, undefinedIfTooLarge } from '../answered-sheets.ts'
 import { contractFilter, partyFilter } from '../contract-filter.ts'
 import { admitHashOrder } from '../hash-order.ts'
-import type { HoldingsAdmission } from '../holdings-admission.ts'
+import type { HoldingsAdmission, HoldingsRequest } from '../holdings-admission.ts'
 import { OwnerWindow } from '../large/owner-window.ts'
 import { bytesOfParts, contractParts, type PartBounds, type PartWork, tokenParts, walletParts } from '../large/parts.ts'
 import type * as q from '../questions.ts'
@@ -157,16 +157,21 @@ export class HoldingStreams {
       large: (block: number) => AsyncIterable<Batch>
     },
   ): AsyncGenerator<Batch> {
-    const { answered, parts, admission } = this.#parts
+    const { parts, admission } = this.#parts
     using request = admission.listRequest(options)
     // What is stored above comes and goes unseen.
     const block = Math.min(claim.block, branch.storedTo)
-    const asked = { claim: { ...claim, block }, takenBack }
-    const found = await answered.find(subject, asked, request).catch(undefinedIfTooLarge)
-    if (found === undefined) request.hold({ byteLength: bytesOfParts(parts) })
-    else requireSame(claim, found.claim)
-    yield* found === undefined ? batches.large(block) : batches.ordered(found.sheet)
+    const sheet = await this.#sheetOf(subject, { claim: { ...claim, block }, takenBack }, request)
+    if (sheet === undefined) request.hold({ byteLength: bytesOfParts(parts) })
+    yield* sheet === undefined ? batches.large(block) : batches.ordered(sheet)
     await branch.check(block, indexOf(subject))
+  }
+
+  /** Undefined where there is too much for one. */
+  async #sheetOf(subject: Subject, asked: AskedClaim, request: HoldingsRequest): Promise<Sheet | undefined> {
+    const found = await this.#parts.answered.find(subject, asked, request).catch(undefinedIfTooLarge)
+    if (found !== undefined) requireSame(asked.claim, found.claim)
+    return found?.sheet
   }
 }
 
