@@ -76,8 +76,8 @@ export class AdmissionQueue {
   }
 
   /**
-   * Waiting counts towards the time. Work that timed out keeps its slot until it ends, so the bound holds: `onLate` tells
-   * it, and its result goes to `discard`.
+   * Waiting counts towards the time. Work that timed out keeps its slot until it ends, so the bound holds: `onLate`
+   * tells it, and its result goes to `discard`.
    */
   run<Result>(
     work: () => Promise<Result>,

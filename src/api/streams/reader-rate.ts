@@ -1,5 +1,5 @@
-// Tells whether a client takes a list too slowly: whoever takes next to nothing keeps a place and memory from others. The
-// time in which rows are made does not count. It cuts nothing itself.
+// Tells whether a client takes a list too slowly: one that takes next to nothing keeps a place and memory from others.
+// The time in which rows are made does not count. It cuts nothing itself.
 
 /** At least so many bytes a second, over each so long a time of waiting for the client. */
 export type MinimumRate = { bytesPerSecond: number; windowMs: number }

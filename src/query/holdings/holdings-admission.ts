@@ -1,6 +1,6 @@
-// Admits what who owns what takes: one bound on the bytes of all that is kept, made, shown and sent, counted while it is
-// made; few pieces of work at once, in turns between keys; and an end to work that nobody waits for. It makes and reads
-// nothing itself.
+// Bounds what lists and counts of who owns what take: one bound on the bytes of all that is kept, made, shown and sent,
+// counted while it is made; few pieces of work at once, in turns between keys; and an end to work that nobody waits
+// for. It makes and reads nothing itself.
 import { totalmem } from 'node:os'
 import { untilAborted } from '../../abort.ts'
 import { AlmanacError } from '../../errors.ts'
