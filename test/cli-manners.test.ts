@@ -32,6 +32,7 @@ import { clientScopes, issueKey, scopes } from '../src/keys/keys.ts'
 import { openStore } from '../src/store/open.ts'
 import { migrations } from '../src/store/sqlite/migrations.ts'
 import { prepareFile } from '../src/store/sqlite/open-file.ts'
+import { runHere } from './command-here.ts'
 import { CommandPlace, CommandRun, makeStore } from './command-run.ts'
 import { startSimNode } from './sim/node.ts'
 
@@ -411,6 +412,21 @@ test('a key is rotated: the successor may do the same, and the old one ends afte
   expect(left.map(({ state }) => state)).not.toContain('active')
   const wrong = await place.runHere(['keys', 'rotate', key.id, '--grace', 'soon'])
   expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('The grace period "soon" is not a span')])
+})
+
+test('the key whose secret ALMANAC_KEY has is neither rotated nor limited, whatever its name is', async () => {
+  await makeStore(place.storeUrl)
+  const store = await openStore(place.storeUrl, { role: 'tool' })
+  const { secret } = await issueKey(store, { name: 'mine', scopes: ['ops'] })
+  const { secret: other } = await issueKey(store, { name: 'other', scopes: ['ops'] })
+  await store.close()
+  const keys = (order: readonly string[], key: string) =>
+    runHere(['keys', ...order], place.directory, { ALMANAC_KEY: key })
+  const rotated = await keys(['rotate', 'mine', '--grace', '0'], secret)
+  expect([rotated.code, rotated.stderr]).toEqual([1, expect.stringContaining('The key of ALMANAC_KEY is not rotated')])
+  const limited = await keys(['limit', 'mine', '--rate', '5'], secret)
+  expect([limited.code, limited.stderr]).toEqual([1, expect.stringContaining('The key of ALMANAC_KEY has no limits')])
+  expect((await keys(['rotate', 'mine', '--grace', '0'], other)).code).toBe(0)
 })
 
 test('a list of keys fits a terminal, says in words what a key may do, and when it ends', async () => {

@@ -293,7 +293,7 @@ describe('keys over HTTP', () => {
     expect((await api.store.keys()).map(({ revokedAt }) => revokedAt)).toEqual([undefined, undefined])
   })
 
-  test("the operator's own key is not revoked over HTTP, nor a name like it made", async () => {
+  test("the operator's own key is not revoked or rotated over HTTP, nor a name like it made", async () => {
     let operatorKeyId = ''
     const register = async (store: ServedApi['store']) => {
       await registerOperatorKey(store, 'the-operator-key-of-yesterday')
@@ -312,6 +312,10 @@ describe('keys over HTTP', () => {
       const refused = await send('DELETE', `/keys/${id}`)
       expect(refused.status).toBe(403)
       expect(await refused.json()).toMatchObject({ message: expect.stringContaining('the command keys revoke alone') })
+      // Without a grace period a rotation is a revocation.
+      const kept = await send('POST', `/keys/${id}/rotation`, { grace: '0' })
+      expect(kept.status).toBe(400)
+      expect(await kept.json()).toMatchObject({ message: expect.stringContaining('ALMANAC_KEY is not rotated') })
     }
     expect((await api.store.keys()).every(({ revokedAt }) => revokedAt === undefined)).toBe(true)
     expect((await send('POST', '/keys', { name: 'ALMANAC_KEY', scopes: ['ops'] })).status).toBe(400)

@@ -4,11 +4,11 @@ import type { z } from 'zod'
 import { AlmanacError, type ErrorCode } from '../errors.ts'
 import {
   checkGrant,
+  isOperatorKey,
   issueKey,
   limitsOfNewKey,
   listKeys,
   type NewKey,
-  operatorKeyName,
   parseExpiry,
   type ShownKey,
   scopes,
@@ -82,7 +82,7 @@ export const rotation: RouteParts = {
     const graceMs = readGrace(await request.readJson(bodyBytesMax))
     const old = (await store.keys()).find(key => key.id === id)
     if (old === undefined) throw noSuchKey()
-    const successor = successorOf(old, Date.now())
+    const successor = successorOf(old, Date.now(), context.operatorKeyId)
     checkGrant(issuer, successor)
     const { key, secret, retired } = await rotateKey(store, old, { graceMs, successor })
     log.info({ key_id: key.id, replaces: old.id, grace_ms: graceMs, by: issuer.id }, 'Key rotated')
@@ -130,7 +130,7 @@ export const revocation: RouteParts = {
     const found = keys.find(key => key.id === id)
     if (found === undefined) throw noSuchKey()
     if (found.state === 'revoked') return jsonAnswer(found)
-    if (found.id === context.operatorKeyId || found.name === operatorKeyName)
+    if (isOperatorKey(found, context.operatorKeyId))
       throw new AlmanacError('forbidden', "The operator's own key is revoked with the command keys revoke alone")
     if (isLastAdministrator(found, keys))
       throw new AlmanacError(

@@ -7,6 +7,8 @@ import {
   clientScopes,
   findKey,
   findKeys,
+  hashSecret,
+  isOperatorKey,
   issueKey,
   keyNamePattern,
   limitsOfNewKey,
@@ -21,7 +23,7 @@ import {
   usualLimits,
   type WantedLimits,
 } from '../keys/keys.ts'
-import { parseGrace, rotateKey, usualGrace } from '../keys/rotate-key.ts'
+import { parseGrace, rotateKey, successorOf, usualGrace } from '../keys/rotate-key.ts'
 import type { KeyRecord } from '../store/key-store.ts'
 import type { Store } from '../store/store.ts'
 import { withStore } from './open-store.ts'
@@ -141,8 +143,8 @@ async function create(store: Store, _: LoadedConfig, flags: CreateFlags): Promis
 
 async function limit(store: Store, _: LoadedConfig, idOrName: string, flags: LimitFlags): Promise<void> {
   const key = await findKey(store, idOrName)
-  if (key.name === operatorKeyName)
-    throw new AlmanacError('bad_request', `${operatorKeyName} has no limits: the next start would lift them.`, {
+  if (isOperatorKey(key, await operatorKeyId(store)))
+    throw new AlmanacError('bad_request', `The key of ${operatorKeyName} has no limits: the next start lifts them.`, {
       hint: 'create a key with `almanac keys create` and limit that one.',
     })
   const changed = { ...key, ...changedLimits(key, wantedLimits(flags)) }
@@ -198,11 +200,17 @@ function limitsText({ rate_per_second, quota_per_day, index_per_day, index_waiti
   return said.length === 0 ? 'none' : said.join(', ')
 }
 
+/** The key whose secret the environment has here; that of the service may have another. */
+async function operatorKeyId(store: Store): Promise<string | undefined> {
+  return (await store.keyByHash(hashSecret(process.env.ALMANAC_KEY ?? '')))?.id
+}
+
 type RotateFlags = { grace: number; json?: true }
 
 async function rotate(store: Store, _: LoadedConfig, idOrName: string, flags: RotateFlags): Promise<void> {
   const old = await findKey(store, idOrName)
-  const { key, secret, retired } = await rotateKey(store, old, { graceMs: flags.grace })
+  const successor = successorOf(old, Date.now(), await operatorKeyId(store))
+  const { key, secret, retired } = await rotateKey(store, old, { graceMs: flags.grace, successor })
   if (flags.json) return printJson({ key: { ...showKey(key, 0), secret }, replaced: showKey(retired, 0) })
   const end =
     retired.revokedAt === undefined

@@ -9,6 +9,14 @@ export const keyNamePattern = /^[^\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u2
 /** The name of the key that a variable of the environment holds. No other key can be given it. */
 export const operatorKeyName = 'ALMANAC_KEY'
 
+/** Whether it is the operator's own key, which has another name where its secret was that of a key already. */
+export function isOperatorKey(
+  { id, name }: Pick<KeyRecord, 'id' | 'name'>,
+  operatorKeyId: string | undefined,
+): boolean {
+  return id === operatorKeyId || name === operatorKeyName
+}
+
 export type NewKey = {
   name: string
   scopes: readonly Scope[]

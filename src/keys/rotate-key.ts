@@ -2,7 +2,7 @@
 // secret.
 import { AlmanacError } from '../errors.ts'
 import type { KeyRecord, KeyStore } from '../store/key-store.ts'
-import { type IssuedKey, issueKey, type NewKey, operatorKeyName, type Scope, spanMs } from './keys.ts'
+import { type IssuedKey, isOperatorKey, issueKey, type NewKey, operatorKeyName, type Scope, spanMs } from './keys.ts'
 
 /** How long the old key works on, unless something else is asked for. */
 export const usualGrace = '24h'
@@ -20,11 +20,11 @@ export function parseGrace(text: string): number {
 
 /**
  * What the successor of a key is: the same name, scopes and limits, and the same length of life. Throws `bad_request`
- * where a key cannot be rotated.
+ * where a key cannot be rotated. `operatorKeyId`: the key whose secret `ALMANAC_KEY` has, as far as it is known.
  */
-export function successorOf(key: KeyRecord, nowMs: number): NewKey {
-  if (key.name === operatorKeyName)
-    refuse(`${operatorKeyName} is not rotated: it is what the environment says`, 'change the variable and restart.')
+export function successorOf(key: KeyRecord, nowMs: number, operatorKeyId?: string): NewKey {
+  if (isOperatorKey(key, operatorKeyId))
+    refuse(`The key of ${operatorKeyName} is not rotated: the environment sets it`, 'change the variable and restart.')
   if (key.revokedAt !== undefined) refuse(`Key ${key.id} is revoked`, 'create a new key.')
   if (key.expiresAt !== undefined && key.expiresAt <= nowMs) refuse(`Key ${key.id} has expired`, 'create a new key.')
   const { name, scopes, createdAt, expiresAt, ratePerSecond, quotaPerDay, indexPerDay, indexWaiting } = key
