@@ -128,6 +128,54 @@ test('what publishes a release runs nothing of other people, and what is tested 
   expect(tested.test!.steps.map(({ run }) => run)).toContain('npm audit --omit=dev')
 })
 
+test('a release is made with what is pinned: images by digest, and each action by the commit of its version', () => {
+  type Job = { steps: { run?: string; uses?: string }[] }
+  const { jobs } = parse(read('.github/workflows/release.yaml')) as { jobs: Record<string, Job> }
+  const firstOf = (job: string, what: RegExp) =>
+    jobs[job]!.steps.findIndex(({ run, uses }) => what.test(run ?? uses ?? ''))
+  for (const [job, makes] of [
+    ['pack', /pack-release\.sh/],
+    ['image', /build-push-action/],
+  ] as const) {
+    expect(firstOf(job, /scripts\/pin\.sh/)).toBeGreaterThan(0)
+    expect(firstOf(job, /scripts\/pin\.sh/)).toBeLessThan(firstOf(job, makes))
+  }
+  const pinned = jobs.pack!.steps[firstOf('pack', /pin\.sh/)]!.run!
+  const folder = mkdtempSync(join(tmpdir(), 'almanac-pin-'))
+  try {
+    for (const path of ['.github/workflows', 'etc', 'scripts', 'bin'])
+      mkdirSync(join(folder, path), { recursive: true })
+    for (const path of ['scripts/pin.sh', 'Dockerfile', 'etc/compose.postgres.yaml', '.github/workflows/test.yaml'])
+      writeFileSync(join(folder, path), read(path))
+    spawnSync('sh', ['-c', 'git init -q && git add . && git -c user.name=a -c user.email=a@b commit -qm all'], {
+      cwd: folder,
+    })
+    const digest = `sha256:${'d'.repeat(64)}`
+    writeFileSync(join(folder, 'bin/docker'), `#!/bin/sh\necho ${digest}\n`, { mode: 0o755 })
+    const pin = (commitOf: (action: string) => string) => {
+      const known = [...read('.github/workflows/test.yaml').matchAll(/uses: (.*)@(\S+) #/g)].map(
+        ([, action, commit]) => `*${action}) echo "${commitOf(commit!)}\tref" ;;`,
+      )
+      const git = `#!/bin/sh\n[ "$1" = ls-remote ] || exec /usr/bin/env PATH="\${PATH#*:}" git "$@"\ncase $2 in\n${known.join('\n')}\nesac\n`
+      writeFileSync(join(folder, 'bin/git'), git, { mode: 0o755 })
+      const env = { ...process.env, PATH: `${join(folder, 'bin')}:${process.env.PATH}` }
+      return spawnSync('bash', ['-ec', pinned], { cwd: folder, encoding: 'utf8', env })
+    }
+    expect(pin(commit => commit)).toMatchObject({ status: 0, stderr: '' })
+    const after = (path: string) => readFileSync(join(folder, path), 'utf8')
+    expect(after('Dockerfile').match(/^FROM node:.*$/gm)).toEqual([
+      expect.stringContaining(`@${digest} AS build`),
+      expect.stringContaining(`@${digest} AS service`),
+    ])
+    expect(after('etc/compose.postgres.yaml')).toContain(`postgres:18-trixie@${digest}\n`)
+    // A commit that is not that of its version ends the release.
+    expect(pin(() => 'e'.repeat(40)).status).not.toBe(0)
+    expect(pin(() => '').stderr).toContain('Not resolved: actions/checkout v')
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
 test('a tag is not packed while changes are unreleased', () => {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-release-'))
   try {
