@@ -9,6 +9,7 @@ import { issueKey } from '../src/keys/keys.ts'
 import type { ChainId, ChainStatus, Hash } from '../src/model.ts'
 import { noActivity } from '../src/store/packed-activity.ts'
 import type { Store } from '../src/store/store.ts'
+import { storeIdOf } from '../src/store/store-id.ts'
 import { rawRequest } from './raw-request.ts'
 import { seed, seeded, seededBlock, seededHoldings, seededTransaction, seededTransfers } from './seed.ts'
 import { type ServedApi, serveApi } from './served-api.ts'
@@ -982,7 +983,9 @@ describe('conventions', () => {
 describe('operators', () => {
   test('see health and readiness without a key, status and metrics with one', async () => {
     const open = { 'x-api-key': undefined }
-    expect(await (await api.get('/health', open)).json()).toEqual({ status: 'ok' })
+    const health = operatorSchemas.health.parse(await (await api.get('/health', open)).json())
+    expect(health).toEqual({ status: 'ok', store_id: await storeIdOf(api.store) })
+    expect(health.store_id).toMatch(/^[0-9a-f]{16}$/)
     expect(await (await api.get('/ready', open)).json()).toEqual({ status: 'ready' })
     expect(await refusal('/status', open)).toMatchObject({ status: 401 })
     expect(await refusal('/metrics', open)).toMatchObject({ status: 401 })

@@ -15,6 +15,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { createServer as createWebServer } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -606,5 +607,41 @@ describe('status', () => {
     ])
     await service.kill()
     await node.close()
+  })
+
+  test('does not take another service on its port for its own, and reads the store instead', async () => {
+    const node = await startSimNode({ chain: { chainId: 31_337, height: 100, hashes: 'cheap' } })
+    const other = new CommandPlace()
+    try {
+      const key = 'the-operator-key'
+      place.configure({ sim: { id: 31_337, rpc: node.url, index: 'full' } })
+      const own = place.begin(['start', '--listen', '127.0.0.1:0'], { ALMANAC_KEY: key })
+      const ownUrl = await own.listening()
+      const asked = (url: string, ...more: string[]) =>
+        place.runHere(['status', '--listen', new URL(url).host, '--key', key, ...more])
+      await own.until(async () => / 100% /.test((await asked(ownUrl)).stdout), 'all blocks')
+      expect((await asked(ownUrl)).stderr).toBe('')
+      own.child.kill('SIGTERM')
+      await own.ended()
+      writeFileSync(join(other.directory, 'almanac.yaml'), 'ops_open: true')
+      const url = await other.begin(['start', '--listen', '127.0.0.1:0'], { ALMANAC_KEY: key }).listening()
+      const web = createWebServer((_, outgoing) => outgoing.end('<!doctype html>'))
+      await new Promise<void>(resolve => web.listen(0, '127.0.0.1', resolve))
+      const page = `http://127.0.0.1:${(web.address() as AddressInfo).port}`
+      for (const stranger of [url, page]) {
+        const { code, stdout, stderr } = await asked(stranger)
+        expect([code, stdout]).toEqual([0, expect.stringMatching(/^sim +stopped +100 .* 100% /m)])
+        expect(stderr).toContain(`${stranger} is another service, not the one of this store.`)
+        expect(stderr.replaceAll(/\s+/g, ' ')).toContain('pass its URL with --url.')
+        expect(JSON.parse((await asked(stranger, '--json')).stdout).chains.sim).toMatchObject({ state: 'stopped' })
+      }
+      web.close()
+      // A server that is named is asked, whosever it is.
+      const named = await place.runHere(['status', '--url', url, '--key', key])
+      expect(named.stdout).toContain('Nothing is indexed.')
+    } finally {
+      await other.dispose()
+      await node.close()
+    }
   })
 })

@@ -795,6 +795,8 @@ export interface components {
     Health: {
       /** @constant */
       status: "ok";
+      /** @description The same for every process on one store; absent until the store has answered. */
+      store_id?: string;
     };
     Holding: {
       associatedTokenAddress: string;

@@ -7,6 +7,7 @@ import { shownLimits, usualLimits } from '../keys/keys.ts'
 import type { ChainStatus, StatusReport } from '../model.ts'
 import { findProblems, type Problem, stopsServing, storeInfo } from '../query/problems.ts'
 import { measureRuns } from '../query/run-metrics.ts'
+import { storeIdOf } from '../store/store-id.ts'
 import { jsonAnswer, textAnswer } from './answer.ts'
 import { lentBytes } from './answer-memory.ts'
 import type { Context } from './context.ts'
@@ -41,7 +42,17 @@ function bearerOf(authorization: string | undefined): string | undefined {
 }
 
 export const health: RouteParts = {
-  answer: () => () => jsonAnswer({ status: 'ok' }),
+  answer: ({ store }) => {
+    let known = {}
+    // The answer is about the process and waits for no store.
+    storeIdOf(store).then(
+      id => {
+        known = { store_id: id }
+      },
+      () => undefined,
+    )
+    return () => jsonAnswer({ status: 'ok', ...known })
+  },
   document: {
     id: 'getHealth',
     summary: 'The process runs',

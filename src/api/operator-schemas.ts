@@ -19,7 +19,13 @@ const moment = z.iso.datetime()
 
 const problem = z.object({ problem: z.enum(problemKinds), chain: z.string().optional(), reason: z.string() })
 
-export const health = z.object({ status: z.literal('ok') })
+export const health = z.object({
+  status: z.literal('ok'),
+  store_id: z
+    .string()
+    .optional()
+    .describe('The same for every process on one store; absent until the store has answered.'),
+})
 export const readiness = z.object({
   status: z.enum(['ready', 'not ready']),
   reason: z.string().optional().describe('Why nothing can be served.'),

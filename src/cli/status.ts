@@ -1,19 +1,19 @@
-// Shows the progress of a running server: it reads /status over HTTP, or, where that needs a key and none is given,
-// what processes last reported in the store. It writes nothing.
+// Shows the progress of a running server: it reads /status over HTTP, or what the store says where that needs a key and
+// none is given, or where another service has the port. It writes nothing.
 import { Command } from 'commander'
 import { z } from 'zod'
-import { shownStore } from '../api/live-feed.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import { blockCount } from '../coverage.ts'
 import { AlmanacError } from '../errors.ts'
 import { asOfText } from '../head-age.ts'
-import { Reports } from '../processes/heartbeat.ts'
 import { unreachedHint } from '../rpc/failures.ts'
+import { storeIdOf } from '../store/store-id.ts'
 import { awaitsNode, coveredBlocks, heldText, isWaiting, oldHint, transfersText } from './chain-progress.ts'
-import { commandLine, packageVersion } from './current-process.ts'
+import { commandLine } from './current-process.ts'
 import { openTool } from './open-store.ts'
 import { addConfigOptions, loadConfigFor, printWarnings } from './options.ts'
 import { serverMeant, withSandboxElsewhere } from './running-server.ts'
+import { stoppedState, storedStatus, storeIdAt } from './stored-status.ts'
 import {
   barText,
   type Column,
@@ -124,12 +124,15 @@ export function statusCommand(): Command {
     const loaded = loadConfigFor(command)
     printWarnings(loaded)
     const { url: base, key: meant } = serverMeant(loaded, options.listen !== undefined)
-    const text = await askStatus(base, key ?? meant).catch((error: unknown) => {
-      const lacksKey = error instanceof AlmanacError && error.code === 'unauthorized' && key === undefined
-      if (lacksKey) return statusInStore(loaded, error)
-      throw withSandboxElsewhere(error, loaded)
-    })
-    print(options, base, text)
+    // Asked before a key is sent there.
+    const stored = meant === undefined ? await statusBesideStranger(loaded, base) : undefined
+    const asked = async () =>
+      await askStatus(base, key ?? meant).catch((error: unknown) => {
+        const lacksKey = error instanceof AlmanacError && error.code === 'unauthorized' && key === undefined
+        if (lacksKey) return statusInStore(loaded, error)
+        throw withSandboxElsewhere(error, loaded)
+      })
+    print(options, base, stored ?? (await asked()))
   })
   return command
 }
@@ -147,8 +150,19 @@ async function statusInStore(loaded: LoadedConfig, refused: AlmanacError): Promi
     throw withSandboxElsewhere(refused, loaded)
   })
   printNote('Without a key: the last report in the store. For live figures pass --key.')
-  const [info, report] = await Promise.all([store.info(), new Reports(store).status()])
-  return JSON.stringify({ version: packageVersion(), store: shownStore(info), ...report })
+  return await storedStatus(store, loaded)
+}
+
+/** Undefined where the service is the one of this store, or nothing can tell: without the store, or without an answer. */
+async function statusBesideStranger(loaded: LoadedConfig, base: string): Promise<string | undefined> {
+  const answering = await storeIdAt(base)
+  if (answering === undefined) return undefined
+  await using opened = new AsyncDisposableStack()
+  const store = await openTool(loaded.config.store, opened).catch(() => undefined)
+  if (store === undefined || answering === (await storeIdOf(store))) return undefined
+  printNote(`${base} is another service, not the one of this store. This is what the store says.`)
+  printNote('Try:   if the service of this store runs elsewhere, pass its URL with --url.')
+  return await storedStatus(store, loaded)
 }
 
 async function askStatus(base: string, key: string | undefined): Promise<string> {
@@ -258,7 +272,12 @@ function rowOf(name: string, shown: Shown, height: number | null | undefined, fi
   const head = isKnown ? countText(height) : '-'
   const behind = isKnown && lag_seconds != null ? durationText(lag_seconds) : '-'
   const age = head_age_seconds == null ? '-' : durationText(head_age_seconds)
-  const healthy = rpc.length === 0 ? 'none' : `${rpc.filter(each => each.healthy).length} of ${rpc.length} healthy`
+  const isUnknown = state === stoppedState
+  const healthy = isUnknown
+    ? '-'
+    : rpc.length === 0
+      ? 'none'
+      : `${rpc.filter(each => each.healthy).length} of ${rpc.length} healthy`
   return [printable(name), printable(state), head, age, behind, covered, rate, left, healthy]
 }
 
