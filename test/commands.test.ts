@@ -9,7 +9,8 @@ import { busiest, chainId, chainsOf, configureFor, expectTruth, fullBlocks, plac
 import { makeStore } from './command-run.ts'
 import { truthByContract } from './evm-harness.ts'
 import { type SimNode, startSimNode } from './sim/node.ts'
-import { expectedActivity } from './sim/truth.ts'
+import { lightBlocks } from './sim/options.ts'
+import { expectedActivity, expectedTransfers } from './sim/truth.ts'
 import { TerminalModel } from './terminal-model.ts'
 
 test('sync and verify count what they ask for under the daily budget of the service', async () => {
@@ -207,6 +208,25 @@ describe('plan', () => {
     expectWithin(2, part.addresses, wallets.length)
   })
 
+  test('asks at most a few hundred calls, of which it says how many, be blocks small or a contract busy', async () => {
+    // A range of a megabyte would be hundreds of these blocks.
+    const node = await simulate({ chain: { ...lightBlocks, height: 2_063 } })
+    const whole = JSON.parse((await place.runHere(['plan', '--json'])).stdout)
+    expectWithin(1.02, whole.sampling.calls, callsOf(node))
+    expect(whole.sampling.calls).toBeLessThan(600)
+    const blocks = { from: 0, to: 1_999 }
+    expectWithin(1.1, whole.chains.sim.parts[0].calls, 2 * 2_000)
+    expectWithin(2, whole.chains.sim.parts[0].transfers, expectedTransfers(node.chain, blocks).length)
+    const contract = busiest(node)
+    configureFor(node, { contracts: [contract] })
+    const before = callsOf(node)
+    const planned = JSON.parse((await place.runHere(['plan', '--json'])).stdout)
+    expectWithin(1.02, planned.sampling.calls, callsOf(node) - before)
+    expect(planned.sampling.calls).toBeLessThan(600)
+    const own = expectedTransfers(node.chain, blocks).filter(row => row.contract === contract)
+    expectWithin(2, planned.chains.sim.parts[0].transfers, own.length)
+  })
+
   test('what it says of a contract is within a factor of two as well', async () => {
     const node = await simulate({ chain: { ...fullBlocks, height: 1_563, hashes: 'cheap' } })
     const contract = busiest(node)
@@ -220,7 +240,7 @@ describe('plan', () => {
     )
     expectWithin(2, part.calls, callsOf(node) - before)
     expectWithin(2, part.bytes, run.bytes)
-    expectWithin(1.01, part.transfers, run.transfers)
+    expectWithin(2, part.transfers, run.transfers)
   })
 
   test('prints a table with a total, what sampling took and what is assumed; a limit sets the time', async () => {
@@ -229,12 +249,15 @@ describe('plan', () => {
     const { code, stdout } = await place.runHere(['plan'])
     expect(code).toBe(0)
     expect(stdout).toMatch(
-      /^CHAIN +WHAT +SOURCE +BLOCKS +SAMPLED +CALLS +BYTES +TIME +SENDERS +TRANSFERS +ADDRESSES +DISK\nsim +everything +nodes +301 +301 /,
+      /^CHAIN +WHAT +SOURCE +BLOCKS +SAMPLED +CALLS +BYTES +TIME +SENDERS +TRANSFERS +ADDRESSES +DISK\nsim +everything +nodes +301 +1\d\d /,
     )
     expect(stdout).toMatch(/\ntotal +[\d,]+ +[\d.]+ [kM]B /)
     expect(stdout).toContain('sim: the time is set by chains.sim.daily_budget.')
-    expect(stdout).toContain('\nAssumed: merging: rows are moved some at a time and need no disk of their own')
-    expect(stdout).toMatch(/Sampling took [\d,]+ calls, [\d.]+ [kM]B and \d+ s\.\nAssumed: disk: 100 bytes /)
+    // One line of it for people, and every figure for programs.
+    expect(stdout).toMatch(/Sampling took \d+ calls, [\d.]+ [kM]B and \d+ s\.\nAssumed: the endpoints stay as fast /)
+    expect(stdout.match(/Assumed:/g)).toHaveLength(1)
+    const assumed = async () => JSON.parse((await place.runHere(['plan', '--json'])).stdout).assumptions.join('\n')
+    expect(await assumed()).toMatch(/^disk: 100 bytes .*\nmerging: rows are moved some at a time and need no disk/)
     // One block a second, in two of 24 hours.
     const backfill = { blocks_per_second: 1, hours: '22:00-00:00' }
     place.configure({ sim: { id: chainId, rpc: node.url, index: 'full', backfill } })
@@ -245,8 +268,8 @@ describe('plan', () => {
     place.configure(full, 'postgres://nowhere.invalid/almanac', { store_bytes_max: 1_048_576 })
     node.mine(400)
     const onServer = (await place.run(['plan'])).stdout
-    expect(onServer).toContain('\nAssumed: disk: 136 bytes a transfer')
-    expect(onServer).not.toContain('merging')
+    expect(await assumed()).toMatch(/^disk: 136 bytes a transfer/)
+    expect(await assumed()).not.toContain('merging')
     expect(onServer).toContain('\nlimits.store_bytes_max allows 1.0 MB: indexing would pause as store_full.\n')
   })
 
@@ -277,7 +300,8 @@ describe('plan', () => {
     configureFor(node, { index: 'full', views: ['transfers'] })
     const { transfers } = all
     const some = JSON.parse((await place.runHere(['plan', '--json'])).stdout).chains.sim.parts[0]
-    expect(some).toMatchObject({ views: ['transfers'], transfers, addresses: 0 })
+    expect(some).toMatchObject({ views: ['transfers'], addresses: 0 })
+    expectWithin(2, some.transfers, transfers)
     expect(some.disk_bytes).toBeLessThan(all.disk_bytes)
     expect((await place.runHere(['plan'])).stdout).toContain(
       '\nsim: the activity of wallets is left out by chains.sim.views, and no address is counted.\n',

@@ -64,7 +64,8 @@ test('files come before pruned nodes, and what neither has is named', async () =
   expect(stdout).toContain('\nsim: blocks 1 to 99, 150 to 199 (149 in all) come from files (./files).\n')
   expect(stdout).toContain('\nsim: no source has blocks 0, 100 to 119 (21 in all): they stay missing.\n')
   expect(stdout).toMatch(/\nsim: wallets fill after all transfers are there, in a pass of \d+ s: [\d,]+ senders /)
-  expect(stdout).toMatch(/\nAssumed: files: .*\nAssumed: senders: each core recovers [\d,]+ a second \(measured\)/)
+  const { assumptions } = JSON.parse((await place.runHere(['plan', '--json'])).stdout)
+  expect(assumptions.join('\n')).toMatch(/\nfiles: .*\nsenders: each core recovers [\d,]+ a second \(measured\)/)
 })
 
 test('an archive ends with its files, and says which of them it does not use', async () => {

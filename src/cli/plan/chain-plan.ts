@@ -23,6 +23,11 @@ import type { EngineCosts } from './measured-costs.ts'
 import type { ChainPlan, Spent } from './report.ts'
 import { bulkWork, nodesWork, type Work } from './work.ts'
 
+/** About how many calls samples take of a chain. Beside them: what its nodes offer, and when a contract was deployed. */
+const callsMax = 300
+/** Of a contract, however many share the samples of a chain. */
+const contractSamplesMin = 2
+
 export type ChainTask = {
   name: string
   settings: ChainSettings
@@ -85,6 +90,11 @@ async function planContracts(
   const works: Work[] = []
   const { views = viewNames } = settings
   const scope = wholeScopeOf(views)
+  const contracts = settings.contracts.length
+  const share = {
+    samples: Math.max(contractSamplesMin, Math.floor(samples / contracts)),
+    callsMax: Math.floor(callsMax / contracts),
+  }
   for (const contract of settings.contracts) {
     onStep(`when ${contract} was deployed`)
     const before = rpc.calls
@@ -92,7 +102,7 @@ async function planContracts(
     const deployed = await deploymentOf(contract, { rpc, upTo: final }, signal)
     const callsBefore = rpc.calls - before
     const intervals = [{ from: Math.max(settings.from, deployed?.block ?? 0), to: final }]
-    const sampled = await estimateCost({ chain, rpc, intervals, contract, scope, samples, onSample }, signal)
+    const sampled = await estimateCost({ chain, rpc, intervals, contract, scope, ...share, onSample }, signal)
     const estimate = { ...sampled, calls: sampled.calls + callsBefore }
     works.push(nodesWork({ chain: name, contract, intervals, views }, estimate, { settings, costs }))
   }
@@ -142,7 +152,7 @@ async function planParts(task: ChainTask, { nodes, sources }: Sources, signal: A
     if (source.kind === 'nodes') {
       const { chain, rpc } = source.nodes
       const sampled = await estimateCost(
-        { chain, rpc, intervals, contract: undefined, scope, samples, onSample },
+        { chain, rpc, intervals, contract: undefined, scope, samples, callsMax, onSample },
         signal,
       )
       works.push(nodesWork(planned, sampled, { settings, costs }))

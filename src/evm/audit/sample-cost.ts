@@ -1,15 +1,22 @@
 // Estimates what reading a history will cost by reading small parts of it with the source of the job itself. It stores
-// nothing; the number of samples and the target size of answers bound its own cost.
+// nothing; the number of samples and of calls, and the target size of answers, bound its own cost.
 import type { Chain } from '../../chains.ts'
 import { blockCount } from '../../coverage.ts'
 import type { Address, Interval } from '../../model.ts'
 import { unpackActivity } from '../../store/packed-activity.ts'
 import type { WholeScope } from '../../views.ts'
 import { MeteredRpc } from '../rpc/chain-rpc.ts'
-import type { RpcPort } from '../rpc/port.ts'
+import { RangeRefused, type RpcPort } from '../rpc/port.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 import { FullSource } from '../source/full-source.ts'
-import { historySizes, type PieceReader, RangeSize, readPiece, readPieces } from '../source/range-size.ts'
+import {
+  historySizes,
+  type PieceReader,
+  RangeSize,
+  type RangeSizeOptions,
+  readPiece,
+  readPieces,
+} from '../source/range-size.ts'
 import { WatchedSource } from '../source/watched-source.ts'
 import { BlockRow } from './block-row.ts'
 
@@ -23,6 +30,8 @@ export type SampleOptions = {
   scope?: WholeScope
   /** Stretches of the history to read. */
   samples: number
+  /** About how many calls all of them take at most. */
+  callsMax: number
   random?: () => number
   /** Called after each. */
   onSample?: ((done: number, of: number) => void) | undefined
@@ -46,7 +55,59 @@ export const nothing: CostEstimate = {
 }
 
 /** Answers until the range size has settled; it grows at most eightfold per step. */
-const settlingMax = 5
+const settlingMax = 8
+/** A sample has at least these: the logs of a contract take two calls, and what they name takes more. */
+const sampleCallsMin = 16
+/** A stretch that takes so many times the calls of a sample is read in smaller pieces. */
+const denseTimes = 4
+
+/** Ranges so small that each takes few calls. It learns how many a block takes. */
+class SampleSize extends RangeSize {
+  readonly callsMax: number
+  #callsPerBlock = 2
+  #learned = false
+
+  constructor(sizes: RangeSizeOptions, callsMax: number) {
+    super(sizes)
+    this.callsMax = callsMax
+  }
+
+  override get blocks(): number {
+    return Math.max(1, Math.min(super.blocks, Math.floor(this.callsMax / this.#callsPerBlock)))
+  }
+
+  /** The first range also finds out what the endpoints offer. */
+  took(calls: number, blocks: number): void {
+    if (this.#learned) this.#callsPerBlock = calls / blocks
+    this.#learned = true
+  }
+}
+
+/** Refuses a range before it has taken too many calls. */
+class SampleMeter extends MeteredRpc {
+  readonly #callsMax: number
+  #before = 0
+
+  constructor(rpc: RpcPort, callsMax: number) {
+    super(rpc)
+    this.#callsMax = callsMax
+  }
+
+  /** Counts for the next range from here on. */
+  begin(): void {
+    this.#before = this.calls
+  }
+
+  /** Of this range. */
+  get taken(): number {
+    return this.calls - this.#before
+  }
+
+  protected override admit(calls: number): void {
+    if (this.taken > 0 && this.taken + calls > this.#callsMax)
+      throw new RangeRefused('too-dense', `The range takes more than ${this.#callsMax} calls.`)
+  }
+}
 
 export async function estimateCost(options: SampleOptions, signal: AbortSignal): Promise<CostEstimate> {
   const { intervals, contract, random = Math.random } = options
@@ -54,7 +115,8 @@ export async function estimateCost(options: SampleOptions, signal: AbortSignal):
   const blocks = row.count
   if (blocks === 0) return nothing
   const sizes = contract === undefined ? historySizes.full : historySizes.contract
-  const rangeSize = new RangeSize(sizes)
+  const sampleCalls = Math.max(sampleCallsMin, Math.floor(options.callsMax / options.samples))
+  const rangeSize = new SampleSize(sizes, sampleCalls)
   const readers = Array.from({ length: sizes.parallel }, () => meteredReader(options, rangeSize))
   await settleSize(row, readers[0]!, random, signal)
   // A history that fits into the samples is read whole, and nothing is guessed.
@@ -63,7 +125,10 @@ export async function estimateCost(options: SampleOptions, signal: AbortSignal):
   const strata = row.strata(count)
   // Each reader learns what the endpoints offer before the clock starts. One block says nothing about sizes.
   const [last] = row.at({ from: blocks - 1, to: blocks - 1 }) as [Interval]
-  const unlearned = (reader: MeteredReader): PieceReader => ({ ...reader, rangeSize: new RangeSize(sizes) })
+  const unlearned = (reader: MeteredReader): PieceReader => ({
+    ...reader,
+    rangeSize: new SampleSize(sizes, sampleCalls),
+  })
   await Promise.all(readers.slice(1, count).map(reader => readPiece(last, unlearned(reader), signal)))
   const startedAt = performance.now()
   const measured: Measured[] = []
@@ -98,17 +163,38 @@ export async function estimateCost(options: SampleOptions, signal: AbortSignal):
   }
 }
 
-type MeteredReader = PieceReader & { meter: MeteredRpc }
+type MeteredReader = PieceReader & { meter: SampleMeter; rangeSize: SampleSize }
+
+async function readSample(stretch: Interval, reader: MeteredReader, signal: AbortSignal): Promise<DecodedRange> {
+  const range = await readPiece(stretch, reader, signal)
+  reader.rangeSize.took(reader.meter.taken, blockCount([range.interval]))
+  return range
+}
 
 /** Each reader has its own source, so that the costs of samples are not mixed. */
-function meteredReader({ chain, rpc, contract, scope }: SampleOptions, rangeSize: RangeSize): MeteredReader {
-  const meter = new MeteredRpc(rpc)
-  if (contract === undefined) {
-    const source = new FullSource(chain, meter, undefined, { scope })
-    return { meter, rangeSize, fetchRange: (interval, signal) => source.range(interval, 'range', signal) }
+function meteredReader({ chain, rpc, contract, scope }: SampleOptions, rangeSize: SampleSize): MeteredReader {
+  const meter = new SampleMeter(rpc, rangeSize.callsMax * denseTimes)
+  const fetchRange = rangeFetcher(chain, meter, { contract, scope })
+  return {
+    ...{ meter, rangeSize },
+    fetchRange: async (interval, signal) => {
+      meter.begin()
+      return await fetchRange(interval, signal)
+    },
   }
-  const source = new WatchedSource(chain, meter)
-  return { meter, rangeSize, fetchRange: (interval, signal) => source.contractRange(contract, interval, signal) }
+}
+
+function rangeFetcher(
+  chain: Chain,
+  rpc: RpcPort,
+  { contract, scope }: { contract: Address | undefined; scope: WholeScope | undefined },
+): PieceReader['fetchRange'] {
+  if (contract === undefined) {
+    const source = new FullSource(chain, rpc, undefined, { scope })
+    return (interval, signal) => source.range(interval, 'range', signal)
+  }
+  const source = new WatchedSource(chain, rpc)
+  return (interval, signal) => source.contractRange(contract, interval, signal)
 }
 
 async function settleSize(
@@ -121,9 +207,9 @@ async function settleSize(
     const before = reader.rangeSize.blocks
     const start = Math.floor(random() * Math.max(1, row.count + 1 - before))
     const [stretch] = row.at({ from: start, to: row.count - 1 }) as [Interval]
-    await readPiece(stretch, reader, signal)
+    await readSample(stretch, reader, signal)
     const after = reader.rangeSize.blocks
-    if (after < before * 2 || before >= row.count) return
+    if (after < before * 1.5 || before >= row.count) return
   }
 }
 
@@ -154,7 +240,7 @@ async function measure(
     const room = Math.max(0, blockCount([part]) - reader.rangeSize.blocks)
     const from = part.from + Math.floor(random() * (room + 1))
     const [stretch] = row.at({ from, to: part.to }) as [Interval]
-    pieces.push(await readPiece(stretch, reader, signal))
+    pieces.push(await readSample(stretch, reader, signal))
   }
   const blocks = blockCount(pieces.map(piece => piece.interval))
   const transfers = pieces.flatMap(piece => piece.transfers)

@@ -237,8 +237,8 @@ export class MeteredRpc implements RpcPort {
     this.endpoints = rpc.endpoints
   }
 
-  readonly ask: RpcPort['ask'] = (calls, options) => this.#count(calls, this.#rpc.ask(calls, options))
-  readonly askRaw: RpcPort['askRaw'] = (calls, options) => this.#count(calls, this.#rpc.askRaw(calls, options))
+  readonly ask: RpcPort['ask'] = (calls, options) => this.#count(calls, () => this.#rpc.ask(calls, options))
+  readonly askRaw: RpcPort['askRaw'] = (calls, options) => this.#count(calls, () => this.#rpc.askRaw(calls, options))
   readonly distrust: RpcPort['distrust'] = (endpoint, reason) => this.#rpc.distrust(endpoint, reason)
   readonly hasDropped: RpcPort['hasDropped'] = (endpoint, suspicion) => this.#rpc.hasDropped(endpoint, suspicion)
   readonly status: RpcPort['status'] = () => this.#rpc.status()
@@ -247,12 +247,16 @@ export class MeteredRpc implements RpcPort {
     return this.#rpc.historyFrom
   }
 
+  /** Called before each: throws where that many are too many. */
+  protected admit(_calls: number): void {}
+
   async #count<Answers extends { bytes: number }>(
     calls: readonly RpcCall[],
-    asked: Promise<Answers>,
+    ask: () => Promise<Answers>,
   ): Promise<Answers> {
+    this.admit(calls.length)
     this.calls += calls.length
-    const answers = await asked
+    const answers = await ask()
     this.bytes += answers.bytes
     return answers
   }
