@@ -119,7 +119,9 @@ describe('init', () => {
     expect(stderr).toContain('logs: at most 100 blocks at once')
     expect(stderr).toContain('subscribes to new heads')
     expect(stderr).toContain('a private ledger, not that of Solana devnet')
-    expect(stdout).toContain('CALLS')
+    // Samples cost calls that nobody asked for.
+    expect(stdout).toBe('')
+    expect(stderr.replaceAll(/\s+/g, ' ')).toContain('almanac plan estimates what indexing costs')
     expect(statSync(file()).mode & 0o777).toBe(0o600)
     const { config } = loadConfig({ file: file() })
     expect(config.chains.sim).toMatchObject({
@@ -280,6 +282,63 @@ describe('init', () => {
     expect(stderr).toContain('Try:')
   })
 
+  test('--yes over a file refuses what the file has and the flags do not say', async () => {
+    const before = [
+      'listen: 127.0.0.1:9999',
+      'chains:',
+      '  eth: { rpc: [http://127.0.0.1:8545], index: full, daily_budget: 1000 }',
+      '  base: { rpc: [http://127.0.0.1:8546] }',
+    ].join('\n')
+    writeFileSync(file(), before)
+    const init = (...more: string[]) =>
+      place.runHere(['init', '--yes', '--no-check', '--chain', 'eth=http://127.0.0.1:8545', ...more])
+    const refused = await init()
+    expect(refused.code).toBe(1)
+    expect(refused.stderr).toContain(
+      'almanac.yaml has settings that the new file would lose: listen, chains.eth.index, chains.eth.daily_budget, chains.base.',
+    )
+    expect(refused.stderr).toMatch(/Try: {3}edit almanac\.yaml, move it away, or .*--output/)
+    expect(readFileSync(file(), 'utf8')).toBe(before)
+    // What it says already is no loss, nor are other endpoints, which flags name.
+    writeFileSync(file(), 'chains: { eth: { rpc: [http://127.0.0.1:8600], index: full } }\n')
+    expect((await init('--index', 'full')).code).toBe(0)
+    expect(loadConfig({ file: file() }).config.chains.eth).toMatchObject({
+      index: 'full',
+      rpc: ['http://127.0.0.1:8545'],
+    })
+  })
+
+  test('on a terminal endpoints are checked as they are typed, and a refused one costs no other answer', async () => {
+    const node = await simulate()
+    const other = await simulate([{ kind: 'wrong-chain-id', chainId: 8453 }])
+    const run = place.beginOnTerminal(['init'])
+    let seen = 0
+    const answer = async (question: string, text: string): Promise<void> => {
+      await run.until(() => run.stdout.indexOf(question, seen) !== -1, question)
+      seen = run.stdout.indexOf(question, seen) + question.length
+      run.child.stdin.write(`${text}\n`)
+    }
+    await answer('EVM chains', 'sim,eth')
+    await answer('sim: JSON-RPC endpoints', node.url)
+    // It is asked before the next question.
+    await answer('every block from 0', '')
+    await answer('sim: index everything', 'full')
+    await answer('eth: JSON-RPC endpoints', other.url)
+    await answer('serves chain 8453 (base), not 1.', 'no')
+    await answer('eth: JSON-RPC endpoints', 'http://127.0.0.1:1')
+    await answer('Keep it anyway? no asks for another. [yes]', '')
+    await answer('eth: WebSocket endpoint', 'n')
+    await answer('eth: index everything', '')
+    await answer('eth: contracts to index', 'no')
+    await answer('Solana portfolios', '')
+    await run.until(() => run.stdout.includes('Next: '), 'the end')
+    expect((await run.ended()).code).toBe(0)
+    const { chains } = loadConfig({ file: file() }).config
+    expect(chains.sim).toMatchObject({ id: chainId, index: 'full', rpc: [node.url] })
+    expect(chains.eth).toMatchObject({ index: 'on-demand', rpc: ['http://127.0.0.1:1'], contracts: [] })
+    expect(chains.eth!.ws).toBeUndefined()
+  })
+
   test('on a terminal it asks, asks again after a slip, and goes on', async () => {
     const node = await simulate()
     const run = place.beginOnTerminal(['init'])
@@ -308,7 +367,7 @@ describe('init', () => {
   })
 
   test('on a terminal a name that looks mistyped is asked about', async () => {
-    const run = place.beginOnTerminal(['init'], {}, 60)
+    const run = place.beginOnTerminal(['init', '--no-check'], {}, 60)
     for (const [question, text] of [
       ['EVM chains', 'etherem,etth'],
       ['etherem is not a known chain. Did you mean eth? [yes]', 'perhaps'],

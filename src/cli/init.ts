@@ -1,7 +1,10 @@
-// Writes a configuration: takes answers from flags or questions, checks the endpoints, and estimates the cost.
+// Writes a configuration: takes answers from flags or questions and checks the endpoints. On a terminal it estimates the
+// cost.
 import { existsSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
 import { Command, Option } from 'commander'
 import { type LoadedConfig, loadConfig } from '../config/load.ts'
+import { shownConfig } from '../config/problems.ts'
 import { AlmanacError, describeError } from '../errors.ts'
 import { makePrivate } from '../private-file.ts'
 import { commandLine } from './current-process.ts'
@@ -9,12 +12,14 @@ import {
   type Answers,
   answersOf,
   askForAnswers,
+  type ChainAnswers,
   chainMeant,
   type InitFlags,
   type Questions,
+  type SolanaAnswers,
   withQuestions,
 } from './init/answers.ts'
-import { checkChain, checkSolana } from './init/check.ts'
+import { checkChain, checkSolana, socketLine } from './init/check.ts'
 import { configurationText, type Findings } from './init/file.ts'
 import { plan } from './plan/plan.ts'
 import { printNote, whileWaiting } from './terminal.ts'
@@ -24,7 +29,7 @@ const several = (value: string, before: string[] = []): string[] => [...before, 
 export function initCommand(): Command {
   return new Command('init')
     .description(
-      'Write almanac.yaml for your own nodes. Asks questions on a terminal, or takes flags. Checks every endpoint and estimates the cost of indexing.',
+      'Write almanac.yaml for your own nodes. Asks questions on a terminal, or takes flags. Checks every endpoint; on a terminal it also estimates the cost of indexing.',
     )
     .option('--chain <name=url,…>', 'A chain and its JSON-RPC endpoints, preferred first. Repeatable.', several)
     .option('--ws <name=url>', 'WebSocket endpoint of a chain. Repeatable.', several)
@@ -44,7 +49,10 @@ export function initCommand(): Command {
     .option('--store <place>', 'Where to keep the data: file:path or postgres://… Default: file:./almanac.db.')
     .option('--output <file>', 'File to write.', 'almanac.yaml')
     .option('--no-check', 'Do not ask the endpoints: no check and no estimate.')
-    .option('--yes', 'Ask no questions. Replaces an existing file and keeps the old one beside it.')
+    .option(
+      '--yes',
+      'Ask no questions and estimate nothing. Replaces an existing file, keeps the old one beside it, and refuses to lose settings of it.',
+    )
     .action(init)
 }
 
@@ -64,47 +72,80 @@ async function init(flags: InitFlags): Promise<void> {
     return
   }
   await withQuestions(async questions => {
-    const answers = isGiven ? given : await askForAnswers(questions, flags)
-    await write(answers, flags, questions)
+    // Before the others: a no must not cost their answers.
+    await mayReplace(flags, questions)
+    if (isGiven) return await write(given, flags, questions)
+    const found = new Map<string, string[]>()
+    const answers = await askForAnswers(questions, flags, async typed =>
+      flags.check ? await checkOne(typed, found, questions) : true,
+    )
+    for (const { name, ws } of flags.check ? answers.chains : []) {
+      if (ws === undefined) continue
+      const line = await whileWaiting(`  Waiting for the WebSocket endpoint of ${name}`, socketLine(ws))
+      printNote(`  ${line}`)
+      found.set(name, [...(found.get(name) ?? []), line])
+    }
+    await write(answers, flags, questions, found)
   })
 }
 
-async function write(answers: Answers, flags: InitFlags, questions: Questions | undefined): Promise<void> {
-  const found = flags.check ? await checkAll(answers, questions) : new Map<string, string[]>()
-  const replaces = await mayReplace(flags, questions)
-  const loaded = writeBeside(flags.output, configurationText(answers, found))
+async function write(
+  answers: Answers,
+  flags: InitFlags,
+  questions: Questions | undefined,
+  known?: Findings,
+): Promise<void> {
+  const found = known ?? (await checkAll(answers, flags, questions))
+  if (questions === undefined) await mayReplace(flags, undefined)
+  const replaces = existsSync(flags.output)
+  const loaded = writeBeside(flags.output, configurationText(answers, found), questions === undefined)
   if (replaces) keepFormer(flags.output)
   renameSync(`${flags.output}.new`, flags.output)
   printNote(`\nWrote ${flags.output}, readable only by you.`)
-  if (flags.check && answers.chains.length > 0) {
+  const option = flags.output === 'almanac.yaml' ? '' : ` --config ${flags.output}`
+  const areChecked = answers.chains.length > 0 && answers.chains.every(({ name }) => found.has(name))
+  if (questions !== undefined && areChecked) {
     printNote('\nWhat indexing will cost, estimated from a few samples of the history:\n')
     await plan(loaded, { samples: planSamples })
-  }
+  } else printNote(`\n${commandLine} plan${option} estimates what indexing costs, with some hundred calls.`)
   if (existsSync('.git')) printNote(`\nAdd ${flags.output} and almanac.db* to .gitignore: they may hold keys.`)
-  const option = flags.output === 'almanac.yaml' ? '' : ` --config ${flags.output}`
   printNote(`\nNext: ${commandLine} start${option}`)
 }
 
 /** Reports every endpoint that cannot be used; on a terminal the user may continue anyway. */
-async function checkAll({ chains, solana }: Answers, questions: Questions | undefined): Promise<Findings> {
+async function checkAll(
+  { chains, solana }: Answers,
+  { check }: InitFlags,
+  questions: Questions | undefined,
+): Promise<Findings> {
   const found = new Map<string, string[]>()
-  const check = async (name: string, look: () => Promise<string[]>, note = ''): Promise<void> => {
-    printNote(`\nChecking ${name} …${note}`)
-    try {
-      const lines = await whileWaiting(`  Waiting for the node of ${name}`, look())
-      found.set(name, lines)
-      for (const line of lines) printNote(`  ${line}`)
-    } catch (error) {
-      if (questions === undefined) throw error
-      printNote(describeError(error))
-      if (!(await questions.confirm(`Keep ${name} as it is?`, false)))
-        throw new AlmanacError('interrupted', 'Nothing was written.')
-    }
+  for (const typed of check ? [...chains, ...solana] : []) {
+    if (!(await checkOne(typed, found, questions))) throw new AlmanacError('interrupted', 'Nothing was written.')
   }
-  const signal = AbortSignal.timeout(120_000)
-  for (const chain of chains) await check(chain.name, () => checkChain(chain, signal), doubtOf(chain.name))
-  for (const network of solana) await check(`solana ${network.network}`, () => checkSolana(network))
   return found
+}
+
+const checkTimeoutMs = 120_000
+
+/** False: the user does not want the endpoints, which cannot be used. Without a terminal that is an error. */
+async function checkOne(
+  typed: ChainAnswers | SolanaAnswers,
+  found: Map<string, string[]>,
+  questions: Questions | undefined,
+): Promise<boolean> {
+  const name = 'name' in typed ? typed.name : `solana ${typed.network}`
+  printNote(`\nChecking ${name} …${doubtOf(name)}`)
+  const look = 'name' in typed ? checkChain(typed, AbortSignal.timeout(checkTimeoutMs)) : checkSolana(typed)
+  try {
+    const lines = await whileWaiting(`  Waiting for the node of ${name}`, look)
+    found.set(name, lines)
+    for (const line of lines) printNote(`  ${line}`)
+    return true
+  } catch (error) {
+    if (questions === undefined) throw error
+    printNote(describeError(error))
+    return await questions.confirm('Keep it anyway? no asks for another.', true)
+  }
 }
 
 /** A chain may have any name, but one that looks mistyped is worth a word before its node is waited for. */
@@ -113,9 +154,9 @@ function doubtOf(name: string): string {
   return meant === undefined ? '' : ` It is not a known chain. Did you mean ${meant}?`
 }
 
-/** Whether a file exists that is to be replaced. */
-async function mayReplace({ output, yes }: InitFlags, questions: Questions | undefined): Promise<boolean> {
-  if (!existsSync(output)) return false
+/** Throws where a file exists that is not to be replaced. */
+async function mayReplace({ output, yes }: InitFlags, questions: Questions | undefined): Promise<void> {
+  if (!existsSync(output)) return
   if (!statSync(output).isFile()) {
     throw new AlmanacError('conflict', `${output} exists and is not a regular file.`, {
       hint: 'pass another file with --output.',
@@ -126,16 +167,41 @@ async function mayReplace({ output, yes }: InitFlags, questions: Questions | und
       hint: 'pass another file with --output, or --yes to replace it; the old file is kept.',
     })
   }
-  return true
+}
+
+/** Names the settings of the old file that the new one does not have; endpoints are what the user has just given. */
+function lostSettings(old: unknown, now: unknown, path: readonly string[] = []): string[] {
+  if (isDeepStrictEqual(old, now) || (path.length === 3 && path[2] === 'rpc')) return []
+  const isMap = (value: unknown): value is Record<string, unknown> =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+  if (!isMap(old) || !isMap(now)) return old === undefined || old === null ? [] : [path.join('.')]
+  return Object.entries(old).flatMap(([key, value]) => lostSettings(value, now[key], [...path, key]))
+}
+
+/** Nobody has agreed to lose what the file says. One that cannot be read has nothing to lose: it is kept. */
+function refuseLosses(output: string, now: LoadedConfig): void {
+  let old: LoadedConfig
+  try {
+    old = loadConfig({ file: output })
+  } catch {
+    return
+  }
+  const lost = lostSettings(shownConfig(old.config), shownConfig(now.config))
+  if (lost.length === 0) return
+  throw new AlmanacError('conflict', `${output} has settings that the new file would lose: ${lost.join(', ')}.`, {
+    hint: `edit ${output}, move it away, or pass another file with --output.`,
+  })
 }
 
 /** Reads the new file back as the service will, before it replaces anything. */
-function writeBeside(output: string, text: string): LoadedConfig {
+function writeBeside(output: string, text: string, keepsSettings: boolean): LoadedConfig {
   const beside = `${output}.new`
   try {
     rmSync(beside, { force: true })
     writeFileSync(beside, text, { mode: 0o600, flag: 'wx' })
-    return loadConfig({ file: beside })
+    const loaded = loadConfig({ file: beside })
+    if (keepsSettings) refuseLosses(output, loaded)
+    return loaded
   } catch (error) {
     rmSync(beside, { force: true })
     if (error instanceof AlmanacError) throw withoutPlaces(error, beside)

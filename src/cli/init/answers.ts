@@ -184,7 +184,10 @@ export async function confirmRemoval(question: string): Promise<void> {
   })
 }
 
-export async function askForAnswers(questions: Questions, flags: InitFlags): Promise<Answers> {
+/** Looks at endpoints as soon as they are typed. False: the user wants to type others. */
+export type EndpointCheck = (typed: ChainAnswers | SolanaAnswers) => Promise<boolean>
+
+export async function askForAnswers(questions: Questions, flags: InitFlags, check: EndpointCheck): Promise<Answers> {
   printNote('This writes a configuration for your own nodes. An empty answer takes the value in brackets.')
   printNote(`Known by name: ${offeredChains.map(({ name }) => name).join(', ')}. Others by their id, such as 33139.`)
   const names = await questions.ask('EVM chains, separated by commas; - for none', 'eth', namesIn)
@@ -196,47 +199,61 @@ export async function askForAnswers(questions: Questions, flags: InitFlags): Pro
       (await questions.confirm(`${given} is not a known chain. Did you mean ${meant}?`, true, meant))
     const chosen = isMeant ? meant : given
     // The list may have the name that was meant as well.
-    if (chosen === given || !names.includes(chosen)) chains.push(await askChain(questions, chosen, flags))
+    if (chosen === given || !names.includes(chosen)) chains.push(await askChain(questions, chosen, { flags, check }))
   }
   const solana: SolanaAnswers[] = []
-  if (await questions.confirm('Solana portfolios as well?', false)) solana.push(await askSolana(questions))
+  if (await questions.confirm('Solana portfolios as well?', false)) solana.push(await askSolana(questions, check))
   if (chains.length + solana.length === 0)
     throw new AlmanacError('interrupted', 'No chain was named, so nothing was written.')
   return { chains, solana, ...(flags.store === undefined ? {} : { store: flags.store }) }
 }
 
-async function askChain(questions: Questions, name: string, flags: InitFlags): Promise<ChainAnswers> {
-  const rpc = await questions.ask(
-    `${name}: JSON-RPC endpoints, preferred first, separated by commas`,
-    'http://127.0.0.1:8545',
-    text => parseUrls(name, text),
-  )
+async function askChain(
+  questions: Questions,
+  name: string,
+  { flags, check }: { flags: InitFlags; check: EndpointCheck },
+): Promise<ChainAnswers> {
+  const answers: ChainAnswers = { name, rpc: [], index: flags.index ?? 'on-demand', contracts: [] }
+  do {
+    answers.rpc = await questions.ask(
+      `${name}: JSON-RPC endpoints, preferred first, separated by commas`,
+      'http://127.0.0.1:8545',
+      text => parseUrls(name, text),
+    )
+  } while (!(await check(answers)))
   const ws = await questions.ask(`${name}: WebSocket endpoint; empty for none`, '', text => optional(text, name))
-  const index =
-    flags.index ??
-    (await questions.ask(
+  if (ws !== undefined) answers.ws = ws
+  if (flags.index === undefined)
+    answers.index = await questions.ask(
       `${name}: index everything (full; wallet apps need it) or what is requested (on-demand)`,
       'on-demand',
       modeIn,
-    ))
-  const contracts =
-    index === 'full'
-      ? []
-      : await questions.ask(`${name}: contracts to index at once; empty for none`, '', text =>
-          text === '' ? [] : parseContracts(text),
-        )
-  return { name, rpc, ...(ws === undefined ? {} : { ws }), index, contracts }
+    )
+  if (answers.index === 'on-demand')
+    answers.contracts = await questions.ask(`${name}: contracts to index at once; empty for none`, '', text =>
+      isNone(text) ? [] : parseContracts(text),
+    )
+  return answers
 }
 
-async function askSolana(questions: Questions): Promise<SolanaAnswers> {
+async function askSolana(questions: Questions, check: EndpointCheck): Promise<SolanaAnswers> {
   const network = await questions.ask('Solana network', 'mainnet', parseNetwork)
-  const rpc = await questions.ask('Solana endpoints', 'http://127.0.0.1:8899', text => parseUrls('solana', text))
+  const answers: SolanaAnswers = { network, rpc: [] }
+  do {
+    answers.rpc = await questions.ask('Solana endpoints', 'http://127.0.0.1:8899', text => parseUrls('solana', text))
+  } while (!(await check(answers)))
   const ws = await questions.ask('Solana WebSocket endpoint; empty for none', '', text => optional(text, 'solana'))
-  return { network, rpc, ...(ws === undefined ? {} : { ws }) }
+  if (ws !== undefined) answers.ws = ws
+  return answers
 }
 
 function optional(text: string, what: string): string | undefined {
-  return text === '' ? undefined : parseSocket(what, text)
+  return isNone(text) ? undefined : parseSocket(what, text)
+}
+
+/** Some take the question for one of yes and no. */
+function isNone(text: string): boolean {
+  return /^(|-|no?|none)$/i.test(text)
 }
 
 function namesIn(text: string): string[] {

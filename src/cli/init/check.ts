@@ -47,7 +47,7 @@ export async function checkSolana({ network, rpc }: SolanaAnswers): Promise<stri
   return lines
 }
 
-async function socketLine(url: string): Promise<string> {
+export async function socketLine(url: string): Promise<string> {
   const host = redactUrl(url)
   try {
     await subscribed(url)
