@@ -467,6 +467,13 @@ describe('the other service', () => {
     expect(stderr).toMatch(words)
   })
 
+  test('that needs a key, where none was given, is not said to refuse one', async () => {
+    const sides = ['--url', here.url, '--against', `${equal.url}/api/v2.2`]
+    const { code, stderr } = await runHere(['compare', ...sides, ...little], folder)
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/ needs a key, and none was given\..*\nTry: {3}pass one: .*KEY/)
+  })
+
   test('is no longer asked after an interruption, and what was compared is shown', async () => {
     let requests = 0
     const front = await serveFront(equal, () => {

@@ -182,7 +182,8 @@ test('a tag is not packed while changes are unreleased', () => {
     for (const path of ['scripts', 'sandbox']) mkdirSync(join(folder, path))
     writeFileSync(join(folder, 'scripts/pack-release.sh'), read('scripts/pack-release.sh'))
     // What comes after the checks ends here.
-    const manifest = JSON.stringify({ version: '1.2.3', scripts: { sbom: 'echo packing >&2; exit 3' } })
+    const sbom = 'node -p "`packing ${require(\'./package.json\').version}`" >&2; exit 3'
+    const manifest = JSON.stringify({ version: '1.2.3', scripts: { sbom } })
     for (const path of ['.', 'sandbox']) writeFileSync(join(folder, path, 'package.json'), manifest)
     const pack = (unreleased: string, ...tag: string[]) => {
       writeFileSync(join(folder, 'CHANGELOG.md'), `## Unreleased\n\n${unreleased}## 1.2.3 - 2026-01-01\n\n- First.\n`)
@@ -195,7 +196,10 @@ test('a tag is not packed while changes are unreleased', () => {
     }
     expect(pack('- Changed.\n\n', 'v1.2.3')).toContain('CHANGELOG.md has changes under "## Unreleased"')
     expect(pack('', 'v1.2.4')).toContain('The tag v1.2.4 is not v1.2.3')
-    for (const stderr of [pack('', 'v1.2.3'), pack('- Changed.\n\n')]) expect(stderr).toContain('packing')
+    for (const stderr of [pack('', 'v1.2.3'), pack('')]) expect(stderr).toContain('packing 1.2.3\n')
+    // Nothing takes it for a released one, and the checkout stays as it was.
+    expect(pack('- Changed.\n\n')).toMatch(/^packing 1\.2\.4-dev\.g[0-9a-f]+$/m)
+    for (const path of ['.', 'sandbox']) expect(readFileSync(join(folder, path, 'package.json'), 'utf8')).toBe(manifest)
   } finally {
     rmSync(folder, { recursive: true })
   }

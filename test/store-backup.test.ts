@@ -101,6 +101,11 @@ test('a file is copied while the service runs, and the copy takes its place', as
   expect(await restored.secret()).toEqual(secret)
   await restored.close()
   writeFileSync(`${copy}.not`, 'no database')
+  const nowhere = await place.run(['store', 'backup', join(place.directory, 'nowhere', 'x.db')])
+  expect([nowhere.code, nowhere.stderr]).toEqual([
+    1,
+    expect.stringMatching(/^Error: The folder .*nowhere does not exist\./),
+  ])
   const refused = await place.run(['store', 'backup', join(place.directory, 'x.db'), '--store', `file:${copy}.not`])
   expect(refused.code).toBe(1)
   expect(existsSync(join(place.directory, 'x.db'))).toBe(false)

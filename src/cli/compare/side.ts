@@ -165,14 +165,16 @@ export class Side {
 
   #refused(status: number, text: string, options: { retryAfterMs?: number }): AlmanacError {
     const isLimited = status === 429
-    const message = isLimited ? 'answers that it is asked too often' : 'refused the key'
+    const isMissing = this.#options.key === undefined
+    const refused = isMissing ? 'needs a key, and none was given' : 'refused the key'
+    const message = isLimited ? 'answers that it is asked too often' : refused
     const waitSeconds = Math.ceil((options.retryAfterMs ?? 0) / 1_000)
     return new AlmanacError(isLimited ? 'upstream_rate_limited' : 'unauthorized', `${this.shown} ${message}.`, {
       cause: `${status}: ${messageIn(text)}`,
       retryable: isLimited,
       hint: isLimited
         ? `try again in ${waitSeconds} s, or ask for less with --requests.`
-        : `pass another key: ${this.#options.keyHint}.`,
+        : `pass ${isMissing ? 'one' : 'another key'}: ${this.#options.keyHint}.`,
     })
   }
 

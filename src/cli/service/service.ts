@@ -302,6 +302,8 @@ export async function provideFirstKey(
   return (await issueKey(store, { name: 'first', scopes })).secret
 }
 
+const knownWallet = '0xd8da6bf26964af9d7eed9e03e53415d37aa96045'
+
 type BannerParts = { loaded: LoadedConfig; url: string; consoleUrl: string | undefined; secret: string | undefined }
 
 /** Where a person looks: what the sandbox shows too. A key is shown by the start that created it alone. */
@@ -309,12 +311,14 @@ function showBanner({ loaded, url, consoleUrl, secret }: BannerParts): void {
   const contracts = Object.entries(loaded.config.chains).flatMap(([name, chain]) =>
     chain.contracts.map(contract => `/api/v2/nft/${contract}/transfers?chain=${name}&limit=2`),
   )
+  // A wallet that is active on most chains: an answer whatever is indexed.
+  const wallets = Object.keys(loaded.config.chains).map(name => `/api/v2/wallets/${knownWallet}/chains?chains=${name}`)
   const isNew = secret !== undefined
   const fragment = isNew ? `#key=${encodeURIComponent(secret)}` : ''
   const text = bannerText({
     paragraphs: isNew ? ['The store is new, so a key with every scope was created. It is not shown again.'] : [],
     consoleUrl: consoleUrl && `${consoleUrl}${fragment}`,
-    trial: isNew ? { key: secret, url: `${url}${contracts[0] ?? '/status'}` } : undefined,
+    trial: isNew ? { key: secret, url: `${url}${contracts[0] ?? wallets[0] ?? '/status'}` } : undefined,
     next: isNew ? `more keys, with ${commandLine} keys create --help` : undefined,
     ...{ width: process.stderr.columns || 80, colours: stderrColours },
   })

@@ -28,6 +28,10 @@ import { prepareFile, requireStoreFile, writeOptions } from './open-file.ts'
 export async function backUpFile(path: string, target: string): Promise<{ bytes: number }> {
   requireStoreFile(path)
   if (existsSync(target)) throw alreadyThere(target)
+  if (!existsSync(dirname(target)))
+    throw new AlmanacError('not_found', `The folder ${dirname(target)} does not exist.`, {
+      hint: 'create it, or pass a file in another folder.',
+    })
   removeAbandoned(target)
   await prepareFile(path)
   // A name of its own: another backup may be on its way to the same target.
