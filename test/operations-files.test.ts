@@ -182,7 +182,7 @@ test('a tag is not packed while changes are unreleased', () => {
     for (const path of ['scripts', 'sandbox']) mkdirSync(join(folder, path))
     writeFileSync(join(folder, 'scripts/pack-release.sh'), read('scripts/pack-release.sh'))
     // What comes after the checks ends here.
-    const sbom = 'node -p "`packing ${require(\'./package.json\').version}`" >&2; exit 3'
+    const sbom = `node -p "'packing ' + require('./package.json').version" >&2; exit 3`
     const manifest = JSON.stringify({ version: '1.2.3', scripts: { sbom } })
     for (const path of ['.', 'sandbox']) writeFileSync(join(folder, path, 'package.json'), manifest)
     const pack = (unreleased: string, ...tag: string[]) => {
