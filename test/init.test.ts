@@ -295,7 +295,7 @@ describe('init', () => {
     const refused = await init()
     expect(refused.code).toBe(1)
     expect(refused.stderr).toContain(
-      'almanac.yaml has settings that the new file would lose: listen, chains.eth.index, chains.eth.daily_budget, chains.base.',
+      'almanac.yaml has settings that the new file would lose: listen, chains.eth.daily_budget, chains.eth.index, chains.base.',
     )
     expect(refused.stderr).toMatch(/Try: {3}edit almanac\.yaml, move it away, or .*--output/)
     expect(readFileSync(file(), 'utf8')).toBe(before)
@@ -319,6 +319,8 @@ describe('init', () => {
       run.child.stdin.write(`${text}\n`)
     }
     await answer('EVM chains', 'sim,eth')
+    // Its id is not known without an endpoint.
+    await answer('sim: JSON-RPC endpoints', 'http://127.0.0.1:1')
     await answer('sim: JSON-RPC endpoints', node.url)
     // It is asked before the next question.
     await answer('every block from 0', '')

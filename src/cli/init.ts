@@ -3,6 +3,7 @@
 import { existsSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { Command, Option } from 'commander'
+import { namedChain, parseChainText } from '../chains.ts'
 import { type LoadedConfig, loadConfig } from '../config/load.ts'
 import { shownConfig } from '../config/problems.ts'
 import { AlmanacError, describeError } from '../errors.ts'
@@ -77,7 +78,7 @@ async function init(flags: InitFlags): Promise<void> {
     if (isGiven) return await write(given, flags, questions)
     const found = new Map<string, string[]>()
     const answers = await askForAnswers(questions, flags, async typed =>
-      flags.check ? await checkOne(typed, found, questions) : true,
+      flags.check ? await checkOne(typed, found, questions, 'asks for another') : true,
     )
     for (const { name, ws } of flags.check ? answers.chains : []) {
       if (ws === undefined) continue
@@ -132,6 +133,7 @@ async function checkOne(
   typed: ChainAnswers | SolanaAnswers,
   found: Map<string, string[]>,
   questions: Questions | undefined,
+  otherwise = 'writes nothing',
 ): Promise<boolean> {
   const name = 'name' in typed ? typed.name : `solana ${typed.network}`
   printNote(`\nChecking ${name} …${doubtOf(name)}`)
@@ -144,8 +146,15 @@ async function checkOne(
   } catch (error) {
     if (questions === undefined) throw error
     printNote(describeError(error))
-    return await questions.confirm('Keep it anyway? no asks for another.', true)
+    // Only the endpoint knows the id of a chain that is not built in, and nothing can be written without one.
+    if ('name' in typed && typed.id === undefined && !isBuiltIn(typed.name)) return false
+    return await questions.confirm(`Keep it anyway? no ${otherwise}.`, true)
   }
+}
+
+/** By its name, or by an id. */
+function isBuiltIn(name: string): boolean {
+  return namedChain(name) !== undefined || 'id' in parseChainText(name)
 }
 
 /** A chain may have any name, but one that looks mistyped is worth a word before its node is waited for. */
