@@ -3,10 +3,10 @@ import { render } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { Frame } from './pages/frame.tsx'
 import { SignIn } from './pages/sign-in.tsx'
-import { pageOf, prefetchPages, referencePage } from './routes.tsx'
+import { pageOf, prefetchPages } from './routes.tsx'
 import { startLive } from './state/live.ts'
 import { goTo, isReference, route } from './state/route.ts'
-import { key, restoreSession } from './state/session.ts'
+import { key, restoreSession, takeLinkedKey } from './state/session.ts'
 import { namedTitle } from './state/title.ts'
 import './style/fonts.css'
 import './style/tokens.css'
@@ -24,8 +24,7 @@ import './style/choices.css'
 import './style/answers.css'
 
 function Console() {
-  const isIn = key.value !== undefined
-  const shown = isReference ? referencePage() : isIn ? pageOf(route.value) : undefined
+  const shown = isReference || key.value !== undefined ? pageOf(route.value) : undefined
   const title = [...(namedTitle.value ?? shown?.title ?? ['Sign in']), 'Almanac'].join(' · ')
   useEffect(() => {
     document.title = title
@@ -33,6 +32,9 @@ function Console() {
   return shown === undefined ? <SignIn /> : <Frame>{shown.content}</Frame>
 }
 
+addEventListener('hashchange', () => {
+  if (takeLinkedKey()) goTo(location.hash)
+})
 restoreSession()
 // The key may just have been taken out of the address.
 goTo(location.hash)

@@ -5,9 +5,10 @@ import { useEffect, useRef } from 'preact/hooks'
 import { curlText } from '../explorer/request-text.ts'
 import { CodeView } from '../parts/code-view.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
+import { Dialog } from '../parts/dialog.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { type Problem, problemOf, type Schemas, service, unreachable } from '../state/service.ts'
-import { signOut } from '../state/session.ts'
+import { endSession } from '../state/session.ts'
 
 export type Key = Schemas['Key']
 
@@ -109,14 +110,14 @@ function RevokeDialog({ of, known, onDone }: DialogProps & { onDone: () => void 
         return
       }
       of.value = undefined
-      if (isOwn) signOut('You revoked the key that you were signed in with. Sign in with another one.')
+      if (isOwn) endSession('You revoked the key that you were signed in with. Sign in with another one.')
       else onDone()
     } catch {
       problem.value = unreachable
     }
   }
   return (
-    <Dialog title={`Revoke ${key.name}?`} of={of}>
+    <Dialog title={`Revoke ${key.name}?`} onClose={() => close(of)}>
       <p>It stops working within a second, for everybody who uses it, and cannot be brought back.</p>
       <Warnings texts={warningsOf(key, known)} />
       {problem.value !== undefined && <FailureNote problem={problem.value} />}
@@ -161,7 +162,7 @@ function RotateDialog({ of, known, onDone }: DialogProps & { onDone: (rotated: R
   }
   const own = key.id === known.own ? ['You are signed in with this key: copy the new one, and sign in with it.'] : []
   return (
-    <Dialog title={`Rotate ${key.name}?`} of={of}>
+    <Dialog title={`Rotate ${key.name}?`} onClose={() => close(of)}>
       <p>A new key with the same name, scopes and limits takes its place. Its secret is shown once.</p>
       <Warnings texts={own} />
       <div class="field">
@@ -203,17 +204,4 @@ function Warnings({ texts }: { texts: readonly string[] }) {
       <strong>{text}</strong>
     </p>
   ))
-}
-
-type ShellProps = { title: string; of: Signal<Key | undefined>; children: ComponentChildren }
-
-function Dialog({ title, of, children }: ShellProps) {
-  const dialog = useRef<HTMLDialogElement>(null)
-  useEffect(() => dialog.current?.showModal(), [])
-  return (
-    <dialog ref={dialog} class="key-dialog" aria-labelledby="key-dialog" onClose={() => close(of)}>
-      <h2 id="key-dialog">{title}</h2>
-      {children}
-    </dialog>
-  )
 }

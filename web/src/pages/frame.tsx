@@ -1,26 +1,24 @@
 // What every page has around it: the name, the pages, the search, whether the service is heard, light or dark.
 import type { ComponentChildren } from 'preact'
+import { Dialog } from '../parts/dialog.tsx'
 import { Mark, MoonIcon, SearchIcon, SunIcon, SystemIcon } from '../parts/icons.tsx'
 import { spanText } from '../quantities.ts'
 import { openSearch, SearchBox } from '../search/search-box.tsx'
 import { now } from '../state/clock.ts'
 import { connection, status } from '../state/live.ts'
-import { isReference, route } from '../state/route.ts'
-import { key, signOut } from '../state/session.ts'
+import { hrefOf, route } from '../state/route.ts'
+import { acceptOfferedKey, key, offeredKey, signOut } from '../state/session.ts'
 import { theme, themes } from '../state/theme.ts'
 
+const data = ['contract', 'token', 'wallet', 'account', 'block', 'transaction']
 const ways = [
-  { href: '/#/', title: 'Overview', parts: ['', 'chain'] },
-  {
-    href: '/#/explore',
-    title: 'Explorer',
-    parts: ['explore', 'contract', 'token', 'wallet', 'account', 'block', 'transaction', 'search'],
-  },
-  { href: '/#/keys', title: 'Keys', parts: ['keys'] },
+  { parts: ['', 'chain', ...data], title: 'Overview' },
+  { parts: ['keys'], title: 'Keys' },
+  { parts: ['explore'], title: 'API' },
 ]
 
 export function Frame({ children }: { children: ComponentChildren }) {
-  const here = isReference ? undefined : (route.value.parts[0] ?? '')
+  const here = route.value.parts[0] ?? ''
   return (
     <>
       <button type="button" class="skip" onClick={skipToMain}>
@@ -33,14 +31,12 @@ export function Frame({ children }: { children: ComponentChildren }) {
             <span>Almanac</span>
           </a>
           <nav aria-label="Pages">
-            {ways.map(({ href, title, parts }) => (
-              <a key={href} href={href} aria-current={here !== undefined && parts.includes(here) ? 'page' : undefined}>
+            {ways.map(({ title, parts }) => (
+              <a key={title} href={hrefOf([parts[0]!])} aria-current={parts.includes(here) ? 'page' : undefined}>
                 {title}
               </a>
             ))}
-            <a href="/reference" aria-current={isReference ? 'page' : undefined}>
-              Reference
-            </a>
+            <a href="/docs">Docs</a>
           </nav>
           <div class="bar-end">
             {key.value !== undefined && (
@@ -61,6 +57,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
         </div>
       </header>
       {key.value !== undefined && <SearchBox />}
+      {offeredKey.value !== undefined && <OfferedKey />}
       <Stale />
       <main id="main" tabIndex={-1}>
         {children}
@@ -70,6 +67,30 @@ export function Frame({ children }: { children: ComponentChildren }) {
         {status.value !== undefined && <span class="mono">{status.value.store.location}</span>}
       </footer>
     </>
+  )
+}
+
+/** A link must not make anybody use the key of somebody else unawares. */
+function OfferedKey() {
+  const decline = () => {
+    offeredKey.value = undefined
+  }
+  return (
+    <Dialog title="Use the key of this link?" onClose={decline}>
+      <p>
+        The link that you followed carries a key, and you are signed in with another one. Everything that you do with
+        the link’s key is done in the name of the key’s owner.
+      </p>
+      <p class="soft">It would be used in this tab until you close it. A key that this browser remembers stays so.</p>
+      <div class="form-end">
+        <button type="button" class="primary" onClick={decline}>
+          Keep my key
+        </button>
+        <button type="button" onClick={acceptOfferedKey}>
+          Use the link’s key
+        </button>
+      </div>
+    </Dialog>
   )
 }
 
@@ -103,12 +124,11 @@ function News() {
   )
 }
 
-/** While nothing is heard, nobody shall take old figures for new ones. */
+/** While nothing is heard, nobody shall take old figures for new ones. A page may show none, so the bar says when it heard last. */
 function Stale() {
   const told = connection.value
   if (told.state !== 'lost') return null
-  const last =
-    status.value === undefined ? '' : ` What is shown is ${spanText((now.value - status.value.at) / 1_000)} old.`
+  const last = status.value === undefined ? '' : ` Last heard ${spanText((now.value - status.value.at) / 1_000)} ago.`
   return (
     <p class="note note-warn stale" role="status">
       <strong>{told.problem.message}</strong>

@@ -3,7 +3,7 @@ import { computed, effect, signal } from '@preact/signals'
 import { readEvents } from './event-stream.ts'
 import { type Past, withSample } from './past.ts'
 import { type Problem, problemOf, type Schemas, unreachable } from './service.ts'
-import { key, keyWorked, refusalOfKey, signOut } from './session.ts'
+import { endSession, key, keyWorked, refusalOfKey } from './session.ts'
 
 export type LiveStatus = Schemas['LiveStatus']
 export type LiveChain = LiveStatus['chains'][string]
@@ -61,13 +61,13 @@ async function listen(secret: string, signal: AbortSignal): Promise<void> {
       const response = await fetch('/events', { headers: { 'x-api-key': secret }, cache: 'no-store', signal })
       if (!response.ok) {
         const problem = problemOf(await response.json().catch(() => undefined), response)
-        if (response.status === 401 || response.status === 403) return signOut(refusalText(problem.message))
+        if (response.status === 401 || response.status === 403) return endSession(refusalText(problem.message))
         lose(problem)
       } else {
         keyWorked()
         for await (const event of readEvents(response, silenceMs)) {
           if (signal.aborted) return
-          if (event.name === 'unauthorized') return signOut(refusalText('Invalid key'))
+          if (event.name === 'unauthorized') return endSession(refusalText('Invalid key'))
           take(event.name, JSON.parse(event.data))
           delayMs = retryMs.first
         }

@@ -1,4 +1,5 @@
-// The key that this browser uses: taken from the address, kept for the tab or, if wanted, for good. It is sent nowhere but to this service.
+// The key that this browser uses: taken from the address, kept for the tab or, if wanted, for good. It is sent nowhere but to this
+// service, and a link never replaces it unasked.
 import { computed, signal } from '@preact/signals'
 
 const place = 'almanac.key'
@@ -29,16 +30,37 @@ export function refusalOfKey(): string {
 /** Why the last key is not in use any more; shown above the sign-in form. */
 export const refusal = signal<string | undefined>(undefined)
 
+/** The key of a link that was followed while another one is in use: the user decides which of them this tab uses. */
+export const offeredKey = signal<string | undefined>(undefined)
+
 export function signIn(secret: string, { remember }: { remember: boolean }): void {
   forget()
-  ;(remember ? localStorage : sessionStorage).setItem(place, secret)
-  session.value = { key: secret, remembered: remember }
+  if (remember) localStorage.setItem(place, secret)
+  use({ key: secret, remembered: remember })
+}
+
+/** What is remembered stays so. Nothing of what the other key was shown stays on the page. */
+export function acceptOfferedKey(): void {
+  sessionStorage.setItem(place, offeredKey.value!)
+  location.reload()
+}
+
+function use(next: NonNullable<Session>): void {
+  if (!next.remembered) sessionStorage.setItem(place, next.key)
+  session.value = next
   refusal.value = undefined
   hasWorked = false
 }
 
-export function signOut(why?: string): void {
+export function signOut(): void {
   forget()
+  session.value = undefined
+  refusal.value = undefined
+}
+
+/** Forgets the key in use alone: another one that is remembered is used again by the next load. */
+export function endSession(why: string): void {
+  ;(session.value?.remembered === true ? localStorage : sessionStorage).removeItem(place)
   session.value = undefined
   refusal.value = why
 }
@@ -48,16 +70,25 @@ function forget(): void {
   sessionStorage.removeItem(place)
 }
 
-/** Moves a key that came as `#key=…` out of the address bar and the history, or takes the one that was kept. */
 export function restoreSession(): void {
-  const given = /^#key=([^&]+)(?:&(.*))?$/.exec(location.hash)
-  if (given !== null) {
-    history.replaceState(history.state, '', `${location.pathname}#${given[2] ?? '/'}`)
-    signIn(decodeURIComponent(given[1]!), { remember: false })
-    return
-  }
   const kept = sessionStorage.getItem(place)
   const remembered = localStorage.getItem(place)
   if (kept !== null) session.value = { key: kept, remembered: false }
   else if (remembered !== null) session.value = { key: remembered, remembered: true }
+  takeLinkedKey()
+}
+
+/**
+ * Moves a key that came as `#key=…` out of the address bar and the history. It is used at once only where there is no
+ * other. Tells whether there was one: the address is another one then.
+ */
+export function takeLinkedKey(): boolean {
+  const given = /^#key=([^&]+)(?:&(.*))?$/.exec(location.hash)
+  if (given === null) return false
+  history.replaceState(history.state, '', `${location.pathname}#${given[2] ?? '/'}`)
+  // What is not encoded well is taken as it stands.
+  const secret = new URLSearchParams(`key=${given[1]!.replaceAll('+', '%2B')}`).get('key')!
+  if (session.value === undefined) use({ key: secret, remembered: false })
+  else if (secret !== session.value.key) offeredKey.value = secret
+  return true
 }
