@@ -1,14 +1,16 @@
 // The first thing on the overview: whether the service is well, and what is wrong where it is not.
 import { AlertIcon, CheckIcon } from '../parts/icons.tsx'
 import { ReasonText } from '../parts/reason-text.tsx'
-import { status } from '../state/live.ts'
+import { now } from '../state/clock.ts'
+import { connection, status } from '../state/live.ts'
 import { hrefOf } from '../state/route.ts'
 import { type Finding, verdictOf } from './verdict.ts'
 
 const shownMax = 6
 
 export function VerdictBanner() {
-  const { tone, sentence, detail, others, page } = verdictOf(status.value!)
+  const lost = connection.value.state === 'lost' ? { nowMs: now.value } : undefined
+  const { tone, sentence, detail, others, page } = verdictOf(status.value!, lost)
   return (
     <div class={`verdict verdict-${tone}`} role="status">
       <span class="verdict-icon">{tone === 'good' ? <CheckIcon /> : <AlertIcon />}</span>

@@ -34,6 +34,14 @@ test('a service that is well says so, and what it does', () => {
   expect(verdictOf(filling)).toMatchObject({ tone: 'good', detail: '0 of 1 chain live, 1 fills history, ETA 12 min' })
 })
 
+test('a service that is not heard is not said to be well, and what it told last is of then', () => {
+  const lost = verdictOf(statusWith(), { nowMs: 15_000 })
+  expect(lost).toMatchObject({ tone: 'warn', detail: 'What is shown is 15 s old.', others: [] })
+  expect(lost.sentence).toBe('Unknown while the service does not answer')
+  const stalled = statusWith({}, { state: 'stalled', reason: 'ECONNREFUSED' })
+  expect(verdictOf(stalled, { nowMs: 15_000 }).others).toMatchObject([{ text: 'eth is stalled' }])
+})
+
 test('a chain that is indexed on demand is not at fault for what nothing asked for', () => {
   const coverage = { intervals: [], intervals_total: 1, blocks: { bloom: 82 } }
   const contracts = { total: 1, shown: [{ contract: '0x1', ...coverage }] }

@@ -28,8 +28,14 @@ const daySeconds = 86_400
 const errors = { share: 0.01, perSecond: 0.05 }
 const quotaShare = 0.9
 
-export function verdictOf(status: LiveStatus): Verdict {
+/** While the service is not heard nothing is known to be well: what it told last is of then. */
+export function verdictOf(status: LiveStatus, lost?: { nowMs: number }): Verdict {
   const found = findingsOf(status)
+  if (lost !== undefined) {
+    const sentence = 'Unknown while the service does not answer'
+    const detail = `What is shown is ${spanText((lost.nowMs - status.at) / 1_000)} old.`
+    return { tone: 'warn', sentence, detail, others: found }
+  }
   const [first, ...others] = found
   if (first === undefined)
     return { tone: 'good', sentence: 'All systems normal', detail: stateText(status), others: [] }
