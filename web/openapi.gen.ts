@@ -1017,6 +1017,8 @@ export interface components {
               /** @description Its first bytes. */
               hash: string;
               timestamp: number;
+              /** @description Of the newest ones, where the chain keeps `by_block`. */
+              transfers?: number;
             }[];
           /** @description Contracts that are being indexed on demand, and those that wait for it. */
           queue?: {

@@ -36,6 +36,8 @@ export type LiveFeedOptions = {
   contractsOf?: (chain: string, intervalsMax: number) => Promise<ChainStatus['covered']>
   /** The stored blocks of a chain that are not final. Absent: none is shown. */
   hotBlocksOf?: (chain: string) => Promise<readonly Block[]>
+  /** How many transfers a stored block has; undefined where the chain keeps nothing that tells it. */
+  transfersIn?: (chain: string, block: number) => Promise<number | undefined>
   /** What `/ready` names as wrong. Absent: nothing is. */
   problemsOf?: (report: StatusReport) => Promise<Problem[]>
   /** Absent: nothing is told of the API. */
@@ -69,6 +71,8 @@ export class LiveFeed {
   readonly #history: LiveHistory
   readonly #listeners = new Set<Listener>()
   readonly #timer: NodeJS.Timeout
+  /** Of the newest blocks of each chain, by their hash. */
+  readonly #transfers = new Map<string, ReadonlyMap<string, number | undefined>>()
   #looking: Promise<void> | undefined
   #sampledMs = Number.NEGATIVE_INFINITY
   #published: LiveStatus | undefined
@@ -164,8 +168,24 @@ export class LiveFeed {
   async #recentBlocks(chains: StatusReport['chains']): Promise<LiveFacts['recent']> {
     const { hotBlocksOf } = this.#options
     if (hotBlocksOf === undefined) return undefined
-    const entries = Object.keys(chains).map(async name => [name, await hotBlocksOf(name)] as const)
+    const entries = Object.keys(chains).map(
+      async name => [name, await this.#counted(name, await hotBlocksOf(name))] as const,
+    )
     return Object.fromEntries(await Promise.all(entries))
+  }
+
+  /** Only the newest are counted, each of them once. */
+  async #counted(name: string, blocks: readonly Block[]): Promise<RecentBlock[]> {
+    const { transfersIn } = this.#options
+    const before = this.#transfers.get(name)
+    const counted = new Map<string, number | undefined>()
+    for (const { number, hash } of blocks.slice(-countedMax))
+      counted.set(hash, before?.has(hash) ? before.get(hash) : await transfersIn?.(name, number))
+    this.#transfers.set(name, counted)
+    return blocks.map(({ number, hash, timestamp }) => {
+      const transfers = counted.get(hash)
+      return { number, hash, timestamp, ...(transfers === undefined ? {} : { transfers }) }
+    })
   }
 
   #publishBlocks(next: LiveStatus): void {
@@ -203,13 +223,16 @@ export type LiveCoverage = {
   blocks: BlocksByEvidence
 }
 
+/** `transfers` is absent where it is not known. */
+export type RecentBlock = { number: number; hash: string; timestamp: number; transfers?: number }
+
 export type LiveChain = Omit<ChainStatus, 'covered' | 'contracts'> & {
   /** What is covered for every view that is kept or, with `index: on-demand`, for the watched ones. */
   coverage: LiveCoverage
   /** Blocks whose transfers are covered, where wallets are not as far. */
   transfers_blocks?: number
   /** The newest stored blocks, lowest first; absent where none of them can be replaced any more. */
-  recent?: { number: number; hash: string; timestamp: number }[]
+  recent?: RecentBlock[]
   /** Contracts that are covered on their own, newest blocks first. */
   contracts: { total: number; shown: (LiveCoverage & { contract: string })[] }
 }
@@ -231,7 +254,7 @@ export type LiveFacts = {
   version: string
   atMs: number
   /** Blocks that are not final, lowest first, by the name of the chain. */
-  recent?: Readonly<Record<string, readonly Block[]>> | undefined
+  recent?: Readonly<Record<string, readonly RecentBlock[]>> | undefined
   problems?: readonly Problem[] | undefined
   api?: LiveApi | undefined
 }
@@ -255,14 +278,13 @@ export function liveStatus({ report, store, version, atMs, recent, problems = []
 
 /** Enough of the newest blocks to see which were replaced, and enough of a hash to tell two blocks apart. */
 const recentMax = 24
+const countedMax = 10
 const hashLength = 18
 
-function recentOf(blocks: readonly Block[] = []): Pick<LiveChain, 'recent'> {
+function recentOf(blocks: readonly RecentBlock[] = []): Pick<LiveChain, 'recent'> {
   if (blocks.length === 0) return {}
   return {
-    recent: blocks
-      .slice(-recentMax)
-      .map(({ number, hash, timestamp }) => ({ number, hash: hash.slice(0, hashLength), timestamp })),
+    recent: blocks.slice(-recentMax).map(block => ({ ...block, hash: block.hash.slice(0, hashLength) })),
   }
 }
 

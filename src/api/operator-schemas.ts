@@ -241,7 +241,14 @@ const chain = z.object({
     .optional()
     .describe('Whether history may be filled, and how fast. Absent where another process has the chain.'),
   recent: z
-    .array(z.object({ number: z.int(), hash: z.string().describe('Its first bytes.'), timestamp: z.int() }))
+    .array(
+      z.object({
+        number: z.int(),
+        hash: z.string().describe('Its first bytes.'),
+        timestamp: z.int(),
+        transfers: z.int().optional().describe('Of the newest ones, where the chain keeps `by_block`.'),
+      }),
+    )
     .optional()
     .describe('The newest stored blocks that are not final, lowest first. A number with another hash was replaced.'),
   queue: z

@@ -5,8 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { OperationName, Values } from '../../web/src/explorer/question.ts'
-import { sdkText } from '../../web/src/explorer/request-text.ts'
+import { sdkText, type Values } from '../../web/src/explorer/request-text.ts'
 import { seeded } from '../seed.ts'
 import { startWorld, type World } from './world.ts'
 
@@ -22,26 +21,26 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-test.each<[OperationName, Values, string]>([
+test.each<[id: string, Values, string]>([
   [
-    'transfers',
+    'getNFTContractTransfersV22',
     { address: seeded.deeds, chain: 'polygon', limit: '3', from_date: '2020-09-13', order: 'ASC', from_block: '700' },
     `/api/v2.2/nft/${seeded.deeds}/transfers?chain=polygon&limit=3&from_date=2020-09-13&order=ASC&from_block=700`,
   ],
   [
-    'wallet',
+    'getWalletActiveChainsV22',
     { address: seeded.alice, chains: 'polygon,eth' },
     `/api/v2.2/wallets/${seeded.alice}/chains?chains=polygon,eth`,
   ],
   [
-    'portfolio',
+    'getPortfolio',
     { network: 'mainnet', address: seeded.solanaOwner },
     `/account/mainnet/${seeded.solanaOwner}/portfolio`,
   ],
-])('%s', async (operation, values, target) => {
+])('%s', async (id, values, target) => {
   const hexIdOf = (chain: string) => ({ polygon: '0x89', eth: '0x1' })[chain] ?? chain
-  const code = sdkText({ operation, values, origin: world.url, hexIdOf })
-  const file = join(folder, `${operation}.mjs`)
+  const code = sdkText({ id, values, origin: world.url, hexIdOf })!
+  const file = join(folder, `${id}.mjs`)
   await writeFile(
     file,
     code

@@ -3,9 +3,8 @@ import type { ChainTable } from '../../chains.ts'
 import { weakestOf } from '../../coverage.ts'
 import { type Address, zeroAddress } from '../../model.ts'
 import type { IndexReader } from '../../store/index-reader.ts'
-import { blockSpan } from '../../store/indexes/by-block.ts'
 import { readTokenRecord } from '../../store/indexes/by-token.ts'
-import { wordAt } from '../../store/runs/place-key.ts'
+import { transfersOfBlock } from '../lookups/block-transfers.ts'
 import type { BranchStore } from '../one-branch.ts'
 import { Pace } from '../pace.ts'
 import { type FactsStore, ShownContracts } from '../shown-contracts.ts'
@@ -220,14 +219,8 @@ export class Holdings implements q.HoldingsQueries {
     const claim = await this.#claims.ofChain(chain, { from: block, to: block }, 'by_block')
     if (state === undefined || block > state.head.number)
       return { ...claim, complete: false, evidence: undefined, exists: false, transfers: 0 }
-    const contracts = new Set<Address>()
-    const span = { chain, index: 'by_block', order: 'keys', ...blockSpan({ from: block, to: block }) } as const
-    for await (const records of recordsOf(this.#indexes, span, new Pace()))
-      for (let record = 0; record < records.length; record++)
-        contracts.add(records.contracts.get(wordAt(records.values, record * 4))!)
-    const only = { chain, fromBlock: block, toBlock: block }
-    const counts = await Promise.all([...contracts].map(contract => this.#store.transferCount({ ...only, contract })))
-    return { ...claim, exists: true, transfers: counts.reduce((sum, count) => sum + count, 0) }
+    const transfers = await transfersOfBlock({ store: this.#store, indexes: this.#indexes }, chain, block)
+    return { ...claim, exists: true, transfers }
   }
 
   /** Of a token with several holders the one that last received any of it. */

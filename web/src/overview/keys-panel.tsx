@@ -23,7 +23,7 @@ export function KeysPanel({ api }: { api: Api | undefined }) {
           title="No request today"
           action={
             <a class="button small" href="#/explore">
-              Send one in the explorer
+              Send one here
             </a>
           }
         >

@@ -1,8 +1,10 @@
 // The newest blocks of every chain as they arrive. Those that a reorganisation takes back are struck through beside the
 // ones that took their place, and leave after a while.
 import { useRef } from 'preact/hooks'
+import { Age } from '../parts/age.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
+import { countText, pluralText } from '../quantities.ts'
 import type { LiveStatus } from '../state/live.ts'
 import { hrefOf } from '../state/route.ts'
 import { nextBlocks, ribbonText, type ShownBlock } from './ribbon.ts'
@@ -27,19 +29,24 @@ export function RibbonPanel({ told }: { told: LiveStatus | undefined }) {
           <li key={name}>
             <a href={hrefOf(['chain', name])}>{name}</a>
             <div class="ribbon" role="img" aria-label={ribbonText(name, row)}>
-              {row.toReversed().map(({ number, hash, takenBackAt }) => (
-                <span
-                  key={hash}
-                  class={takenBackAt === undefined ? 'block' : 'block taken-back'}
-                  title={`block ${number} ${hash}…`}
-                >
-                  {takenBackAt === undefined ? String(number).slice(-3) : <s>{String(number).slice(-3)}</s>}
-                </span>
+              {row.toReversed().map(block => (
+                <BlockCard key={block.hash} block={block} />
               ))}
             </div>
           </li>
         ))}
       </ul>
     </Panel>
+  )
+}
+
+function BlockCard({ block: { number, hash, timestamp, transfers, takenBackAt } }: { block: ShownBlock }) {
+  const name = countText(number)
+  return (
+    <span class={takenBackAt === undefined ? 'block' : 'block taken-back'} title={`block ${name} ${hash}…`}>
+      {takenBackAt === undefined ? <b>{name}</b> : <s>{name}</s>}
+      <span>{transfers === undefined ? '–' : pluralText(transfers, 'transfer')}</span>
+      {timestamp !== undefined && <Age moment={timestamp * 1_000} />}
+    </span>
   )
 }

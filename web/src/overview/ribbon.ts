@@ -1,13 +1,11 @@
 // The newest blocks of a chain as they arrive, with those that a reorganisation took back. Pure.
 
-export type ShownBlock = {
-  number: number
-  hash: string
+type Told = { number: number; hash: string; timestamp?: number; transfers?: number | undefined }
+
+export type ShownBlock = Told & {
   /** When it was seen to be replaced, in unix milliseconds; undefined while it stands. */
   takenBackAt?: number
 }
-
-type Told = { number: number; hash: string }
 
 const blocksMax = 24
 /** For as long a block that was taken back stays in sight. */
@@ -23,10 +21,9 @@ export function nextBlocks(before: readonly ShownBlock[], told: readonly Told[],
     const takenBackAt = block.takenBackAt ?? nowMs
     return nowMs - takenBackAt < takenBackMs ? [{ ...block, takenBackAt }] : []
   })
-  const kept = told.map(({ number, hash }) => ({ number, hash }))
   const isGone = (block: ShownBlock) => block.takenBackAt !== undefined
   // A block that was taken back stands before the one that took its place.
-  return [...gone, ...kept]
+  return [...gone, ...told]
     .sort((a, b) => a.number - b.number || Number(isGone(b)) - Number(isGone(a)))
     .slice(-blocksMax)
 }
