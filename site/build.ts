@@ -1,103 +1,24 @@
-// Builds the documentation's site from the Markdown files of the repository: `npm run docs [folder]`. It needs no server: it can be
-// put on any web space, or opened from the folder.
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { dirname, join, posix, relative, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { marked, type Tokens } from 'marked'
-import { type Page, renderPage } from './markdown.ts'
-import { contents, pagesOf } from './pages.ts'
-import { type MenuGroup, pageHtml } from './template.ts'
+// Builds the documentation's site: `npm run docs`, `node site/build.ts [--if-changed] [folder]`. In a checkout the folder is `site/dist`,
+// and `npm start` builds it again when a source has changed. The service serves it under `/docs`.
+import { type Build, buildFolder, buildFromCommandLine, root } from '../web/build-folder.ts'
+import { besideDocs } from './pages.ts'
 
-const here = fileURLToPath(new URL('.', import.meta.url))
-const root = dirname(resolve(here))
-
-async function buildSite(folder: string): Promise<{ pages: number; sections: number }> {
-  rmSync(folder, { recursive: true, force: true })
-  mkdirSync(folder, { recursive: true })
-  const places = pagesOf(root)
-  const targetBySource = new Map(places.map(({ source, target }) => [source, target]))
-  const copied = new Set<string>()
-  const pages = places.map(place => ({ ...place, ...rendered(place, targetBySource, copied) }))
-  const menu = menuOf(targetBySource)
-  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
-  for (const { target, title, html, headings } of pages) {
-    const file = join(folder, target)
-    mkdirSync(dirname(file), { recursive: true })
-    writeFileSync(file, pageHtml({ title, target, html, headings, menu, version }))
-  }
-  for (const path of copied) cpSync(join(root, path), join(folder, 'files', path), { recursive: true })
-  const entries = pages
-    .flatMap(({ target, title: page, sections }) =>
-      sections.map(({ id, title, text }, place) => ({
-        ...{ page, title, text: text.replaceAll(/\s+/g, ' ').trim() },
-        href: place === 0 ? target : `${target}#${id}`,
-      })),
-    )
-    .map((entry, id) => ({ id, ...entry }))
-  writeFileSync(join(folder, 'search-index.js'), `window.almanacEntries = ${JSON.stringify(entries)}\n`)
-  cpSync(join(root, 'web/src/almanac.svg'), join(folder, 'almanac.svg'))
-  await bundle(folder)
-  return { pages: pages.length, sections: entries.length }
+const build: Build = {
+  name: 'documentation',
+  usualFolder: 'site/dist',
+  sources: [
+    ...['docs', 'etc', 'examples', 'site', 'web/src/style', 'web/src/almanac.svg', 'web/build-folder.ts'],
+    ...['LICENSE', 'package.json', 'package-lock.json', ...besideDocs],
+  ],
+  // What makes it takes a moment to load, and brings types of a browser that are none of whoever builds.
+  make: async folder => {
+    const { makeSite } = (await import(new URL('site.ts', import.meta.url).href)) as { makeSite: Build['make'] }
+    await makeSite(folder)
+  },
 }
 
-type Place = { source: string; target: string }
-
-function rendered({ source, target }: Place, targetBySource: ReadonlyMap<string, string>, copied: Set<string>): Page {
-  const from = posix.dirname(target)
-  return renderPage(source, readFileSync(join(root, source), 'utf8'), path => {
-    const page = targetBySource.get(path)
-    if (page !== undefined) return posix.relative(from, page)
-    const file = join(root, path)
-    if (path.startsWith('..') || !existsSync(file)) throw new Error(`${source} links to ${path}, which does not exist.`)
-    // A folder cannot be shown by a site of files.
-    if (!statSync(file).isFile()) return undefined
-    copied.add(path)
-    return posix.relative(from, posix.join('files', path))
-  })
+export async function buildDocs(): Promise<void> {
+  await buildFolder(build, `${root}/${build.usualFolder}`, { ifChanged: true })
 }
 
-/** The headings of the contents, each with the pages that it lists. */
-function menuOf(targetBySource: ReadonlyMap<string, string>): MenuGroup[] {
-  const groups: MenuGroup[] = []
-  const lookFor = (tokens: readonly unknown[]): void => {
-    for (const token of tokens as Tokens.Generic[]) {
-      if (token.type === 'heading' && token.depth === 2) groups.push({ title: token.text, links: [] })
-      if (token.type === 'link') {
-        const path = posix.join(posix.dirname(contents), (token as Tokens.Link).href.split('#')[0]!)
-        const target = targetBySource.get(path)
-        const links = groups.at(-1)?.links
-        if (target !== undefined && links?.some(link => link.target === target) === false)
-          links.push({ title: token.text, target })
-      }
-      if (token.tokens !== undefined) lookFor(token.tokens)
-      if (token.type === 'list') lookFor(token.items)
-      if (token.type === 'table') for (const row of token.rows) for (const cell of row) lookFor(cell.tokens)
-    }
-  }
-  lookFor(marked.lexer(readFileSync(join(root, contents), 'utf8')))
-  return groups.filter(({ links }) => links.length > 0)
-}
-
-async function bundle(outDir: string): Promise<void> {
-  const { build } = await import('vite')
-  await build({
-    root: join(here, 'browser'),
-    configFile: false,
-    logLevel: 'warn',
-    build: {
-      outDir,
-      emptyOutDir: false,
-      target: 'baseline-widely-available',
-      cssCodeSplit: false,
-      // Not a module: pages from a folder may not load one.
-      lib: { entry: 'main.ts', formats: ['iife'], name: 'almanacDocs', fileName: () => 'site.js', cssFileName: 'site' },
-      rollupOptions: { output: { assetFileNames: '[name][extname]' } },
-    },
-  })
-}
-
-if (import.meta.main) {
-  const folder = resolve(process.argv[2] ?? join(here, 'dist'))
-  const { pages, sections } = await buildSite(folder)
-  process.stdout.write(`${pages} pages, ${sections} sections: open ${relative('.', join(folder, 'index.html'))}\n`)
-}
+if (import.meta.main) await buildFromCommandLine(build)

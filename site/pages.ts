@@ -9,7 +9,8 @@ export type Place = {
   target: string
 }
 
-const besideDocs = [
+/** The pages that are not below `docs`. */
+export const besideDocs = [
   'README.md',
   'ARCHITECTURE.md',
   'CHANGELOG.md',

@@ -2,6 +2,7 @@
 // endpoints in full, another on demand, and one whose only endpoint is gone.
 
 import { fileURLToPath } from 'node:url'
+import { buildDocs } from '../site/build.ts'
 import { openStore } from '../src/store/open.ts'
 import { buildConsole } from '../web/build.ts'
 import { CommandPlace } from './command-run.ts'
@@ -34,6 +35,7 @@ export type ConsoleWorld = {
 
 export async function startConsoleWorld(): Promise<ConsoleWorld> {
   await buildConsole(consoleFolder, { ifChanged: true })
+  await buildDocs()
   const key = 'a-key-for-the-console-tests'
   const place = new CommandPlace()
   const node = await startSimNode({

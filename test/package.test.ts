@@ -91,6 +91,7 @@ test('only what runs and what is read is published, and it is small', () => {
   expect(
     paths.filter(path => /\.test\.|sandbox|^(src|test|bench|node_modules)\/|\.db$|\.env|almanac\.yaml$/.test(path)),
   ).toEqual([])
+  console.log(`The package: ${packed.size} bytes, ${packed.files.length} files`)
   expect(packed.size).toBeLessThan(packedBytesMax)
 })
 
@@ -200,6 +201,9 @@ test('the published program runs a service, down to the thread that indexes and 
     const script = /<script type="module" [^>]*src="(\/assets\/[^"]+)"/.exec(await page.text())?.[1]
     const asset = await fetch(`${url}${script}`, { headers: { 'accept-encoding': 'br' } })
     expect([asset.status, asset.headers.get('content-encoding')]).toEqual([200, 'br'])
+    const docs = await fetch(`${url}/docs`)
+    expect([docs.status, docs.url]).toEqual([200, `${url}/docs/index.html`])
+    expect(await docs.text()).toContain('site.js')
     service.child.kill('SIGTERM')
     expect(await service.ended()).toMatchObject({ code: 0, stdout: '' })
   } finally {

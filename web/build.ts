@@ -1,49 +1,27 @@
-// Builds the console into a folder, each file also compressed: `node web/build.ts [--if-changed] [folder]`. In a checkout the folder is
-// `web/dist`, and `npm start` builds it again when a source has changed.
-import { createHash, randomUUID } from 'node:crypto'
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { dirname, extname, join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+// Builds the console, each file also compressed: `node web/build.ts [--if-changed] [folder]`. In a checkout the folder is `web/dist`, and
+// `npm start` builds it again when a source has changed.
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { extname, join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import type { Plugin } from 'vite'
-
-const web = fileURLToPath(new URL('.', import.meta.url))
-const root = dirname(resolve(web))
-const cache = join(root, 'node_modules', '.cache')
+import { type Build, buildFolder, buildFromCommandLine, root } from './build-folder.ts'
 
 /** Below this a compressed file saves less than a packet. */
 const compressedFrom = 1_400
 
-export async function buildConsole(folder: string, { ifChanged = false } = {}): Promise<void> {
-  const stamp = sourcesHash()
-  const stampFile = join(folder, '.sources')
-  const isBuilt = () => existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp
-  if (ifChanged && isBuilt()) return
-  // `npm start` would be silent for seconds.
-  if (ifChanged && process.stderr.isTTY) process.stderr.write('Building the console, as its sources are new …\n')
-  // Built aside and moved in one step, so that a service that starts meanwhile finds the old files or the new ones.
-  const made = join(cache, `console-${process.pid}-${randomUUID()}`)
-  mkdirSync(made, { recursive: true })
-  try {
-    await bundle(made)
-    copyLicences(made)
-    compressAll(made)
-    writeFileSync(join(made, '.sources'), stamp)
-    mkdirSync(dirname(resolve(folder)), { recursive: true })
-    putInPlace(made, folder, isBuilt)
-  } finally {
-    rmSync(made, { recursive: true, force: true })
-  }
+const build: Build = {
+  name: 'console',
+  usualFolder: 'web/dist',
+  sources: ['web/src', 'web/index.html', 'web/build.ts', 'web/build-folder.ts', 'package-lock.json'],
+  make: async folder => {
+    await bundle(folder)
+    copyLicences(folder)
+    compressAll(folder)
+  },
+}
+
+export async function buildConsole(folder: string, options?: { ifChanged?: boolean }): Promise<void> {
+  await buildFolder(build, folder, options)
 }
 
 /** The font that every page is written in is asked for together with the styles that name it. */
@@ -68,24 +46,10 @@ function copyLicences(folder: string): void {
     copyFileSync(join(root, 'node_modules', '@fontsource-variable', font, 'LICENSE'), join(folder, `${font}-OFL.txt`))
 }
 
-const placeTries = 5
-
-/** Where another process puts the same build there at the same moment, one of them is enough. */
-function putInPlace(made: string, folder: string, isBuilt: () => boolean): void {
-  for (let tries = 1; !isBuilt(); tries++) {
-    try {
-      rmSync(folder, { recursive: true, force: true })
-      renameSync(made, folder)
-    } catch (error) {
-      if (tries === placeTries) throw error
-    }
-  }
-}
-
 async function bundle(outDir: string): Promise<void> {
   const { build } = await import('vite')
   await build({
-    root: web,
+    root: join(root, 'web'),
     configFile: false,
     logLevel: 'warn',
     // Whatever NODE_ENV says: what is built while tests run is served afterwards, and development names every source by its path.
@@ -114,29 +78,4 @@ function compressAll(folder: string): void {
   }
 }
 
-/** Of everything that decides what is built: the sources and the versions of packages. */
-function sourcesHash(): string {
-  const names = readdirSync(join(web, 'src'), { recursive: true, withFileTypes: true })
-    .filter(entry => entry.isFile())
-    .map(entry => join(entry.parentPath, entry.name))
-    .sort()
-  const hash = createHash('sha256')
-  for (const path of [...names, join(web, 'index.html'), join(web, 'build.ts'), join(root, 'package-lock.json')]) {
-    hash.update(path.slice(root.length)).update('\0').update(readFileSync(path)).update('\0')
-  }
-  return hash.digest('hex')
-}
-
-if (import.meta.main) {
-  const { values, positionals } = parseArgs({
-    options: { 'if-changed': { type: 'boolean', default: false } },
-    allowPositionals: true,
-  })
-  try {
-    await buildConsole(resolve(positionals[0] ?? join(web, 'dist')), { ifChanged: values['if-changed'] })
-  } catch (error) {
-    // The service runs without its console; who asked for the console alone is told by the failure.
-    if (!values['if-changed']) throw error
-    process.stderr.write(`The console cannot be built, so it is not served: ${(error as Error).message}\n`)
-  }
-}
+if (import.meta.main) await buildFromCommandLine(build)

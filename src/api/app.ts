@@ -25,7 +25,7 @@ import { ApiRequest, type ApiVersion, apiVersions, faultOf, pathOf, targetOf, ve
 import { type Endpoint, preflight, Responder } from './responder.ts'
 import { Router, segmentsOf } from './router.ts'
 import { routes } from './routes.ts'
-import { consoleHandlers } from './static-files.ts'
+import { consoleHandlers, docsHandlers } from './static-files.ts'
 import { OpenStreams } from './streams/open-streams.ts'
 
 export type App = (incoming: IncomingMessage, outgoing: ServerResponse) => void
@@ -207,6 +207,7 @@ function routerOf(context: Context): Router<PathEndpoint> {
   }
   for (const [path, handler] of documentHandlers(documentOptions(context))) add('GET', path, handler)
   for (const [path, handler] of consoleHandlers(context.console)) add('GET', path, handler)
+  for (const [path, handler] of docsHandlers(context.docs)) add('GET', path, handler, { label: '/docs' })
   return router
 }
 

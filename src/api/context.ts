@@ -23,7 +23,7 @@ import type { UnsentAnswers } from './answer-memory.ts'
 import type { HeadAges } from './evm/head-ages.ts'
 import type { LiveFeed } from './live-feed.ts'
 import type { RequestMeter } from './request-figures.ts'
-import type { StaticFiles } from './static-files.ts'
+import type { LazyStaticFiles, StaticFiles } from './static-files.ts'
 import type { OpenStreams } from './streams/open-streams.ts'
 import type { MinimumRate } from './streams/reader-rate.ts'
 
@@ -72,6 +72,8 @@ export type AppDependencies = {
   live?: LiveFeed | undefined
   /** The files of the console, by path. Absent: it was not built. */
   console?: StaticFiles | undefined
+  /** The pages of the documentation, by path. Absent: it was not built. */
+  docs?: LazyStaticFiles | undefined
   /** Asks a node for a transaction. Absent: no node is configured. */
   askTransaction?: AskTransaction | undefined
   /** A copy of the store that first pages and wallets may be read from. */

@@ -1,4 +1,4 @@
-// The files of the console, served as they are from memory. Which files there are is decided elsewhere.
+// The files of the console and of the documentation, served as they are. Which files there are is decided elsewhere.
 import { AlmanacError } from '../errors.ts'
 import { type Answer, chooseEncoding, type Handler, matchesTag } from './answer.ts'
 import type { ApiRequest } from './request.ts'
@@ -19,6 +19,9 @@ export type StaticFile = {
 /** By path. */
 export type StaticFiles = ReadonlyMap<string, StaticFile>
 
+/** By path; each is read when it is first asked for. */
+export type LazyStaticFiles = ReadonlyMap<string, () => Promise<StaticFile>>
+
 /** Scripts, styles and data come from this service alone, nothing is embedded, and text never becomes markup. */
 const pageHeaders = {
   'Content-Security-Policy':
@@ -28,6 +31,14 @@ const pageHeaders = {
   'Referrer-Policy': 'no-referrer',
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Permissions-Policy': 'camera=(), microphone=(), geolocation=()',
+}
+
+/** The search of the documentation loads its index as a script, and its font stands in its styles. */
+const docsHeaders = {
+  ...pageHeaders,
+  'Content-Security-Policy': pageHeaders['Content-Security-Policy']
+    .replace("font-src 'self'", "font-src 'self' data:")
+    .replace("trusted-types 'none'", 'trusted-types almanac-docs'),
 }
 
 /** The page at `/` is also that at `/reference`: it reads its own address. */
@@ -41,6 +52,18 @@ export function consoleHandlers(files: StaticFiles | undefined): ReadonlyMap<str
   return handlers
 }
 
+export function docsHandlers(files: LazyStaticFiles | undefined): ReadonlyMap<string, Handler> {
+  const refuse: Handler = () => {
+    throw new AlmanacError('not_found', 'The documentation is not built here: run `npm run docs` and start again')
+  }
+  if (files === undefined) return new Map([['/docs', refuse]])
+  const handlers = new Map<string, Handler>()
+  for (const [path, read] of files)
+    handlers.set(path, async request => staticAnswer(await read(), request, docsHeaders))
+  // Links of pages are relative, and a path means the same with a slash at its end and without.
+  return handlers.set('/docs', () => ({ status: 308, headers: { Location: '/docs/index.html' }, body: null }))
+}
+
 function refuseConsole(): Answer {
   throw new AlmanacError(
     'not_found',
@@ -48,13 +71,13 @@ function refuseConsole(): Answer {
   )
 }
 
-function staticAnswer(file: StaticFile, request: ApiRequest): Answer {
+function staticAnswer(file: StaticFile, request: ApiRequest, safety: Answer['headers'] = pageHeaders): Answer {
   const headers = {
     'Content-Type': file.type,
     'Cache-Control': file.immutable ? 'public, max-age=31536000, immutable' : 'no-cache',
     ETag: file.tag,
     Vary: 'Accept-Encoding',
-    ...pageHeaders,
+    ...safety,
   }
   const known = request.header('if-none-match')
   if (known !== undefined && matchesTag(known, file.tag)) return { status: 304, headers, body: null }

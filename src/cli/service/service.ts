@@ -1,9 +1,7 @@
 // Runs the service: the one place that turns a configuration into a store, indexers, an app and listeners. It also
-// registers the first keys, and reads the files of the console.
-import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { extname, join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
+// registers the first keys.
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { loadPack } from '../../annotate/pack.ts'
 import { createApp } from '../../api/app.ts'
 import { apiSettingsOf } from '../../api/context.ts'
@@ -12,7 +10,7 @@ import { LiveFeed } from '../../api/live-feed.ts'
 import { coverageOfChain } from '../../api/operator-routes.ts'
 import { RequestMeter } from '../../api/request-figures.ts'
 import { type ServedApp, serveApp } from '../../api/serve.ts'
-import type { StaticFile, StaticFiles } from '../../api/static-files.ts'
+import type { LazyStaticFiles, StaticFiles } from '../../api/static-files.ts'
 import type { LoadedConfig } from '../../config/load.ts'
 import type { Config } from '../../config/settings.ts'
 import { parseListen } from '../../config/settings.ts'
@@ -26,6 +24,8 @@ import type { StatusReport } from '../../model.ts'
 import { Reports } from '../../processes/heartbeat.ts'
 import { remoteFreshen } from '../../processes/remote-freshen.ts'
 import { askAnyProcess } from '../../processes/remote-transaction.ts'
+import { keptAndFilled } from '../../query/kept-index.ts'
+import { transfersOfBlock } from '../../query/lookups/block-transfers.ts'
 import { findProblems } from '../../query/problems.ts'
 import { redactStore } from '../../redact.ts'
 import { displayAmount } from '../../solana/amounts.ts'
@@ -39,6 +39,7 @@ import { transactionAsker } from '../open-chain.ts'
 import { announceServer, urlHere } from '../running-server.ts'
 import { bannerText } from '../screen/banner.ts'
 import { isForPeople, stderrColours } from '../terminal.ts'
+import { readConsole, readDocs } from './built-pages.ts'
 import { namingPort, requirePlace } from './listen-place.ts'
 import { onHangup, Reloader } from './reload.ts'
 import { ServiceScreen } from './service-screen.ts'
@@ -112,7 +113,8 @@ export async function start(loaded: LoadedConfig, { only, key, load, whenListeni
     const operatorKeyId = await registerKnownKey(store, log, key)
     await reportAdministrators(store, log)
     const pages = readConsole()
-    const servers = await serve({ loaded, store, operatorKeyId, indexers, console: pages, log, metrics, opened })
+    const built = { console: pages, docs: readDocs() }
+    const servers = await serve({ loaded, store, operatorKeyId, indexers, ...built, log, metrics, opened })
     for (const server of servers) log.info({ url: server.url }, 'Server listening')
     opened.defer(announceServer(config.store, servers[0]!.url))
     const url = urlHere(servers[0]!.url.slice('http://'.length))
@@ -177,6 +179,7 @@ type Parts = {
   /** In this process, or in others on the same store. */
   indexers: Indexers
   console: StaticFiles | undefined
+  docs: LazyStaticFiles | undefined
   log: Log
   metrics: Metrics
   opened: AsyncDisposableStack
@@ -184,7 +187,7 @@ type Parts = {
 
 async function serve({ loaded, store, indexers, log, metrics, opened, ...parts }: Parts): Promise<ServedApp[]> {
   const { config, chains } = loaded
-  const { operatorKeyId, console } = parts
+  const { operatorKeyId, console, docs } = parts
   const throttle = new LogThrottle()
   const gatekeeper = await StoreGatekeeper.open(store, {
     onFlushError: error =>
@@ -199,12 +202,17 @@ async function serve({ loaded, store, indexers, log, metrics, opened, ...parts }
     const chain = chains.parse(name)
     return chain === undefined ? [] : await store.hotBlocks(chain.id)
   }
+  const transfersIn = async (name: string, block: number) => {
+    const id = chains.parse(name)?.id
+    if (id === undefined || !keptAndFilled(await store.indexes.indexStates(id)).kept.has('by_block')) return undefined
+    return await transfersOfBlock({ store, indexes: store.indexes }, id, block)
+  }
   const meter = new RequestMeter()
   const reports = new Reports(store)
   const problemsOf = (report: StatusReport) =>
     findProblems({ store, chains, status: async () => report, lagMaxSeconds: limits.lagMaxSeconds })
   const live = new LiveFeed({
-    ...{ status, store, contractsOf, hotBlocksOf, problemsOf, version },
+    ...{ status, store, contractsOf, hotBlocksOf, transfersIn, problemsOf, version },
     api: new ApiWatch(meter, store),
   })
   const replica =
@@ -224,6 +232,7 @@ async function serve({ loaded, store, indexers, log, metrics, opened, ...parts }
       live,
       meter,
       console,
+      docs,
       version,
     },
     freshen: indexers.freshen,
@@ -323,43 +332,4 @@ function showBanner({ loaded, url, consoleUrl, secret }: BannerParts): void {
     ...{ width: process.stderr.columns || 80, colours: stderrColours },
   })
   process.stderr.write(text)
-}
-
-/** The built console: beside the built program, or in a checkout where `web/build.ts` puts it. */
-const folder = fileURLToPath(
-  new URL(import.meta.url.endsWith('.ts') ? '../../../web/dist' : '../../console', import.meta.url),
-)
-
-const types: Readonly<Record<string, string>> = {
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.svg': 'image/svg+xml',
-  '.woff2': 'font/woff2',
-  '.txt': 'text/plain; charset=utf-8',
-}
-
-/** By path; undefined if the console was not built. */
-export function readConsole(): StaticFiles | undefined {
-  if (!existsSync(join(folder, 'index.html'))) return undefined
-  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(name => extname(name) in types)
-  return new Map(names.map(name => [name === 'index.html' ? '/' : `/${name}`, readStatic(name)]))
-}
-
-function readStatic(name: string): StaticFile {
-  const path = join(folder, name)
-  const plain = readFileSync(path)
-  return {
-    type: types[extname(name)]!,
-    tag: `W/"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"`,
-    // Vite puts a hash of the content into these names.
-    immutable: name.startsWith('assets'),
-    plain,
-    br: readIfThere(`${path}.br`),
-    gzip: readIfThere(`${path}.gz`),
-  }
-}
-
-function readIfThere(path: string): Buffer<ArrayBuffer> | undefined {
-  return existsSync(path) ? readFileSync(path) : undefined
 }

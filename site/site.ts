@@ -1,0 +1,91 @@
+// Makes the documentation's site in a folder from the Markdown files of the repository. It needs no server: it can be put on any web
+// space, or opened from the folder.
+import { cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join, posix } from 'node:path'
+import { marked, type Tokens } from 'marked'
+import { root } from '../web/build-folder.ts'
+import { type Page, renderPage } from './markdown.ts'
+import { contents, pagesOf } from './pages.ts'
+import { type MenuGroup, pageHtml } from './template.ts'
+
+export async function makeSite(folder: string): Promise<void> {
+  const places = pagesOf(root)
+  const targetBySource = new Map(places.map(({ source, target }) => [source, target]))
+  const copied = new Set<string>()
+  const pages = places.map(place => ({ ...place, ...rendered(place, targetBySource, copied) }))
+  const menu = menuOf(targetBySource)
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
+  for (const { target, title, html, headings } of pages) {
+    const file = join(folder, target)
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, pageHtml({ title, target, html, headings, menu, version }))
+  }
+  for (const path of copied) cpSync(join(root, path), join(folder, 'files', path), { recursive: true })
+  const entries = pages
+    .flatMap(({ target, title: page, sections }) =>
+      sections.map(({ id, title, text }, place) => ({
+        ...{ page, title, text: text.replaceAll(/\s+/g, ' ').trim() },
+        href: place === 0 ? target : `${target}#${id}`,
+      })),
+    )
+    .map((entry, id) => ({ id, ...entry }))
+  writeFileSync(join(folder, 'search-index.js'), `window.almanacEntries = ${JSON.stringify(entries)}\n`)
+  cpSync(join(root, 'web/src/almanac.svg'), join(folder, 'almanac.svg'))
+  await bundle(folder)
+}
+
+type Place = { source: string; target: string }
+
+function rendered({ source, target }: Place, targetBySource: ReadonlyMap<string, string>, copied: Set<string>): Page {
+  const from = posix.dirname(target)
+  return renderPage(source, readFileSync(join(root, source), 'utf8'), path => {
+    const page = targetBySource.get(path)
+    if (page !== undefined) return posix.relative(from, page)
+    const file = join(root, path)
+    if (path.startsWith('..') || !existsSync(file)) throw new Error(`${source} links to ${path}, which does not exist.`)
+    // A folder cannot be shown by a site of files.
+    if (!statSync(file).isFile()) return undefined
+    copied.add(path)
+    return posix.relative(from, posix.join('files', path))
+  })
+}
+
+/** The headings of the contents, each with the pages that it lists. */
+function menuOf(targetBySource: ReadonlyMap<string, string>): MenuGroup[] {
+  const groups: MenuGroup[] = []
+  const lookFor = (tokens: readonly unknown[]): void => {
+    for (const token of tokens as Tokens.Generic[]) {
+      if (token.type === 'heading' && token.depth === 2) groups.push({ title: token.text, links: [] })
+      if (token.type === 'link') {
+        const path = posix.join(posix.dirname(contents), (token as Tokens.Link).href.split('#')[0]!)
+        const target = targetBySource.get(path)
+        const links = groups.at(-1)?.links
+        if (target !== undefined && links?.some(link => link.target === target) === false)
+          links.push({ title: token.text, target })
+      }
+      if (token.tokens !== undefined) lookFor(token.tokens)
+      if (token.type === 'list') lookFor(token.items)
+      if (token.type === 'table') for (const row of token.rows) for (const cell of row) lookFor(cell.tokens)
+    }
+  }
+  lookFor(marked.lexer(readFileSync(join(root, contents), 'utf8')))
+  return groups.filter(({ links }) => links.length > 0)
+}
+
+async function bundle(outDir: string): Promise<void> {
+  const { build } = await import('vite')
+  await build({
+    root: join(root, 'site', 'browser'),
+    configFile: false,
+    logLevel: 'warn',
+    build: {
+      outDir,
+      emptyOutDir: false,
+      target: 'baseline-widely-available',
+      cssCodeSplit: false,
+      // Not a module: pages from a folder may not load one.
+      lib: { entry: 'main.ts', formats: ['iife'], name: 'almanacDocs', fileName: () => 'site.js', cssFileName: 'site' },
+      rollupOptions: { output: { assetFileNames: '[name][extname]' } },
+    },
+  })
+}
