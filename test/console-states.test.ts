@@ -34,6 +34,78 @@ walkConsole(walk => {
     await accept(page, name)
   }
 
+  test('with data no page is wider than a phone or a narrow window', async () => {
+    for (const narrow of [phone, { viewport: phone.viewport }]) {
+      const page = await open('/', narrow)
+      await page.locator('.news-live').waitFor(patience)
+      for (const [name, { data }] of await placesHere()) {
+        await show(page, data!)
+        await page.locator('h1').waitFor({ ...patience, state: 'attached' })
+        await page
+          .locator('.skeleton')
+          .first()
+          .waitFor({ ...patience, state: 'detached' })
+        expect([name, await page.evaluate('document.scrollingElement.scrollWidth')]).toEqual([name, 390])
+      }
+    }
+  })
+
+  test('a chain that nothing was asked of fits a phone, and offers what to ask for', async () => {
+    const page = await newPage(phone)
+    const headers = { 'x-api-key': walk.world.key }
+    await page.route('**/events', async route => {
+      const told = await firstStatus(`${walk.world.url}/events`, headers)
+      told.chains.picked!.contracts = { total: 0, shown: [] }
+      await route.fulfill({
+        contentType: 'text/event-stream',
+        body: `event: status\ndata: ${JSON.stringify(told)}\n\n`,
+      })
+    })
+    const suggested = Array.from({ length: 3 }, (_, at) => ({
+      address: `0x${`${at}`.repeat(40)}`,
+      label: `A verified collection with a long name ${at}`,
+    }))
+    await page.route('**/chains/picked/contracts*', route =>
+      route.fulfill({ json: { chain: 'picked', contracts: [], suggested, after: null, order: 'transfers' } }),
+    )
+    await page.goto(`${walk.world.url}/#key=${encodeURIComponent(walk.world.key)}&/chain/picked`)
+    await page.getByText('No contract was asked for yet').waitFor(patience)
+    expect(await page.evaluate('document.scrollingElement.scrollWidth')).toBe(390)
+    await page.getByRole('textbox', { name: 'Address of a contract' }).fill('0x12')
+    await page.getByRole('button', { name: 'Open contract' }).click()
+    await page.getByText('An address is 0x and 40 hex digits.').waitFor(patience)
+    expect(await page.evaluate('document.scrollingElement.scrollWidth')).toBe(390)
+  })
+
+  test('dates of keys stay in one line, and the bar of a quota stands apart from the scopes', async () => {
+    const scopes = ['nft-transfers', 'nft-holdings', 'wallet-chains', 'portfolio', 'ops']
+    const order = {
+      name: 'a key with many scopes and a long name',
+      scopes,
+      quota_per_day: 1_000_000,
+      expires: '2099-12-31',
+    }
+    const headers = { 'x-api-key': walk.world.key }
+    const made = await fetch(`${walk.world.url}/keys`, { method: 'POST', headers, body: JSON.stringify(order) })
+    expect(made.status, await made.clone().text()).toBe(201)
+    const wide = await open('/keys', { viewport: { width: 1440, height: 900 } })
+    const row = wide.getByRole('row', { name: /many scopes/ })
+    await row.waitFor(patience)
+    const heights = (await wide.evaluate(`[...document.querySelectorAll('.keys tbody td:not(.second)')]
+      .filter(cell => !cell.matches('.row-actions') && cell.textContent !== '')
+      .map(cell => { const range = document.createRange(); range.selectNodeContents(cell); return range.getBoundingClientRect().height })`)) as number[]
+    expect(Math.max(...heights)).toBeLessThan(34)
+    expect(await wide.evaluate('document.scrollingElement.scrollWidth')).toBe(1440)
+    const fits = `[...document.querySelectorAll('.table-scroll')].every(each => each.scrollWidth <= each.clientWidth)`
+    expect(await wide.evaluate(fits)).toBe(true)
+    const narrow = await open('/keys', phone)
+    const small = narrow.getByRole('row', { name: /many scopes/ })
+    await small.waitFor(patience)
+    const bar = (await small.locator('meter').boundingBox())!
+    const chip = (await small.locator('.chips').boundingBox())!
+    expect(chip.y - (bar.y + bar.height)).toBeGreaterThanOrEqual(6)
+  })
+
   test('what is empty says why, and what can be done next', async () => {
     const page = await open('/', phone)
     await page.locator('.news-live').waitFor(patience)
@@ -157,6 +229,21 @@ walkConsole(walk => {
     expect(page.url()).toContain('cursor=')
   })
 })
+
+type Told = { chains: Record<string, { contracts: object }> }
+
+/** As the service tells it. */
+async function firstStatus(url: string, headers: Record<string, string>): Promise<Told> {
+  const reader = (await fetch(url, { headers })).body!.pipeThrough(new TextDecoderStream()).getReader()
+  let text = ''
+  for (;;) {
+    text += (await reader.read()).value ?? ''
+    const found = /event: status\ndata: (.*)\n\n/.exec(text)
+    if (found === null) continue
+    await reader.cancel()
+    return JSON.parse(found[1]!) as Told
+  }
+}
 
 /** With parts that take keys themselves: plots, the map, forms, code. The others have links and buttons alone. */
 const walked = ['overview', 'chain', 'contract', 'explorer', 'keys', 'reference']

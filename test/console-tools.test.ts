@@ -54,7 +54,7 @@ walkConsole(walk => {
     expect(await find(page, `0x${'cd'.repeat(32)}`)).toContain('transaction0xcdcdcdcdcd…cdcdcdcdcdlook it up on sim')
     expect(await find(page, 'picked')).toContain('chainpicked')
     expect(await find(page, 'searched f')).toEqual([`keysearched for${id} · active`])
-    expect(await find(page, 'rotate')).toEqual(['pageKeys'])
+    expect(await find(page, 'revoke')).toContain('pageKeys')
     expect(await find(page, 'no such thing at all')).toEqual([])
   })
 
@@ -93,6 +93,56 @@ walkConsole(walk => {
     expect(await page.getByRole('group', { name: 'Recent' }).count()).toBe(0)
   })
 
+  test('operations are found by words of their name, path and summary', async () => {
+    const page = await open('/')
+    await page.locator('.news-live').waitFor(patience)
+    await page.keyboard.press('Control+k')
+    await search(page).fill('owners', patience)
+    const found = page.getByRole('group', { name: 'Operations' }).getByRole('option')
+    await found.first().waitFor(patience)
+    const titles = await found.allTextContents()
+    expect(titles).toContain('operationOwners of a tokenGET /api/v2.2/nft/{address}/{token_id}/owners')
+    await search(page).fill('token owners')
+    await expect.poll(() => found.count(), patience).toBeLessThan(titles.length)
+    await search(page).fill('datetoblock')
+    await expect.poll(() => found.count(), patience).toBe(1)
+    await page.getByText('1 found').waitFor(patience)
+    await page.keyboard.press('Enter')
+    await page.locator('#getDateToBlockV22').waitFor(patience)
+    await page.goto(`${walk.world.url}/#/search?q=owners`)
+    await page.getByRole('link', { name: /^Owners of a token/ }).waitFor(patience)
+  })
+
+  test('what is typed before the search is there is in its field once it is', async () => {
+    const page = await newPage()
+    let release = (): void => undefined
+    const typed = new Promise<void>(resolve => {
+      release = resolve
+    })
+    await page.route('**/assets/search-dialog-*.js', async route => {
+      await typed
+      await route.continue()
+    })
+    await page.goto(`${walk.world.url}/#key=${encodeURIComponent(walk.world.key)}&/`)
+    await page.locator('.news-live').waitFor(patience)
+    await page.keyboard.press('/')
+    await page.keyboard.type('a colx')
+    await page.keyboard.press('Backspace')
+    await page.keyboard.press('Enter')
+    expect(await search(page).count()).toBe(0)
+    release()
+    await search(page).waitFor(patience)
+    expect(await search(page).inputValue()).toBe('a col')
+    await page.locator('input:focus').waitFor(patience)
+    await page.keyboard.press('Escape')
+    await search(page).waitFor({ ...patience, state: 'detached' })
+    // The next search begins anew.
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('coll')
+    await search(page).waitFor(patience)
+    await expect.poll(() => search(page).inputValue(), patience).toBe('coll')
+  })
+
   test('what a search found is a page that can be linked to', async () => {
     const page = await open('/search?q=coll')
     const contracts = page.locator('.panel', { has: page.getByRole('heading', { name: 'Contracts' }) })
@@ -106,8 +156,9 @@ walkConsole(walk => {
 
   test('JSON has colours and folds, and a large answer begins folded', async () => {
     const page = await open(`/explore/transfers?address=${seeded.collection}&chain=eth&limit=100`)
-    await page.getByRole('tab', { name: 'JSON' }).click(patience)
-    const json = page.locator('pre.json')
+    const answer = page.getByRole('region', { name: 'Answer', exact: true })
+    await answer.getByRole('tab', { name: 'JSON' }).click(patience)
+    const json = answer.locator('pre.json')
     const rows = json.getByRole('button', { name: 'Unfold this entry' })
     expect(await rows.count()).toBeGreaterThan(50)
     expect(await json.locator('.token-key').count()).toBeLessThan(600)
@@ -123,9 +174,10 @@ walkConsole(walk => {
 
   test('what stands there to be pasted answers as it is: curl, TypeScript and Python', async () => {
     const page = await open(`/explore/transfers?address=${seeded.deeds}&chain=polygon&limit=2`)
+    const panel = page.getByRole('region', { name: 'Code' })
     const code = async (name: string) => {
-      await page.getByRole('tab', { name }).click(patience)
-      return (await page.locator('[role=tabpanel] pre').textContent())!
+      await panel.getByRole('tab', { name }).click(patience)
+      return (await panel.locator('[role=tabpanel] pre').textContent())!
     }
     // Without the switch nothing that is copied has the key in it.
     for (const name of ['curl', 'TypeScript', 'Python', 'SDK']) expect(await code(name)).not.toContain(walk.world.key)
@@ -170,21 +222,72 @@ walkConsole(walk => {
     expect(await page.getByLabel('network').inputValue()).toBe('mainnet')
   })
 
-  test('the form stands beside its answer, and both fit a phone', async () => {
+  test('the request stands beside its code, whole, with its answer below, and all of it fits a phone', async () => {
     const address = `/explore/transfers?address=${seeded.collection}&chain=eth&limit=5`
     const wide = await open(address, { viewport: { width: 1440, height: 900 } })
-    const answer = wide.getByRole('region', { name: 'Answer' })
-    await answer.waitFor(patience)
-    const [left, right] = await Promise.all([
-      wide.getByRole('region', { name: 'Request' }).boundingBox(),
-      answer.boundingBox(),
-    ])
-    expect(right!.x).toBeGreaterThan(left!.x + left!.width)
-    expect(Math.abs(right!.y - left!.y)).toBeLessThan(5)
-    expect(left!.width + right!.width).toBeGreaterThan(1_000)
+    const boxOf = async (page: Page, name: string) => {
+      const region = page.getByRole('region', { name, exact: true })
+      await region.waitFor(patience)
+      return (await region.boundingBox())!
+    }
+    const answer = await boxOf(wide, 'Answer')
+    const [left, right] = [await boxOf(wide, 'Request'), await boxOf(wide, 'Code')]
+    expect(right.x).toBeGreaterThan(left.x + left.width)
+    expect(answer.y).toBeGreaterThanOrEqual(left.y + left.height)
+    expect(answer.width).toBeGreaterThan(left.width + right.width)
     const narrow = await open(address, { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true })
-    await narrow.getByRole('region', { name: 'Answer' }).waitFor(patience)
+    await boxOf(narrow, 'Answer')
+    // No part of a command is out of sight, or below the button that copies it.
+    for (const page of [wide, narrow]) {
+      const code = page.getByRole('region', { name: 'Code' })
+      const hidden = `(pre => pre.scrollWidth - pre.clientWidth)(document.querySelector('[aria-labelledby$="-code"] pre'))`
+      expect(await page.evaluate(hidden)).toBe(0)
+      const [text, button] = [
+        (await code.locator('pre').boundingBox())!,
+        (await code.getByRole('button', { name: /^Copy/ }).boundingBox())!,
+      ]
+      expect(text.x + text.width).toBeLessThanOrEqual(button.x)
+    }
     expect(await narrow.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
+  })
+
+  test('the explorer and the reference are one page: every operation is asked and read in both places', async () => {
+    const page = await open('/explore')
+    const menu = page.getByRole('navigation', { name: 'Operations' })
+    await menu.getByRole('link', { name: 'NFT transfers of a contract' }).waitFor(patience)
+    const here = await menu.getByRole('link').allTextContents()
+    expect(here.length).toBeGreaterThan(30)
+    await menu.getByRole('link', { name: 'Owners of the NFTs of a contract' }).click()
+    await page.getByRole('heading', { name: 'Owners of the NFTs of a contract', level: 1 }).waitFor(patience)
+    await page.getByLabel('chain', { exact: true }).selectOption('eth', patience)
+    await page.getByRole('textbox', { name: 'address' }).fill(seeded.collection)
+    await page.getByLabel('limit').fill('3')
+    await page.getByRole('button', { name: 'Send' }).click()
+    // Pages of any list, which stand in the address.
+    const first = page.getByRole('link', { name: 'First page' })
+    await page.getByRole('link', { name: 'Next page' }).click(patience)
+    await first.waitFor(patience)
+    expect(page.url()).toContain('/#/explore/getNFTOwnersV22?')
+    const asked = new URL(page.url()).hash.replace('#/explore/', '#/')
+    expect(asked).toContain('cursor=')
+    await page.goto(`${walk.world.url}/reference${asked}`)
+    await first.waitFor(patience)
+    expect(await menu.getByRole('link').allTextContents()).toEqual(here)
+    // A cursor is of the request that it came with.
+    await page.getByLabel('limit').fill('4')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await first.waitFor({ ...patience, state: 'detached' })
+    expect(page.url()).toMatch(/\/reference#\/getNFTOwnersV22\?.*limit=4/)
+    expect(page.url()).not.toContain('cursor=')
+    // A link sends nothing that changes something.
+    const orders: string[] = []
+    page.on('request', request => {
+      if (request.method() !== 'GET') orders.push(request.url())
+    })
+    await page.goto(`${walk.world.url}/#/explore/createKey?name=stranger`)
+    await page.getByRole('button', { name: 'Send' }).waitFor(patience)
+    await page.locator('.news-live').waitFor(patience)
+    expect(orders).toEqual([])
   })
 
   test('all wrong fields of a new key are told at once, by the names that they have', async () => {
@@ -283,6 +386,52 @@ walkConsole(walk => {
     await page.locator('.news-live').waitFor(patience)
   })
 
+  test('a link with a key asks before it replaces the one in use, and never forgets the one that is remembered', async () => {
+    const { id, secret } = await issue({ name: 'of a stranger', scopes: ['ops', 'keys'] })
+    const page = await newPage()
+    await page.goto(walk.world.url)
+    await page.getByLabel('Key', { exact: true }).fill(walk.world.key, patience)
+    await page.getByLabel('Remember').check()
+    await page.getByRole('button', { name: 'Open the console' }).click()
+    await page.locator('.news-live').waitFor(patience)
+    const stored = () => page.evaluate("[sessionStorage.getItem('almanac.key'), localStorage.getItem('almanac.key')]")
+    const own = page.getByRole('row', { name: /ALMANAC_KEY.*yours/ })
+    const question = page.getByRole('dialog', { name: 'Use the key of this link?' })
+    const follow = async (from: Page, key: string) => {
+      await from.goto(`${walk.world.url}/#key=${encodeURIComponent(key)}&/keys`)
+      await question.waitFor(patience)
+      expect(from.url()).toBe(`${walk.world.url}/#/keys`)
+    }
+    // In the tab that is open, which loads nothing anew.
+    await follow(page, secret)
+    expect(await stored()).toEqual([null, walk.world.key])
+    await accept(page, 'offered-key')
+    await page.keyboard.press('Escape')
+    await own.waitFor(patience)
+    expect(await stored()).toEqual([null, walk.world.key])
+    // As a page that is loaded.
+    await page.goto('about:blank')
+    await follow(page, secret)
+    await question.getByRole('button', { name: 'Keep my key' }).click()
+    await own.waitFor(patience)
+    await page.goto('about:blank')
+    await follow(page, secret)
+    await question.getByRole('button', { name: 'Use the link’s key' }).click()
+    await page.getByRole('row', { name: /of a stranger.*yours/ }).waitFor(patience)
+    expect(await stored()).toEqual([secret, walk.world.key])
+    // Once it is refused, it is forgotten alone.
+    const headers = { 'x-api-key': walk.world.key }
+    await fetch(`${walk.world.url}/keys/${id}`, { method: 'DELETE', headers })
+    await page.getByText('This key does not work any more').waitFor(patience)
+    expect(await stored()).toEqual([null, walk.world.key])
+    await page.reload()
+    await own.waitFor(patience)
+    // Its own key is nothing to ask about.
+    await page.goto(`${walk.world.url}/#key=${encodeURIComponent(walk.world.key)}&/`)
+    await page.locator('.chain-row', { hasText: 'sim' }).waitFor(patience)
+    expect(await question.count()).toBe(0)
+  })
+
   test('the reference lists each operation once, by title and subject, and finds it by a word', async () => {
     const page = await newPage()
     await page.goto(`${walk.world.url}/reference`)
@@ -310,7 +459,7 @@ walkConsole(walk => {
     expect(await page.title()).toBe('NFTs of a wallet · reference · Almanac')
     await page.getByText(/Also under \/api\/v2\/\{address\}\/nft/).waitFor(patience)
     // The shape and an example stand there without a click.
-    const shape = page.getByRole('region', { name: 'Answer' })
+    const shape = page.getByRole('region', { name: 'Shape of the answer' })
     await shape.getByText('result', { exact: true }).waitFor(patience)
     await page.getByText('"status": "SYNCED"').waitFor(patience)
     await accept(page, 'reference-operation')
@@ -321,12 +470,12 @@ walkConsole(walk => {
   test('the reference asks with the key of the console, with examples that answer here, and leads back', async () => {
     const page = await open('/keys')
     await page.locator('.news-live').waitFor(patience)
-    await page.getByRole('link', { name: 'Reference' }).click()
+    await page.getByRole('link', { name: 'API', exact: true }).click()
     await page.getByText('Requests from these pages carry the key that you signed in with.').waitFor(patience)
     const ask = async (id: string): Promise<string> => {
       await page.goto(`${walk.world.url}/reference#/${id}`)
       await page.locator(`#${id}`).getByRole('button', { name: 'Send' }).click(patience)
-      const answer = page.locator('[aria-live] .panel')
+      const answer = page.locator('[aria-live] > .panel')
       await answer.waitFor(patience)
       return (await answer.textContent())!
     }
@@ -347,7 +496,7 @@ walkConsole(walk => {
     const page = await newPage()
     await page.goto(`${walk.world.url}/reference#/listKeys`)
     await page.getByRole('button', { name: 'Send' }).click(patience)
-    await page.getByText('401', { exact: true }).first().waitFor(patience)
+    await page.getByRole('alert').getByText('401').waitFor(patience)
     const command = page.locator('#listKeys [role=tabpanel] pre')
     await page.getByLabel('X-API-Key').fill('sandbox')
     expect(await command.textContent()).toContain("'X-API-Key: sandbox'")

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { readConsole } from '../src/cli/service/service.ts'
+import { readConsole } from '../src/cli/service/built-pages.ts'
 import { buildConsole } from '../web/build.ts'
 import { patience, walkConsole } from './console-walk.ts'
 import { consoleFolder } from './console-world.ts'
@@ -33,8 +33,8 @@ test('the first load is small, fonts included, and the licence of the fonts is t
   expect(names.filter(name => !existsSync(join(consoleFolder, name)))).toEqual([])
   expect(['.js', '.css'].every(ending => names.some(name => name.endsWith(ending)))).toBe(true)
   // Other pages are loaded when they are wanted.
-  expect(assets.some(name => /^explorer-.*\.js$/.test(name))).toBe(true)
-  expect(names.some(name => /explorer/.test(name))).toBe(false)
+  expect(assets.some(name => /^reference-.*\.js$/.test(name))).toBe(true)
+  expect(names.some(name => /reference/.test(name))).toBe(false)
   const sizeOf = (encoding: string) =>
     names.reduce((sum, name) => {
       const path = join(consoleFolder, name)
@@ -214,9 +214,9 @@ walkConsole(walk => {
   })
 
   test('NFT transfers: asked by form, read in a table, paged to the end', async () => {
-    const page = await open('/explore')
-    await page.getByRole('heading', { name: 'Contracts with transfers' }).waitFor(patience)
-    await accept(page, 'explorer')
+    const page = await open('/explore/transfers')
+    await page.getByRole('heading', { name: 'NFT transfers of a contract', level: 1 }).waitFor(patience)
+    await accept(page, 'operation')
     await page.getByRole('textbox', { name: 'address' }).fill(seeded.collection)
     await page.getByLabel('chain', { exact: true }).selectOption('eth')
     await page.getByLabel('limit').fill(String(pageSize))
@@ -250,21 +250,24 @@ walkConsole(walk => {
 
   test('the same request as JSON, as curl that works, and as SDK code', async () => {
     const page = await open(`/explore/transfers?address=${seeded.deeds}&chain=polygon&limit=2&from_date=2020-09-13`)
-    await page.getByRole('tab', { name: 'JSON' }).click(patience)
-    const answer = JSON.parse((await page.locator('pre').textContent())!)
+    const shown = page.getByRole('region', { name: 'Answer', exact: true })
+    await shown.getByRole('tab', { name: 'JSON' }).click(patience)
+    const answer = JSON.parse((await shown.locator('pre').textContent())!)
     expect(answer.result).toHaveLength(2)
-    await page.getByRole('tab', { name: 'JSON' }).press('ArrowRight')
-    const curl = (await page.locator('pre').textContent())!
+    await shown.getByRole('tab', { name: 'JSON' }).press('ArrowRight')
+    expect(await shown.locator('pre').textContent()).toContain('x-index-complete: ')
+    const code = page.getByRole('region', { name: 'Code' })
+    const curl = (await code.locator('pre').textContent())!
     expect(curl).not.toContain(walk.world.key)
     const env = { PATH: process.env.PATH, ALMANAC_KEY: walk.world.key }
     const { stdout } = await promisify(execFile)('sh', ['-c', curl], { env })
     const { cursor: _, ...again } = JSON.parse(stdout)
     expect(answer).toMatchObject(again)
-    await page.getByRole('tab', { name: 'SDK' }).click()
-    const code = (await page.locator('pre').textContent())!
-    expect(code).toContain(`evmApiBaseUrl: '${walk.world.url}/api/v2.2'`)
-    expect(code).toContain(
-      `getNFTContractTransfers({\n  address: '${seeded.deeds}',\n  chain: '0x89',\n  limit: 2,\n  fromDate: new Date('2020-09-13'),\n})`,
+    await code.getByRole('tab', { name: 'SDK' }).click()
+    const sdk = (await code.locator('pre').textContent())!
+    expect(sdk).toContain(`evmApiBaseUrl: '${walk.world.url}/api/v2.2'`)
+    expect(sdk).toContain(
+      `getNFTContractTransfers({\n  address: '${seeded.deeds}',\n  chain: '0x89',\n  fromDate: new Date('2020-09-13'),\n  limit: 2,\n})`,
     )
     await accept(page, 'sdk')
   })
@@ -280,7 +283,7 @@ walkConsole(walk => {
     await accept(page, 'bad-address')
     await field.fill(seeded.silent)
     await field.press('Enter')
-    await page.getByText('There is no such transfer: every block of the range is indexed.').waitFor(patience)
+    await page.getByText('There is none: every block of the range is indexed.').waitFor(patience)
     expect(await field.getAttribute('aria-invalid')).toBe('false')
   })
 
@@ -300,8 +303,8 @@ walkConsole(walk => {
     await page.getByRole('link', { name: 'Open wallet' }).click()
     await page.getByRole('heading', { name: /^Active chains/ }).waitFor(patience)
     await accept(page, 'wallet')
-    await page.getByRole('link', { name: 'Open in the API explorer' }).click()
-    await page.getByRole('heading', { name: 'Explorer' }).waitFor(patience)
+    await page.getByRole('link', { name: 'Ask the API' }).click()
+    await page.getByRole('heading', { name: 'Chains on which a wallet is active', level: 1 }).waitFor(patience)
   })
 
   test('the portfolio of a Solana account, and its page', async () => {
@@ -398,8 +401,13 @@ walkConsole(walk => {
     await walk.world.stopService()
     await page.getByText('disconnected').waitFor(patience)
     expect(await page.getByRole('button', { name: 'Create key' }).isDisabled()).toBe(true)
+    // What a page does not show is not said to be old.
+    expect(await page.locator('.stale').textContent()).toMatch(/^The service .*\. Last heard .* ago\. Reconnecting…$/)
     await page.goto(`${walk.world.url}/#/`)
-    await page.getByText(/What is shown is .* old/).waitFor(patience)
+    const verdict = page.locator('.verdict')
+    await verdict.getByText('Unknown while the service does not answer').waitFor(patience)
+    await verdict.getByText(/^What is shown is .* old\.$/).waitFor(patience)
+    expect(await page.getByText('All systems normal').count()).toBe(0)
     await accept(page, 'away')
     await page.goto(`${walk.world.url}/#/explore/wallet?address=${seeded.alice}`)
     await walk.world.startService()
@@ -493,12 +501,83 @@ walkConsole(walk => {
     expect(await ribbon.locator('.taken-back').count()).toBe(0)
     walk.world.node.reorg({ depth: 2, length: 3 })
     await expect
-      .poll(() => ribbon.locator('.taken-back').allTextContents(), patience)
+      .poll(() => ribbon.locator('.taken-back s').allTextContents(), patience)
       .toEqual([`${head}`, `${head - 1}`])
     expect(await ribbon.getAttribute('aria-label')).toBe(
       `sim: newest block ${head + 1}; 2 blocks were taken back by a reorganisation.`,
     )
     await accept(page, 'reorganised')
+  })
+
+  test('the newest blocks have their whole number, their age and their transfers', async () => {
+    const page = await newPage()
+    const headers = { 'x-api-key': walk.world.key }
+    await page.goto(`${walk.world.url}/#key=${encodeURIComponent(walk.world.key)}&/`)
+    const ribbon = page.getByRole('img', { name: /^sim: newest block/ })
+    await ribbon.waitFor(patience)
+    walk.world.node.mine()
+    const { head } = walk.world.node.chain
+    const newest = ribbon.locator('.block').first()
+    await expect.poll(() => newest.locator('b').textContent(), patience).toBe(`${head}`)
+    const answer = await fetch(`${walk.world.url}/api/v2.2/block/${head}/stats?chain=sim`, { headers })
+    const { nft_transfers } = (await answer.json()) as { nft_transfers: { total: string } }
+    const count = Number(nft_transfers.total)
+    await expect
+      .poll(() => newest.textContent(), patience)
+      .toMatch(new RegExp(`^${head}${count} transfers?(\\d+ s|\\d+ min|now)`))
+    // A thousand is not cut to its last digits.
+    await page.route('**/events', async route => {
+      const recent = [{ number: 1_089, hash: '0xab', timestamp: Math.floor(Date.now() / 1_000), transfers: 2_500 }]
+      const reader = (await fetch(`${walk.world.url}/events`, { headers }))
+        .body!.pipeThrough(new TextDecoderStream())
+        .getReader()
+      let text = ''
+      while (!/event: status\ndata: .*\n\n/.test(text)) text += (await reader.read()).value ?? ''
+      await reader.cancel()
+      const told = JSON.parse(/event: status\ndata: (.*)\n\n/.exec(text)![1]!) as { chains: Record<string, object> }
+      told.chains.sim = { ...told.chains.sim, recent }
+      await route.fulfill({
+        contentType: 'text/event-stream',
+        body: `event: status\ndata: ${JSON.stringify(told)}\n\n`,
+      })
+    })
+    await page.reload()
+    await expect.poll(() => newest.locator('b').textContent(), patience).toBe('1,089')
+    expect(await newest.textContent()).toContain('2,500 transfers')
+  })
+
+  test('the docs are served without a key, searched by keyboard, and linked from every page', async () => {
+    const page = await open('/')
+    await page.getByRole('link', { name: 'Docs', exact: true }).click(patience)
+    await page.waitForURL(`${walk.world.url}/docs/index.html`)
+    const reader = await newPage()
+    await reader.goto(`${walk.world.url}/docs`)
+    expect(reader.url()).toBe(`${walk.world.url}/docs/index.html`)
+    await reader.getByRole('heading', { level: 1 }).first().waitFor(patience)
+    expect(await reader.evaluate(`document.fonts.load('1rem Geist').then(fonts => fonts.length)`)).toBeGreaterThan(0)
+    const pictures = await reader.evaluate(
+      `Promise.all([...document.images].map(image => image.decode().then(() => '', () => image.src))).then(found => found.filter(Boolean))`,
+    )
+    expect(pictures).toEqual([])
+    await reader.keyboard.press('/')
+    await reader.keyboard.type('receipts-root')
+    await reader.locator('#found [role=option]').first().waitFor(patience)
+    await reader.keyboard.press('Enter')
+    await reader.waitForURL(url => url.pathname !== '/docs/index.html')
+    await accept(reader, 'docs')
+    const answer = await fetch(`${walk.world.url}/docs/settings.html`, { headers: { 'accept-encoding': 'gzip' } })
+    expect([answer.status, answer.headers.get('content-encoding')]).toEqual([200, 'gzip'])
+    expect(answer.headers.get('content-security-policy')).toContain(
+      "default-src 'none'; script-src 'self'; style-src 'self'",
+    )
+    expect(answer.headers.get('content-security-policy')).not.toMatch(/unsafe|https?:|\*/)
+    const again = await fetch(answer.url, { headers: { 'if-none-match': answer.headers.get('etag')! } })
+    expect(again.status).toBe(304)
+    await page.goto(`${walk.world.url}/reference`)
+    await page.getByRole('link', { name: 'Docs', exact: true }).waitFor(patience)
+    const visitor = await newPage()
+    await visitor.goto(walk.world.url)
+    expect(await visitor.getByRole('link', { name: 'Docs', exact: true }).getAttribute('href', patience)).toBe('/docs')
   })
 
   test('is there within a second', async () => {

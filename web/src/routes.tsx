@@ -18,7 +18,6 @@ const pages = {
   block: lazily(async () => (await import('./pages/block.tsx')).BlockPage),
   chain: lazily(async () => (await import('./pages/chain.tsx')).ChainPage),
   contract: lazily(async () => (await import('./pages/contract.tsx')).ContractPage),
-  explorer: lazily(async () => (await import('./pages/explorer.tsx')).Explorer),
   holders: lazily(async () => (await import('./pages/holders.tsx')).HoldersPage),
   key: lazily(async () => (await import('./pages/key.tsx')).KeyPage),
   keys: lazily(async () => (await import('./pages/keys.tsx')).KeysPage),
@@ -37,10 +36,6 @@ export function prefetchPages(): void {
   })
 }
 
-export function referencePage(): Shown {
-  return lazy(['Reference'], pages.reference, '', {})
-}
-
 export function pageOf({ parts, query }: Route): Shown {
   const [page, first = '', second = '', third = ''] = parts
   const cursor = query.get('cursor') ?? undefined
@@ -50,7 +45,7 @@ export function pageOf({ parts, query }: Route): Shown {
     case 'chain':
       return lazy([first, 'chain'], pages.chain, first, { name: first })
     case 'explore':
-      return lazy(['Explorer'], pages.explorer, '', {})
+      return lazy(['API reference'], pages.reference, '', {})
     case 'keys':
       if (first === '') return lazy(['Keys'], pages.keys, '', {})
       return lazy([first, 'key'], pages.key, first, { id: first })

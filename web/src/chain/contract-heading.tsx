@@ -45,7 +45,7 @@ export function ContractHeading({ chain, address, here, row, explained, titled }
         <ChainLink name={chain} />
         <WholeText text={address} what="address" />
         <a href={hrefOf(['wallet', address], { chain })}>View as wallet</a>
-        <a href={hrefOf(['explore', 'transfers'], { address, chain })}>Open in the API explorer</a>
+        <a href={hrefOf(['explore', 'transfers'], { address, chain })}>Ask the API</a>
       </p>
       <ContractViews chain={chain} address={address} here={here} />
     </header>

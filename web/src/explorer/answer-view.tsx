@@ -1,47 +1,55 @@
-// An answer as its maker sees it: how long it took, what the headers say, the JSON, and the same request elsewhere.
-import type { ComponentChildren } from 'preact'
+// The answer to a request: what its headers say, as a table where its rows are known, as JSON, and its headers whole.
 import { Badge, type Tone } from '../parts/badge.tsx'
+import { CodeView } from '../parts/code-view.tsx'
 import { JsonView } from '../parts/json-view.tsx'
-import { codeTab, snippetKey, snippetTabs } from '../parts/snippets.tsx'
-import { Tabs } from '../parts/tabs.tsx'
-import { chainPairs, parametersOf } from '../state/document.ts'
+import { Paging } from '../parts/paging.tsx'
+import { Panel } from '../parts/panel.tsx'
+import { type Tab, Tabs } from '../parts/tabs.tsx'
+import { hrefOf } from '../state/route.ts'
 import type { Answered } from '../state/use-answer.ts'
-import { operations } from './operations.ts'
-import type { OperationName, Values } from './question.ts'
-import { sdkText } from './request-text.ts'
+import { tableOf } from './answer-tables.tsx'
+import type { Values } from './request-text.ts'
 
-type Props = {
-  operation: OperationName
-  values: Values
-  answered: Answered<unknown>
-  children: ComponentChildren
-}
+/** `json` is undefined where the answer is of another type. */
+export type Body = { text: string; json: unknown }
 
-export function AnswerView({ operation, values, answered, children }: Props) {
-  const { response, data } = answered
-  const sdk = sdkText({ operation, values, origin: location.origin, hexIdOf, key: snippetKey.value })
+type Props = { id: string; values: Values; answered: Answered<Body> }
+
+export function AnswerView({ id, values, answered }: Props) {
+  const { data, response } = answered
+  const headers = [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n')
+  const table = tableOf(id, data.json, values)
+  const tabs: Tab[] = [
+    ...(table === undefined ? [] : [{ name: 'table', title: 'Table', content: () => table }]),
+    data.json === undefined
+      ? { name: 'text', title: 'Text', content: () => <CodeView text={data.text} what="the answer" /> }
+      : { name: 'json', title: 'JSON', content: () => <JsonView value={data.json} what="the answer" /> },
+    { name: 'headers', title: 'Headers', content: () => <CodeView text={headers} what="the headers" /> },
+  ]
   return (
-    <section aria-label="Answer" class="panel flush answer">
-      <AnswerFacts answered={answered} />
-      <Tabs
-        label="Views of the answer"
-        tabs={[
-          { name: 'table', title: 'Table', content: () => children },
-          { name: 'json', title: 'JSON', content: () => <JsonView value={data} what="the answer" /> },
-          ...snippetTabs({ method: 'GET', url: response.url }),
-          codeTab('sdk', 'SDK', { text: sdk, language: 'typescript' }),
-        ]}
-      />
-    </section>
+    <Panel id={`${id}-answer`} title="Answer" flush actions={<Facts answered={answered} />}>
+      <Tabs label="Views of the answer" tabs={tabs} />
+      <Pages id={id} values={values} json={data.json} />
+    </Panel>
   )
 }
 
-function hexIdOf(chain: string): string {
-  const parameter = parametersOf(operations.transfers.path)?.find(({ name }) => name === 'chain')
-  return (parameter && chainPairs(parameter).find(({ name }) => name === chain)?.hexId) ?? chain
+/** Of any list that comes in pages. Those of transfers count them from 0; others begin elsewhere. */
+function Pages({ id, values, json }: { id: string; values: Values; json: unknown }) {
+  const { cursor, page } = (json ?? {}) as { cursor?: string | null; page?: number | string }
+  if (cursor === undefined) return null
+  return (
+    <Paging
+      what="the answer"
+      page={id.includes('Transfers') ? Number(page) + 1 : undefined}
+      here={values.cursor}
+      cursor={cursor}
+      hrefTo={next => hrefOf(['explore', id], { ...values, cursor: next })}
+    />
+  )
 }
 
-function AnswerFacts({ answered: { response, seconds } }: { answered: Answered<unknown> }) {
+function Facts({ answered: { response, seconds } }: { answered: Answered<unknown> }) {
   const header = (name: string) => response.headers.get(name)
   const complete = header('x-index-complete')
   const evidence = header('x-index-evidence')
@@ -49,25 +57,17 @@ function AnswerFacts({ answered: { response, seconds } }: { answered: Answered<u
   // The configured chains, which it lists too, are in the form.
   const reason = header('x-index-incomplete-reason')?.replace(/ \(configured: .*/, '')
   const slot = header('x-solana-slot')
-  const facts: [word: string, tone: Tone][] = [
-    [`${response.status} OK`, 'good'],
+  const facts: (readonly [word: string, tone: Tone] | undefined)[] = [
+    [`${response.status}`, 'good'],
     [`${Math.max(1, Math.round(seconds * 1_000))} ms`, 'quiet'],
-    ...(complete === null
-      ? []
-      : [
-          complete === 'true'
-            ? (['index complete', 'good'] as const)
-            : ([reason ?? 'index not complete yet', 'warn'] as const),
-        ]),
-    ...(evidence === null ? [] : [[`evidence: ${evidence.replaceAll('-', ' ')}`, 'quiet'] as const]),
-    ...(missing === null ? [] : [[`history missing: ${missing}`, 'warn'] as const]),
-    ...(slot === null ? [] : [[`slot ${Number(slot).toLocaleString('en-US')}`, 'quiet'] as const]),
-  ].map(([word, tone]) => [word as string, tone as Tone])
-  return (
-    <p class="answer-badges">
-      {facts.map(([word, tone]) => (
-        <Badge key={word} word={word} tone={tone} />
-      ))}
-    </p>
-  )
+    complete === null
+      ? undefined
+      : complete === 'true'
+        ? ['index complete', 'good']
+        : [reason ?? 'index not complete yet', 'warn'],
+    evidence === null ? undefined : [`evidence: ${evidence.replaceAll('-', ' ')}`, 'quiet'],
+    missing === null ? undefined : [`history missing: ${missing}`, 'warn'],
+    slot === null ? undefined : [`slot ${Number(slot).toLocaleString('en-US')}`, 'quiet'],
+  ]
+  return facts.map(fact => fact !== undefined && <Badge key={fact[0]} word={fact[0]} tone={fact[1]} />)
 }

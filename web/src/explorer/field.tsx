@@ -8,12 +8,11 @@ type Props = {
   id: string
   parameter: Parameter
   value: string
-  help: string
   refusal: string | undefined
   onChange: (value: string) => void
 }
 
-export function Field({ id, parameter, value, help, refusal, onChange }: Props) {
+export function Field({ id, parameter, value, refusal, onChange }: Props) {
   const { name, required } = parameter
   const described = refusal === undefined ? `${id}-help` : `${id}-refusal ${id}-help`
   const wide = name === 'address' || parameter.schema.type === 'array'
@@ -36,7 +35,7 @@ export function Field({ id, parameter, value, help, refusal, onChange }: Props) 
         </strong>
       )}
       <small id={`${id}-help`}>
-        <Prose text={help} />
+        <Prose text={parameter.description} />
       </small>
     </div>
   )
@@ -48,7 +47,7 @@ function hintOf({ required, schema, example }: Parameter): string {
   return String(example).startsWith('0x') ? '0x…' : ''
 }
 
-type ControlProps = Omit<Props, 'help' | 'refusal'> & { described: string }
+type ControlProps = Omit<Props, 'refusal'> & { described: string }
 
 function Control(props: ControlProps & { invalid: boolean }) {
   const { parameter, id, value, described, onChange, invalid } = props

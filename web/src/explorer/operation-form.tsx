@@ -6,30 +6,24 @@ import type { Parameter } from '../state/document.ts'
 import type { Problem } from '../state/service.ts'
 import { defaultOf } from './configured.ts'
 import { Field } from './field.tsx'
-import type { Values } from './question.ts'
+import type { Values } from './request-text.ts'
 
 type Props = {
-  /** Begins the ids of the fields, where a page has several forms. */
-  id?: string
+  /** Begins the ids of the fields. */
+  id: string
   parameters: readonly Parameter[]
   values: Values
   problem: Problem | undefined
   onAsk: (values: Values) => void
-  /** Shows deprecated parameters and the cursor too. */
-  all?: boolean
-  /** Stands below the fields and knows what is in them. */
-  footer?: (given: Values) => ComponentChildren
   /** Hears what is in the fields, now and whenever it changes. */
-  onDraft?: (given: Values) => void
+  onDraft: (given: Values) => void
+  /** Stands below the fields. */
+  children?: ComponentChildren
 }
 
-/** Paging has buttons of its own. */
-const leftOut = new Set(['cursor'])
-
-export function OperationForm({ id = 'field', parameters, values, problem, onAsk, all, footer, onDraft }: Props) {
+export function OperationForm({ id, parameters, values, problem, onAsk, onDraft, children }: Props) {
   const draft = useSignal<Values>(values)
   const form = useRef<HTMLFormElement>(null)
-  const shown = parameters.filter(({ name, deprecated }) => all || !(leftOut.has(name) || deprecated))
   const asked = JSON.stringify(values)
   // What was asked is known by its text.
   useEffect(() => {
@@ -41,36 +35,38 @@ export function OperationForm({ id = 'field', parameters, values, problem, onAsk
   }, [problem])
   const heldBy = (parameter: Parameter) => draft.value[parameter.name] ?? defaultOf(parameter) ?? ''
   const given = Object.fromEntries(
-    parameters
-      .filter(({ name }) => all || !leftOut.has(name))
-      .map(parameter => [parameter.name, heldBy(parameter).trim()])
-      .filter(([, value]) => value !== ''),
+    parameters.map(parameter => [parameter.name, heldBy(parameter).trim()]).filter(([, value]) => value !== ''),
   )
   const told = JSON.stringify(given)
-  useEffect(() => onDraft?.(given), [told])
+  useEffect(() => onDraft(given), [told])
   const submit = (event: Event) => {
     event.preventDefault()
     onAsk(given)
   }
-  const rest = shown.filter(parameter => !isMain(parameter))
+  const rest = parameters.filter(parameter => !isMain(parameter))
   const fieldOf = (parameter: Parameter) => (
     <Field
       key={parameter.name}
       id={`${id}-${parameter.name}`}
       parameter={parameter}
       value={heldBy(parameter)}
-      help={all ? parameter.description : helpOf(parameter)}
       refusal={problem?.parameter === parameter.name ? problem.message : undefined}
       onChange={value => {
-        draft.value = { ...draft.value, [parameter.name]: value }
+        // A cursor is of the request that it came with.
+        draft.value = { ...draft.value, cursor: '', [parameter.name]: value }
       }}
     />
   )
   return (
     <form ref={form} class="operation" onSubmit={submit}>
-      {shown.filter(isMain).map(fieldOf)}
+      {parameters.filter(isMain).map(fieldOf)}
       {rest.length > 0 && (
-        <details class="more" open={rest.some(({ name }) => values[name] !== undefined || problem?.parameter === name)}>
+        <details
+          class="more"
+          open={rest.some(
+            ({ name }) => (name !== 'cursor' && values[name] !== undefined) || problem?.parameter === name,
+          )}
+        >
           <summary>
             {rest.length} more {rest.length === 1 ? 'parameter' : 'parameters'}
             <span class="soft"> {rest.map(({ name }) => name.replaceAll('_', ' ')).join(', ')}</span>
@@ -78,7 +74,7 @@ export function OperationForm({ id = 'field', parameters, values, problem, onAsk
           <div class="operation-fields">{rest.map(fieldOf)}</div>
         </details>
       )}
-      {footer?.(given)}
+      {children}
       <div class="form-end">
         <button type="submit" class="primary">
           Send
@@ -86,12 +82,6 @@ export function OperationForm({ id = 'field', parameters, values, problem, onAsk
       </div>
     </form>
   )
-}
-
-/** The reference says it all. A form needs no default where it always sends a value, nor how too high ones are lowered. */
-function helpOf(parameter: Parameter): string {
-  const text = parameter.description.replace(/Values above (\d+) become .*/, 'At most $1.')
-  return defaultOf(parameter) === undefined ? text : text.replace(/ Defaults to [^.]+\./, '')
 }
 
 /** What nearly every question has; the rest is folded away until it is wanted. */

@@ -1,7 +1,9 @@
 // The same request as a command, as programs and for the public SDK, to be pasted as they are. Pure. A key is written into
 // them where one is given; where none is, they take it from the environment.
 import type { Parameter } from '../state/document.ts'
-import type { OperationName, Values } from './question.ts'
+
+/** Parameters as they stand in the form and in the address. */
+export type Values = Readonly<Record<string, string>>
 
 /** The variable that holds the key where it is not written out. */
 const variable = 'ALMANAC_KEY'
@@ -88,7 +90,8 @@ export function targetOf(path: string, parameters: readonly Parameter[], values:
 }
 
 type SdkOptions = {
-  operation: OperationName
+  /** Of the operation. */
+  id: string
   values: Values
   origin: string
   /** The SDK knows chains by their ids. */
@@ -96,14 +99,17 @@ type SdkOptions = {
   key?: string | undefined
 }
 
-const calls = {
-  transfers: 'Moralis.EvmApi.nft.getNFTContractTransfers',
-  wallet: 'Moralis.EvmApi.wallets.getWalletActiveChains',
-  portfolio: 'Moralis.SolApi.account.getPortfolio',
+const calls: Readonly<Record<string, string>> = {
+  getNFTContractTransfersV22: 'Moralis.EvmApi.nft.getNFTContractTransfers',
+  getWalletActiveChainsV22: 'Moralis.EvmApi.wallets.getWalletActiveChains',
+  getPortfolio: 'Moralis.SolApi.account.getPortfolio',
 }
 
-export function sdkText({ operation, values, origin, hexIdOf, key }: SdkOptions): string {
-  const base = operation === 'portfolio' ? `solApiBaseUrl: '${origin}'` : `evmApiBaseUrl: '${origin}/api/v2.2'`
+/** Undefined where it is not shown how the SDK asks for it. */
+export function sdkText({ id, values, origin, hexIdOf, key }: SdkOptions): string | undefined {
+  const call = calls[id]
+  if (call === undefined) return undefined
+  const base = call.includes('SolApi') ? `solApiBaseUrl: '${origin}'` : `evmApiBaseUrl: '${origin}/api/v2.2'`
   const secret = key === undefined ? `process.env.${variable}` : quoted(key)
   const given = Object.entries(values).map(
     ([name, value]) => `  ${camelCase(name)}: ${literal(name, value, hexIdOf)},\n`,
@@ -112,7 +118,7 @@ export function sdkText({ operation, values, origin, hexIdOf, key }: SdkOptions)
 
 await Moralis.start({ apiKey: ${secret}, ${base} })
 
-const answer = await ${calls[operation]}({
+const answer = await ${call}({
 ${given.join('')}})
 console.log(answer.raw)
 `

@@ -21,6 +21,22 @@ function asOfQuery({ at_block, at_date }: AsOf) {
   }
 }
 
+export function askTransfers({ address = '', ...query }: Readonly<Record<string, string>>, signal: AbortSignal) {
+  return service.GET('/api/v2.2/nft/{address}/transfers', {
+    params: { path: { address }, query: query as never },
+    signal,
+  })
+}
+
+export function askWalletChains(address: string, signal: AbortSignal) {
+  return service.GET('/api/v2.2/wallets/{address}/chains', { params: { path: { address } }, signal })
+}
+
+export function askPortfolio(network: string, address: string, signal: AbortSignal) {
+  const path = { network: network as 'mainnet', address }
+  return service.GET('/account/{network}/{address}/portfolio', { params: { path }, signal })
+}
+
 export function askWalletNfts({ wallet: address, ...page }: Wallet & Page, signal: AbortSignal) {
   return service.GET('/api/v2.2/{address}/nft', { params: { path: { address }, query: pageQuery(page) }, signal })
 }

@@ -1,5 +1,5 @@
 // One Solana account: what it holds.
-import { askPortfolio } from '../explorer/operations.ts'
+import { askPortfolio } from '../holdings/ask.ts'
 import { PortfolioTables } from '../holdings/portfolio-tables.tsx'
 import { ChainLink } from '../parts/chain-link.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
@@ -10,7 +10,7 @@ import { hrefOf } from '../state/route.ts'
 import { useAnswer } from '../state/use-answer.ts'
 
 export function AccountPage({ network, address }: { network: string; address: string }) {
-  const state = useAnswer(JSON.stringify([network, address]), signal => askPortfolio({ network, address }, signal))
+  const state = useAnswer(JSON.stringify([network, address]), signal => askPortfolio(network, address, signal))
   const { answered, problem, again } = state.value
   return (
     <>
@@ -20,7 +20,7 @@ export function AccountPage({ network, address }: { network: string; address: st
       <p class="subject">
         <ChainLink name={`solana ${network}`} />
         <WholeText text={address} what="address" />
-        <a href={hrefOf(['explore', 'portfolio'], { network, address })}>Open in the API explorer</a>
+        <a href={hrefOf(['explore', 'portfolio'], { network, address })}>Ask the API</a>
       </p>
       {problem === undefined ? (
         <PortfolioTables portfolio={answered?.data} />

@@ -47,12 +47,12 @@ function NothingIndexed() {
         title="This process indexes nothing"
         action={
           <a class="button" href="#/explore">
-            Ask the store in the explorer
+            Ask the store
           </a>
         }
       >
         No chain is configured here, or another process indexes them (<code>--only api</code>). Add chains to
-        almanac.yaml with <code>almanac init</code>.
+        almanac.yaml with <code>almanac init</code>. <a href="/docs">Read the docs</a>
       </EmptyState>
     </section>
   )

@@ -1,4 +1,5 @@
-// The reference: every operation of the document by subject, each with its form, its code and its answers. Works without a key.
+// Every operation of the document by subject, each with its form, its code and its answers: documented and asked in one place. Works
+// without a key.
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { DocumentFailure } from '../explorer/document-failure.tsx'
@@ -15,7 +16,7 @@ import { firstValues, OperationView } from '../reference/operation-view.tsx'
 import { type ApiDocument, apiDocument } from '../state/document.ts'
 import { isLive, status } from '../state/live.ts'
 import { documentProblem, loadDocument } from '../state/load-document.ts'
-import { route } from '../state/route.ts'
+import { hrefOf, route } from '../state/route.ts'
 import { key, typedKey } from '../state/session.ts'
 import { useTitle } from '../state/title.ts'
 import '../explorer/explorer.css'
@@ -28,7 +29,7 @@ export function Reference() {
     else if (status.value !== undefined) void loadLiveExamples()
   }, [key.value, status.value === undefined])
   const shown = apiDocument.value
-  const id = route.value.parts[0]
+  const id = route.value.parts[1]
   useEffect(() => scrollTo(0, 0), [id])
   const entries = shown === undefined ? [] : entriesOf(shown)
   const entry = id === undefined ? undefined : entryNamed(entries, id)
@@ -42,7 +43,7 @@ export function Reference() {
         {entry !== undefined && <OperationView key={entry.id} entry={entry} shown={shown} />}
         {id === undefined && <Introduction shown={shown} entries={entries} />}
         {id !== undefined && entry === undefined && (
-          <EmptyState title="There is no such operation" action={<a href="#/">All operations</a>}>
+          <EmptyState title="There is no such operation" action={<a href={hrefOf(['explore'])}>All operations</a>}>
             The document has no operation <code>{id}</code>.
           </EmptyState>
         )}
@@ -62,7 +63,7 @@ function NoDocument() {
       </nav>
       <div class="reference-main">
         <div class="heading">
-          <h1>Reference</h1>
+          <h1>API reference</h1>
         </div>
         <Panel id="operations" title="Operations">
           {documentProblem.value === undefined ? <Skeleton rows={12} /> : <DocumentFailure />}
@@ -105,14 +106,19 @@ function Menu({ entries, here }: { entries: readonly Entry[]; here: string | und
             text.value = event.currentTarget.value
           }}
         />
-        <a href="#/" aria-current={here === undefined ? 'page' : undefined}>
+        <a href={hrefOf(['explore'])} aria-current={here === undefined ? 'page' : undefined}>
           Introduction
         </a>
         {subjectsOf(found).map(({ subject, entries: own }) => (
           <div key={subject}>
             <h2>{subject}</h2>
             {own.map(({ id, title, operation }) => (
-              <a key={id} href={`#/${id}`} aria-current={id === here ? 'page' : undefined} title={operation.path}>
+              <a
+                key={id}
+                href={hrefOf(['explore', id])}
+                aria-current={id === here ? 'page' : undefined}
+                title={operation.path}
+              >
                 {title}
               </a>
             ))}
@@ -152,7 +158,7 @@ function Introduction({ shown, entries }: { shown: ApiDocument; entries: readonl
   return (
     <>
       <div class="heading">
-        <h1>Reference</h1>
+        <h1>API reference</h1>
         <div class="actions">
           <a class="button" href="/openapi.json">
             openapi.json
@@ -171,7 +177,7 @@ function Introduction({ shown, entries }: { shown: ApiDocument; entries: readonl
           <ul class="operation-list">
             {own.map(({ id, title, operation: { method, path } }) => (
               <li key={id}>
-                <a href={`#/${id}`}>{title}</a>
+                <a href={hrefOf(['explore', id])}>{title}</a>
                 <span class={`method method-${method.toLowerCase()}`}>{method}</span>
                 <code>{path}</code>
               </li>
@@ -189,7 +195,11 @@ function FirstRequest({ entry }: { entry: Entry }) {
   const live = liveExamples.value ?? {}
   const values = { ...firstValues(entry, live), ...(live.chain === undefined ? {} : { chain: live.chain }), limit: '5' }
   return (
-    <Panel id="first-request" title="Your first request" actions={<a href={`#/${entry.id}`}>{entry.title}</a>}>
+    <Panel
+      id="first-request"
+      title="Your first request"
+      actions={<a href={hrefOf(['explore', entry.id])}>{entry.title}</a>}
+    >
       <p class="path">
         Base URL <code>{location.origin}</code>
         <CopyButton text={location.origin} what="the base URL" />

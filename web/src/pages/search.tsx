@@ -1,14 +1,23 @@
 // All that a search found, on a page that can be linked to.
-
+import { useEffect } from 'preact/hooks'
 import { Badge } from '../parts/badge.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { SearchIcon } from '../parts/icons.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
-import { askSearch, type Group, groupsOfResults, keepOffer, type Offer, offersHere } from '../search/found.ts'
+import {
+  askSearch,
+  type Group,
+  groupsOfResults,
+  keepOffer,
+  type Offer,
+  offersHere,
+  operationsKnown,
+} from '../search/found.ts'
 import { openSearch } from '../search/search-box.tsx'
-import { status } from '../state/live.ts'
+import { isLive, status } from '../state/live.ts'
+import { loadDocument } from '../state/load-document.ts'
 import { goTo, hrefOf } from '../state/route.ts'
 import { useAnswer } from '../state/use-answer.ts'
 import '../search/search.css'
@@ -16,6 +25,7 @@ import '../search/search.css'
 export function SearchPage({ text }: { text: string }) {
   const state = useAnswer(text.trim() === '' ? undefined : text, signal => askSearch(text, signal))
   const { answered, problem, again } = state.value
+  useEffect(loadDocument, [isLive.value])
   const submit = (event: SubmitEvent) => {
     event.preventDefault()
     const typed = String(new FormData(event.currentTarget as HTMLFormElement).get('q') ?? '').trim()
@@ -50,7 +60,7 @@ export function SearchPage({ text }: { text: string }) {
       {answered !== undefined && (
         <Found
           text={text}
-          groups={[...chainsNamed(text), ...groupsOfResults(answered.data.results)]}
+          groups={[...offersNamed(text), ...groupsOfResults(answered.data.results)]}
           names={answered.data.names}
         />
       )}
@@ -58,9 +68,11 @@ export function SearchPage({ text }: { text: string }) {
   )
 }
 
-function chainsNamed(text: string): Group[] {
+function offersNamed(text: string): Group[] {
   const chains = Object.keys(status.value?.chains ?? {})
-  return offersHere(text, { chains, networks: [], keys: [] }).filter(({ title }) => title === 'Chains')
+  return offersHere(text, { chains, networks: [], keys: [], operations: operationsKnown() }).filter(
+    ({ title }) => title !== 'Pages',
+  )
 }
 
 function Found({ text, groups, names }: { text: string; groups: readonly Group[]; names: string | null }) {

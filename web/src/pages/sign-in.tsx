@@ -87,6 +87,7 @@ export function SignIn() {
         </div>
       </div>
       <footer class="sign-in-foot soft">
+        <a href="/docs">Docs</a>
         <a href="/reference">API reference</a>
         <a href="/openapi.json">OpenAPI document</a>
         <a href="/health">Health</a>

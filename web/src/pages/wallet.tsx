@@ -1,5 +1,5 @@
 // One wallet: what it is called, the chains that it is active on, and what it holds on one of them.
-import { askWallet } from '../explorer/operations.ts'
+import { askWalletChains } from '../holdings/ask.ts'
 import { CollectionsTable, NftTable } from '../holdings/nft-tables.tsx'
 import { TransfersTable } from '../holdings/transfers-table.tsx'
 import { WalletChainsTable } from '../holdings/wallet-chains-table.tsx'
@@ -29,7 +29,7 @@ const lists = {
 type Props = { address: string; chain: string | undefined; list: string; cursor: string | undefined }
 
 export function WalletPage({ address, chain: named, list, cursor }: Props) {
-  const state = useAnswer(address, signal => askWallet({ address }, signal)).value
+  const state = useAnswer(address, signal => askWalletChains(address, signal)).value
   const active = activeIn(state.answered?.data.active_chains ?? [])
   // Where it was never active it would most likely hold nothing.
   const isKnown = state.answered !== undefined || state.problem !== undefined
@@ -51,7 +51,7 @@ export function WalletPage({ address, chain: named, list, cursor }: Props) {
         <p class="subject">
           <WholeText text={address} what="address" />
           {chain !== undefined && <a href={hrefOf(['contract', chain, address])}>View as contract on {chain}</a>}
-          <a href={hrefOf(['explore', 'wallet'], { address })}>Open in the API explorer</a>
+          <a href={hrefOf(['explore', 'wallet'], { address })}>Ask the API</a>
         </p>
         <Choices
           label="Views of the wallet"

@@ -22,7 +22,7 @@ export function NotConfigured({ chain, action }: Props) {
       }
     >
       Nothing of it is indexed until it is. Add it to almanac.yaml with an endpoint of yours; <code>almanac init</code>{' '}
-      writes the same.
+      writes the same. <a href="/docs/settings.html">All settings</a>
     </EmptyState>
   )
 }

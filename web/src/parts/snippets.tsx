@@ -19,11 +19,11 @@ export const snippetKey = computed(() => (isWithKey.value ? known.value : undefi
 
 const language = signal('curl')
 
-export function Snippets({ request }: { request: Request }) {
-  return <Tabs label="Languages" chosen={language} tabs={snippetTabs(request)} />
+export function Snippets({ request, more = [] }: { request: Request; more?: readonly Tab[] }) {
+  return <Tabs label="Languages" chosen={language} tabs={[...snippetTabs(request), ...more]} />
 }
 
-export function snippetTabs(request: Request): Tab[] {
+function snippetTabs(request: Request): Tab[] {
   const facts = { ...request, key: snippetKey.value }
   const { method, url, body } = request
   return [

@@ -54,8 +54,15 @@ function entryOf(versions: readonly DocumentedOperation[]): Entry {
   }
 }
 
-/** An address may name any version of an operation. */
-export function entryNamed(entries: readonly Entry[], id: string): Entry | undefined {
+const shortNames: Readonly<Record<string, string>> = {
+  transfers: 'getNFTContractTransfersV22',
+  wallet: 'getWalletActiveChainsV22',
+  portfolio: 'getPortfolio',
+}
+
+/** An address may name any version of an operation, and three of them by a word. */
+export function entryNamed(entries: readonly Entry[], name: string): Entry | undefined {
+  const id = shortNames[name] ?? name
   return entries.find(entry => entry.id === id || entry.older.some(({ operationId }) => operationId === id))
 }
 
@@ -72,6 +79,6 @@ export function subjectsOf(entries: readonly Entry[]): { subject: string; entrie
 
 export function matches({ title, id, operation }: Entry, text: string): boolean {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean)
-  const all = `${title} ${id} ${operation.method} ${operation.path}`.toLowerCase()
+  const all = `${title} ${operation.summary} ${id} ${operation.method} ${operation.path}`.toLowerCase()
   return words.every(word => all.includes(word))
 }

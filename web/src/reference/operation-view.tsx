@@ -1,43 +1,75 @@
-// One operation: what it is and takes on the left; the same request elsewhere and what is answered on the right.
-import { useSignal } from '@preact/signals'
+// One operation: what it is and takes, the same request elsewhere, and what is answered. What is asked stands in the address, so
+// that it can be linked to; a link never sends what would change something.
+import { type Signal, useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+import { AnswerView, type Body } from '../explorer/answer-view.tsx'
 import { OperationForm } from '../explorer/operation-form.tsx'
-import type { Values } from '../explorer/question.ts'
-import { targetOf } from '../explorer/request-text.ts'
-import { Badge } from '../parts/badge.tsx'
+import { sdkText, targetOf, type Values } from '../explorer/request-text.ts'
 import { CodeView } from '../parts/code-view.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
+import { FailureNote } from '../parts/failure-note.tsx'
 import { JsonView } from '../parts/json-view.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { Paragraphs, Prose } from '../parts/prose.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
-import { Snippets } from '../parts/snippets.tsx'
-import { type ApiDocument, type DocumentedAnswer, resolved } from '../state/document.ts'
+import { codeTab, Snippets, snippetKey } from '../parts/snippets.tsx'
+import {
+  type ApiDocument,
+  chainPairs,
+  type DocumentedAnswer,
+  type DocumentedOperation,
+  resolved,
+} from '../state/document.ts'
+import { goTo, hrefOf, route } from '../state/route.ts'
 import { key, typedKey } from '../state/session.ts'
+import { useAnswer } from '../state/use-answer.ts'
 import { type Entry, versionOf } from './entries.ts'
 import { exampleOf, liveExamples } from './live-examples.ts'
 import { SchemaTree } from './schema-tree.tsx'
 
-type Received =
-  | { status: number; text: string; headers: string; json?: unknown; milliseconds: number }
-  | { failure: string }
-
 type Props = { entry: Entry; shown: ApiDocument }
+type Sent = { number: number; target: string; body: string | undefined }
 
 export function OperationView({ entry, shown }: Props) {
   const { operation, note, title } = entry
   const { operationId: id, method, path, parameters = [], requestBody } = operation
+  const isOrder = method !== 'GET'
   const example = Object.values(requestBody?.content['application/json'].examples ?? {})[0]?.value
   const body = useSignal(example === undefined ? undefined : JSON.stringify(example, null, 2))
-  const received = useSignal<Received | 'waiting' | undefined>(undefined)
+  const sent = useSignal<Sent | undefined>(undefined)
   const given = useSignal<Values>({})
+  const linked = isOrder ? undefined : linkedValues(operation, route.value.query)
+  const asked = linked === undefined ? sent.value : { target: targetOf(path, parameters, linked), body: undefined }
+  const question = linked === undefined ? sent.value?.number : `${route.value.turn} ${asked!.target}`
+  const state = useAnswer(
+    question === undefined ? undefined : String(question),
+    signal => receive(method, asked!, signal),
+    { isOrder },
+  )
+  const { answered, problem, loading, again } = state.value
+  const isBeside = parameters.some(({ name }) => name === problem?.parameter)
+  const place = useRef<HTMLDivElement>(null)
+  const isSending = useRef(false)
+  useEffect(() => {
+    if (!loading && isSending.current) place.current?.scrollIntoView({ block: 'nearest' })
+    if (!loading) isSending.current = false
+  }, [loading])
   const live = liveExamples.value
+  const values = linked ?? (live && firstValues(entry, live))
   const [success] = Object.entries(operation.responses).filter(([status]) => isSuccess(status))
   const answer = success && resolved(shown, success[1])
   const isText = answer?.content !== undefined && !Object.keys(answer.content).some(isJsonType)
-  const send = async (values: Values) => {
-    received.value = 'waiting'
-    received.value = await receive(method, targetOf(path, parameters, values), body.value)
+  const send = (chosen: Values) => {
+    isSending.current = true
+    if (!isOrder && Object.keys(chosen).length > 0) goTo(hrefOf(['explore', id], chosen))
+    else
+      sent.value = {
+        number: (sent.value?.number ?? 0) + 1,
+        target: targetOf(path, parameters, chosen),
+        body: body.value,
+      }
   }
+  const sdk = sdkText({ id, values: given.value, origin: location.origin, hexIdOf, key: snippetKey.value })
   return (
     <article class="reference-operation" id={id}>
       <header>
@@ -57,45 +89,60 @@ export function OperationView({ entry, shown }: Props) {
         <Versions entry={entry} />
       </header>
       <div class="reference-columns">
-        <div class="reference-text-column">
-          <Panel id={`${id}-request`} title="Request">
-            {live === undefined ? (
-              <Skeleton rows={4} />
-            ) : (
-              <OperationForm
-                id={id}
-                parameters={parameters}
-                values={firstValues(entry, live)}
-                problem={undefined}
-                onAsk={send}
-                onDraft={values => {
-                  given.value = values
-                }}
-                all
-                footer={() => body.value !== undefined && <BodyField id={id} body={body} />}
-              />
-            )}
-          </Panel>
-          {answer !== undefined && <AnswerSchema id={id} status={success![0]} answer={answer} shown={shown} />}
-          <Failures entry={entry} shown={shown} />
-        </div>
-        <div class="reference-code-column">
-          <Panel id={`${id}-code`} title="Code">
-            <Snippets
-              request={{
-                method,
-                url: location.origin + targetOf(path, parameters, given.value),
-                body: body.value,
-                isText,
+        <Panel id={`${id}-request`} title="Request">
+          {values === undefined ? (
+            <Skeleton rows={4} />
+          ) : (
+            <OperationForm
+              id={id}
+              parameters={parameters}
+              values={values}
+              problem={problem}
+              onAsk={send}
+              onDraft={draft => {
+                given.value = draft
               }}
-            />
-          </Panel>
-          <div aria-live="polite">{received.value !== undefined && <Answer id={id} received={received.value} />}</div>
+            >
+              {body.value !== undefined && <BodyField id={id} body={body} />}
+            </OperationForm>
+          )}
+        </Panel>
+        <Panel id={`${id}-code`} title="Code">
+          <Snippets
+            request={{
+              ...{ method, isText, body: body.value },
+              url: location.origin + targetOf(path, parameters, given.value),
+            }}
+            more={sdk === undefined ? [] : [codeTab('sdk', 'SDK', { text: sdk, language: 'typescript' })]}
+          />
+        </Panel>
+        <div ref={place} class="reference-answer" aria-live="polite" aria-busy={loading}>
+          {problem !== undefined && !isBeside && (
+            <FailureNote problem={problem} what="The request failed." onRetry={isOrder ? undefined : again} />
+          )}
+          {answered === undefined && loading && <Skeleton rows={6} />}
+          {answered !== undefined && <AnswerView id={id} values={linked ?? {}} answered={answered} />}
+        </div>
+        {answer !== undefined && <AnswerSchema id={id} status={success![0]} answer={answer} shown={shown} />}
+        <div>
           {answer !== undefined && <Example id={id} status={success![0]} answer={answer} />}
+          <Failures entry={entry} shown={shown} />
         </div>
       </div>
     </article>
   )
+
+  function hexIdOf(chain: string): string {
+    const parameter = parameters.find(({ name }) => name === 'chain' || name === 'chains')
+    return (parameter && chainPairs(parameter).find(({ name }) => name === chain)?.hexId) ?? chain
+  }
+}
+
+/** What an address asks for; one that names no chain means the API's own default. */
+function linkedValues({ parameters = [] }: DocumentedOperation, query: URLSearchParams): Values | undefined {
+  if (query.size === 0) return undefined
+  const takesChain = parameters.some(({ name }) => name === 'chain')
+  return { ...(takesChain ? { chain: 'eth' } : {}), ...Object.fromEntries(query) }
 }
 
 function isSuccess(status: string): boolean {
@@ -130,7 +177,7 @@ function Versions({ entry: { operation, older } }: { entry: Entry }) {
   )
 }
 
-function BodyField({ id, body }: { id: string; body: { value: string | undefined } }) {
+function BodyField({ id, body }: { id: string; body: Signal<string | undefined> }) {
   return (
     <div class="field wide">
       <label for={`${id}-body`}>
@@ -148,35 +195,6 @@ function BodyField({ id, body }: { id: string; body: { value: string | undefined
         }}
       />
     </div>
-  )
-}
-
-function Answer({ id, received }: { id: string; received: Received | 'waiting' }) {
-  if (received === 'waiting') return <Skeleton rows={6} />
-  if ('failure' in received) return <p class="note note-bad">{received.failure}</p>
-  const tone = received.status < 300 ? 'good' : received.status < 500 ? 'warn' : 'bad'
-  return (
-    <Panel
-      id={`${id}-answer`}
-      title="Answer"
-      flush
-      actions={
-        <>
-          <Badge word={`${received.status}`} tone={tone} />
-          <Badge word={`${received.milliseconds} ms`} tone="quiet" />
-        </>
-      }
-    >
-      {received.json === undefined ? (
-        <CodeView text={received.text} what="the answer" />
-      ) : (
-        <JsonView value={received.json} what="the answer" />
-      )}
-      <details class="headers">
-        <summary>Headers</summary>
-        <CodeView text={received.headers} what="the headers" />
-      </details>
-    </Panel>
   )
 }
 
@@ -201,7 +219,7 @@ function AnswerSchema({ id, status, answer, shown }: SchemaProps) {
   const content = Object.entries(answer.content ?? {}).find(([type]) => isJsonType(type))?.[1]
   const headers = Object.entries(answer.headers ?? {})
   return (
-    <Panel id={`${id}-schema`} title="Answer" note={status}>
+    <Panel id={`${id}-schema`} title="Shape of the answer" note={status}>
       <p class="soft">
         <Prose text={answer.description} />
       </p>
@@ -248,28 +266,19 @@ function Failures({ entry: { operation }, shown }: Props) {
   )
 }
 
-async function receive(method: string, target: string, body: string | undefined): Promise<Received> {
+type Asked = Pick<Sent, 'target' | 'body'>
+type Outcome = { data?: Body; error?: unknown; response: Response }
+
+async function receive(method: string, { target, body }: Asked, signal: AbortSignal): Promise<Outcome> {
   const secret = key.value ?? typedKey.value.trim()
   const headers = {
     ...(secret === '' ? {} : { 'x-api-key': secret }),
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
   }
-  const startedMs = performance.now()
-  try {
-    const init = { method, headers, cache: 'no-store' as const, ...(body === undefined ? {} : { body }) }
-    const response = await fetch(target, init)
-    const text = await textOf(response)
-    const isJson = /json/.test(response.headers.get('content-type') ?? '')
-    return {
-      status: response.status,
-      milliseconds: Math.max(1, Math.round(performance.now() - startedMs)),
-      headers: [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n'),
-      text,
-      ...(isJson ? { json: JSON.parse(text) } : {}),
-    }
-  } catch (error) {
-    return { failure: `The request failed: ${(error as Error).message}` }
-  }
+  const response = await fetch(target, { method, headers, cache: 'no-store', signal, body: body ?? null })
+  const text = await textOf(response)
+  const json = isJsonType(response.headers.get('content-type')?.split(';')[0] ?? '') ? JSON.parse(text) : undefined
+  return response.ok ? { data: { text, json }, response } : { error: json, response }
 }
 
 /** Streams do not end: their first part is read. */

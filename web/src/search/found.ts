@@ -1,7 +1,9 @@
 // What a search offers: pages, chains and keys that this browser knows, and what the service finds in its store. Pure but for
 // the two requests.
 import { countText, shortText } from '../quantities.ts'
-import { hrefOf } from '../state/route.ts'
+import { type Entry, entriesOf, matches } from '../reference/entries.ts'
+import { apiDocument } from '../state/document.ts'
+import { placeOf } from '../state/route.ts'
 import { type Schemas, service } from '../state/service.ts'
 
 export type Offer = {
@@ -21,16 +23,26 @@ type Result = Schemas['SearchAnswer']['results'][number]
 
 const pages: readonly (Offer & { words: string })[] = [
   { type: 'page', title: 'Overview', href: '/#/', words: 'overview home status health chains' },
-  { type: 'page', title: 'Explorer', href: '/#/explore', words: 'explorer nft transfers request try' },
-  { type: 'page', title: 'Wallet chains', href: '/#/explore/wallet', words: 'wallet chains active explorer' },
-  { type: 'page', title: 'Solana portfolio', href: '/#/explore/portfolio', words: 'solana portfolio account explorer' },
   { type: 'page', title: 'Keys', href: '/#/keys', words: 'keys new key create rotate revoke scopes' },
-  { type: 'page', title: 'Reference', href: '/reference', words: 'reference api docs openapi operations' },
+  {
+    type: 'page',
+    title: 'API reference',
+    href: '/#/explore',
+    words: 'api reference explorer openapi operations request try',
+  },
+  { type: 'page', title: 'Docs', href: '/docs', words: 'docs documentation help guides manual' },
 ]
 
-type Known = { chains: readonly string[]; networks: readonly string[]; keys: readonly Schemas['Key'][] }
+type Known = {
+  chains: readonly string[]
+  networks: readonly string[]
+  keys: readonly Schemas['Key'][]
+  operations: readonly Entry[]
+}
 
-export function offersHere(text: string, { chains, networks, keys }: Known): Group[] {
+const operationsMax = 6
+
+export function offersHere(text: string, { chains, networks, keys, operations }: Known): Group[] {
   const wanted = text.trim().toLowerCase()
   const has = (name: string) => wanted !== '' && name.toLowerCase().includes(wanted)
   const pagesFound = pages.filter(
@@ -38,10 +50,10 @@ export function offersHere(text: string, { chains, networks, keys }: Known): Gro
   )
   const chainsFound = chains
     .filter(has)
-    .map((name): Offer => ({ type: 'chain', title: name, href: `/${hrefOf(['chain', name])}` }))
+    .map((name): Offer => ({ type: 'chain', title: name, href: placeOf(['chain', name]) }))
   const networksFound = networks
     .filter(name => has(`solana ${name}`))
-    .map((name): Offer => ({ type: 'network', title: `solana ${name}`, href: '/#/explore/portfolio' }))
+    .map((name): Offer => ({ type: 'network', title: `solana ${name}`, href: placeOf(['chain', `solana ${name}`]) }))
   const keysFound = keys
     .filter(({ name, id }) => has(name) || id === wanted)
     .map(
@@ -49,14 +61,30 @@ export function offersHere(text: string, { chains, networks, keys }: Known): Gro
         type: 'key',
         title: name,
         note: `${id} · ${state}`,
-        href: `/${hrefOf(['keys', id])}`,
+        href: placeOf(['keys', id]),
+      }),
+    )
+  const operationsFound = operations
+    .filter(entry => wanted !== '' && matches(entry, wanted))
+    .map(
+      ({ id, title, operation: { method, path } }): Offer => ({
+        type: 'operation',
+        title,
+        note: `${method} ${path}`,
+        href: placeOf(['explore', id]),
       }),
     )
   return groupsOf([
     ['Chains', [...chainsFound, ...networksFound]],
     ['Pages', wanted === '' ? [] : pagesFound],
+    ['Operations', operationsFound.slice(0, operationsMax)],
     ['Keys', keysFound.slice(0, 5)],
   ])
+}
+
+/** None until the document is there. */
+export function operationsKnown(): Entry[] {
+  return apiDocument.value === undefined ? [] : entriesOf(apiDocument.value)
 }
 
 /** With nothing typed. */
@@ -95,7 +123,7 @@ export function offerOf(result: Result): Offer {
           : result.verified
             ? { word: 'verified', tone: 'good' }
             : undefined,
-        href: `/${hrefOf(['contract', chain, address])}`,
+        href: placeOf(['contract', chain, address]),
       }
     }
     case 'wallet': {
@@ -106,7 +134,7 @@ export function offerOf(result: Result): Offer {
         title: label ?? address,
         isMono: label === null,
         note: [label === null ? undefined : shortText(address), where].filter(Boolean).join(' · '),
-        href: `/${hrefOf(['wallet', address], { chain: chains[0] })}`,
+        href: placeOf(['wallet', address], { chain: chains[0] }),
       }
     }
     case 'account':
@@ -115,14 +143,14 @@ export function offerOf(result: Result): Offer {
         title: result.address,
         isMono: true,
         note: `solana ${result.network}`,
-        href: `/${hrefOf(['account', result.network, result.address])}`,
+        href: placeOf(['account', result.network, result.address]),
       }
     case 'block':
       return {
         type: 'block',
         title: `Block ${countText(result.number)}`,
         note: result.hash === null ? result.chain : `${result.chain} · ${shortText(result.hash)}`,
-        href: `/${hrefOf(['block', result.chain, String(result.number)])}`,
+        href: placeOf(['block', result.chain, String(result.number)]),
       }
     case 'transaction':
       return {
@@ -130,7 +158,7 @@ export function offerOf(result: Result): Offer {
         title: shortText(result.hash, 10),
         isMono: true,
         note: `look it up on ${result.chain}`,
-        href: `/${hrefOf(['transaction', result.chain, result.hash])}`,
+        href: placeOf(['transaction', result.chain, result.hash]),
       }
   }
 }

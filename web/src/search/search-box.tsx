@@ -4,10 +4,16 @@ import { useEffect, useRef } from 'preact/hooks'
 import { Lazy, lazily } from '../lazy.tsx'
 import { route } from '../state/route.ts'
 
+/** As the service takes it. */
+const lengthMax = 100
+
 const isOpen = signal(false)
+/** What is in the field, and what is typed before it is there. */
+const text = signal('')
 const dialogContent = lazily(async () => (await import('./search-dialog.tsx')).SearchDialog)
 
 export function openSearch(): void {
+  if (!isOpen.value) text.value = ''
   isOpen.value = true
 }
 
@@ -26,6 +32,10 @@ export function SearchBox() {
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
       const isCommand = event.key.toLowerCase() === 'k' && (event.metaKey || event.ctrlKey)
+      if (isOpen.value && !isCommand) {
+        if (isBeforeField(event, dialog.current!)) typeAhead(event)
+        return
+      }
       const isSlash = event.key === '/' && !isTyping(event.target)
       if (!(isCommand || isSlash)) return
       event.preventDefault()
@@ -46,9 +56,23 @@ export function SearchBox() {
         if (event.target === dialog.current) closeSearch()
       }}
     >
-      {isOpen.value && <Lazy page={dialogContent} props={{ onClose: closeSearch }} />}
+      {isOpen.value && <Lazy page={dialogContent} props={{ text, lengthMax, onClose: closeSearch }} />}
     </dialog>
   )
+}
+
+/** The dialog is on its way, or its field has not got the focus yet. */
+function isBeforeField({ target }: KeyboardEvent, dialog: HTMLDialogElement): boolean {
+  return target === dialog || !dialog.contains(target as Node)
+}
+
+/** Nor do these keys act on the page behind. */
+function typeAhead(event: KeyboardEvent): void {
+  const isText = event.key.length === 1 && !(event.ctrlKey || event.metaKey || event.altKey)
+  if (!(isText || event.key === 'Enter' || event.key === 'Backspace')) return
+  event.preventDefault()
+  if (isText) text.value = (text.value + event.key).slice(0, lengthMax)
+  else if (event.key === 'Backspace') text.value = text.value.slice(0, -1)
 }
 
 function isTyping(target: EventTarget | null): boolean {

@@ -4,7 +4,8 @@ import { useEffect, useRef } from 'preact/hooks'
 import { Badge } from '../parts/badge.tsx'
 import { SearchIcon } from '../parts/icons.tsx'
 import { status } from '../state/live.ts'
-import { hrefOf, isReference } from '../state/route.ts'
+import { loadDocument } from '../state/load-document.ts'
+import { isReference, placeOf } from '../state/route.ts'
 import { type Schemas, service } from '../state/service.ts'
 import { useAnswer } from '../state/use-answer.ts'
 import {
@@ -15,6 +16,7 @@ import {
   keepOffer,
   type Offer,
   offersHere,
+  operationsKnown,
   pageOffers,
   recentOffers,
 } from './found.ts'
@@ -23,14 +25,16 @@ import './search.css'
 /** Typing on makes an answer void, so none is asked for until it pauses. */
 const pauseMs = 120
 
-export function SearchDialog({ onClose }: { onClose: () => void }) {
-  const text = useSignal('')
+type Props = { text: Signal<string>; lengthMax: number; onClose: () => void }
+
+export function SearchDialog({ text, lengthMax, onClose }: Props) {
   const settled = useSignal('')
   const at = useSignal(0)
   const turn = useSignal(0)
   const keys = useKeys()
   const input = useRef<HTMLInputElement>(null)
   useEffect(() => input.current?.focus(), [])
+  useEffect(loadDocument, [])
   useEffect(() => {
     const timer = setTimeout(() => {
       settled.value = text.value.trim()
@@ -84,7 +88,7 @@ export function SearchDialog({ onClose }: { onClose: () => void }) {
           autocomplete="off"
           autocapitalize="off"
           spellcheck={false}
-          maxLength={100}
+          maxLength={lengthMax}
           value={text.value}
           onInput={event => {
             text.value = event.currentTarget.value
@@ -191,7 +195,7 @@ function offered(typed: string, keys: readonly Schemas['Key'][], found: Found): 
   const chains = Object.keys(status.value?.chains ?? {})
   const networks = Object.keys(status.value?.solana ?? {})
   const results = groupsOfResults(found?.data.results ?? [])
-  const here = offersHere(typed, { chains, networks, keys })
+  const here = offersHere(typed, { chains, networks, keys, operations: operationsKnown() })
   const count = found?.data.results.length ?? 0
   const all = count > 5 ? [{ title: 'All', offers: [allResults(typed)] }] : []
   return [
@@ -203,7 +207,7 @@ function offered(typed: string, keys: readonly Schemas['Key'][], found: Found): 
 }
 
 function allResults(typed: string): Offer {
-  return { type: 'search', title: `All results for “${typed}”`, href: `/${hrefOf(['search'], { q: typed })}` }
+  return { type: 'search', title: `All results for “${typed}”`, href: placeOf(['search'], { q: typed }) }
 }
 
 function go(href: string): void {

@@ -58,10 +58,6 @@ export type ApiDocument = {
 
 export const apiDocument = signal<ApiDocument | undefined>(undefined)
 
-export function parametersOf(path: string): readonly Parameter[] | undefined {
-  return apiDocument.value?.paths[path]?.get?.parameters
-}
-
 /** In the order of the document. */
 export function operationsOf({ paths }: ApiDocument): DocumentedOperation[] {
   return Object.entries(paths).flatMap(([path, methods]) =>

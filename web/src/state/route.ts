@@ -8,7 +8,7 @@ export type Route = {
   turn: number
 }
 
-/** The reference has an address of its own, so that it can be linked to without a key. */
+/** The reference has an address of its own, which needs no key: `/reference#/x` is the page `/#/explore/x`. */
 export const isReference = /^\/reference\/?$/.test(location.pathname)
 
 let turns = 0
@@ -33,7 +33,12 @@ function beginPage(): void {
 
 function readRoute(): Route {
   const [path = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?')
-  return { parts: path.split('/').filter(Boolean).map(decodePart), query: new URLSearchParams(query), turn: turns++ }
+  const parts = path.split('/').filter(Boolean).map(decodePart)
+  return {
+    parts: isReference ? ['explore', ...parts] : parts,
+    query: new URLSearchParams(query),
+    turn: turns++,
+  }
 }
 
 function decodePart(part: string): string {
@@ -44,11 +49,19 @@ function decodePart(part: string): string {
   }
 }
 
-export function hrefOf(parts: readonly string[], query?: Readonly<Record<string, string | undefined>>): string {
+type Query = Readonly<Record<string, string | undefined>>
+
+/** Of a page of the console, from wherever it is shown. */
+export function placeOf(parts: readonly string[], query: Query = {}): string {
   const search = new URLSearchParams()
-  for (const [name, value] of Object.entries(query ?? {}))
-    if (value !== undefined && value !== '') search.set(name, value)
-  return `#/${parts.map(encodeURIComponent).join('/')}${search.size === 0 ? '' : `?${search}`}`
+  for (const [name, value] of Object.entries(query)) if (value !== undefined && value !== '') search.set(name, value)
+  return `/#/${parts.map(encodeURIComponent).join('/')}${search.size === 0 ? '' : `?${search}`}`
+}
+
+/** Of a page from here: within the console, and within the reference, only the part behind `#` changes. */
+export function hrefOf([page = '', ...rest]: readonly string[], query?: Query): string {
+  if (!isReference) return placeOf([page, ...rest], query).slice(1)
+  return page === 'explore' ? placeOf(rest, query).slice(1) : placeOf([page, ...rest], query)
 }
 
 /** A place that replaces the one before is not gone back to. */

@@ -1,7 +1,7 @@
 // The service's own operations, typed by its OpenAPI document. Every request carries the key; one that is refused ends the session.
 import createClient from 'openapi-fetch'
 import type { components, paths } from '../../openapi.gen.ts'
-import { key, keyWorked, refusalOfKey, signOut } from './session.ts'
+import { endSession, key, keyWorked, refusalOfKey } from './session.ts'
 
 export type Schemas = components['schemas']
 
@@ -12,7 +12,7 @@ service.use({
     if (key.value !== undefined) request.headers.set('x-api-key', key.value)
   },
   onResponse({ response }) {
-    if (response.status === 401) signOut(refusalOfKey())
+    if (response.status === 401 && key.value !== undefined) endSession(refusalOfKey())
     else if (response.ok) keyWorked()
   },
 })

@@ -18,10 +18,11 @@ export type AnswerState<Data> = {
 
 type Outcome<Data> = { data?: Data; error?: unknown; response: Response }
 
-/** Asks again whenever `question` is another one; undefined asks nothing. */
+/** Asks again whenever `question` is another one; undefined asks nothing. An order is never repeated by itself. */
 export function useAnswer<Data>(
   question: string | undefined,
   ask: (signal: AbortSignal) => Promise<Outcome<Data>>,
+  { isOrder = false } = {},
 ): Signal<AnswerState<Data>> {
   const turn = useSignal(0)
   const again = () => {
@@ -56,7 +57,7 @@ export function useAnswer<Data>(
   const isHeard = isLive.value
   useEffect(() => {
     const { problem } = state.peek()
-    if (isHeard && problem !== undefined && (problem.status ?? 500) >= 500) again()
+    if (isHeard && !isOrder && problem !== undefined && (problem.status ?? 500) >= 500) again()
   }, [isHeard])
   return state
 }
