@@ -726,5 +726,10 @@ describe('files', () => {
         message: 'The console is not built here: run `npm run build:console` and start again, or read /openapi.json',
       })
     }
+    const docs = await api.get('/docs')
+    expect(docs.status).toBe(404)
+    expect(await docs.json()).toMatchObject({
+      message: 'The documentation is not built here: run `npm run docs` and start again',
+    })
   })
 })
