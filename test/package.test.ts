@@ -21,8 +21,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CommandRun } from './command-run.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const packedBytesMax = 1_500_000
-const installedMegabytesMax = 40
+/** Of which the documentation that it serves is 0.4 MB. */
+const packedBytesMax = 1_900_000
+const installedMegabytesMax = 42
 
 type Packed = { filename: string; size: number; files: { path: string }[] }
 
