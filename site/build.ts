@@ -1,5 +1,6 @@
-// Builds the documentation's site: `npm run docs`, `node site/build.ts [--if-changed] [folder]`. In a checkout the folder is `site/dist`,
-// and `npm start` builds it again when a source has changed. The service serves it under `/docs`.
+// Builds the documentation's site: `npm run docs`, `node site/build.ts [--if-changed] [folder]`. In a checkout the
+// folder is `site/dist`, and `npm start` builds it again when a source has changed. The service serves it under
+// `/docs`.
 import { type Build, buildFolder, buildFromCommandLine, root } from '../web/build-folder.ts'
 import { besideDocs } from './pages.ts'
 

@@ -1,5 +1,5 @@
-// Makes the documentation's site in a folder from the Markdown files of the repository. It needs no server: it can be put on any web
-// space, or opened from the folder.
+// Makes the documentation's site in a folder from the Markdown files of the repository. It needs no server: it can be
+// put on any web space, or opened from the folder.
 import { cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { marked, type Tokens } from 'marked'

@@ -1,5 +1,5 @@
-// Builds a folder of files that the service serves: aside, and moved into place in one step; where that is wanted, only when one of its
-// sources has changed. What is built is decided elsewhere.
+// Builds a folder of files that the service serves: aside, and moved into place in one step; where that is wanted, only
+// when one of its sources has changed. What is built is decided elsewhere.
 import { createHash, randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'

@@ -1,5 +1,5 @@
-// Builds the console, each file also compressed: `node web/build.ts [--if-changed] [folder]`. In a checkout the folder is `web/dist`, and
-// `npm start` builds it again when a source has changed.
+// Builds the console, each file also compressed: `node web/build.ts [--if-changed] [folder]`. In a checkout the folder
+// is `web/dist`, and `npm start` builds it again when a source has changed.
 import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'

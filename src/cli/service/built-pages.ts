@@ -1,5 +1,5 @@
-// Finds the built console and the built documentation: beside the built program, or in a checkout where `web/build.ts` and
-// `site/build.ts` put them. It builds nothing.
+// Finds the built console and the built documentation: beside the built program, or in a checkout where `web/build.ts`
+// and `site/build.ts` put them. It builds nothing.
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'

@@ -124,7 +124,7 @@ function News() {
   )
 }
 
-/** While nothing is heard, nobody shall take old figures for new ones. A page may show none, so the bar says when it heard last. */
+/** While nothing is heard, old figures must not be taken for new ones. A page may show none: the bar says when it heard. */
 function Stale() {
   const told = connection.value
   if (told.state !== 'lost') return null

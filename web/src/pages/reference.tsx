@@ -1,5 +1,5 @@
-// Every operation of the document by subject, each with its form, its code and its answers: documented and asked in one place. Works
-// without a key.
+// Every operation of the document by subject, each with its form, its code and its answers: documented and asked in one
+// place. Works without a key.
 import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { DocumentFailure } from '../explorer/document-failure.tsx'

@@ -1,5 +1,5 @@
-// One operation: what it is and takes, the same request elsewhere, and what is answered. What is asked stands in the address, so
-// that it can be linked to; a link never sends what would change something.
+// One operation: what it is and takes, the same request elsewhere, and what is answered. What is asked stands in the
+// address, so that it can be linked to; a link never sends what would change something.
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { AnswerView, type Body } from '../explorer/answer-view.tsx'

@@ -1,5 +1,5 @@
-// The key that this browser uses: taken from the address, kept for the tab or, if wanted, for good. It is sent nowhere but to this
-// service, and a link never replaces it unasked.
+// The key that this browser uses: taken from the address, kept for the tab or, if wanted, for good. It is sent nowhere
+// but to this service, and a link never replaces it unasked.
 import { computed, signal } from '@preact/signals'
 
 const place = 'almanac.key'
