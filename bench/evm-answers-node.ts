@@ -16,6 +16,9 @@ type Filter = {
   topics?: (string | string[] | null)[]
 }
 
+/** A second address, of a node that also gives receipts as bytes. */
+const rawPath = '/raw'
+const rawMethod = 'debug_getRawReceipts'
 const finalityDepth = 10
 const comma = Buffer.from(',')
 const bracket = Buffer.from(']')
@@ -33,9 +36,14 @@ const server = createServer({ keepAliveTimeout: 30_000 }, (request, response) =>
   request.on('data', chunk => chunks.push(chunk as Buffer))
   request.on('end', () => {
     const parsed = JSON.parse(Buffer.concat(chunks).toString()) as Call | Call[]
+    const hasRaw = request.url === rawPath
     const parts = Array.isArray(parsed)
-      ? [Buffer.from('['), ...parsed.flatMap((call, at) => [...(at === 0 ? [] : [comma]), ...answer(call)]), bracket]
-      : answer(parsed)
+      ? [
+          Buffer.from('['),
+          ...parsed.flatMap((call, at) => [...(at > 0 ? [comma] : []), ...answer(call, hasRaw)]),
+          bracket,
+        ]
+      : answer(parsed, hasRaw)
     const length = parts.reduce((sum, part) => sum + part.length, 0)
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': length })
     for (const part of parts) response.write(part)
@@ -44,11 +52,12 @@ const server = createServer({ keepAliveTimeout: 30_000 }, (request, response) =>
 })
 server.listen(0, '127.0.0.1', () => {
   const { port } = server.address() as AddressInfo
-  console.log(JSON.stringify({ urls: [`http://127.0.0.1:${port}`], expected: answers.expectedAt(job.head) }))
+  const urls = ['', rawPath].map(path => `http://127.0.0.1:${port}${path}`)
+  console.log(JSON.stringify({ urls, expected: answers.expectedAt(job.head) }))
 })
 
-function answer({ id, method, params }: Call): Buffer[] {
-  const result = resultOf(method, params)
+function answer({ id, method, params }: Call, hasRaw: boolean): Buffer[] {
+  const result = method === rawMethod && !hasRaw ? undefined : resultOf(method, params)
   const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},`
   if (result === undefined) {
     return [Buffer.from(`${head}"error":{"code":-32601,"message":"the method ${method} does not exist"}}`)]
@@ -74,6 +83,8 @@ function resultOf(method: string, params: readonly unknown[]): Buffer | string |
       return blockAnswer(params[0], params[1] === true ? 'full' : 'light')
     case 'eth_getBlockReceipts':
       return blockAnswer(params[0], 'receipts')
+    case rawMethod:
+      return blockAnswer(params[0], 'raw')
     case 'eth_getLogs':
       return logsAnswer(params[0] as Filter)
     case 'eth_getTransactionByHash':
@@ -93,7 +104,7 @@ function resultOf(method: string, params: readonly unknown[]): Buffer | string |
   }
 }
 
-function blockAnswer(parameter: unknown, kind: 'full' | 'light' | 'receipts'): Buffer | string {
+function blockAnswer(parameter: unknown, kind: 'full' | 'light' | 'receipts' | 'raw'): Buffer | string {
   const number = numberOf(parameter)
   return number === undefined || number > answers.head ? 'null' : answers.read(number, kind)
 }

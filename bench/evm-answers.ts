@@ -40,7 +40,9 @@ export function openAnswers(name: ShapeName, chainId: number, head: number): Evm
 /** The kept answers belong to the code that made them. */
 export function digestOfMakers(): string {
   const makers = ['evm-chain', 'evm-world', 'evm-wallets', 'made-contracts', 'random', 'shape']
-  const simulated = ['block', 'events', 'json', 'keys', 'options', 'random', 'rlp'].map(file => `../test/sim/${file}`)
+  const simulated = ['block', 'encode', 'events', 'json', 'keys', 'options', 'random', 'rlp'].map(
+    file => `../test/sim/${file}`,
+  )
   const digest = createHash('sha256')
   for (const file of [...makers, ...simulated]) digest.update(readFileSync(new URL(`${file}.ts`, import.meta.url)))
   return digest.digest('hex').slice(0, 12)

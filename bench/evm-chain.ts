@@ -9,14 +9,14 @@ import {
   timestampOf,
 } from '../test/sim/block.ts'
 import { partiesOf } from '../test/sim/events.ts'
-import { blockText, logTexts, receiptTexts } from '../test/sim/json.ts'
+import { blockText, logTexts, rawReceiptsText, receiptTexts } from '../test/sim/json.ts'
 import { defaultSimChainOptions } from '../test/sim/options.ts'
 import { transfersOfBlock } from '../test/sim/truth.ts'
 import { EvmWorld } from './evm-world.ts'
 import type { Shape } from './shape.ts'
 
-/** `full` and `light`: the block; `logs`: with commas between them; `receipts`: the list. */
-export const answerKinds = ['full', 'light', 'logs', 'receipts'] as const
+/** `full` and `light`: the block; `logs`: with commas between them; `receipts` and `raw`: the list, as objects and as bytes. */
+export const answerKinds = ['full', 'light', 'logs', 'receipts', 'raw'] as const
 export type AnswerKind = (typeof answerKinds)[number]
 
 export type AnswerBlock = {
@@ -58,6 +58,7 @@ export function* makeAnswers(shape: Shape, chainId: number, head: number): Gener
       light: blockText(block, false, render),
       logs: logs.join(),
       receipts: `[${receiptTexts(block, render).join()}]`,
+      raw: rawReceiptsText(block, render),
     }
     yield { hash: block.hash, texts, transfers, wallets: wallets.size }
   }

@@ -23,7 +23,8 @@ export function benchmarkChain(options: Pick<SimChainOptions, 'height' | 'chainI
 
 /** What an index of the whole chain must hold, where the node knows it. */
 type Expected = { transfers: number; wallets: number }
-export type RunningNode = { url: string; processId: number; expected?: Expected; stop(): Promise<void> }
+/** `rawUrl`: the same node with receipts as bytes. */
+export type RunningNode = { url: string; rawUrl: string; processId: number; expected?: Expected; stop(): Promise<void> }
 
 /** A chain in one of the shapes. All but the small one have real hashes. */
 export async function startShapedNode(
@@ -36,7 +37,9 @@ export async function startShapedNode(
 }
 
 export async function startNode(chain: Partial<SimChainOptions>): Promise<RunningNode> {
+  const faults = [[], [{ kind: 'raw-receipts' }]]
   const flags = ['--warm', 'all', '--cache-mb', '2000', '--chain', JSON.stringify(chain)]
+  flags.push('--faults', JSON.stringify(faults))
   // Collecting a gigabyte of ready answers takes half a second, in which nothing is answered: it is put off for good.
   const heap = ['--initial-heap-size=6144', '--max-old-space-size=6144']
   return await start('../test/sim/main.ts', heap, flags)
@@ -51,6 +54,7 @@ async function start(file: string, execArgv: readonly string[], args: readonly s
   const { urls, expected } = JSON.parse(String(line)) as { urls: string[]; expected?: Expected }
   return {
     url: urls[0]!,
+    rawUrl: urls[1]!,
     processId: node.pid!,
     ...(expected === undefined ? {} : { expected }),
     async stop() {

@@ -176,8 +176,9 @@ export class EvmWorld {
     return this.#wallets.addressOf(number)
   }
 
-  /** By Zipf's law: the busiest takes a twentieth, and a sixth falls on those who are seen once or twice. */
+  /** By Zipf's law: the busiest takes a twentieth, and a sixth falls on those who are seen once or twice. Or evenly. */
   #wallet(): number {
+    if (this.#shape.newWalletsPerBlock === 0) return this.#random.below(this.#seen)
     return Math.floor(this.#seen ** this.#random.unit()) - 1
   }
 

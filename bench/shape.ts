@@ -19,6 +19,20 @@ export type Shape = {
   walletsAtOnce: number
 }
 
+/** Measured on recorded blocks and public figures of 2024; contracts and addresses as of half its history. */
+const ethereum = {
+  contracts: 200_000,
+  burstShare: 0.7,
+  transfersPerBlock: 10,
+  wallets: 50_000_000,
+  touchesPerBlock: 300,
+  newWalletsPerBlock: 20,
+  transactionsPerBlock: 200,
+  logsPerBlock: 450,
+  contractsAtOnce: 500,
+  walletsAtOnce: 500_000,
+} satisfies Shape
+
 export const shapes = {
   /** Few contracts and wallets: everything fits into memory. */
   small: {
@@ -33,19 +47,9 @@ export const shapes = {
     contractsAtOnce: 500,
     walletsAtOnce: 40_000,
   },
-  /** Measured on recorded blocks and public figures of 2024; contracts and addresses as of half its history. */
-  ethereum: {
-    contracts: 200_000,
-    burstShare: 0.7,
-    transfersPerBlock: 10,
-    wallets: 50_000_000,
-    touchesPerBlock: 300,
-    newWalletsPerBlock: 20,
-    transactionsPerBlock: 200,
-    logsPerBlock: 450,
-    contractsAtOnce: 500,
-    walletsAtOnce: 500_000,
-  },
+  ethereum,
+  /** The same blocks with the busiest wallets left out: all of half a million are equally likely. */
+  'ethereum-even': { ...ethereum, newWalletsPerBlock: 0 },
 } as const satisfies Record<string, Shape>
 
 export type ShapeName = keyof typeof shapes

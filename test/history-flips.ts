@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { checkFile } from '../src/evm/files/check-file.ts'
 import { decodeBlocks } from '../src/evm/files/decode-blocks.ts'
-import { UnreadableFile } from '../src/evm/files/e2store.ts'
 import { readBlock } from '../src/evm/files/file-block.ts'
 import { BadBlock, nextHeader, ofBlock } from '../src/evm/files/file-headers.ts'
 import { HistoryFile } from '../src/evm/files/history-file.ts'
 import { type BeaconRoots, networkOfName } from '../src/evm/files/networks.ts'
+import { UnreadableBytes } from '../src/evm/proof/rlp-cursor.ts'
 
 /** Runs with a file of these bytes, and removes it. */
 export async function withFile<Result>(
@@ -44,7 +44,7 @@ export function storedOf(path: string): string | undefined {
     )
     return JSON.stringify({ headers, transfers, transactions, activity: Buffer.from(activity).toString('hex') })
   } catch (error) {
-    if (error instanceof UnreadableFile || error instanceof BadBlock) return undefined
+    if (error instanceof UnreadableBytes || error instanceof BadBlock) return undefined
     throw error
   } finally {
     file?.close()

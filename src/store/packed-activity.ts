@@ -1,6 +1,7 @@
 // Activity as the bytes that cross threads and are stored: rows of one length with an address and its first and last
 // transaction. Bytes of transactions compare as their places in the chain do, so merging takes the smaller and the
 // larger. Pure.
+import { randomBytes } from 'node:crypto'
 import { AlmanacError } from '../errors.ts'
 import { hexOf, nibbles, noNibble } from '../hex.ts'
 import type { ActivityRow, Address, ChainId, Hash, Interval, TransactionRef } from '../model.ts'
@@ -28,63 +29,139 @@ export function activityCount(packed: PackedActivity): number {
 }
 
 export function packActivity(rows: readonly ActivityRow[]): PackedActivity {
-  const packer = new ActivityPacker()
-  for (const { address, first, last } of rows)
-    packer.add(address.slice(2), packer.ref(first), first === last ? packer.lastRef : packer.ref(last))
-  return packer.packed()
+  return joinActivity(
+    rows.map(({ address, first, last }) => {
+      const packer = new ActivityPacker()
+      packer.addDigits(address, 2, packer.ref(first))
+      if (last !== first) packer.addDigits(address, 2, packer.ref(last))
+      return packer.packed()
+    }),
+  )
 }
 
-/** In the codes of digits and small letters, and not in those of capitals. */
-const smallBit = 0x20
+/** Stands for a transaction that cannot be read. */
+export const noRef = -1
 
-/** Packs rows one by one. Rows share transactions, so each transaction is packed once and copied from there. */
+/** Five words of an address, then its first and its last transaction. */
+const [addressWords, wordsEach] = [5, 7]
+/** Addresses are chosen by who sends transactions: with a secret nobody can choose many that share a slot. */
+const secret = randomBytes(4).readUInt32LE()
+
+/**
+ * Collects the first and last transaction of each address and packs them into rows. It finds addresses by their words
+ * in arrays of numbers: making a text of each and looking it up in a map takes three times as long. Transactions are
+ * packed once and copied from there.
+ */
 export class ActivityPacker {
-  /** Whether an address was written with a capital letter. */
-  hasCapitals = false
   #refs = Buffer.allocUnsafeSlow(64 * refBytes)
   #refCount = 0
-  #rows = Buffer.allocUnsafeSlow(64 * rowBytes)
-  #end = 0
+  /** What is asked for is written behind the last address, where it stays if it is new. */
+  #words = new Uint32Array(64 * wordsEach)
+  #count = 0
+  /** Numbers of addresses, counted from 1; 0: none. Fewer than half of them are taken. */
+  #slots = new Uint32Array(128)
 
-  /** Packs a transaction and returns its number; numbers count up from 0. */
+  /** Packs a transaction and returns its number; numbers count up from 0. `noRef` where its hash is not one. */
   ref(ref: TransactionRef): number {
     const at = this.#refCount * refBytes
     if (at === this.#refs.length) this.#refs = twice(this.#refs)
-    packRef(ref, this.#refs, at)
-    return this.#refCount++
+    return packRef(ref, this.#refs, at) ? this.#refCount++ : noRef
   }
 
-  get lastRef(): number {
-    return this.#refCount - 1
-  }
-
-  /** Adds an address, given as digits without `0x`. False where these are not 40 hex digits; then nothing is added. */
-  add(digits: string, first: number, last: number): boolean {
-    if (digits.length !== 2 * addressBytes) return false
-    const start = this.#end
-    if (start === this.#rows.length) this.#rows = twice(this.#rows)
-    const rows = this.#rows
+  /** Adds the address that 40 digits of a text are. False where they are not digits; then nothing is added. */
+  addDigits(text: string, from: number, ref: number): boolean {
+    const words = this.#words
+    const start = this.#count * wordsEach
     let seen = 0
-    let common = smallBit
-    for (let place = 0; place < digits.length; place += 2) {
-      const high = digits.charCodeAt(place)
-      const low = digits.charCodeAt(place + 1)
-      const byte = ((nibbles[high] ?? noNibble) << 4) | (nibbles[low] ?? noNibble)
-      seen |= byte
-      common &= high & low
-      rows[start + place / 2] = byte
+    for (let word = 0, at = from; word < addressWords; word++) {
+      let value = 0
+      for (const end = at + 8; at < end; at++) {
+        // Beyond the end of the text the code is not a number, and the digit none.
+        const nibble = nibbles[text.charCodeAt(at)] ?? noNibble
+        seen |= nibble
+        value = (value << 4) | nibble
+      }
+      words[start + word] = value
     }
     if (seen >= noNibble) return false
-    if (common === 0) this.hasCapitals = true
-    this.#refs.copy(rows, start + rowAt.first, first * refBytes, (first + 1) * refBytes)
-    this.#refs.copy(rows, start + rowAt.last, last * refBytes, (last + 1) * refBytes)
-    this.#end = start + rowBytes
+    this.#add(start, ref)
     return true
+  }
+
+  /** Adds the address that 20 bytes are. */
+  addBytes(bytes: Uint8Array, from: number, ref: number): void {
+    const start = this.#count * wordsEach
+    for (let word = 0; word < addressWords; word++) this.#words[start + word] = wordAt(bytes, from + 4 * word)
+    this.#add(start, ref)
+  }
+
+  #add(start: number, ref: number): void {
+    const words = this.#words
+    const slot = this.#slotOf(start)
+    const known = this.#slots[slot]!
+    if (known > 0) {
+      const at = (known - 1) * wordsEach + addressWords
+      if (ref < words[at]!) words[at] = ref
+      if (ref > words[at + 1]!) words[at + 1] = ref
+      return
+    }
+    words[start + addressWords] = ref
+    words[start + addressWords + 1] = ref
+    this.#slots[slot] = ++this.#count
+    if (2 * this.#count === this.#slots.length) this.#makeRoom()
+  }
+
+  /** The slot of the address that begins at a word, or the free one that it would take. */
+  #slotOf(start: number): number {
+    const words = this.#words
+    const slots = this.#slots
+    const mask = slots.length - 1
+    let hash = secret
+    for (let word = 0; word < addressWords; word++) {
+      hash = Math.imul(hash ^ words[start + word]!, 0x9e3779b1)
+      hash ^= hash >>> 15
+    }
+    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
+      const known = slots[slot]!
+      if (known === 0) return slot
+      const at = (known - 1) * wordsEach
+      let word = 0
+      while (word < addressWords && words[at + word] === words[start + word]) word++
+      if (word === addressWords) return slot
+    }
+  }
+
+  #makeRoom(): void {
+    const words = new Uint32Array(2 * this.#words.length)
+    words.set(this.#words)
+    this.#words = words
+    this.#slots = new Uint32Array(2 * this.#slots.length)
+    for (let number = 1; number <= this.#count; number++) this.#slots[this.#slotOf((number - 1) * wordsEach)] = number
   }
 
   /** In a buffer that holds nothing else: it may be transferred to another thread. */
   packed(): PackedActivity {
-    return new Uint8Array(this.#rows.subarray(0, this.#end)) as PackedActivity
+    const words = this.#words
+    const rows = new Uint8Array(this.#count * rowBytes)
+    for (let start = 0, at = 0; at < rows.length; start += wordsEach) {
+      for (let word = start; word < start + addressWords; word++) {
+        const value = words[word]!
+        rows[at++] = value >>> 24
+        rows[at++] = value >>> 16
+        rows[at++] = value >>> 8
+        rows[at++] = value
+      }
+      at = this.#putRef(rows, at, words[start + addressWords]!)
+      at = this.#putRef(rows, at, words[start + addressWords + 1]!)
+    }
+    return rows as PackedActivity
+  }
+
+  /** A loop, because a copy of so few bytes takes less than the call of one. */
+  #putRef(rows: Uint8Array, at: number, ref: number): number {
+    const refs = this.#refs
+    for (let from = ref * refBytes, end = from + refBytes; from < end; from++) rows[at++] = refs[from]!
+    return at
   }
 }
 
@@ -94,7 +171,8 @@ function twice(bytes: Buffer): Buffer<ArrayBuffer> {
   return larger
 }
 
-function packRef(ref: TransactionRef, bytes: Buffer, at: number): void {
+/** False where the hash is not `0x` and 64 digits. */
+function packRef(ref: TransactionRef, bytes: Buffer, at: number): boolean {
   const { block, transactionIndex, hash, timestamp } = ref
   if (block > blockMax || transactionIndex > transactionIndexMax || timestamp > timestampMax || timestamp < 0)
     throw new AlmanacError(
@@ -102,10 +180,28 @@ function packRef(ref: TransactionRef, bytes: Buffer, at: number): void {
       `Transaction ${transactionIndex} of block ${block}, at time ${timestamp}, does not fit into a store.`,
       { hint: 'index this chain with index: on-demand, which stores only the activity of requested wallets.' },
     )
-  bytes.writeUInt32BE(block, at)
-  bytes.writeUIntBE(transactionIndex * 4 + Math.floor(timestamp / 2 ** 32), at + 4, 3)
-  bytes.writeUInt32BE(timestamp % 2 ** 32, at + 7)
-  bytes.write(hash.slice(2), at + hashAt, 'hex')
+  const high = transactionIndex * 4 + Math.floor(timestamp / 2 ** 32)
+  putWord(bytes, at, block)
+  bytes[at + 4] = high >>> 16
+  bytes[at + 5] = high >>> 8
+  bytes[at + 6] = high
+  putWord(bytes, at + 7, timestamp % 2 ** 32)
+  if (hash.length !== 66 || hash.charCodeAt(0) !== 0x30 || hash.charCodeAt(1) !== 0x78) return false
+  let seen = 0
+  for (let digit = 2, to = at + hashAt; digit < 66; digit += 2, to++) {
+    const upper = nibbles[hash.charCodeAt(digit)] ?? noNibble
+    const lower = nibbles[hash.charCodeAt(digit + 1)] ?? noNibble
+    seen |= upper | lower
+    bytes[to] = (upper << 4) | lower
+  }
+  return seen < noNibble
+}
+
+function putWord(bytes: Uint8Array, at: number, word: number): void {
+  bytes[at] = word >>> 24
+  bytes[at + 1] = word >>> 16
+  bytes[at + 2] = word >>> 8
+  bytes[at + 3] = word
 }
 
 /** Sorts before every packed transaction of a block and after those of lower ones. */

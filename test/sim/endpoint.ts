@@ -158,6 +158,9 @@ export class SimEndpoint {
         return this.#logs(this.#methods.logFilter(params[0], view), asked, view)
       case 'eth_getBlockReceipts':
         return this.#receipts(params[0], asked, view)
+      case 'debug_getRawReceipts':
+        if (this.#trait('raw-receipts') === undefined) throw missing(method)
+        return this.#rawReceipts(params[0], asked, view)
       case 'eth_getBlockByNumber': {
         const number = this.#methods.numberOf(params[0], view)
         const pruned = this.#isPruned(number) ? this.#trait('pruned') : undefined
@@ -234,13 +237,8 @@ export class SimEndpoint {
 
   #receipts(parameter: unknown, asked: Asked, view: View): Buffer | string {
     const method = 'eth_getBlockReceipts'
-    if (this.#callFault('null-block', method, asked)) return 'null'
-    const pruned = this.#trait('pruned')
-    if (pruned !== undefined && this.#isPruned(this.#methods.numberOf(parameter, view))) {
-      if (pruned.answer === 'empty') return '[]'
-      if (pruned.answer === 'null') return 'null'
-      throw worded(prunedWordings[pruned.answer], { ...noFacts, limit: pruned.below })
-    }
+    const lack = this.#lackOf(parameter, method, asked, view)
+    if (lack !== undefined) return lack
     if (!this.faults.some(isLogFault)) return this.#methods.receiptsAnswer(parameter, view) ?? 'null'
     const texts = this.#methods.receipts(parameter, view)
     if (texts === undefined) return 'null'
@@ -251,6 +249,26 @@ export class SimEndpoint {
       return JSON.stringify({ ...receipt, logs: kept.map(log => JSON.parse(log)) })
     })
     return arrayBytes(spoiled)
+  }
+
+  /** Faults of logs strike whole receipts here. */
+  #rawReceipts(parameter: unknown, asked: Asked, view: View): Buffer | string {
+    const method = 'debug_getRawReceipts'
+    const lack = this.#lackOf(parameter, method, asked, view)
+    const answer = lack ?? this.#methods.rawReceipts(parameter, view) ?? 'null'
+    if (lack !== undefined || answer === 'null' || !this.faults.some(isLogFault)) return answer
+    const texts = (JSON.parse(answer.toString()) as string[]).map(text => `"${text}"`)
+    return arrayBytes(this.#spoil(texts, method, asked, String(parameter)))
+  }
+
+  /** What a node answers that has no receipts of the block. */
+  #lackOf(parameter: unknown, method: string, asked: Asked, view: View): string | undefined {
+    if (this.#callFault('null-block', method, asked)) return 'null'
+    const pruned = this.#trait('pruned')
+    if (pruned === undefined || !this.#isPruned(this.#methods.numberOf(parameter, view))) return undefined
+    if (pruned.answer === 'empty') return '[]'
+    if (pruned.answer === 'null') return 'null'
+    throw worded(prunedWordings[pruned.answer], { ...noFacts, limit: pruned.below })
   }
 
   /** Drops, repeats or shuffles logs. */

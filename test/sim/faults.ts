@@ -68,6 +68,8 @@ export type Trait = Scope &
     | { kind: 'wrong-chain-id'; chainId: number }
     | { kind: 'no-finalized'; provider: keyof typeof finalizedWordings }
     | { kind: 'method-missing'; methods: readonly string[] }
+    /** Also gives receipts as bytes, by `debug_getRawReceipts`. */
+    | { kind: 'raw-receipts' }
     | { kind: 'latency'; delayMs: number }
     /** It has `debug_getRawHeader`. */
     | { kind: 'raw-headers' }

@@ -1,6 +1,6 @@
 // The JSON text of blocks, transactions, receipts and logs as nodes write it. Each block's texts are made once and kept with it.
 import type { PlacedTransaction, SimBlock } from './block.ts'
-import { bloomOf, headerConstants, listsOf, signatureOf } from './encode.ts'
+import { bloomOf, headerConstants, listsOf, receiptBytes, signatureOf } from './encode.ts'
 import type { EncodedLog } from './events.ts'
 import { hexOfBytes } from './rlp.ts'
 
@@ -60,6 +60,12 @@ export function receiptTexts(block: SimBlock, options: RenderOptions): string[] 
   const texts = textsFor(block)
   texts.receipts ??= listed(block, options).map(transaction => receiptText(block, transaction, options))
   return texts.receipts
+}
+
+/** The same as `debug_getRawReceipts` gives them: the bytes that the receipts root holds, which has no state sync. */
+export function rawReceiptsText(block: SimBlock, options: RenderOptions): string {
+  const held = listed(block, options).filter(({ stateSync }) => !stateSync)
+  return JSON.stringify(held.map(transaction => hexOfBytes(receiptBytes(transaction))))
 }
 
 export function listed(block: SimBlock, { stateSyncListed }: RenderOptions): PlacedTransaction[] {

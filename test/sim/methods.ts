@@ -13,6 +13,7 @@ import {
   matchingLogTexts,
   quantity,
   type RenderOptions,
+  rawReceiptsText,
   receiptText,
   receiptTexts,
   transactionText,
@@ -114,6 +115,7 @@ export class SimMethods {
       this.block(number, true, view)
       this.block(number, false, view)
       if (receipts) this.receiptsAnswer(quantity(number), view)
+      if (receipts) this.rawReceipts(quantity(number), view)
     }
   }
 
@@ -134,11 +136,24 @@ export class SimMethods {
 
   /** The receipts of a block, each as a text. */
   receipts(parameter: unknown, view: View): string[] | undefined {
+    const block = this.#blockOf(parameter, view)
+    return block === undefined ? undefined : receiptTexts(block, this.#render)
+  }
+
+  rawReceipts(parameter: unknown, view: View): Buffer | undefined {
+    const block = this.#blockOf(parameter, view)
+    if (block === undefined) return undefined
+    return this.#kept(`raw:${block.branch}:${block.number}`, () =>
+      Buffer.from(rawReceiptsText(block, this.#render), 'latin1'),
+    )
+  }
+
+  #blockOf(parameter: unknown, view: View): SimBlock | undefined {
     const byHash = typeof parameter === 'string' && parameter.length === 66
     const block = byHash ? this.chain.blockByHash(parameter) : undefined
     if (byHash && block === undefined) return undefined
     const number = block?.number ?? this.numberOf(parameter, view)
-    return number > view.head ? undefined : receiptTexts(block ?? this.chain.block(number), this.#render)
+    return number > view.head ? undefined : (block ?? this.chain.block(number))
   }
 
   receiptsAnswer(parameter: unknown, view: View): Buffer | undefined {

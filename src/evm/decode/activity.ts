@@ -6,9 +6,9 @@
 // internal calls. The zero address and precompiles count like any other. A failed transaction counts for its sender,
 // its recipient and the contract that it would have created: a created contract must not depend on whether receipts are
 // at hand.
-import { addressDigits, isHexOf, parseHex, quantityBytes, quantityOf } from '../../hex.ts'
+import { parseHex, quantityBytes, quantityOf } from '../../hex.ts'
 import type { Hash } from '../../model.ts'
-import { ActivityPacker, mergePacked, type PackedActivity, transactionIndexMax } from '../../store/packed-activity.ts'
+import { ActivityPacker, noRef, type PackedActivity, transactionIndexMax } from '../../store/packed-activity.ts'
 import { keccak256 } from '../proof/block-hash.ts'
 import { encodeRlp } from '../proof/rlp.ts'
 import type { RpcBlock, RpcLog, RpcTransaction } from '../rpc/port.ts'
@@ -16,12 +16,19 @@ import type { LogSequence } from './log-sequence.ts'
 import { batchOf, type EarlyCollections, holdsWords, topics, transferTopic, wordAt, zeroWord } from './token-events.ts'
 
 /** With whole transactions. */
-export type ActivityBlock = Pick<RpcBlock, 'number' | 'timestamp'> & { transactions: readonly unknown[] }
+export type ActivityBlock = Pick<RpcBlock, 'number' | 'timestamp'> & {
+  transactions: readonly unknown[]
+  /** Of logs that are not in `logs`. */
+  parties?: TokenParties | undefined
+}
+
+/** For each transfer three numbers: the transaction's index, and where the bytes have its sender and its recipient. */
+export type TokenParties = { bytes: Uint8Array; places: readonly number[] }
 
 export type ActivityInput = {
   /** Lowest first. */
   blocks: readonly ActivityBlock[]
-  /** The logs of exactly these blocks. */
+  /** Of these blocks alone. */
   logs: LogSequence
   earlyCollections: EarlyCollections
 }
@@ -43,18 +50,11 @@ export function collectActivity(input: ActivityInput): CollectedActivity {
 
 const timestampMax = 2 ** 40
 
-/** Stands for a transaction that cannot be read. */
-const noRef = -1
-
 class ActivityCollector {
   unreadable = 0
   readonly #input: ActivityInput
   /** Its references rise in chain order. */
   readonly #packer = new ActivityPacker()
-  /** Index into the two lists by the 40 digits as the node wrote them; case and validity are checked at the end. */
-  readonly #places = new Map<string, number>()
-  readonly #firsts: number[] = []
-  readonly #lasts: number[] = []
 
   constructor(input: ActivityInput) {
     this.#input = input
@@ -78,17 +78,16 @@ class ActivityCollector {
     let end = start
     while (end < this.#input.logs.length && blocks[end] === number) end++
     this.#addLogs({ start, end, refs, number, timestamp })
+    if (block.parties !== undefined) this.#addPartiesOf(block.parties, refs)
     return end
   }
 
   #addTransactions(transactions: readonly unknown[], block: number, timestamp: number): number[] {
     return transactions.map((given, transactionIndex) => {
       const transaction = given as RpcTransaction | null
-      if (typeof transaction !== 'object' || transaction === null || !isHexOf(transaction.hash, 32)) {
-        this.unreadable++
-        return noRef
-      }
-      const ref = this.#packer.ref({ block, transactionIndex, hash: transaction.hash as Hash, timestamp })
+      const hash = transaction?.hash
+      const ref = this.#refOf(hash, transactionIndex, block, timestamp)
+      if (ref === noRef || transaction === null) return noRef
       this.#addAddress(transaction.from, ref)
       // Hashed as no bytes, `0x` is what null is.
       if (typeof transaction.to === 'string' && transaction.to !== '0x') this.#addAddress(transaction.to, ref)
@@ -98,14 +97,14 @@ class ActivityCollector {
   }
 
   #addAddress(address: unknown, ref: number): void {
-    if (typeof address === 'string' && address.length === 42) this.#add(address.slice(2), ref)
+    if (typeof address === 'string' && address.length === 42) this.#add(address, 2, ref)
     else this.unreadable++
   }
 
   #addCreated(transaction: RpcTransaction, ref: number): void {
     const digits = createdContractDigits(transaction)
     if (digits === undefined) this.unreadable++
-    else this.#add(digits, ref)
+    else this.#add(digits, 0, ref)
   }
 
   #addLogs(run: { start: number; end: number; refs: readonly number[]; number: number; timestamp: number }): void {
@@ -115,17 +114,27 @@ class ActivityCollector {
       if (!Array.isArray(log.topics)) continue
       const index = transactionIndexes[at]!
       // A log may come after the listed transactions (Polygon's state sync): then only the log tells its transaction.
-      const ref = index < run.refs.length ? run.refs[index]! : this.#refOf(log, index, run.number, run.timestamp)
+      const ref =
+        index < run.refs.length ? run.refs[index]! : this.#refOf(log.transactionHash, index, run.number, run.timestamp)
       if (ref !== noRef) this.#addParties(log, ref)
     }
   }
 
-  #refOf(log: RpcLog, transactionIndex: number, block: number, timestamp: number): number {
-    if (!isHexOf(log.transactionHash, 32) || transactionIndex > transactionIndexMax) {
-      this.unreadable++
-      return noRef
+  #refOf(hash: unknown, transactionIndex: number, block: number, timestamp: number): number {
+    const isReadable = typeof hash === 'string' && transactionIndex <= transactionIndexMax
+    const ref = isReadable ? this.#packer.ref({ block, transactionIndex, hash: hash as Hash, timestamp }) : noRef
+    if (ref === noRef) this.unreadable++
+    return ref
+  }
+
+  /** Parties of fungible tokens, whose logs were not made text. */
+  #addPartiesOf({ bytes, places }: TokenParties, refs: readonly number[]): void {
+    for (let at = 0; at < places.length; at += 3) {
+      const ref = refs[places[at]!]
+      if (ref === undefined || ref === noRef) continue
+      this.#packer.addBytes(bytes, places[at + 1]!, ref)
+      this.#packer.addBytes(bytes, places[at + 2]!, ref)
     }
-    return this.#packer.ref({ block, transactionIndex, hash: log.transactionHash as Hash, timestamp })
   }
 
   #addParties(log: RpcLog, ref: number): void {
@@ -136,8 +145,8 @@ class ActivityCollector {
       // ERC-20 and ERC-721 alike; a punk's Transfer names the parties of its other events.
       if (count === 3 || count === 4) this.#addWords(log.topics[1], log.topics[2], ref)
       else if (count === 1 && holdsWords(log.data, 3)) {
-        this.#add(addressDigits(log.data, wordAt(0)), ref)
-        this.#add(addressDigits(log.data, wordAt(1)), ref)
+        this.#add(log.data, wordAt(0) + 24, ref)
+        this.#add(log.data, wordAt(1) + 24, ref)
       }
     } else if (first === topics.transferSingle) {
       if (count === 4 && holdsWords(log.data, 2)) this.#addWords(log.topics[2], log.topics[3], ref)
@@ -158,29 +167,21 @@ class ActivityCollector {
 
   #addWords(from: unknown, to: unknown, ref: number): void {
     if (typeof from !== 'string' || typeof to !== 'string' || from.length !== 66 || to.length !== 66) return
-    this.#add(addressDigits(from, 2), ref)
-    this.#add(addressDigits(to, 2), ref)
+    this.#add(from, addressInWord, ref)
+    this.#add(to, addressInWord, ref)
   }
 
-  #add(digits: string, ref: number): void {
-    const place = this.#places.get(digits)
-    if (place === undefined) {
-      this.#places.set(digits, this.#firsts.push(ref) - 1)
-      this.#lasts.push(ref)
-    } else {
-      if (ref < this.#firsts[place]!) this.#firsts[place] = ref
-      if (ref > this.#lasts[place]!) this.#lasts[place] = ref
-    }
+  #add(text: string, digitsAt: number, ref: number): void {
+    if (!this.#packer.addDigits(text, digitsAt, ref)) this.unreadable++
   }
 
   packed(): PackedActivity {
-    for (const [digits, place] of this.#places)
-      if (!this.#packer.add(digits, this.#firsts[place]!, this.#lasts[place]!)) this.unreadable++
-    const packed = this.#packer.packed()
-    // Nodes write addresses in lower case, with few exceptions; only those may name an address twice.
-    return this.#packer.hasCapitals ? mergePacked(packed) : packed
+    return this.#packer.packed()
   }
 }
+
+/** Behind `0x` and the twelve upper bytes of a word, which the EVM ignores wherever it takes one for an address. */
+const addressInWord = 2 + 24
 
 /** From sender and nonce: 40 lower-case digits without `0x`; undefined if either cannot be read. */
 export function createdContractDigits(creation: { from: unknown; nonce: unknown }): string | undefined {

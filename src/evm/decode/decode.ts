@@ -13,6 +13,7 @@ import {
   type EarlyCollectionKind,
   type EarlyCollections,
   firstByteOf,
+  firstBytesOf,
   holdsWords,
   topics,
   transferTopic,
@@ -73,7 +74,6 @@ class TransferDecoder {
   readonly #packer = new TransferPacker()
   /** Each contract's address is parsed once, and rows share it. */
   readonly #contracts = new Map<string, Address | undefined>()
-  /** First bytes of listed contracts: they tell most others apart before any text is compared. */
   readonly #listedBytes: ReadonlySet<number>
   /** The fields of the current row: one object for all, because each row is packed at once. */
   readonly #fields: HexTransfer
@@ -84,7 +84,7 @@ class TransferDecoder {
 
   constructor(input: DecodeInput) {
     this.#input = input
-    this.#listedBytes = new Set([...input.earlyCollections.keys()].map(firstByteOf))
+    this.#listedBytes = firstBytesOf(input.earlyCollections)
     const counts = Object.fromEntries(malformedReasons.map(reason => [reason, 0])) as MalformedCounts
     this.malformed = { ...counts, place: input.logs.unplaced, removed: input.logs.removed }
     const none = { to: '', toAt: 0, from: '', fromAt: 0, operator: undefined, operatorAt: 0, tokenId: '', tokenIdAt: 0 }

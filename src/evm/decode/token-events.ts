@@ -158,6 +158,11 @@ export const earlyCollections: readonly EarlyCollection[] = [
   },
 ]
 
+/** First bytes of listed contracts: they tell most others apart before any text is made or compared. */
+export function firstBytesOf(listed: EarlyCollections): ReadonlySet<number> {
+  return new Set([...listed.keys()].map(firstByteOf))
+}
+
 export function earlyCollectionsOf(
   chain: ChainId,
   list: readonly EarlyCollection[] = earlyCollections,

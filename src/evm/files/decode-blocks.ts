@@ -43,8 +43,8 @@ export function decodeBlocks(
   const activityOfAll = (): PackedActivity => {
     for (const { header, transactions } of blocks)
       for (const transaction of transactions) ofBlock(header.number, () => transaction.from)
-    const given = blocks.map(({ header: { number, timestamp }, transactions }) => {
-      return { number: quantityHex(number), timestamp: quantityHex(timestamp), transactions }
+    const given = blocks.map(({ header: { number, timestamp }, transactions, parties }) => {
+      return { number: quantityHex(number), timestamp: quantityHex(timestamp), transactions, parties }
     })
     const { packed, unreadable } = collectActivity({ blocks: given, logs, earlyCollections })
     if (unreadable > 0) throw new UnreadableFile(`has ${unreadable} transactions or logs that cannot be read`)

@@ -1,6 +1,7 @@
 // Reads e2store files: records of a type, a length and data, one after another. By position and record by record: a
 // file is never held whole. It knows nothing of what the records mean.
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs'
+import { UnreadableBytes } from '../proof/rlp-cursor.ts'
 
 /** The types of records that history files have, as little-endian numbers. All others are passed over. */
 export const recordTypes = {
@@ -41,8 +42,8 @@ export function isSameFile(a: FileStamp, b: FileStamp): boolean {
   return a.path === b.path && a.size === b.size && a.mtimeMs === b.mtimeMs && a.inode === b.inode
 }
 
-/** What a file says cannot be right. The message continues a sentence that names the file and, if known, the block. */
-export class UnreadableFile extends Error {}
+/** The message continues a sentence that names the file and, if known, the block. */
+export class UnreadableFile extends UnreadableBytes {}
 
 export class E2File {
   readonly path: string

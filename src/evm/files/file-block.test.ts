@@ -12,11 +12,11 @@ import { transferTopics } from '../decode/token-events.ts'
 import { keccak256, keccakDigits } from '../proof/block-hash.ts'
 import { recoverSender } from '../proof/recover-sender.ts'
 import { encodeRlp } from '../proof/rlp.ts'
+import { UnreadableBytes } from '../proof/rlp-cursor.ts'
 import { signedPart } from '../proof/transactions-root.ts'
 import type { RpcBlock, RpcLog, RpcReceipt, RpcTransaction } from '../rpc/port.ts'
 import { decodeRange } from '../source/decode-range.ts'
 import { decodeBlocks } from './decode-blocks.ts'
-import { UnreadableFile } from './e2store.ts'
 import { readBlock, readHeader } from './file-block.ts'
 import { networks } from './networks.ts'
 
@@ -170,6 +170,6 @@ test('what a root does not hold is refused', () => {
   expect(() => readRecorded({ ...block, receipts })).toThrow(/19 receipts that hash to/)
   const parts = { body: block.body, receipts: block.receipts, areSlim: true, chainId: 11_155_111 }
   expect(() => readBlock({ header: readHeader(block.header), ...parts })).toThrow('signed for the chain 1')
-  expect(() => readHeader(encodeRlp([]))).toThrow(UnreadableFile)
+  expect(() => readHeader(encodeRlp([]))).toThrow(UnreadableBytes)
   expect(() => readHeader(Buffer.concat([block.header, Buffer.of(0)]))).toThrow('goes on after its end')
 })

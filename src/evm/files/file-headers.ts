@@ -1,6 +1,7 @@
 // Reads the headers of a file: whether each is the parent of the next, and whether the frozen accumulator has them.
 // Bodies and receipts are not looked at.
 import { blockNumberMax, type Interval } from '../../model.ts'
+import { UnreadableBytes } from '../proof/rlp-cursor.ts'
 import { timeFault } from '../source/block-time.ts'
 import { UnreadableFile } from './e2store.ts'
 import { type FileHeader, readHeader } from './file-block.ts'
@@ -24,7 +25,7 @@ export function ofBlock<Result>(block: number, read: () => Result): Result {
   try {
     return read()
   } catch (error) {
-    if (error instanceof UnreadableFile) throw new BadBlock(block, error.message)
+    if (error instanceof UnreadableBytes) throw new BadBlock(block, error.message)
     throw error
   }
 }

@@ -4,10 +4,12 @@ import type { Chain } from '../../chains.ts'
 import { messageOf } from '../../errors.ts'
 import type { Hash, Interval } from '../../model.ts'
 import type { WholeScope } from '../../views.ts'
+import { earlyCollectionsOf, firstBytesOf } from '../decode/token-events.ts'
+import { UnreadableBytes } from '../proof/rlp-cursor.ts'
 import type { Anchor } from '../source/bulk-source.ts'
 import { type DecodedRange, strayReason } from '../source/chain-source.ts'
 import { decodeBlocks } from './decode-blocks.ts'
-import { type FileStamp, isSameFile, UnreadableFile } from './e2store.ts'
+import { type FileStamp, isSameFile } from './e2store.ts'
 import { type FileBlock, type FileHeader, readBlock } from './file-block.ts'
 import { BadBlock, headerBelow, ofBlock, requireGenesis } from './file-headers.ts'
 import { checkProof } from './header-proof.ts'
@@ -84,6 +86,7 @@ function readParts(file: HistoryFile, task: FileTask): FileResult {
   const startedMs = performance.now()
   const blocks: FileBlock[] = []
   const anchorOf = anchorFinder(file, task)
+  const listed = firstBytesOf(earlyCollectionsOf(chain.id))
   let anchor: Anchor['evidence'] | undefined
   let above: FileHeader | undefined
   let bytes = 0
@@ -98,7 +101,7 @@ function readParts(file: HistoryFile, task: FileTask): FileResult {
     } else if (anchor !== 'canonical' && anchorOf(header) !== undefined) break
     const [body, receipts] = ofBlock(number, () => [file.body(number), file.receipts(number)] as const)
     bytes += body.length + receipts.length
-    const records = { header, body, receipts, areSlim: file.areReceiptsSlim, chainId: chain.id }
+    const records = { header, body, receipts, areSlim: file.areReceiptsSlim, chainId: chain.id, listed }
     const block = ofBlock(number, () => readBlock(records))
     // What takes most of the time is done where the time is measured.
     ofBlock(number, () => recoverSenders(block, scope))
@@ -136,7 +139,7 @@ function anchorFinder(file: HistoryFile, { provenTo, anchor, roots, chain }: Fil
 /** Whatever reading a file makes this code throw is the fault of the file. */
 export function failureOf(error: unknown): FileFailure {
   if (error instanceof BadBlock) return { block: error.block, message: error.message }
-  if (error instanceof UnreadableFile) return { message: error.message }
+  if (error instanceof UnreadableBytes) return { message: error.message }
   const isSystem = error instanceof Error && 'code' in error && 'syscall' in error
   if (isSystem) return { message: `cannot be read (${messageOf(error)})`, isPassing: 'system' }
   return { message: `has what cannot be read (${messageOf(error)})` }

@@ -3,9 +3,9 @@ import { quantityBytes, quantityHex } from '../../hex.ts'
 import { keccakDigits, putKeccak256 } from '../proof/block-hash.ts'
 import { recoverSender } from '../proof/recover-sender.ts'
 import { encodeRlp, putRlpPrefix, rlpPrefixLength } from '../proof/rlp.ts'
+import { RlpCursor } from '../proof/rlp-cursor.ts'
 import { readReplay, transactionForms } from '../proof/transaction-types.ts'
 import { UnreadableFile } from './e2store.ts'
-import { RlpCursor } from './rlp-cursor.ts'
 
 /** What it says is made text, and hashed, when it is asked for: rows name few of a block's transactions. */
 export class FileTransaction {

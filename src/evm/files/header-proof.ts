@@ -1,9 +1,10 @@
 // Proves that a header is canonical by what ere files carry for it: a branch of Merkle hashes from the block hash up to
 // a root of the frozen accumulator (before the merge), of `historical_roots` or of `historical_summaries`.
+
+import { rlpList } from '../proof/rlp-cursor.ts'
 import { blocksPerEpoch } from './history-file.ts'
 import { branchRoot, nodeBytes } from './merkle.ts'
 import { type BeaconRoots, type Network, nodeOf } from './networks.ts'
-import { rlpList } from './rlp-cursor.ts'
 
 export const proofKinds = ['accumulator', 'historical-roots', 'historical-summaries'] as const
 export type ProofKind = (typeof proofKinds)[number]

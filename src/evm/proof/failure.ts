@@ -15,6 +15,7 @@ export type FailedCheck =
   | 'bloom'
   | 'receipts'
   | 'receipts-root'
+  | 'raw-receipts'
 
 export type Failure = {
   check: FailedCheck

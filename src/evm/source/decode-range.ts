@@ -7,15 +7,17 @@ import type { Evidence, Interval } from '../../model.ts'
 import { readAnswers, UnreadableAnswer } from '../../rpc/answers.ts'
 import { joinActivity } from '../../store/packed-activity.ts'
 import type { WholeScope } from '../../views.ts'
-import { collectActivity } from '../decode/activity.ts'
+import { type ActivityBlock, collectActivity } from '../decode/activity.ts'
 import { decodeTransfers, type LogTransaction } from '../decode/decode.ts'
 import { type LogSequence, sequenceLogs, splitByBlock } from '../decode/log-sequence.ts'
-import { earlyCollectionsOf } from '../decode/token-events.ts'
+import { earlyCollectionsOf, firstBytesOf } from '../decode/token-events.ts'
 import { type Doubt, type Failure, failure } from '../proof/failure.ts'
+import { areRawReceipts, readRawReceipts, takesRawReceipts } from '../proof/raw-receipts.ts'
+import type { BlockReceipts } from '../proof/receipt-bytes.ts'
 import { joinLogs, receiptLogs } from '../proof/receipt-logs.ts'
 import { checkSender } from '../proof/senders.ts'
 import { checkHeaders, checkReceipts, verifyLogs, verifyReceipts } from '../proof/verify.ts'
-import { verifyTransactions } from '../proof/verify-transactions.ts'
+import { checkTransactionList, verifyTransactions } from '../proof/verify-transactions.ts'
 import type { RpcBlock, RpcCall, RpcLog, RpcReceipt, RpcTransaction } from '../rpc/port.ts'
 import { type ActivityGrain, type DecodedRange, headerOf, numbersOf } from './chain-source.ts'
 import { withRaw } from './raw-headers.ts'
@@ -74,7 +76,8 @@ function callCount({ interval: { from, to }, withReceipts }: RangeRequest): numb
 type RangeAnswers = {
   blocks: readonly (RpcBlock | null)[]
   logs?: readonly RpcLog[] | null
-  receipts?: readonly (readonly RpcReceipt[] | null)[]
+  /** Those of each block as objects or as bytes. */
+  receipts?: readonly (readonly RpcReceipt[] | readonly string[] | null)[]
   /** Why the receipts of a block may not be whole: then its bloom has to do, and the rest is the source's word. */
   lacks?: readonly (string | undefined)[]
 }
@@ -84,7 +87,7 @@ function answersOf(values: readonly unknown[], { interval, withReceipts }: Range
   const count = interval.to - interval.from + 1
   const blocks = values.slice(0, count) as (RpcBlock | null)[]
   if (!withReceipts) return { blocks, logs: values[count] as RpcLog[] | null }
-  return { blocks, receipts: values.slice(count) as (RpcReceipt[] | null)[] }
+  return { blocks, receipts: values.slice(count) as (RpcReceipt[] | string[] | null)[] }
 }
 
 export function decodeRange(given: {
@@ -110,12 +113,13 @@ export function decodeRange(given: {
   if (failed !== undefined) return { ok: false, failure: failed }
   const headersProven = doubts.length === 0
   const blocks = headers as readonly RpcBlock[]
-  const placed = placedLogs(chain, interval, blocks, answers)
+  const earlyCollections = earlyCollectionsOf(chain.id)
+  const placed = placedLogs(chain, interval, blocks, answers, firstBytesOf(earlyCollections))
   if ('failure' in placed) return { ok: false, failure: placed.failure }
   const { logs, parts } = placed
   let evidence: Evidence = 'receipts-root'
   for (const [index, block] of blocks.entries()) {
-    const verdict = verify(chain, block, parts[index] as LogSequence, answers, index)
+    const verdict = verify(chain, block, parts[index]!, answers, index)
     if (!verdict.ok) return verdict
     evidence = weakestOf(evidence, verdict.evidence)
     if (verdict.doubt !== undefined) doubts.push(verdict.doubt)
@@ -125,7 +129,6 @@ export function decodeRange(given: {
     if ('failure' in transactions) return { ok: false, failure: transactions.failure }
     if (transactions.doubt !== undefined) doubts.push(transactions.doubt)
   }
-  const earlyCollections = earlyCollectionsOf(chain.id)
   const shownSenders = new Set<RpcTransaction>()
   const transactionOf = (_: RpcLog, block: number, index: number): LogTransaction => {
     const transaction = blocks[block - from]?.transactions[index] as RpcTransaction | undefined
@@ -139,20 +142,24 @@ export function decodeRange(given: {
     if (unsigned !== undefined) return { ok: false, failure: unsigned }
   }
   let unreadable = malformed.hex + malformed.transaction
-  const activityOf = (some: readonly RpcBlock[], their: LogSequence) => {
+  const activityOf = (some: readonly ActivityBlock[], their: LogSequence) => {
     const collected = collectActivity({ blocks: some, logs: their, earlyCollections })
     unreadable += collected.unreadable
     return collected.packed
   }
-  const activityByGrain = () =>
-    grain === 'range'
-      ? activityOf(blocks, logs)
-      : joinActivity(blocks.map((block, index) => activityOf([block], parts[index] as LogSequence)))
+  const activityByGrain = () => {
+    const active = blocks.map(({ number, timestamp, transactions }, index): ActivityBlock => {
+      return { number, timestamp, transactions, parties: parts[index]!.parties }
+    })
+    if (grain === 'range') return activityOf(active, logs)
+    return joinActivity(active.map((block, index) => activityOf([block], parts[index]!.logs)))
+  }
   // Nothing is made anew, not shared: its bytes move to another thread.
   const activity = scope === 'transfers' ? joinActivity([]) : activityByGrain()
   const transactions = blocks.reduce((sum, block) => sum + block.transactions.length, 0)
+  const logCount = parts.reduce((sum, part) => sum + part.logCount, 0)
   const found = {
-    ...{ headers: blocks.map(headerOf), transfers: rows, activity, logs: logs.length, transactions, malformed },
+    ...{ headers: blocks.map(headerOf), transfers: rows, activity, logs: logCount, transactions, malformed },
     ...(byRawHeaders ? { byRawHeaders } : {}),
   }
   // What was hashed can be read. What cannot is written in a way that no node has.
@@ -169,7 +176,8 @@ function placedLogs(
   interval: Interval,
   blocks: readonly RpcBlock[],
   { logs: given, receipts }: RangeAnswers,
-): { logs: LogSequence; parts: LogSequence[] } | { failure: Failure } {
+  listed: ReadonlySet<number>,
+): { logs: LogSequence; parts: BlockLogs[] } | { failure: Failure } {
   const { from, to } = interval
   const wrong = (message: string) => ({ failure: { check: 'log-place', block: from, message } as const })
   if (Array.isArray(given)) {
@@ -179,31 +187,58 @@ function placedLogs(
       return wrong(`of the logs of blocks ${from} to ${to} ${counts} ones came`)
     }
     const { parts, strays } = splitByBlock(logs, numbersOf(interval))
-    return strays > 0 ? wrong(`${strays} logs came that are not of blocks ${from} to ${to}`) : { logs, parts }
+    if (strays > 0) return wrong(`${strays} logs came that are not of blocks ${from} to ${to}`)
+    return { logs, parts: parts.map(part => ({ logs: part, logCount: part.length })) }
   }
-  const parts: LogSequence[] = []
+  const parts: BlockLogs[] = []
   for (const [index, block] of blocks.entries()) {
     const list = receipts?.[index]
     if (!Array.isArray(list)) return wrong(`the node has no logs or receipts for blocks ${from} to ${to}`)
-    const failed = checkReceipts(chain, block, list as RpcReceipt[])
-    if (failed !== undefined) return { failure: failed }
-    const placed = receiptLogs(chain, block, list as RpcReceipt[])
-    if ('failure' in placed) return placed
-    parts.push(placed.logs)
+    const read = areProvenInBytes(chain, list)
+      ? rawLogs(chain, block, list, listed)
+      : jsonLogs(chain, block, list as RpcReceipt[])
+    if ('failure' in read) return read
+    parts.push(read)
   }
-  return { logs: joinLogs(parts), parts }
+  return { logs: joinLogs(parts.map(part => part.logs)), parts }
+}
+
+/** The logs of one block to decode, and how many it has. Receipts in bytes name `parties` of the others. */
+type BlockLogs = Pick<BlockReceipts, 'logs' | 'logCount'> & Partial<BlockReceipts>
+
+function areProvenInBytes(chain: Chain, receipts: unknown): receipts is readonly string[] {
+  return takesRawReceipts(chain) && areRawReceipts(receipts)
+}
+
+function rawLogs(
+  chain: Chain,
+  block: RpcBlock,
+  receipts: readonly string[],
+  listed: ReadonlySet<number>,
+): BlockLogs | { failure: Failure } {
+  const failed = checkTransactionList(chain, block, Number(block.number))
+  return failed === undefined ? readRawReceipts(block, receipts, listed) : { failure: failed }
+}
+
+function jsonLogs(chain: Chain, block: RpcBlock, receipts: readonly RpcReceipt[]): BlockLogs | { failure: Failure } {
+  const failed = checkReceipts(chain, block, receipts)
+  if (failed !== undefined) return { failure: failed }
+  const placed = receiptLogs(chain, block, receipts)
+  return 'failure' in placed ? placed : { logs: placed.logs, logCount: placed.logs.length }
 }
 
 function verify(
   chain: Chain,
   block: RpcBlock,
-  logs: LogSequence,
+  { logs }: BlockLogs,
   answers: RangeAnswers,
   index: number,
 ): ReturnType<typeof verifyLogs> {
   const receipts = answers.receipts?.[index]
   if (receipts === undefined || receipts === null) return verifyLogs({ chain, block, logs })
-  const verdict = verifyReceipts({ chain, block, receipts, logs })
+  // The root was compared before the bytes were read.
+  if (areProvenInBytes(chain, receipts)) return { ok: true, evidence: 'receipts-root' }
+  const verdict = verifyReceipts({ chain, block, receipts: receipts as readonly RpcReceipt[], logs })
   const lack = answers.lacks?.[index]
   if (verdict.ok || lack === undefined) return verdict
   const byBloom = verifyLogs({ chain, block, logs })

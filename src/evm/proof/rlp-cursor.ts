@@ -1,12 +1,14 @@
 // Walks over RLP without making an object for each item. Strict: an encoding other than the only right one is refused.
-import { UnreadableFile } from './e2store.ts'
+
+/** What bytes say cannot be right. The message continues a sentence that names who gave them. */
+export class UnreadableBytes extends Error {}
 
 export class RlpCursor {
-  readonly bytes: Buffer
-  readonly #first: number
+  bytes: Buffer
+  #first: number
   /** Where the next item begins. */
   #next: number
-  readonly #end: number
+  #end: number
   /** The current item: where its encoding begins, and its content. */
   start = 0
   from = 0
@@ -18,6 +20,15 @@ export class RlpCursor {
     this.#first = from
     this.#next = from
     this.#end = to
+  }
+
+  /** Walks over other items from now on: one cursor serves all logs of a block. */
+  over(bytes: Buffer, from: number, to: number): this {
+    this.bytes = bytes
+    this.#first = from
+    this.#next = from
+    this.#end = to
+    return this
   }
 
   /** What walks over the same items from the first on. */
@@ -73,8 +84,13 @@ export class RlpCursor {
 
   /** Moves to the next item, which must be a list, and gives what walks over it. */
   list(): RlpCursor {
+    return this.listInto(new RlpCursor(this.bytes))
+  }
+
+  /** The same with a cursor that is there already. */
+  listInto(cursor: RlpCursor): RlpCursor {
     if (!this.next().isList) throw wrong('has bytes in the place of a list')
-    return new RlpCursor(this.bytes, this.from, this.to)
+    return cursor.over(this.bytes, this.from, this.to)
   }
 
   skip(items: number): this {
@@ -140,6 +156,6 @@ function viewOf(bytes: Buffer, from: number, to: number): Uint8Array {
   return new Uint8Array(bytes.buffer, bytes.byteOffset + from, to - from)
 }
 
-function wrong(what: string): UnreadableFile {
-  return new UnreadableFile(`has RLP that ${what}`)
+function wrong(what: string): UnreadableBytes {
+  return new UnreadableBytes(`has RLP that ${what}`)
 }
