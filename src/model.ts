@@ -147,6 +147,8 @@ export type EndpointStatus = {
   wrong_chain?: true | undefined
   /** The lowest block that the endpoint has; absent where it is not known to lack any. */
   history_from?: number | undefined
+  /** What whole blocks are proven from: receipts as bytes or as JSON, or logs alone; absent: not asked yet. */
+  receipts?: 'raw' | 'json' | 'logs' | undefined
   slot?: number | undefined
   latency_ms?: number | undefined
   requests?: number | undefined

@@ -159,6 +159,12 @@ const endpoint = z.object({
     .describe(
       'Lowest block that the endpoint has; older ones are asked of others. Absent: none is known to be missing.',
     ),
+  receipts: z
+    .enum(['raw', 'json', 'logs'])
+    .optional()
+    .describe(
+      'What whole blocks of the endpoint are proven from: receipts as bytes (`debug_getRawReceipts`), receipts as JSON, or logs alone. Absent: not asked yet.',
+    ),
   slot: z.int().optional(),
   latency_ms: z.number().optional(),
   requests: z.int().optional(),

@@ -102,8 +102,15 @@ function described({ transfer, ...shown }: Shown): string {
       from === to ? `  block ${from} is covered: ${evidence}` : `  blocks ${from} to ${to} are covered: ${evidence}`,
     ),
     ...(transfer === undefined ? [] : [`transfer             ${transfer.verdict}: ${transfer.because}`]),
-    ...(transfer?.node == null ? [] : [`  asked ${transfer.node.endpoint}: block ${transfer.node.block}`]),
+    ...(transfer?.node == null
+      ? []
+      : [`  asked ${transfer.node.endpoint}: block ${transfer.node.block}${receiptsText(transfer.node)}`]),
   ].join('\n')
+}
+
+function receiptsText({ receipts }: NonNullable<NonNullable<Shown['transfer']>['node']>): string {
+  if (receipts === undefined) return ''
+  return { raw: '; gives receipts as bytes', json: '; gives receipts as JSON', logs: '; gives logs alone' }[receipts]
 }
 
 function reasonText({ because, mark }: Flag): string {

@@ -5,7 +5,15 @@ import { spamRules, spamScore } from '../annotate/spam-rules.ts'
 import type { ChainTable } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
 import { hexOf } from '../hex.ts'
-import { type Address, type ChainId, type CoveredInterval, type Hash, type Position, shownEvidence } from '../model.ts'
+import {
+  type Address,
+  type ChainId,
+  type CoveredInterval,
+  type EndpointStatus,
+  type Hash,
+  type Position,
+  shownEvidence,
+} from '../model.ts'
 import type { ContractFacts, Label, Mark } from '../store/annotation-store.ts'
 import type { ChainState, Store } from '../store/store.ts'
 import { layOut, newLayout, storedTransfers } from '../store/transfer-payload.ts'
@@ -67,6 +75,8 @@ function uncounted(error: unknown): undefined {
 /** A transaction as a node has it; `evm/audit/derive-transaction.ts` asks for it. */
 export type NodeTransaction = {
   endpoint: string
+  /** How the endpoint gives the receipts that blocks are proven from. */
+  receipts?: EndpointStatus['receipts']
   block: number
   transactionIndex: number
   succeeded: boolean
@@ -266,6 +276,7 @@ export function shownTransfer({ verdict, because, rows, covered, node }: Transfe
         : {
             ...{ endpoint: node.endpoint, block: node.block, transaction_index: node.transactionIndex },
             ...{ succeeded: node.succeeded, other_logs: node.otherLogs },
+            ...(node.receipts === undefined ? {} : { receipts: node.receipts }),
             logs: node.logs.map(({ logIndex, transfers, reason }) => ({
               ...{ log_index: logIndex, transfers, reason: reason ?? null },
             })),

@@ -37,6 +37,8 @@ export type ClientAsk = Partial<Omit<EndpointAsk, 'onSent'>> & {
   exclude?: ReadonlySet<string> | undefined
   /** The only endpoint to ask. */
   endpoint?: string | undefined
+  /** The calls as one endpoint is asked them, one for each: another way to ask for the same. */
+  callsFor?: (endpoint: string) => readonly RpcCall[]
   /** Called with each failure of an endpoint, also where another one answers. */
   onFailure?: (endpoint: string, failure: RpcFailure) => void
 }
@@ -231,7 +233,8 @@ export class RpcClient {
     // With another endpoint to go to, this one is not asked for the rest of a batch for long.
     const repeatsMax = second === undefined ? 2 : 1
     const asked = { timeoutMs, bytesMax, urgent, idle, payer, tolerated, nullIsMissing, repeatsMax }
-    const method = methodOf(calls, this.#family)
+    const callsFor = ({ name }: RpcEndpoint): readonly RpcCall[] => options.callsFor?.(name) ?? calls
+    const method = methodOf(callsFor(first), this.#family)
     const clock = this.#clock
     return new Promise((resolve, reject) => {
       const running = new Map<LinkedSignal, RpcEndpoint>()
@@ -264,7 +267,7 @@ export class RpcClient {
         const linked = followSignals(signal)
         running.set(linked, endpoint)
         endpoint
-          .ask(calls, { ...asked, signal: linked.signal, onSent })
+          .ask(callsFor(endpoint), { ...asked, signal: linked.signal, onSent })
           .then(async answer => {
             const accepted = await acceptedBy(endpoint, calls, () => accept(endpoint, answer))
             endpoint.health.succeeded()

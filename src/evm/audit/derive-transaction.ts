@@ -2,7 +2,7 @@
 // why a transfer is or is not in the index. It reads no store.
 import type { Chain } from '../../chains.ts'
 import { quantityOf } from '../../hex.ts'
-import { type Address, type Hash, parseAddress } from '../../model.ts'
+import { type Address, type EndpointStatus, type Hash, parseAddress } from '../../model.ts'
 import { decodeTransfers, type MalformedReason, malformedReasons } from '../decode/decode.ts'
 import { sequenceLogs } from '../decode/log-sequence.ts'
 import { earlyCollectionsOf, etherLogs, transferTopic } from '../decode/token-events.ts'
@@ -20,6 +20,8 @@ export type DerivedLog = {
 export type DerivedTransaction = {
   /** The endpoint that answered, by a name fit for logs. */
   endpoint: string
+  /** How that endpoint gives the receipts that blocks are proven from, where it was asked for them. */
+  receipts?: EndpointStatus['receipts']
   block: number
   transactionIndex: number
   /** False: it was reverted. */
@@ -49,7 +51,7 @@ export type DeriveTransaction = (
   signal: AbortSignal,
 ) => Promise<DerivedTransaction | undefined>
 
-export function transactionDeriver(chain: Chain, rpc: Pick<RpcPort, 'ask'>): DeriveTransaction {
+export function transactionDeriver(chain: Chain, rpc: Pick<RpcPort, 'ask' | 'status'>): DeriveTransaction {
   return async (contract, hash, signal) => {
     const calls = ['eth_getTransactionReceipt', 'eth_getTransactionByHash'].map(method => ({ method, params: [hash] }))
     const { values, endpoint } = await rpc.ask(calls, { signal })
@@ -72,7 +74,9 @@ export function transactionDeriver(chain: Chain, rpc: Pick<RpcPort, 'ask'>): Der
       return { logIndex, transfers, reason: transfers > 0 ? undefined : reasonOf(log, decode([log]).malformed) }
     })
     const succeeded = receipt.status === undefined || quantityOf(receipt.status, 1) === 1
+    const { receipts } = rpc.status().find(status => status.endpoint === endpoint) ?? {}
     return {
+      ...(receipts === undefined ? {} : { receipts }),
       ...{ endpoint, block, transactionIndex, succeeded, logs, otherLogs: all.length - own.length },
       ...{ from: parseAddress(`${transaction?.from}`), to: parseAddress(`${transaction?.to}`) },
       value: isQuantity(transaction?.value) ? BigInt(transaction.value).toString() : '0',

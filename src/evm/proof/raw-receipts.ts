@@ -24,7 +24,7 @@ export function areRawReceipts(receipts: unknown): receipts is readonly string[]
 export function readRawReceipts(
   block: RpcBlock,
   receipts: readonly string[],
-  listed: ReadonlySet<number>,
+  listed?: ReadonlySet<number>,
 ): BlockReceipts | { failure: Failure } {
   const number = quantityOf(block.number, Number.MAX_SAFE_INTEGER)
   const wrong = (said: string) => ({ failure: failure('raw-receipts', number, `block ${number}: ${said}`) })
@@ -32,11 +32,11 @@ export function readRawReceipts(
   if (receipts.length !== count) return wrong(`${receipts.length} raw receipts came for ${count} transactions`)
   const isHex = (text: unknown): boolean => typeof text === 'string' && text.startsWith('0x') && text.length > 2
   const encoded = receipts.every(isHex) ? ownBytesOfDigits(receipts.map(text => text.slice(2))) : undefined
-  if (encoded === undefined) return wrong('a raw receipt is not bytes in hex')
+  if (encoded?.[0] === undefined) return wrong('a raw receipt is not bytes in hex')
   const root = hexOf(listRoot(encoded))
   if (root !== block.receiptsRoot)
     return wrong(`the ${count} raw receipts hash to ${root}, the header says ${shown(block.receiptsRoot)}`)
-  const reader = new ReceiptReader(Buffer.from(encoded[0]!.buffer as ArrayBuffer), listed)
+  const reader = new ReceiptReader(Buffer.from(encoded[0].buffer as ArrayBuffer), listed)
   try {
     for (const { byteOffset, length } of encoded) reader.addFull(byteOffset, byteOffset + length)
   } catch (error) {

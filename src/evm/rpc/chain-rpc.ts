@@ -20,6 +20,7 @@ import type { RpcFamily } from '../../rpc/family.ts'
 import { askedBlocks, asksForBlocks, HistoryFloors, isOld, lowestFloor, outOfReach } from './history-floors.ts'
 import type { AskOptions, RawAnswers, RpcAnswers, RpcCall, RpcPort, Suspicion } from './port.ts'
 import { RangeRefused } from './port.ts'
+import { inBytes, lacksRaw, RawReceipts, receiptMethods } from './raw-receipts.ts'
 import { isRevert, sortRefusal } from './refusals.ts'
 
 export type ChainRpcOptions = Omit<RpcClientOptions, 'family' | 'behind' | 'failsFast' | 'nameOf'> & {
@@ -39,6 +40,9 @@ export class ChainRpc implements RpcPort {
   readonly #queueMax: number
   readonly #heads = new Map<string, number>()
   readonly #floors: HistoryFloors
+  readonly #raw: RawReceipts
+  /** How each endpoint last gave receipts, or logs instead. */
+  readonly #receipts = new Map<string, EndpointStatus['receipts']>()
   readonly #chain: string
 
   constructor({ chain, queueMax = 2_000, ...options }: ChainRpcOptions) {
@@ -50,6 +54,7 @@ export class ChainRpc implements RpcPort {
     const askOne = (endpoint: string) => (calls: readonly RpcCall[]) =>
       this.#client.ask(calls, { endpoint }, (from, { bodies }) => from.read(bodies, calls))
     this.#floors = new HistoryFloors({ clock: options.clock ?? realClock, askOne })
+    this.#raw = new RawReceipts({ clock: options.clock ?? realClock, askOne })
   }
 
   /** No call is lost: see `RpcClient`. What the endpoints have of the past is learnt again. */
@@ -57,14 +62,21 @@ export class ChainRpc implements RpcPort {
     this.#client.setEndpoints(settings.map(endpoint => ({ queueMax: this.#queueMax, ...endpoint })))
     this.endpoints = this.#client.endpoints.map(({ name }) => name)
     this.#floors.forget()
+    this.#raw.forget()
+    this.#receipts.clear()
   }
 
   get historyFrom(): number {
     return this.#floors.lowest(this.endpoints)
   }
 
-  hasDropped(endpoint: string, suspicion: Suspicion): Promise<boolean> {
-    return this.#floors.suspected(endpoint, suspicion)
+  /** Also where raw receipts of the block are empty: then it is asked for JSON from now on. */
+  async hasDropped(endpoint: string, suspicion: Suspicion): Promise<boolean> {
+    if (suspicion.method === receiptMethods.json && this.#raw.has(endpoint)) {
+      this.#raw.lost(endpoint)
+      return true
+    }
+    return await this.#floors.suspected(endpoint, suspicion)
   }
 
   ask(calls: readonly RpcCall[], options: RpcAskOptions): Promise<RpcAnswers> {
@@ -83,6 +95,7 @@ export class ChainRpc implements RpcPort {
   }
 
   distrust(endpoint: string, reason: string): string {
+    this.#raw.lost(endpoint)
     return this.#client.distrust(endpoint, reason)
   }
 
@@ -91,6 +104,7 @@ export class ChainRpc implements RpcPort {
       ...status,
       head: this.#heads.get(status.endpoint),
       history_from: this.#floors.of(status.endpoint),
+      receipts: this.#receipts.get(status.endpoint),
       concurrency: this.#client.endpoints[at]!.limit.concurrency,
     }))
   }
@@ -106,13 +120,23 @@ export class ChainRpc implements RpcPort {
   ): Promise<T> {
     const blocks = askedBlocks(calls, options.lowestBlock)
     const exclude = blocks === undefined ? options.exclude : await this.#withoutLacking(blocks.from, options)
-    const onFailure = (endpoint: string, failure: RpcFailure): void => this.#learnFloor(endpoint, blocks, failure)
-    try {
-      const asked = { ...options, exclude, onFailure, tolerated: toleratedBy(options) }
-      return await this.#client.ask(calls, asked, async (endpoint, answer) => {
+    const onFailure = (endpoint: string, failure: RpcFailure): void => {
+      if (lacksRaw(failure)) this.#raw.lost(endpoint)
+      else this.#learnFloor(endpoint, blocks, failure)
+    }
+    const raw = options.rawReceipts === true ? inBytes(calls) : undefined
+    const callsFor = (endpoint: string) => (raw !== undefined && this.#raw.has(endpoint) ? raw : calls)
+    const asked = { ...options, exclude, onFailure, tolerated: toleratedBy(options), callsFor }
+    const ask = (): Promise<T> =>
+      this.#client.ask(calls, asked, async (endpoint, answer) => {
         if (options.isUnproven === true && blocks !== undefined) await this.#requireBlock(endpoint, blocks.from)
+        const form = options.rawReceipts === undefined ? undefined : formOf(callsFor(endpoint.name))
+        if (form !== undefined) this.#receipts.set(endpoint.name, form)
         return accept(endpoint, answer)
       })
+    try {
+      // Who refused raw receipts has lost them by now, and is asked for JSON.
+      return await ask().catch(error => (lacksRaw(rpcFailureOf(error)) ? ask() : Promise.reject(error)))
     } catch (error) {
       const kind = rpcFailureOf(error)?.kind
       const mayLack = kind === 'pruned' || kind === 'behind'
@@ -181,7 +205,7 @@ function familyOf({ name, id }: { name: string; id: number | undefined }): RpcFa
     chain: name,
     sort: sortRefusal,
     isRepeatable,
-    heavyMethods: ['eth_getLogs', 'eth_getBlockReceipts'],
+    heavyMethods: [receiptMethods.raw, 'eth_getLogs', receiptMethods.json],
     isHeavy: ({ method, params }) => heavy.has(method) || (method.startsWith('eth_getBlockBy') && params[1] === true),
     canAskForLess: calls => blocksOf(calls) > 1,
     identity: id === undefined ? undefined : { call: { method: 'eth_chainId', params: [] }, objection },
@@ -189,7 +213,13 @@ function familyOf({ name, id }: { name: string; id: number | undefined }): RpcFa
 }
 
 /** Whole blocks are heavy too. */
-const heavy = new Set(['eth_getLogs', 'eth_getBlockReceipts', 'eth_getTransactionReceipt'])
+const heavy = new Set<string>([...Object.values(receiptMethods), 'eth_getLogs', 'eth_getTransactionReceipt'])
+
+/** What calls for whole blocks ask for beside them. */
+function formOf(calls: readonly RpcCall[]): EndpointStatus['receipts'] {
+  const has = (wanted: string): boolean => calls.some(({ method }) => method === wanted)
+  return has(receiptMethods.raw) ? 'raw' : has(receiptMethods.json) ? 'json' : has('eth_getLogs') ? 'logs' : undefined
+}
 
 function toleratedBy({ revertsAsNull = false }: AskOptions): typeof isRevert | undefined {
   return revertsAsNull ? isRevert : undefined

@@ -35,6 +35,8 @@ export type AskOptions = {
   nullIsMissing?: boolean
   /** Nothing proves that the answer is whole: an endpoint that has dropped such blocks gives none. */
   isUnproven?: boolean
+  /** Receipts may come as bytes where the endpoint gives them so. */
+  rawReceipts?: boolean
   /** The lowest block that the calls are about, where they name it by hash. */
   lowestBlock?: number
   /** Says what is wrong with the results, if something is. That is the endpoint's failure, and another one is asked. */

@@ -1,6 +1,8 @@
 // How EVM nodes and providers word their refusals, and the failure that each wording means. Pure.
 import { kindOfStatus, type Refusal, type RpcFailureKind, type SortedRefusal } from '../../rpc/failures.ts'
 
+import { receiptMethods } from './raw-receipts.ts'
+
 /** `by` lists who was seen to say it. */
 type RefusalWording = readonly [kind: RpcFailureKind, said: RegExp, by: string]
 
@@ -108,6 +110,8 @@ export function sortRefusal({ status, rpcCode, text, method }: Refusal): SortedR
     status === 429 && worded !== 'quota'
       ? 'rate-limited'
       : (worded ?? kindOfCode(rpcCode, method) ?? kindOfStatus(status))
+  // Nodes and providers keep the debug methods to themselves in many words. Who wants them can do without.
+  if (method === receiptMethods.raw && unwilling.has(kind)) return { kind: 'method-missing' }
   const blocksAllowed = splittable.has(kind) ? blocksAllowedBy(text) : undefined
   return blocksAllowed === undefined ? { kind } : { kind, blocksAllowed }
 }
@@ -116,6 +120,7 @@ export function isRevert({ rpcCode, text }: Pick<Refusal, 'rpcCode' | 'text'>): 
   return sortRefusal({ status: 200, rpcCode, text, method: 'eth_call' }).kind === 'reverted'
 }
 
+const unwilling = new Set<RpcFailureKind>(['refused', 'unauthorized', 'filter-too-large', 'tag-unknown'])
 const splittable = new Set<RpcFailureKind>(['range-too-large', 'too-many-results', 'response-too-large'])
 
 function kindOfCode(code: number | undefined, method: string): RpcFailureKind | undefined {

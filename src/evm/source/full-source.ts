@@ -8,6 +8,7 @@ import { rpcFailureOf } from '../../rpc/failures.ts'
 import type { WholeScope } from '../../views.ts'
 import { checkBlockHash } from '../proof/block-hash.ts'
 import type { Doubt, Failure } from '../proof/failure.ts'
+import { takesRawReceipts } from '../proof/raw-receipts.ts'
 import { ofSameHost, RangeRefused, type RpcCall, type RpcPort } from '../rpc/port.ts'
 import {
   Absence,
@@ -101,11 +102,12 @@ export class FullSource extends HeaderSource implements ChainSource {
     const { chain, request, lastHash, rawHeaders } = asked
     const calls = callsOf(request)
     const [senderSample, scope] = [this.#senderSample, this.scope]
+    const options = { signal, nullIsMissing: true, rawReceipts: takesRawReceipts(chain) }
     return askChecked({
       chain,
       rpc: this.#rpc,
       interval: request.interval,
-      ask: exclude => this.#rpc.askRaw(calls, { exclude: new Set([...not, ...exclude]), signal, nullIsMissing: true }),
+      ask: exclude => this.#rpc.askRaw(calls, { ...options, exclude: new Set([...not, ...exclude]) }),
       check: async ({ endpoint, bodies }) => {
         const result = await this.#decoder.range({ chain, senderSample, scope, request, bodies, rawHeaders })
         if (!result.ok) return refutation(result.failure, calls)

@@ -5,9 +5,10 @@ import { quantityHex } from '../../hex.ts'
 import type { Address } from '../../model.ts'
 import { type LogSequence, sequenceLogs, splitByBlock } from '../decode/log-sequence.ts'
 import { transferTopic } from '../decode/token-events.ts'
+import { areRawReceipts, readRawReceipts, takesRawReceipts } from '../proof/raw-receipts.ts'
 import { receiptLogs } from '../proof/receipt-logs.ts'
 import { checkHeaders, checkReceipts, verifyReceipts } from '../proof/verify.ts'
-import { isStateSync, verifyTransactions } from '../proof/verify-transactions.ts'
+import { checkTransactionList, isStateSync, verifyTransactions } from '../proof/verify-transactions.ts'
 import type { RpcBlock, RpcPort, RpcReceipt } from '../rpc/port.ts'
 
 export type Told = { endpoint: string; logs: LogSequence }
@@ -80,7 +81,8 @@ async function proofOf(
 ): Promise<Proof | undefined> {
   const ask = async (endpoint: string, method: string, ...more: unknown[]): Promise<unknown> => {
     const calls = [{ method, params: [quantityHex(number), ...more] }]
-    return (await rpc.ask(calls, { signal, endpoint, bytesMax })).values[0]
+    const rawReceipts = takesRawReceipts(chain)
+    return (await rpc.ask(calls, { signal, endpoint, bytesMax, rawReceipts })).values[0]
   }
   const blocks = await Promise.all(
     told.map(async ({ endpoint }) => (await ask(endpoint, 'eth_getBlockByNumber', true)) as RpcBlock),
@@ -90,8 +92,13 @@ async function proofOf(
   const [roots, ...others] = blocks.map(block => [block?.hash, block?.receiptsRoot, block?.transactionsRoot].join())
   if (!blocks.every(isBlock) || others.some(other => other !== roots)) return undefined
   const prove = async ({ endpoint }: Told, at: number): Promise<Proof[]> => {
-    const receipts = (await ask(endpoint, 'eth_getBlockReceipts')) as RpcReceipt[]
-    const logs = provenLogs(chain, blocks[at]!, receipts)
+    const receipts = await ask(endpoint, 'eth_getBlockReceipts')
+    const isRaw = takesRawReceipts(chain) && areRawReceipts(receipts)
+    const read = isRaw
+      ? rawLogs(chain, blocks[at]!, receipts)
+      : provenLogs(chain, blocks[at]!, receipts as RpcReceipt[])
+    if (typeof read === 'string') rpc.distrust(endpoint, read)
+    const logs = typeof read === 'string' ? undefined : read
     return logs === undefined ? [] : [{ block: blocks[at]!, logs }]
   }
   // What an answer makes our code throw proves nothing.
@@ -99,6 +106,15 @@ async function proofOf(
   const [first, second] = proofs.flat()
   if (first === undefined || second === undefined) return first
   return differingBlocks(first.logs, second.logs).length === 0 ? first : undefined
+}
+
+/** The same of receipts in bytes, or what is wrong with them. */
+function rawLogs(chain: Chain, block: RpcBlock, receipts: readonly string[]): LogSequence | string | undefined {
+  if (checkTransactionList(chain, block, Number(block.number)) !== undefined) return undefined
+  const transactions = verifyTransactions({ chain, block, oneIn: 0 })
+  if ('failure' in transactions || transactions.doubt !== undefined) return undefined
+  const read = readRawReceipts(block, receipts)
+  return 'failure' in read ? read.failure.message : read.logs
 }
 
 /** The logs of a block under its root, where each stands at the place that it names. */

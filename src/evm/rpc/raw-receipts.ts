@@ -1,0 +1,95 @@
+// Remembers which endpoints give receipts as bytes (`debug_getRawReceipts`): smaller than as JSON, and hashed as they
+// are. It tries each once, with a block of its own head, and again after a while where they were missing or wrong.
+import type { Clock } from '../../abort.ts'
+import { quantityHex, quantityOf } from '../../hex.ts'
+import type { RpcFailure } from '../../rpc/failures.ts'
+import { readRawReceipts } from '../proof/raw-receipts.ts'
+import type { AskOne } from './block-presence.ts'
+import type { RpcBlock, RpcCall } from './port.ts'
+
+export const receiptMethods = { raw: 'debug_getRawReceipts', json: 'eth_getBlockReceipts' } as const
+
+const holdMs = { first: 60_000, max: 3_600_000 }
+/** Blocks without transactions say nothing, so so many are looked at. */
+const blocksMax = 4
+
+type Known = { has: boolean; holdMs: number; untilMs: number }
+
+export class RawReceipts {
+  readonly #clock: Clock
+  readonly #askOne: (endpoint: string) => AskOne
+  readonly #known = new Map<string, Known>()
+  readonly #looks = new Map<string, Promise<void>>()
+
+  constructor({ clock, askOne }: { clock: Clock; askOne: (endpoint: string) => AskOne }) {
+    this.#clock = clock
+    this.#askOne = askOne
+  }
+
+  /** False while it is not known: then it is found out meanwhile. */
+  has(endpoint: string): boolean {
+    const known = this.#known.get(endpoint)
+    const isDue = known === undefined || (!known.has && this.#clock.now() >= known.untilMs)
+    if (isDue && !this.#looks.has(endpoint)) this.#look(endpoint)
+    return known?.has ?? false
+  }
+
+  /** They were refused or wrong: receipts come as JSON for a while, longer each time. */
+  lost(endpoint: string): void {
+    const known = this.#known.get(endpoint)
+    if (known?.has !== true) return
+    const hold = Math.min(2 * known.holdMs, holdMs.max)
+    this.#known.set(endpoint, { has: false, holdMs: hold, untilMs: this.#clock.now() + hold })
+  }
+
+  /** For tests: returns when no look is under way. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#looks.values())
+  }
+
+  forget(): void {
+    this.#known.clear()
+  }
+
+  #look(endpoint: string): void {
+    const looking = givesRaw(this.#askOne(endpoint))
+      // Whatever is wrong, it does not give them now.
+      .catch(() => false)
+      .then(has => {
+        const hold = this.#known.get(endpoint)?.holdMs ?? holdMs.first
+        this.#known.set(endpoint, { has, holdMs: hold, untilMs: this.#clock.now() + hold })
+      })
+      .finally(() => this.#looks.delete(endpoint))
+    this.#looks.set(endpoint, looking)
+  }
+}
+
+/** Whether the raw receipts of a block with transactions hash to the root of its header. */
+async function givesRaw(ask: AskOne): Promise<boolean> {
+  const [latest] = (await ask([blockCall('latest')])) as [RpcBlock | null]
+  const head = quantityOf(latest?.number, Number.MAX_SAFE_INTEGER)
+  for (let number = head; number > Math.max(0, head - blocksMax); number--) {
+    const calls = [blockCall(quantityHex(number)), { method: receiptMethods.raw, params: [quantityHex(number)] }]
+    const [block, receipts] = (await ask(calls)) as [RpcBlock | null, unknown]
+    if (!Array.isArray(block?.transactions) || block.transactions.length === 0) continue
+    return Array.isArray(receipts) && !('failure' in readRawReceipts(block, receipts as string[]))
+  }
+  return false
+}
+
+function blockCall(block: string): RpcCall {
+  return { method: 'eth_getBlockByNumber', params: [block, false] }
+}
+
+/** The same calls for receipts as bytes; undefined where none asks for receipts. */
+export function inBytes(calls: readonly RpcCall[]): readonly RpcCall[] | undefined {
+  const isFor = ({ method }: RpcCall): boolean => method === receiptMethods.json
+  return calls.some(isFor)
+    ? calls.map(call => (isFor(call) ? { ...call, method: receiptMethods.raw } : call))
+    : undefined
+}
+
+/** The endpoint does not give raw receipts, or not of these blocks: as JSON it may. */
+export function lacksRaw(failure: RpcFailure | undefined): boolean {
+  return failure?.method === receiptMethods.raw && (failure.kind === 'method-missing' || failure.kind === 'pruned')
+}

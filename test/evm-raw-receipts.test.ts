@@ -1,0 +1,188 @@
+// Receipts as bytes (`debug_getRawReceipts`): the store ends with the same rows as from JSON, what does not hash to the
+// header's root is refused and blamed, and an endpoint that lacks them is asked for JSON without blame.
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { ChainRpc } from '../src/evm/rpc/chain-rpc.ts'
+import { FullSource } from '../src/evm/source/full-source.ts'
+import type { ChainId } from '../src/model.ts'
+import { patienceMs } from './evm-harness.ts'
+import { chainOf, dumpOf, HistoryIndex, signedChain } from './history-world.ts'
+import type { Fault } from './sim/faults.ts'
+import { forgedResults, refusedWith } from './sim/hostile.ts'
+import { rawReceiptsText } from './sim/json.ts'
+import { type SimNode, startSimNode } from './sim/node.ts'
+import { engineNames, startEngine } from './store-engines.ts'
+
+const cleanups: (() => unknown)[] = []
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+})
+
+const raw = 'debug_getRawReceipts'
+const hasRaw: Fault = { kind: 'raw-receipts' }
+const signal = new AbortController().signal
+const interval = { from: 10, to: 29 }
+
+/** A twentieth of the calls fails, a third of it in each way, and a twentieth of the answers is spoiled. */
+const faults: Fault[] = [
+  ...(['call-behind', 'null-block', 'call-rate-limit'] as const).map(kind => ({ kind, rate: 0.05 / 3 })),
+  { kind: 'drop-logs', rate: 0.05 },
+  { kind: 'unordered-logs', rate: 0.02 },
+]
+
+test.each(engineNames)(
+  '%s: raw receipts under faults give the same store as JSON',
+  { timeout: 300_000 },
+  async name => {
+    const engine = await startEngine(name)
+    cleanups.push(() => engine.close())
+    const chain = signedChain({ height: 120 })
+    const id = chain.options.chainId as ChainId
+    const node = await startSimNode({ chain, endpoints: [{}, { faults: [hasRaw, ...faults] }] })
+    cleanups.push(() => node.close())
+    const [json, bytes] = node.endpoints
+    const urls = { json: await engine.newStore(), bytes: await engine.newStore() }
+    const fromJson = await HistoryIndex.open(chainOf(id), urls.json, { rpc: [json!.url] })
+    cleanups.push(() => fromJson.close())
+    const fromBytes = await HistoryIndex.open(chainOf(id), urls.bytes, { rpc: [bytes!.url] })
+    cleanups.push(() => fromBytes.close())
+    await Promise.all([fromJson.complete(chain.head), fromBytes.complete(chain.head)])
+    // By now it is known who has them.
+    node.mine(40)
+    await Promise.all([fromJson.complete(chain.head), fromBytes.complete(chain.head)])
+    expect(json!.calls.get(raw)).toBe(1)
+    expect(bytes!.calls.get(raw)).toBeGreaterThan(20)
+    expect((await fromJson.status()).rpc[0]).toMatchObject({ receipts: 'json', errors: 0 })
+    await Promise.all([fromJson.close(), fromBytes.close()])
+    cleanups.splice(2)
+    cleanups.push(() => node.close())
+    expect(await dumpOf(urls.bytes, id)).toEqual(await dumpOf(urls.json, id))
+  },
+)
+
+type Opened = { node: SimNode; rpc: ChainRpc; source: FullSource }
+
+async function open(...endpoints: Fault[][]): Promise<Opened> {
+  const chain = signedChain({ height: 60 })
+  const node = await startSimNode({ chain, endpoints: endpoints.map(each => ({ faults: each })) })
+  cleanups.push(() => node.close())
+  const indexed = chainOf(chain.options.chainId)
+  const rpc = new ChainRpc({ chain: indexed, endpoints: node.endpoints.map(({ url }) => ({ url })) })
+  cleanups.push(() => rpc.close())
+  return { node, rpc, source: new FullSource(indexed, rpc) }
+}
+
+/** Asks until the first endpoint gives receipts in this form. */
+async function givesReceipts({ rpc, source }: Opened, form: 'raw' | 'json'): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      await source.range(interval, 'range', signal)
+      expect(rpc.status()[0]?.receipts).toBe(form)
+    },
+    { timeout: patienceMs },
+  )
+}
+
+const rowsOf = async ({ source }: Opened) => {
+  const { bytes: _, endpoint: __, ...range } = await source.range(interval, 'range', signal)
+  return range
+}
+
+/** A block with more than one transaction, so that there is an order. */
+const forgeries: [string, (list: string[], other: string[]) => unknown[]][] = [
+  ['one changed', ([first, ...rest]) => [`${first!.slice(0, -1)}${first!.endsWith('0') ? '1' : '0'}`, ...rest]],
+  ['one dropped', ([, ...rest]) => rest],
+  ['one added', list => [...list, list[0]]],
+  ['two exchanged', ([first, second, ...rest]) => [second, first, ...rest]],
+  ["another block's", (_, other) => other],
+  [
+    'typed wrongly',
+    ([first, ...rest]) => [first!.startsWith('0x0') ? `0x04${first!.slice(4)}` : `0x01${first!.slice(2)}`, ...rest],
+  ],
+  ['trailing bytes', ([first, ...rest]) => [`${first}00`, ...rest]],
+  ['half a byte', ([first, ...rest]) => [`${first}0`, ...rest]],
+  ['what is not hex', ([first, ...rest]) => [`${first!.slice(0, -2)}zz`, ...rest]],
+  ['numbers beside texts', ([first, ...rest]) => [first, ...rest.map(() => 7)]],
+  ['wrapped in RLP, as old nodes did', list => list.map(wrapped)],
+]
+
+function wrapped(text: string): string {
+  const length = (text.length - 2) / 2
+  return text.startsWith('0x0') ? `0xb9${length.toString(16).padStart(4, '0')}${text.slice(2)}` : text
+}
+
+describe.each(forgeries)('forged raw receipts: %s', (_, forge) => {
+  const forgeryOf = ({ node }: Opened) => {
+    const { chain } = node
+    return forgedResults([raw], (list: string[], { params }) => {
+      const number = Number(params[0])
+      return number !== 20 ? list : forge(list, rawOf(chain, number + 1))
+    })
+  }
+
+  test('are refused and blamed; JSON is asked for then', async () => {
+    const opened = await open([hasRaw])
+    const { node, rpc, source } = opened
+    await givesReceipts(opened, 'raw')
+    const right = await rowsOf(opened)
+    expect(node.chain.block(20).transactions.length).toBeGreaterThan(2)
+    node.endpoints[0]!.forgery = forgeryOf(opened)
+    await expect(source.range(interval, 'range', signal)).rejects.toThrow(/failed their check.*block 20: .*raw receipt/)
+    expect(rpc.status()[0]).toMatchObject({ healthy: false, errors: 1, reason: expect.stringContaining('block 20') })
+    expect(await rowsOf(opened)).toEqual(right)
+    expect(rpc.status()[0]?.receipts).toBe('json')
+  })
+
+  test('beside an honest endpoint cost nothing but trust', async () => {
+    const opened = await open([hasRaw], [])
+    await givesReceipts(opened, 'raw')
+    const right = await rowsOf(opened)
+    opened.node.endpoints[0]!.forgery = forgeryOf(opened)
+    await vi.waitFor(
+      async () => {
+        expect(await rowsOf(opened)).toEqual(right)
+        expect(opened.rpc.status()[0]).toMatchObject({ errors: 1 })
+      },
+      { timeout: patienceMs },
+    )
+  })
+})
+
+function rawOf(chain: SimNode['chain'], number: number): string[] {
+  const options = {
+    chainId: chain.options.chainId,
+    stateSyncListed: true,
+    stateSyncIndex: undefined,
+    logTimestamps: false,
+  }
+  return JSON.parse(rawReceiptsText(chain.block(number), options)) as string[]
+}
+
+test.each([
+  ['[]', forgedResults([raw], () => [])],
+  ["another block's", forgedResults([raw], (list: string[]) => list.toReversed())],
+  ['null', forgedResults([raw], () => 'null')],
+  ['objects', forgedResults([raw], () => [{}])],
+  ['an error in other words', refusedWith([raw], { code: -32000, message: 'the debug namespace is closed' })],
+  ['that nobody may ask', refusedWith([raw], { code: -32000, message: 'unauthorized' })],
+])('an endpoint that answers %s when it is tried is one without, and not blamed', async (_, forgery) => {
+  const opened = await open([hasRaw])
+  opened.node.endpoints[0]!.forgery = forgery
+  await givesReceipts(opened, 'json')
+  await vi.waitFor(() => expect(opened.node.endpoints[0]!.calls.get(raw)).toBeGreaterThan(0), { timeout: patienceMs })
+  await rowsOf(opened)
+  expect(opened.rpc.status()[0]).toMatchObject({ healthy: true, errors: 0, receipts: 'json' })
+  expect(opened.node.endpoints[0]!.calls.get(raw)).toBe(1)
+})
+
+test.each([
+  ['answers [] for a block', forgedResults([raw], () => [])],
+  ['no longer has the method', refusedWith([raw], { code: -32601, message: 'the method does not exist' })],
+  ['has pruned them', refusedWith([raw], { code: 4444, message: 'pruned history unavailable' })],
+])('an endpoint that %s is asked for JSON at once, and not blamed', async (_, forgery) => {
+  const opened = await open([hasRaw])
+  await givesReceipts(opened, 'raw')
+  const right = await rowsOf(opened)
+  opened.node.endpoints[0]!.forgery = forgery
+  expect(await rowsOf(opened)).toEqual(right)
+  expect(opened.rpc.status()[0]).toMatchObject({ healthy: true, receipts: 'json' })
+})
