@@ -8,6 +8,7 @@ import type { Address } from '../src/model.ts'
 import { openStore } from '../src/store/open.ts'
 import type { ColdCommit, Store } from '../src/store/store.ts'
 import { viewNames } from '../src/views.ts'
+import { threadCpuSeconds } from './cpu-time.ts'
 import { boundMemory, bytesWritten } from './memory-bound.ts'
 import type { IndexJob, IndexResult } from './run-index-job.ts'
 import { type Mark, ratesOfTenths } from './statistics.ts'
@@ -62,6 +63,7 @@ while (!isCovered(covered, wanted)) {
 }
 const seconds = secondsSoFar()
 const cpuSeconds = cpuSecondsSoFar()
+const decodeCpuSeconds = threadCpuSeconds('decode-thread')
 const tenths = ratesOfTenths(marks)
 const senders = await measureSenders()
 // A commit is counted a moment after it was made.
@@ -72,6 +74,7 @@ await store.close()
 process.send?.({
   seconds,
   cpuSeconds,
+  decodeCpuSeconds,
   transfers: counted('almanac_evm_transfers_total'),
   rssMb,
   tenths,

@@ -23,6 +23,8 @@ const { values: options } = parseArgs({
     hashes: { type: 'string', default: 'real' },
     /** `full` or `on-demand`; both unless told. */
     only: { type: 'string' },
+    /** How the node gives receipts in full mode, each in a column of its own and in turns: `json`, `raw` or `json,raw`. */
+    receipts: { type: 'string', default: 'json' },
     /** Threads that decode, each number in a column of its own: `1,2,4`. As many as `almanac start` takes unless told. */
     threads: { type: 'string' },
     /** Megabytes that process and page cache of the indexer are held to. */
@@ -42,13 +44,20 @@ const loadAtStart = loadavg()
 const node = await startShapedNode(shape, { height: blocks, chainId: 1, hashes })
 try {
   const contract = await busiestContract(node.url, blocks)
+  const full = (form: string, threads: number | undefined): Column => ({
+    name: ['full', ...(form === 'raw' ? ['raw receipts'] : []), ...(threads ? [`threads: ${threads}`] : [])].join(', '),
+    ...{ url: form === 'raw' ? node.rawUrl : node.url, index: 'full', only: { threads } },
+  })
+  const columns: Column[] =
+    options.only === 'on-demand'
+      ? []
+      : threadCounts.flatMap(threads => options.receipts.split(',').map(form => full(form, threads)))
+  if (options.only !== 'full') columns.push({ name: 'onDemand', url: node.url, index: 'on-demand', only: { contract } })
+  const runs: Run[][] = columns.map(() => [])
+  for (let round = 0; round < Number(options.rounds); round++)
+    for (const [at, column] of columns.entries()) runs[at]!.push(await runOnce(column))
   const results: Record<string, Compared> = {}
-  for (const threads of threadCounts)
-    if (options.only !== 'on-demand')
-      results[threads === undefined ? 'full' : `full, threads: ${threads}`] = await compare(node.url, 'full', {
-        threads,
-      })
-  if (options.only !== 'full') results.onDemand = await compare(node.url, 'on-demand', { contract })
+  for (const [at, { name, index }] of columns.entries()) results[name] = summary(index, runs[at]!)
   if (options.json) process.stdout.write(`${JSON.stringify(results)}\n`)
   else console.table(columnsOf(results))
   console.error(
@@ -63,20 +72,21 @@ try {
 
 type Run = { floor: Floor; floorOfLogs: Floor | undefined; job: IndexResult; bytes: number; nodeCpuSeconds: number }
 type Only = Pick<IndexJob, 'contract' | 'threads'>
-type Compared = Awaited<ReturnType<typeof compare>>
+type Column = { name: string; url: string; index: IndexJob['index']; only: Only }
+type Compared = ReturnType<typeof summary>
 
-async function compare(url: string, index: IndexJob['index'], only: Only) {
-  const runs: Run[] = []
-  for (let round = 0; round < Number(options.rounds); round++) {
-    const floor = await runFloorJob({ url, head: blocks, receipts, contract: only.contract })
-    const nodeCpuBefore = cpuSecondsOf(node.processId)
-    const { job, bytes } = await indexOnce(url, index, only)
-    const nodeCpuSeconds = cpuSecondsOf(node.processId) - nodeCpuBefore
-    // What somebody who proves nothing has to fetch: blocks and logs without receipts.
-    const withoutReceipts = index === 'full' && receipts
-    const floorOfLogs = withoutReceipts ? await runFloorJob({ url, head: blocks, receipts: false }) : undefined
-    runs.push({ floor, floorOfLogs, job, bytes, nodeCpuSeconds })
-  }
+async function runOnce({ url, index, only }: Column): Promise<Run> {
+  const floor = await runFloorJob({ url, head: blocks, receipts, contract: only.contract })
+  const nodeCpuBefore = cpuSecondsOf(node.processId)
+  const { job, bytes } = await indexOnce(url, index, only)
+  const nodeCpuSeconds = cpuSecondsOf(node.processId) - nodeCpuBefore
+  // What somebody who proves nothing has to fetch: blocks and logs without receipts.
+  const withoutReceipts = index === 'full' && receipts
+  const floorOfLogs = withoutReceipts ? await runFloorJob({ url, head: blocks, receipts: false }) : undefined
+  return { floor, floorOfLogs, job, bytes, nodeCpuSeconds }
+}
+
+function summary(index: IndexJob['index'], runs: readonly Run[]) {
   const middle = (of: (run: Run) => number | undefined) => round2(median(runs.map(run => of(run) ?? Number.NaN)))
   const { job, bytes, floor, floorOfLogs } = runs.at(-1)!
   const floorSeconds = middle(run => run.floor.seconds)
@@ -102,6 +112,8 @@ async function compare(url: string, index: IndexJob['index'], only: Only) {
     ofFloor: round2(floorSeconds / seconds),
     floorCpuSeconds,
     cpuSeconds,
+    // Of the threads that parse, check and decode.
+    decodeCpuSeconds: middle(run => run.job.decodeCpuSeconds),
     // Hardly depends on what else the machine does.
     ofFloorInCpu: round2(floorCpuSeconds / cpuSeconds),
     nodeCpuSeconds: middle(run => run.nodeCpuSeconds),

@@ -33,6 +33,8 @@ const { values: options } = parseArgs({
     'limit-minutes': { type: 'string', default: '10' },
     only: { type: 'string' },
     work: { type: 'string' },
+    /** Almanac's node also gives receipts as bytes; peers ask for what they ask for. */
+    raw: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
 })
@@ -167,7 +169,8 @@ async function almanacOnPostgres(contract: string | undefined, server: PostgresS
 }
 
 function jobOf(store: string, contract: string | undefined): IndexJob {
-  const job = { url: node.url, chain: chain.name, store, head, signed: shape !== 'small' }
+  const url = options.raw ? node.rawUrl : node.url
+  const job = { url, chain: chain.name, store, head, signed: shape !== 'small' }
   return contract === undefined ? { ...job, index: 'full' } : { ...job, index: 'on-demand', contract }
 }
 
@@ -223,7 +226,15 @@ function report(): void {
       rssMb: line.rssMb === 0 ? null : line.rssMb,
     }
   })
-  const results = { shape, blocks, rounds: Number(options.rounds), loadAtStart, loadAtEnd: loadavg(), lines: rows }
+  const results = {
+    shape,
+    raw: options.raw,
+    blocks,
+    rounds: Number(options.rounds),
+    loadAtStart,
+    loadAtEnd: loadavg(),
+    lines: rows,
+  }
   const folder = fileURLToPath(new URL('results', import.meta.url))
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'peers.json'), `${JSON.stringify(results, null, 2)}\n`)

@@ -33,6 +33,8 @@ export type IndexJob = {
 export type IndexResult = {
   seconds: number
   cpuSeconds: number
+  /** Of the threads that decode; not a number where the system does not tell it. */
+  decodeCpuSeconds: number
   transfers: number
   rssMb: number
   /** Blocks a second in each tenth of history. */

@@ -1,5 +1,6 @@
 // A thread as its parent sees it: started, called, watched and ended; and one that is started again whenever it ends.
 // Ending a thread in the middle of its work must be as safe as killing the process.
+import { basename } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type ResourceLimits, Worker } from 'node:worker_threads'
 import { within } from './abort.ts'
@@ -69,6 +70,8 @@ export class WorkerThread<Given extends Methods> {
     this.#worker = new Worker(threadModule('thread-entry', import.meta.url), {
       workerData: { module: module.href, data } satisfies ThreadData,
       resourceLimits: memory,
+      // What `top -H` shows.
+      name: basename(module.pathname).replace(/\.\w+$/, ''),
       stderr: write !== undefined,
     })
     if (write !== undefined) this.#worker.stderr.setEncoding('utf8').on('data', write)

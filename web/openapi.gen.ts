@@ -1075,6 +1075,11 @@ export interface components {
               head?: number;
               /** @description Lowest block that the endpoint has; older ones are asked of others. Absent: none is known to be missing. */
               history_from?: number;
+              /**
+               * @description What whole blocks of the endpoint are proven from: receipts as bytes (`debug_getRawReceipts`), receipts as JSON, or logs alone. Absent: not asked yet.
+               * @enum {string}
+               */
+              receipts?: "raw" | "json" | "logs";
               slot?: number;
               latency_ms?: number;
               requests?: number;
@@ -1129,6 +1134,11 @@ export interface components {
               head?: number;
               /** @description Lowest block that the endpoint has; older ones are asked of others. Absent: none is known to be missing. */
               history_from?: number;
+              /**
+               * @description What whole blocks of the endpoint are proven from: receipts as bytes (`debug_getRawReceipts`), receipts as JSON, or logs alone. Absent: not asked yet.
+               * @enum {string}
+               */
+              receipts?: "raw" | "json" | "logs";
               slot?: number;
               latency_ms?: number;
               requests?: number;
