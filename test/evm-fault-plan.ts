@@ -60,7 +60,7 @@ export function planOf(seed: number): FaultPlan {
   const finalityDepth = dice.one([8, 24, 40, 64])
   const endpoints = dice.between(1, 3)
   const missing: Fault[] = [{ kind: 'method-missing', methods: ['eth_getBlockReceipts'] }]
-  return {
+  const plan: FaultPlan = {
     seed,
     mode,
     chain: {
@@ -82,6 +82,9 @@ export function planOf(seed: number): FaultPlan {
     moves: dice.between(12, 30),
     kills: dice.between(1, 3),
   }
+  // Drawn last: seeds keep their stories.
+  for (const faults of plan.faults) if (dice.chance(50)) faults.push({ kind: 'raw-receipts' })
+  return plan
 }
 
 type About = { mode: Mode; isFirst: boolean; height: number }

@@ -19,7 +19,7 @@ export class RawReceipts {
   readonly #clock: Clock
   readonly #askOne: (endpoint: string) => AskOne
   readonly #known = new Map<string, Known>()
-  readonly #looks = new Map<string, Promise<void>>()
+  readonly #looks = new Set<string>()
 
   constructor({ clock, askOne }: { clock: Clock; askOne: (endpoint: string) => AskOne }) {
     this.#clock = clock
@@ -42,17 +42,13 @@ export class RawReceipts {
     this.#known.set(endpoint, { has: false, holdMs: hold, untilMs: this.#clock.now() + hold })
   }
 
-  /** For tests: returns when no look is under way. */
-  async settled(): Promise<void> {
-    await Promise.all(this.#looks.values())
-  }
-
   forget(): void {
     this.#known.clear()
   }
 
   #look(endpoint: string): void {
-    const looking = givesRaw(this.#askOne(endpoint))
+    this.#looks.add(endpoint)
+    void givesRaw(this.#askOne(endpoint))
       // Whatever is wrong, it does not give them now.
       .catch(() => false)
       .then(has => {
@@ -60,7 +56,6 @@ export class RawReceipts {
         this.#known.set(endpoint, { has, holdMs: hold, untilMs: this.#clock.now() + hold })
       })
       .finally(() => this.#looks.delete(endpoint))
-    this.#looks.set(endpoint, looking)
   }
 }
 
