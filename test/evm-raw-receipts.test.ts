@@ -1,9 +1,13 @@
 // Receipts as bytes (`debug_getRawReceipts`): the store ends with the same rows as from JSON, what does not hash to the
 // header's root is refused and blamed, and an endpoint that lacks them is asked for JSON without blame.
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { sequenceLogs } from '../src/evm/decode/log-sequence.ts'
+import { transferTopics } from '../src/evm/decode/token-events.ts'
 import { ChainRpc } from '../src/evm/rpc/chain-rpc.ts'
+import type { RpcLog } from '../src/evm/rpc/port.ts'
 import { FullSource } from '../src/evm/source/full-source.ts'
-import type { ChainId } from '../src/model.ts'
+import { settleLogs, type Told } from '../src/evm/source/settle-logs.ts'
+import type { Address, ChainId } from '../src/model.ts'
 import { mergePacked, unpackActivity } from '../src/store/packed-activity.ts'
 import { patienceMs } from './evm-harness.ts'
 import { chainOf, dumpOf, HistoryIndex, signedChain } from './history-world.ts'
@@ -187,4 +191,28 @@ test.each([
   opened.node.endpoints[0]!.forgery = forgery
   expect(await rowsOf(opened)).toEqual(right)
   expect(opened.rpc.status()[0]).toMatchObject({ healthy: true, receipts: 'json' })
+})
+
+test('logs on demand that two endpoints tell differently are settled by raw receipts', async () => {
+  const opened = await open([hasRaw], [hasRaw])
+  const { node, rpc } = opened
+  const ask = (endpoint: string, method: string) =>
+    rpc.ask([{ method, params: ['0x14'] }], { signal, endpoint, rawReceipts: true })
+  for (const endpoint of rpc.endpoints)
+    await vi.waitFor(
+      async () => expect((await ask(endpoint, 'eth_getBlockReceipts')).values[0]).toContainEqual(expect.any(String)),
+      { timeout: patienceMs },
+    )
+  const json = node.endpoints.map(({ calls }) => calls.get('eth_getBlockReceipts'))
+  const filter = { fromBlock: '0x14', toBlock: '0x14', topics: [transferTopics] }
+  const answer = await rpc.ask([{ method: 'eth_getLogs', params: [filter] }], { signal })
+  const logs = answer.values[0] as RpcLog[]
+  const told = [logs.slice(1), logs].map((list, at) => ({
+    ...{ endpoint: rpc.endpoints[at]!, logs: sequenceLogs(list, { complete: false }) },
+  })) as [Told, Told]
+  const contracts = [...new Set(logs.map(({ address }) => address as Address))]
+  const chain = chainOf(shared.options.chainId)
+  const outcome = await settleLogs({ chain, rpc, contracts, told, blocks: [20] }, signal)
+  expect(outcome).toEqual({ wrong: new Set([rpc.endpoints[0]]), settled: true })
+  expect(node.endpoints.map(({ calls }) => calls.get('eth_getBlockReceipts'))).toEqual(json)
 })
