@@ -74,5 +74,11 @@ test('raw receipts are used where the root holds every log', () => {
   const taken = (name: string) => takesRawReceipts(table.parse(name)!)
   expect([taken('eth'), taken('bsc'), taken('polygon'), taken('cronos')]).toEqual([true, true, false, false])
   expect(takesRawReceipts(defineChain({ name: 'own', id: 5 }))).toBe(true)
-  expect([areRawReceipts([]), areRawReceipts([{}]), areRawReceipts(['0x'])]).toEqual([false, false, true])
+  const are = (name: string, receipts: unknown) => areRawReceipts(table.parse(name)!, receipts)
+  expect([are('eth', []), are('eth', [{}]), are('polygon', ['0x']), are('eth', ['0x'])]).toEqual([
+    false,
+    false,
+    false,
+    true,
+  ])
 })

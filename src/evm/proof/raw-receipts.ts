@@ -15,9 +15,9 @@ export function takesRawReceipts({ quirks }: Chain): boolean {
   return !(stateSyncTransactions === true || receiptsMayBeMissing === true || foreignReceiptsRoot === true)
 }
 
-/** Whether a list of receipts came in bytes. An empty one is the same in both forms. */
-export function areRawReceipts(receipts: unknown): receipts is readonly string[] {
-  return Array.isArray(receipts) && typeof receipts[0] === 'string'
+/** Whether a list of receipts came in bytes that can be proven. An empty one is the same in both forms. */
+export function areRawReceipts(chain: Chain, receipts: unknown): receipts is readonly string[] {
+  return takesRawReceipts(chain) && Array.isArray(receipts) && typeof receipts[0] === 'string'
 }
 
 /** Of a block whose transactions passed their check. `listed`: see `ReceiptReader`. */

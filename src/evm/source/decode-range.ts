@@ -12,7 +12,7 @@ import { decodeTransfers, type LogTransaction } from '../decode/decode.ts'
 import { type LogSequence, sequenceLogs, splitByBlock } from '../decode/log-sequence.ts'
 import { earlyCollectionsOf, firstBytesOf } from '../decode/token-events.ts'
 import { type Doubt, type Failure, failure } from '../proof/failure.ts'
-import { areRawReceipts, readRawReceipts, takesRawReceipts } from '../proof/raw-receipts.ts'
+import { areRawReceipts, readRawReceipts } from '../proof/raw-receipts.ts'
 import type { BlockReceipts } from '../proof/receipt-bytes.ts'
 import { joinLogs, receiptLogs } from '../proof/receipt-logs.ts'
 import { checkSender } from '../proof/senders.ts'
@@ -194,7 +194,7 @@ function placedLogs(
   for (const [index, block] of blocks.entries()) {
     const list = receipts?.[index]
     if (!Array.isArray(list)) return wrong(`the node has no logs or receipts for blocks ${from} to ${to}`)
-    const read = areProvenInBytes(chain, list)
+    const read = areRawReceipts(chain, list)
       ? rawLogs(chain, block, list, listed)
       : jsonLogs(chain, block, list as RpcReceipt[])
     if ('failure' in read) return read
@@ -205,10 +205,6 @@ function placedLogs(
 
 /** The logs of one block to decode, and how many it has. Receipts in bytes name `parties` of the others. */
 type BlockLogs = Pick<BlockReceipts, 'logs' | 'logCount'> & Partial<BlockReceipts>
-
-function areProvenInBytes(chain: Chain, receipts: unknown): receipts is readonly string[] {
-  return takesRawReceipts(chain) && areRawReceipts(receipts)
-}
 
 function rawLogs(
   chain: Chain,
@@ -237,7 +233,7 @@ function verify(
   const receipts = answers.receipts?.[index]
   if (receipts === undefined || receipts === null) return verifyLogs({ chain, block, logs })
   // The root was compared before the bytes were read.
-  if (areProvenInBytes(chain, receipts)) return { ok: true, evidence: 'receipts-root' }
+  if (areRawReceipts(chain, receipts)) return { ok: true, evidence: 'receipts-root' }
   const verdict = verifyReceipts({ chain, block, receipts: receipts as readonly RpcReceipt[], logs })
   const lack = answers.lacks?.[index]
   if (verdict.ok || lack === undefined) return verdict

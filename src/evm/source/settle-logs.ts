@@ -93,7 +93,7 @@ async function proofOf(
   if (!blocks.every(isBlock) || others.some(other => other !== roots)) return undefined
   const prove = async ({ endpoint }: Told, at: number): Promise<Proof[]> => {
     const receipts = await ask(endpoint, 'eth_getBlockReceipts')
-    const isRaw = takesRawReceipts(chain) && areRawReceipts(receipts)
+    const isRaw = areRawReceipts(chain, receipts)
     const read = isRaw
       ? rawLogs(chain, blocks[at]!, receipts)
       : provenLogs(chain, blocks[at]!, receipts as RpcReceipt[])
