@@ -1,4 +1,5 @@
 // Reads the bodies of JSON-RPC answers. Pure, so a worker thread can read large ones.
+import { isAscii } from 'node:buffer'
 import {
   checkStructure,
   closeBrace,
@@ -204,7 +205,8 @@ function shown(text: string, lengthMax = textMax): string {
 function parse(body: Uint8Array, amend?: (text: string) => string): unknown {
   checkStructure(body)
   try {
-    const text = asBuffer(body).toString('utf8')
+    // Answers are hex with few exceptions, and copying takes a third of the time of decoding.
+    const text = asBuffer(body).toString(isAscii(body) ? 'latin1' : 'utf8')
     return JSON.parse(amend === undefined ? text : amend(text))
   } catch (error) {
     throw new UnreadableAnswer(`a body of ${body.length} bytes that is not JSON`, { cause: error })

@@ -44,6 +44,8 @@ export const noRef = -1
 
 /** Five words of an address, then its first and its last transaction. */
 const [addressWords, wordsEach] = [5, 7]
+/** Of addresses that there is room for at first. */
+const [capacityMin, capacityMax] = [15, 2 ** 16 - 1]
 /** Addresses are chosen by who sends transactions: with a secret nobody can choose many that share a slot. */
 const secret = randomBytes(4).readUInt32LE()
 
@@ -56,10 +58,17 @@ export class ActivityPacker {
   #refs = Buffer.allocUnsafeSlow(64 * refBytes)
   #refCount = 0
   /** What is asked for is written behind the last address, where it stays if it is new. */
-  #words = new Uint32Array(64 * wordsEach)
+  #words: Uint32Array
   #count = 0
   /** Numbers of addresses, counted from 1; 0: none. Fewer than half of them are taken. */
-  #slots = new Uint32Array(128)
+  #slots: Uint32Array
+
+  /** `addresses`: how many to expect. */
+  constructor(addresses = 0) {
+    const capacity = 2 ** Math.ceil(Math.log2(Math.min(Math.max(addresses, capacityMin), capacityMax) + 1))
+    this.#words = new Uint32Array(capacity * wordsEach)
+    this.#slots = new Uint32Array(2 * capacity)
+  }
 
   /** Packs a transaction and returns its number; numbers count up from 0. `noRef` where its hash is not one. */
   ref(ref: TransactionRef): number {

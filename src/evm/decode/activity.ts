@@ -54,10 +54,14 @@ class ActivityCollector {
   unreadable = 0
   readonly #input: ActivityInput
   /** Its references rise in chain order. */
-  readonly #packer = new ActivityPacker()
+  readonly #packer: ActivityPacker
 
   constructor(input: ActivityInput) {
     this.#input = input
+    let transactions = 0
+    for (const block of input.blocks) transactions += block?.transactions?.length ?? 0
+    // Each has a sender, and about as many others take part.
+    this.#packer = new ActivityPacker(2 * transactions)
   }
 
   /** Adds a block and its logs, which start at or after `from`; returns where the next block's logs start. */
