@@ -47,7 +47,9 @@ describe.each(engineNames)('on %s', name => {
     await fill(store)
     attacker = (await issueKey(store, { name: 'attacker', scopes: ['nft-transfers', 'nft-holdings'] })).secret
     const readerRate = { bytesPerSecond: 100_000, windowMs: 500 }
-    api = await serveApi({ store, parts: { holdingsBounds: { bytesMax }, readerRate } })
+    // However slow the machine is: what waits is not to time out.
+    const settings = { requestTimeoutMs: 110_000 }
+    api = await serveApi({ store, settings, parts: { holdingsBounds: { bytesMax }, readerRate } })
   })
   afterAll(async () => {
     await api?.close()
@@ -89,9 +91,8 @@ describe.each(engineNames)('on %s', name => {
     }
     const answered = new Set(await statuses)
     expect(answered).toContain(200)
-    // Too many wait, there is no room, or it was not its turn in time.
-    expect([...answered].filter(status => ![200, 429, 503, 504].includes(status))).toEqual([])
-    expect(answered.size).toBeGreaterThan(1)
+    expect(answered).toContain(429)
+    expect([...answered].filter(status => ![200, 429, 503].includes(status))).toEqual([])
     expect(new Set(others)).toEqual(new Set([200]))
     expect(most).toBeGreaterThan(0)
     expect(most).toBeLessThanOrEqual(bytesMax)

@@ -7,7 +7,7 @@ import type { IndexReader, RowChanges } from '../../store/index-reader.ts'
 import type { ChainReader, TransferReader } from '../../store/store.ts'
 import { type Changes, changesOf } from './changes.ts'
 import { foldSubject, LargeSubjects, smallRecords } from './fold-subject.ts'
-import { HoldingsAdmission, type HoldingsRequest, type Work } from './holdings-admission.ts'
+import { HoldingsAdmission, type HoldingsRequest, type Work, type WorkSize } from './holdings-admission.ts'
 import type { Mints } from './mints.ts'
 import { patchedSheet } from './patch-sheet.ts'
 import { patchedWallet } from './patch-wallet.ts'
@@ -109,11 +109,12 @@ export class Sheets {
     request: HoldingsRequest,
   ): Promise<FoundSheet> {
     const name = nameOf(subject)
-    const size = this.#large.isLarge(subject) ? 'large' : 'small'
-    if (!isFilled)
+    if (!isFilled) {
+      const size = await this.#sizeOf(subject)
       return await this.#admission.shared(`${name} ${block} unfilled`, request, size, async work => {
         return { sheet: await this.#fold(subject, block, work), isWhole: true, takenBack: undefined }
       })
+    }
     const final = Math.min(block, finalized)
     using held = new HeldBase(this.#admission)
     let base = held.of(await this.#base(subject, final, block >= finalized, request))
@@ -129,7 +130,7 @@ export class Sheets {
     const known = changes.more ? undefined : this.#passing.get(key)
     const { isWhole, takenBack } = base
     if (known !== undefined) return { sheet: known.sheet, patch: known.patch, isWhole, takenBack }
-    const isLarge = size === 'large' || base.sheet.columns.length >= smallRecords
+    const isLarge = this.#large.isLarge(subject) || base.sheet.columns.length >= smallRecords
     return await this.#admission.shared(key, request, isLarge ? 'large' : 'small', async work => {
       const patched = await this.#patched(subject, base.sheet, changes, finalized, work)
       const patch = patched && { base: base.sheet, tokenIds: [...new Set(changes.list!.map(({ tokenId }) => tokenId))] }
@@ -179,9 +180,17 @@ export class Sheets {
   async #make(subject: Subject, block: number, how: MadeHow, request: HoldingsRequest): Promise<Base> {
     const empty = { isWhole: true, takenBack: undefined, block: -1, rows: noRows }
     if (block < 0) return { ...empty, sheet: await new SheetBuilder().finish() }
-    const size = this.#large.isLarge(subject) ? 'large' : 'small'
+    const size = await this.#sizeOf(subject)
     const key = baseKey(nameOf(subject), block)
     return await this.#admission.shared(key, request, size, work => this.#build(subject, block, how, work))
+  }
+
+  /** Of a contract a kept count tells it; what a token or a wallet has is known once it was read. */
+  async #sizeOf(subject: Subject): Promise<WorkSize> {
+    if (this.#large.isLarge(subject)) return 'large'
+    if ('wallet' in subject || subject.tokenId !== undefined) return 'small'
+    const { chain, contract } = subject
+    return (await this.#store.transferCount({ chain, contract })) < smallRecords ? 'small' : 'large'
   }
 
   async #build(subject: Subject, block: number, { from, isNewest }: MadeHow, work: Work): Promise<Base> {
