@@ -15,12 +15,16 @@ export async function sortedByWord(
   await pace.rest()
   const { order, keys } = await (rows.length < radixRowsMin ? compared(rows, words) : sortedByDigits(rows, words, pace))
   await pace.rest()
-  for (let from = 0, runs = 0; from < order.length; runs++) {
+  // A collection with hundreds of transfers in a block has hundreds of rows to compare for each.
+  for (let from = 0, compared = 0; from < order.length; ) {
     let to = from + 1
     while (to < order.length && keys[to] === keys[from]) to++
     if (to - from > 1) order.set(sortEqual(order.subarray(from, to)), from)
+    compared += to - from
     from = to
-    if (runs % 256 === 0) await pace.rest()
+    if (compared < rowsPerRest) continue
+    compared = 0
+    await pace.rest()
   }
   return order
 }
@@ -34,6 +38,7 @@ function compared(rows: Uint32Array, words: Uint32Array): Sorted {
 }
 
 const stepRows = 2 ** 15
+const rowsPerRest = 512
 
 /** Of millions, one pass takes tens of milliseconds. */
 export async function inSteps(count: number, pace: Pace, step: (at: number) => void): Promise<void> {
