@@ -35,6 +35,7 @@ export function TokenPage({ cursors, ...token }: Token & { cursors: Cursors }) {
   // The node is asked for the URI when the token is first shown.
   const state = useHoldings(token, askNft, answer => isComplete(answer) && answer.data.last_token_uri_sync !== null)
   const { answered, problem, again } = state.value
+  const isUnheld = problem?.status === 404 && problem.unconfigured === undefined
   const nft = answered?.data
   const transfers = useHoldings({ ...token, cursor: cursors.cursor }, askTokenTransfers).value
   // A token without a holder is known by its transfers alone.
@@ -78,15 +79,15 @@ export function TokenPage({ cursors, ...token }: Token & { cursors: Cursors }) {
           {answered === undefined && problem === undefined && (
             <Skeleton facts={['Held by', 'Changed in block', 'Minted in block', 'Transfers']} />
           )}
-          {problem?.status === 404 && (
+          {isUnheld && (
             <p class="note">
-              {problem.mayCome
+              {problem?.mayCome
                 ? 'No holder of this token is known yet.'
                 : 'This token has no holder: it was burned, or it never moved.'}
             </p>
           )}
           {/* Where the transfers failed too, their panel says so. */}
-          {problem !== undefined && problem.status !== 404 && transfers.problem === undefined && (
+          {problem !== undefined && !isUnheld && transfers.problem === undefined && (
             <FailureNote problem={problem} what="The holder could not be loaded." onRetry={again} />
           )}
           {nft !== undefined && <TokenFacts nft={nft} token={token} />}

@@ -2,6 +2,7 @@
 // the service is away the bar at the top says why, so what will be asked for again by itself is told in one quiet line.
 import { connection } from '../state/live.ts'
 import type { Problem } from '../state/service.ts'
+import { NotConfigured } from './not-configured.tsx'
 
 type Props = {
   problem: Problem
@@ -12,6 +13,7 @@ type Props = {
 }
 
 export function FailureNote({ problem, what, onRetry }: Props) {
+  if (problem.unconfigured !== undefined) return <NotConfigured chain={problem.unconfigured} />
   const advice = adviceOf(problem)
   const isQuiet = onRetry !== undefined && connection.value.state === 'lost' && (problem.status ?? 500) >= 500
   const again = onRetry !== undefined && (

@@ -35,11 +35,13 @@ async function onChains(): Promise<LiveExamples> {
     const { data } = await service.GET('/chains/{chain}/contracts', { params: { path, query: { limit: 1 } } })
     const found = data?.contracts[0]
     if (found === undefined) continue
-    const query = { chain, limit: 1 } as never
+    const query = { chain, limit: 10 } as never
     const transfers = await service.GET('/api/v2.2/nft/{address}/transfers', {
       params: { path: { address: found.address }, query },
     })
-    const row = transfers.data?.result[0]
+    const rows = transfers.data?.result ?? []
+    // A burned token has no owner to show.
+    const row = rows.find(({ to_address }) => !/^0x0*$/.test(to_address)) ?? rows[0]
     return {
       ...{ chain, contract: found.address, ...(found.name === null ? {} : { name: found.name }) },
       ...(row === undefined ? {} : { tokenId: row.token_id, wallet: row.to_address, block: String(row.block_number) }),

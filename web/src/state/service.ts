@@ -28,6 +28,8 @@ export type Problem = {
   scope: string | undefined
   /** It was not found, and may be once more is indexed. */
   mayCome: boolean
+  /** The chain that was asked for, where the service does not have it. */
+  unconfigured: string | undefined
   status: number | undefined
   requestId: string | undefined
 }
@@ -40,6 +42,7 @@ export function problemOf(error: unknown, response: Response | undefined): Probl
     errors?: Problem['errors']
     scope?: unknown
     index_complete?: unknown
+    chain?: unknown
   }
   const { parameter, accepted } = details
   const only = typeof parameter === 'string' && typeof accepted === 'string' ? [{ parameter, accepted }] : ([] as const)
@@ -49,6 +52,7 @@ export function problemOf(error: unknown, response: Response | undefined): Probl
     errors: details.errors ?? only,
     scope: typeof details.scope === 'string' ? details.scope : undefined,
     mayCome: details.index_complete === false,
+    unconfigured: body.code === 'chain_not_configured' ? String(details.chain) : undefined,
     status: response?.status,
     requestId: body.request_id,
   }
@@ -60,6 +64,7 @@ export const unreachable: Problem = {
   errors: [],
   scope: undefined,
   mayCome: false,
+  unconfigured: undefined,
   status: undefined,
   requestId: undefined,
 }
