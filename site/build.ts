@@ -1,10 +1,9 @@
-// Builds the documentation's site: `npm run docs`, `node site/build.ts [--if-changed] [folder]`. In a checkout the
-// folder is `site/dist`, and `npm start` builds it again when a source has changed. The service serves it under
-// `/docs`.
+// Builds the documentation's site: `npm run docs`, `node site/build.ts [folder]`. In a checkout the folder is
+// `site/dist`, and `npm start` builds it again when a source has changed. The service serves it under `/docs`.
 import { type Build, buildFolder, buildFromCommandLine, root } from '../web/build-folder.ts'
 import { besideDocs } from './pages.ts'
 
-const build: Build = {
+export const build: Build = {
   name: 'documentation',
   usualFolder: 'site/dist',
   sources: [

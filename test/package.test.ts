@@ -22,7 +22,7 @@ import { CommandRun } from './command-run.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** Of which the documentation that it serves is 0.4 MB. */
-const packedBytesMax = 1_900_000
+const packedBytesMax = 2_000_000
 const installedMegabytesMax = 42
 
 type Packed = { filename: string; size: number; files: { path: string }[] }

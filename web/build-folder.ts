@@ -39,18 +39,17 @@ export async function buildFolder(build: Build, folder: string, { ifChanged = fa
   }
 }
 
-/** `[--if-changed] [folder]`, as the command line has them. */
+/** `[folder]`, as the command line has it. */
 export async function buildFromCommandLine(build: Build): Promise<void> {
-  const { values, positionals } = parseArgs({
-    options: { 'if-changed': { type: 'boolean', default: false } },
-    allowPositionals: true,
-  })
+  const { positionals } = parseArgs({ allowPositionals: true })
+  await buildFolder(build, resolve(positionals[0] ?? join(root, build.usualFolder)))
+}
+
+/** In its usual folder. The service runs without it, so a failure is told and nothing more. */
+export async function buildIfChanged(build: Build): Promise<void> {
   try {
-    const folder = resolve(positionals[0] ?? join(root, build.usualFolder))
-    await buildFolder(build, folder, { ifChanged: values['if-changed'] })
+    await buildFolder(build, join(root, build.usualFolder), { ifChanged: true })
   } catch (error) {
-    // The service runs without it; who asked for it alone is told by the failure.
-    if (!values['if-changed']) throw error
     process.stderr.write(`The ${build.name} cannot be built, so it is not served: ${(error as Error).message}\n`)
   }
 }

@@ -1,5 +1,5 @@
-// Builds the console, each file also compressed: `node web/build.ts [--if-changed] [folder]`. In a checkout the folder
-// is `web/dist`, and `npm start` builds it again when a source has changed.
+// Builds the console, each file also compressed: `node web/build.ts [folder]`. In a checkout the folder is
+// `web/dist`, and `npm start` builds it again when a source has changed.
 import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
@@ -9,7 +9,7 @@ import { type Build, buildFolder, buildFromCommandLine, root } from './build-fol
 /** Below this a compressed file saves less than a packet. */
 const compressedFrom = 1_400
 
-const build: Build = {
+export const build: Build = {
   name: 'console',
   usualFolder: 'web/dist',
   sources: ['web/src', 'web/index.html', 'web/build.ts', 'web/build-folder.ts', 'package-lock.json'],
