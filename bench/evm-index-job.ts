@@ -66,20 +66,18 @@ const cpuSeconds = cpuSecondsSoFar()
 const decodeCpuSeconds = threadCpuSeconds('decode-thread')
 const tenths = ratesOfTenths(marks)
 const senders = await measureSenders()
-// A commit is counted a moment after it was made.
-await delay(100)
-const text = await evm.metrics()
+const text = await settledMetrics()
 await evm.close()
 await store.close()
 process.send?.({
   seconds,
   cpuSeconds,
   decodeCpuSeconds,
-  transfers: counted('almanac_evm_transfers_total'),
+  transfers: counted('almanac_evm_transfers_total', text),
   rssMb,
   tenths,
   senders,
-  bytesFetched: counted('almanac_evm_rpc_answer_bytes_total'),
+  bytesFetched: counted('almanac_evm_rpc_answer_bytes_total', text),
   bytesWritten: bytesWritten(),
   evidence: [...new Set(covered.map(({ evidence }) => evidence))],
   bound,
@@ -122,6 +120,19 @@ function cpuSecondsSoFar(): number {
   return (user + system) / 1e6
 }
 
-function counted(name: string): number {
-  return Number(new RegExp(`${name}\\{[^}]*\\} (\\d+)`).exec(text)?.[1] ?? 0)
+/** A commit is counted a moment after it was made, and on a busy machine that is a long one. */
+async function settledMetrics(): Promise<string> {
+  const transfersIn = (text: string) => counted('almanac_evm_transfers_total', text)
+  let text = await evm.metrics()
+  for (let readings = 0; readings < 20; readings++) {
+    await delay(500)
+    const before = transfersIn(text)
+    text = await evm.metrics()
+    if (transfersIn(text) === before) break
+  }
+  return text
+}
+
+function counted(name: string, metrics: string): number {
+  return Number(new RegExp(`${name}\\{[^}]*\\} (\\d+)`).exec(metrics)?.[1] ?? 0)
 }
