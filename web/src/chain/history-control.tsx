@@ -89,7 +89,7 @@ function Pace({ backfill: { state, hours, blocks_per_second } }: { backfill: Bac
   const when = hours === undefined ? '' : `from ${hours.replace('-', ' to ')} UTC`
   const pace = [rate, when].filter(Boolean).join(', ')
   if (pace === '' && state === 'paused') return null
-  return <>{pace === '' ? 'As fast as its sources give it.' : `${pace[0]!.toUpperCase()}${pace.slice(1)}.`}</>
+  return <>{pace === '' ? 'At full speed.' : `${pace[0]!.toUpperCase()}${pace.slice(1)}.`}</>
 }
 
 function ThrottleForm({ backfill, onOrder }: { backfill: Backfill; onOrder: (order: Order) => void }) {

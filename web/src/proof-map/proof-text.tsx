@@ -20,7 +20,7 @@ export function ProofText({ pieces, chain, view }: Props) {
     <details class="proof-text">
       <summary>
         {pieces.length === 1 ? '1 stretch' : `${countText(pieces.length)} stretches`} from block {countText(view.from)}{' '}
-        to {countText(view.to)}, in words
+        to {countText(view.to)} as a table
       </summary>
       <table>
         <TableHead columns={[{ figures: 'From' }, { figures: 'To' }, { figures: 'Blocks' }, 'Evidence']} />
