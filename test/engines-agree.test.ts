@@ -114,7 +114,7 @@ const portfolioTargets = fc
   .map(([network, owner]) => `/account/${network}/${owner}/portfolio`)
 
 /** The moment of a request, and what a key has left, are its own. */
-const ownHeaders = /^(date|age|ratelimit|x-ratelimit)/i
+const ownHeaders = /^(date|age|ratelimit|x-ratelimit|x-head-age)/i
 
 async function answerOf(subject: Subject, target: string): Promise<{ shown: unknown; cursor: string | undefined }> {
   const response = await subject.get(target)

@@ -28,3 +28,27 @@ test('what a node says of another branch is answered once, and not kept for the 
   }
   expect([await ask(), await ask(), await ask()]).toEqual(['1', '2', '2'])
 })
+
+test('balances between the final block and the head are read once for a head, and all of one branch', async () => {
+  let head = { number: 5, hash: ours, timestamp: 50 }
+  const balances = new Balances({ chainState: async () => ({ head, finalized: 1 }) })
+  const other = `0x${'2'.repeat(40)}` as Address
+  const asked: number[] = []
+  let branch = ours
+  const freshen = {
+    balances: async ({ wallets }: { wallets: readonly Address[] }) => {
+      asked.push(wallets.length)
+      return { block: 3, hash: branch, timestamp: 30, balances: wallets.map(() => branch) }
+    },
+  }
+  const ask = async (...wallets: Address[]) =>
+    (await balances.answer({ chain, wallets, toBlock: 3 }, { key: { id: 'k' } as IndexingKey, freshen })).balances
+  await ask(wallet)
+  await ask(wallet)
+  expect(asked).toEqual([1])
+  branch = theirs
+  expect(await ask(wallet, other)).toEqual([theirs, theirs])
+  head = { ...head, hash: theirs }
+  await ask(wallet)
+  expect(asked).toEqual([1, 2, 1])
+})

@@ -15,8 +15,15 @@ const keptMax = 10_000
 
 /** A wallet's balance with the block that it was read after. */
 type Kept = { balance: string; hash: Hash | undefined; timestamp: number }
-/** A block whose balances stay: the head of the index while it is the head, and every final one. */
-type Stays = { block: number; name: string; head?: Block; isEarlier: boolean }
+/** A block whose balances stay: every final one, and others while the head of the index is the same. */
+type Stays = {
+  block: number
+  name: string
+  head?: Block
+  isEarlier: boolean
+  /** Neither final nor the head: the node may have changed its branch between two readings. */
+  mayDiffer?: true
+}
 
 export class Balances {
   readonly #store: Pick<Store, 'chainState'>
@@ -50,7 +57,8 @@ export class Balances {
     const { block, head } = stays
     const nameOf = (wallet: Address) => `${chain.id}/${stays.name}/${wallet}`
     const known = new Map(wallets.map(wallet => [wallet, this.#kept.get(nameOf(wallet))]))
-    const missing = wallets.filter(wallet => known.get(wallet) === undefined)
+    const isMixed = stays.mayDiffer && new Set([...known.values()].map(read => read?.hash)).size > 1
+    const missing = isMixed ? wallets : wallets.filter(wallet => known.get(wallet) === undefined)
     if (missing.length > 0) {
       const { balances, hash, timestamp } = await ask(missing)
       for (const [at, wallet] of missing.entries()) {
@@ -71,7 +79,9 @@ function staysAt(toBlock: number | undefined, state: ChainState | undefined): St
   const { head, finalized } = state
   const block = toBlock ?? head.number
   if (block === head.number) return { block, name: head.hash, head, isEarlier: false }
-  return block <= finalized ? { block, name: `${block}`, isEarlier: true } : undefined
+  if (block <= finalized) return { block, name: `${block}`, isEarlier: true }
+  // Until the next head, or another one.
+  return { block, name: `${block} below ${head.hash}`, isEarlier: true, mayDiffer: true }
 }
 
 function aboveHead(toBlock: number, head: number): AlmanacError {

@@ -61,9 +61,13 @@ export class HeadAges {
     const revision = this.#parts.revision()
     if (this.#known.revision !== revision) this.#known = { revision, heads: new Map() }
     const { heads } = this.#known
-    const known = heads.get(chain.id) ?? this.#read(chain)
-    heads.set(chain.id, known)
-    return known
+    const known = heads.get(chain.id)
+    if (known !== undefined) return known
+    const read = this.#read(chain)
+    heads.set(chain.id, read)
+    // A stalled chain makes no commit that would have it read again.
+    read.catch(() => heads.delete(chain.id))
+    return read
   }
 
   async #read(chain: Chain): Promise<Head | undefined> {

@@ -58,7 +58,11 @@ export function readDocs(): LazyStaticFiles | undefined {
       const plain = await readFile(join(folder, name))
       return { ...staticFile(name, plain), ...(extname(name) === '.png' ? {} : { gzip: await gzipped(plain) }) }
     }
-    files.set(`/docs/${name}`, () => (reading ??= read()))
+    const forget = (error: unknown) => {
+      reading = undefined
+      throw error
+    }
+    files.set(`/docs/${name}`, () => (reading ??= read().catch(forget)))
   }
   return files
 }
