@@ -30,9 +30,9 @@ test.each(['almanac', 'another'])('the first tokens of a collection are never bu
   }
 })
 
-test('the tokens that the README asks for are among them', () => {
-  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
-  const asked = [...readme.matchAll(/127\.0\.0\.1:8080\/api\/v2[.\d]*\/nft\/0x[0-9a-f]{40}\/(\d+)/g)].map(([, id]) =>
+test('the tokens that the first calls ask for are among them', () => {
+  const guide = readFileSync(new URL('../../docs/guides/first-calls.md', import.meta.url), 'utf8')
+  const asked = [...guide.matchAll(/127\.0\.0\.1:8080\/api\/v2[.\d]*\/nft\/0x[0-9a-f]{40}\/(\d+)/g)].map(([, id]) =>
     Number(id),
   )
   expect(asked).not.toEqual([])

@@ -58,6 +58,8 @@ export const nothing: CostEstimate = {
 const settlingMax = 8
 /** A sample has at least these: the logs of a contract take two calls, and what they name takes more. */
 const sampleCallsMin = 16
+/** What a range of a contract takes however small it is: its logs, and the header of its last block. */
+const contractRangeCalls = 2
 /** A stretch that takes so many times the calls of a sample is read in smaller pieces. */
 const denseTimes = 4
 
@@ -74,6 +76,11 @@ class SampleSize extends RangeSize {
 
   override get blocks(): number {
     return Math.max(1, Math.min(super.blocks, Math.floor(this.callsMax / this.#callsPerBlock)))
+  }
+
+  /** What an index run would ask for at once. */
+  get usualBlocks(): number {
+    return super.blocks
   }
 
   /** The first range also finds out what the endpoints offer. */
@@ -145,7 +152,10 @@ export async function estimateCost(options: SampleOptions, signal: AbortSignal):
   const sum = (of: (sample: Measured) => number): number => measured.reduce((total, sample) => total + of(sample), 0)
   const scaled = (field: 'calls' | 'bytes' | 'transfers' | 'transferBlocks'): number =>
     Math.round(sum(sample => sample[field] * sample.weight))
-  const calls = scaled('calls')
+  // Samples are smaller than the ranges of an index run, so what each of those takes counts apart.
+  const rangeCalls = whole || contract === undefined ? 0 : contractRangeCalls
+  const inRanges = Math.round(sum(sample => Math.max(0, sample.calls - rangeCalls) * sample.weight))
+  const calls = inRanges + rangeCalls * Math.ceil(blocks / rangeSize.usualBlocks)
   return {
     blocks,
     blocksSampled: sum(sample => sample.blocks),
