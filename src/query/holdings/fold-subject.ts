@@ -6,7 +6,7 @@ import { ContractFold } from './fold-contract.ts'
 import { WalletFold } from './fold-wallet.ts'
 import type { Work } from './holdings-admission.ts'
 import type { Sheet } from './sheet.ts'
-import { recordsOf, type Subject, spansOf } from './subject.ts'
+import { nameOf, recordsOf, type Subject, spansOf } from './subject.ts'
 
 /** Some 3 MB and a tenth of a second. */
 export const smallRecords = 40_000
@@ -95,9 +95,4 @@ export class LargeSubjects {
   noteTooLarge(subject: Subject, block: number): void {
     this.#tooLarge.set(nameOf(subject), block)
   }
-}
-
-export function nameOf(subject: Subject): string {
-  const { chain } = subject
-  return 'wallet' in subject ? `${chain} ${subject.wallet}` : `${chain} ${subject.contract} ${subject.tokenId}`
 }

@@ -6,7 +6,7 @@ import { putMd5 } from '../../md5.ts'
 import type { Address } from '../../model.ts'
 import { Pace } from '../pace.ts'
 import { smallRecords } from './fold-subject.ts'
-import type { Asker, HoldingsAdmission } from './holdings-admission.ts'
+import type { HoldingsAdmission, HoldingsAsker } from './holdings-admission.ts'
 import { rowWith } from './patch-sheet.ts'
 import { rowFlags, type Sheet } from './sheet.ts'
 import type { FoundSheet } from './sheets.ts'
@@ -90,7 +90,7 @@ function firstBelow(length: number, hashAt: (at: number) => string, bound: strin
 /** Makes the order of a sheet before it is needed, as work of its own: a million tokens take a second. */
 export async function admitHashOrder(
   admission: HoldingsAdmission,
-  asker: Asker,
+  asker: HoldingsAsker,
   sheet: Sheet,
   contract: Address,
 ): Promise<void> {

@@ -5,10 +5,10 @@ import { AlmanacError } from '../../errors.ts'
 import type { Address } from '../../model.ts'
 import type { IndexReader } from '../../store/index-reader.ts'
 import { Holdings } from './holdings.ts'
-import { type Asker, HoldingsAdmission, type Work } from './holdings-admission.ts'
+import { HoldingsAdmission, type HoldingsAsker, type Work } from './holdings-admission.ts'
 import type { HoldingsOptions } from './questions.ts'
 
-const asker = (id: string, signal?: AbortSignal): Asker => ({ key: { id }, signal })
+const asker = (id: string, signal?: AbortSignal): HoldingsAsker => ({ key: { id }, signal })
 const optionsOf = (id: string, signal?: AbortSignal): HoldingsOptions => ({
   ...{ key: { id } as HoldingsOptions['key'], freshen: undefined, freshenWaitMs: 0, signal },
 })

@@ -5,11 +5,11 @@ import { totalmem } from 'node:os'
 import { untilAborted } from '../../abort.ts'
 import { AlmanacError } from '../../errors.ts'
 import type { Metrics } from '../../metrics.ts'
-import { KeyTurns, type Turn } from '../key-turns.ts'
+import { KeyQueue, type Place } from '../key-queue.ts'
 import { Pace } from '../pace.ts'
 
 /** Who asks. `signal`: nobody waits for the answer any more. */
-export type Asker = { key: { id: string }; signal?: AbortSignal | undefined }
+export type HoldingsAsker = { key: { id: string }; signal?: AbortSignal | undefined }
 
 /** The largest collections have some three million holders, whose sheet takes 200 MB; most take less than one. */
 const usualBytesMax = 2 ** 30
@@ -26,11 +26,11 @@ const retryAfterMs = 5_000
 const memoryTaken = 'Other lists of who owns what take the memory for them'
 
 /** Large: takes a tenth of a second and more. One at a time of a key: side by side they would take as long. */
-const turnsOf = {
+const queueLimits = {
   small: { places: 16, placesOfKey: 8, waiting: 4_096, waitingOfKey: 2_048, retryAfterMs: 1_000 },
   large: { places: 2, placesOfKey: 1, waiting: 64, waitingOfKey: 16, retryAfterMs },
 } as const
-export type WorkSize = keyof typeof turnsOf
+export type WorkSize = keyof typeof queueLimits
 
 type Sized = { readonly byteLength: number }
 type Hold = { bytes: number; holders: number; lists: Map<string, number> }
@@ -47,7 +47,7 @@ export class HoldingsAdmission {
   readonly bytesMax: number
   /** Lets go of what was kept without use for longest. False where nothing is kept. */
   evict: () => boolean = () => false
-  readonly #turns = { small: new KeyTurns(turnsOf.small), large: new KeyTurns(turnsOf.large) }
+  readonly #queues = { small: new KeyQueue(queueLimits.small), large: new KeyQueue(queueLimits.large) }
   readonly #shared = new Map<string, SharedWork<unknown>>()
   readonly #works = new Set<Work>()
   readonly #holds = new Map<Sized, Hold>()
@@ -69,7 +69,7 @@ export class HoldingsAdmission {
 
   /** For metrics and tests. */
   get figures() {
-    const waiting = this.#turns.small.waiting + this.#turns.large.waiting
+    const waiting = this.#queues.small.waiting + this.#queues.large.waiting
     return { heldBytes: this.#heldBytes, makingBytes: this.#makingBytes, waiting, working: this.#works.size }
   }
 
@@ -80,7 +80,7 @@ export class HoldingsAdmission {
    */
   async shared<Result>(
     name: string,
-    { key, signal }: Asker,
+    { key, signal }: HoldingsAsker,
     size: WorkSize,
     make: (work: Work) => Promise<Result>,
   ): Promise<Result> {
@@ -119,13 +119,13 @@ export class HoldingsAdmission {
   }
 
   /** What a request shows is held until it is disposed of. */
-  request(asker: Asker): HoldingsRequest {
+  request(asker: HoldingsAsker): HoldingsRequest {
     const hold = (sheet: Sized) => this.hold(sheet)
     return new HoldingsRequest(asker, { hold, holdBase: hold })
   }
 
   /** The same for a whole list. Fails before anything is made where its key holds too much already. */
-  listRequest(asker: Asker): HoldingsRequest {
+  listRequest(asker: HoldingsAsker): HoldingsRequest {
     this.#requireListRoom({ byteLength: 1 }, asker.key.id)
     return new HoldingsRequest(asker, { hold: sheet => this.holdForList(sheet, asker.key.id), holdBase: undefined })
   }
@@ -215,9 +215,9 @@ export class HoldingsAdmission {
   }
 
   /** Fails where too many wait already. */
-  ask(keyId: string, size: WorkSize): Turn {
+  ask(keyId: string, size: WorkSize): Place {
     try {
-      return this.#turns[size].ask(keyId)
+      return this.#queues[size].ask(keyId)
     } catch (error) {
       throw this.#refused(error as AlmanacError)
     }
@@ -230,12 +230,12 @@ type Holding = { hold: HoldSheet; holdBase: HoldSheet | undefined }
 
 /** One request, with the sheets that it holds. */
 export class HoldingsRequest implements Disposable {
-  readonly key: Asker['key']
+  readonly key: HoldingsAsker['key']
   readonly signal: AbortSignal | undefined
   readonly #holding: Holding
   readonly #letGo: (() => void)[] = []
 
-  constructor({ key, signal }: Asker, holding: Holding) {
+  constructor({ key, signal }: HoldingsAsker, holding: Holding) {
     this.key = key
     this.signal = signal
     this.#holding = holding
@@ -257,7 +257,7 @@ export class HoldingsRequest implements Disposable {
 
 type SharedWork<Result> = { work: Work; result: Promise<Result> }
 
-/** One piece of work: its turn, what it takes, and who waits for it. */
+/** One piece of work: its place, what it takes, and who waits for it. */
 export class Work {
   readonly pace: Pace
   /** What it takes while it makes something. Changed by the admission alone. */
@@ -267,7 +267,7 @@ export class Work {
   readonly #keyId: string
   readonly #letGo: (() => void)[] = []
   #size: WorkSize
-  #turn: Turn | undefined
+  #place: Place | undefined
   #hasBegun = false
   #isOver = false
   #askers = 0
@@ -293,34 +293,34 @@ export class Work {
     return this.#admission.workBytesMax
   }
 
-  /** Waits for its turn. */
+  /** Waits for its place. */
   async begin(): Promise<void> {
-    const turn = this.#admission.ask(this.#keyId, this.#size)
-    this.#turn = turn
-    await untilAborted(turn.begun, this.signal)
+    const place = this.#admission.ask(this.#keyId, this.#size)
+    this.#place = place
+    await untilAborted(place.begun, this.signal)
     this.#hasBegun = true
   }
 
   /** Goes on as large work, if it can at once. */
   mayBeLarge(): boolean {
     if (this.#size === 'large') return true
-    const turn = this.#admission.ask(this.#keyId, 'large')
-    const hasBegun = turn.hasBegun()
-    if (hasBegun) this.#goOnWith(turn)
-    else turn.end()
+    const place = this.#admission.ask(this.#keyId, 'large')
+    const hasBegun = place.hasBegun()
+    if (hasBegun) this.#goOnWith(place)
+    else place.end()
     return hasBegun
   }
 
-  /** Goes on when it is the turn of large work. */
+  /** Goes on once it has a place for large work. */
   async becomeLarge(): Promise<void> {
-    const turn = this.#admission.ask(this.#keyId, 'large')
-    this.#goOnWith(turn)
-    await untilAborted(turn.begun, this.signal)
+    const place = this.#admission.ask(this.#keyId, 'large')
+    this.#goOnWith(place)
+    await untilAborted(place.begun, this.signal)
   }
 
-  #goOnWith(turn: Turn): void {
-    this.#turn?.end()
-    this.#turn = turn
+  #goOnWith(place: Place): void {
+    this.#place?.end()
+    this.#place = place
     this.#size = 'large'
   }
 
@@ -348,7 +348,7 @@ export class Work {
   }
 
   join(keyId: string): void {
-    this.#turn?.join(keyId)
+    this.#place?.join(keyId)
   }
 
   enter(): void {
@@ -370,7 +370,7 @@ export class Work {
   end(): void {
     this.#isOver = true
     clearTimeout(this.#lingering)
-    this.#turn?.end()
+    this.#place?.end()
     this.#admission.resize(this, 0)
     // Those who wait for the sheet hold it themselves by then.
     setImmediate(() => {

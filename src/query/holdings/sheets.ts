@@ -13,7 +13,7 @@ import { patchedSheet } from './patch-sheet.ts'
 import { patchedWallet } from './patch-wallet.ts'
 import type { Sheet } from './sheet.ts'
 import { SheetBuilder } from './sheet-builder.ts'
-import type { Subject } from './subject.ts'
+import { nameOf, type Subject } from './subject.ts'
 
 export type SheetLimits = {
   /** What takes more while it is made is too large for one sheet. The admission bounds it too. */
@@ -349,11 +349,6 @@ class HeldBase implements Disposable {
   [Symbol.dispose](): void {
     this.#letGo?.()
   }
-}
-
-function nameOf(subject: Subject): string {
-  if ('wallet' in subject) return `${subject.chain} wallet:${subject.wallet}`
-  return `${subject.chain} ${subject.contract}${subject.tokenId === undefined ? '' : `:${subject.tokenId}`}`
 }
 
 function baseKey(name: string, block: number): string {

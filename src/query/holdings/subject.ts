@@ -12,6 +12,12 @@ export type ContractSubject = { chain: ChainId; contract: Address; tokenId?: big
 export type WalletSubject = { chain: ChainId; wallet: Address }
 export type Subject = ContractSubject | WalletSubject
 
+/** Two words: the chain, and what is unique on it. */
+export function nameOf(subject: Subject): string {
+  if ('wallet' in subject) return `${subject.chain} wallet:${subject.wallet}`
+  return `${subject.chain} ${subject.contract}${subject.tokenId === undefined ? '' : `:${subject.tokenId}`}`
+}
+
 /** Some 2 ms of work, and little memory. Each read begins in all runs anew. */
 const recordsPerRead = 4_000
 /** Many requests may begin in one turn of the event loop. */

@@ -7,11 +7,10 @@ import { placeBytes } from '../../../store/runs/place-key.ts'
 import { type BranchStore, OneBranch } from '../../one-branch.ts'
 import type { Pace } from '../../pace.ts'
 import type { Collection } from '../collections.ts'
-import { nameOf } from '../fold-subject.ts'
-import type { Asker, HoldingsAdmission } from '../holdings-admission.ts'
+import type { HoldingsAdmission, HoldingsAsker } from '../holdings-admission.ts'
 import type { CollectionStatsAnswer, Completeness, TokenStatsAnswer } from '../questions.ts'
 import { comparePlaces, rowFlags, type Sheet } from '../sheet.ts'
-import type { ContractSubject, Subject, WalletSubject } from '../subject.ts'
+import { type ContractSubject, nameOf, type Subject, type WalletSubject } from '../subject.ts'
 import { OwnerWindow } from './owner-window.ts'
 import { bytesOfParts, contractParts, type PartBounds, tokenParts, walletParts } from './parts.ts'
 
@@ -45,12 +44,17 @@ export class LargeCounts {
     subject: ContractSubject,
     claim: Completeness,
     isExact: boolean,
-    asker: Asker,
+    asker: HoldingsAsker,
   ): Promise<Counted<CollectionCounts>> {
     return this.#counted(subject, { claim, isExact, asker }, pace => this.#countContract(subject, claim.block, pace))
   }
 
-  token(subject: ContractSubject, claim: Completeness, isExact: boolean, asker: Asker): Promise<Counted<TokenCounts>> {
+  token(
+    subject: ContractSubject,
+    claim: Completeness,
+    isExact: boolean,
+    asker: HoldingsAsker,
+  ): Promise<Counted<TokenCounts>> {
     return this.#counted(subject, { claim, isExact, asker }, async pace => {
       const counts = { owners: 0, transfers: 0 }
       for await (const sheet of tokenParts(this.#store.indexes, subject, claim.block, { ...this.#bounds, pace })) {
@@ -62,7 +66,12 @@ export class LargeCounts {
     })
   }
 
-  wallet(subject: WalletSubject, claim: Completeness, isExact: boolean, asker: Asker): Promise<Counted<WalletCounts>> {
+  wallet(
+    subject: WalletSubject,
+    claim: Completeness,
+    isExact: boolean,
+    asker: HoldingsAsker,
+  ): Promise<Counted<WalletCounts>> {
     return this.#counted(subject, { claim, isExact, asker }, pace => this.#countWallet(subject, claim.block, pace))
   }
 
@@ -104,7 +113,7 @@ export class LargeCounts {
 
   async #counted<Counts>(
     subject: Subject,
-    { claim, isExact, asker }: { claim: Completeness; isExact: boolean; asker: Asker },
+    { claim, isExact, asker }: { claim: Completeness; isExact: boolean; asker: HoldingsAsker },
     count: (pace: Pace) => Promise<Counts>,
   ): Promise<Counted<Counts>> {
     const name = isExact ? `${nameOf(subject)} ${claim.block}` : nameOf(subject)

@@ -2,7 +2,7 @@
 // knows nothing of the work.
 import { AlmanacError } from '../errors.ts'
 
-export type KeyTurnsLimits = {
+export type KeyQueueLimits = {
   /** Pieces of work at once, in all and of one key. */
   places: number
   placesOfKey: number
@@ -13,7 +13,7 @@ export type KeyTurnsLimits = {
 }
 
 /** One piece of work: it waits for its place, has it, and gives it back. */
-export type Turn = {
+export type Place = {
   /** Once it has its place. */
   begun: Promise<void>
   hasBegun(): boolean
@@ -25,8 +25,8 @@ export type Turn = {
 
 type Waiting = { begin: (keyId: string) => void; keys: Set<string> }
 
-export class KeyTurns {
-  readonly #limits: KeyTurnsLimits
+export class KeyQueue {
+  readonly #limits: KeyQueueLimits
   readonly #queues = new Map<string, Set<Waiting>>()
   readonly #runningOf = new Map<string, number>()
   /** When keys that have work last had a turn, counted in turns. */
@@ -35,7 +35,7 @@ export class KeyTurns {
   #running = 0
   #waiting = 0
 
-  constructor(limits: KeyTurnsLimits) {
+  constructor(limits: KeyQueueLimits) {
     this.#limits = limits
   }
 
@@ -44,7 +44,7 @@ export class KeyTurns {
   }
 
   /** Fails where too many wait already. */
-  ask(keyId: string): Turn {
+  ask(keyId: string): Place {
     const { promise: begun, resolve } = Promise.withResolvers<void>()
     const { waiting, waitingOfKey, retryAfterMs } = this.#limits
     let runsFor: string | undefined
