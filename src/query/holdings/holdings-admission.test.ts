@@ -211,3 +211,14 @@ test('sheets that a list or a request holds count once, and until the last lets 
   list[Symbol.dispose]()
   expect(admission.figures.heldBytes).toBe(450)
 })
+
+test('what a request is given after it is over is not held', () => {
+  const admission = new HoldingsAdmission({ bytesMax: 1_000 })
+  const requests = [admission.request(asker('one')), admission.listRequest(asker('one'))]
+  for (const request of requests) {
+    request[Symbol.dispose]()
+    request.hold({ byteLength: 300 })
+    request.holdBase({ byteLength: 300 })
+  }
+  expect(admission.figures.heldBytes).toBe(0)
+})

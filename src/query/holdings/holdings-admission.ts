@@ -234,6 +234,7 @@ export class HoldingsRequest implements Disposable {
   readonly signal: AbortSignal | undefined
   readonly #holding: Holding
   readonly #letGo: (() => void)[] = []
+  #isOver = false
 
   constructor({ key, signal }: HoldingsAsker, holding: Holding) {
     this.key = key
@@ -242,15 +243,21 @@ export class HoldingsRequest implements Disposable {
   }
 
   hold(sheet: Sized): void {
-    this.#letGo.push(this.#holding.hold(sheet))
+    this.#holdWith(this.#holding.hold, sheet)
   }
 
   /** What the sheet was made of: pages look at it too. */
   holdBase(sheet: Sized): void {
-    if (this.#holding.holdBase !== undefined) this.#letGo.push(this.#holding.holdBase(sheet))
+    this.#holdWith(this.#holding.holdBase, sheet)
+  }
+
+  /** Where one of several reads of a request fails, the request is over before the others find their sheets. */
+  #holdWith(hold: HoldSheet | undefined, sheet: Sized): void {
+    if (hold !== undefined && !this.#isOver) this.#letGo.push(hold(sheet))
   }
 
   [Symbol.dispose](): void {
+    this.#isOver = true
     for (const letGo of this.#letGo) letGo()
   }
 }
