@@ -1,5 +1,5 @@
-// Gives places to work in turns between API keys: a key with much to do does not delay another key's first piece. It
-// knows nothing of the work.
+// Gives places to work in turns between API keys: each key with waiting work gets one piece before any key gets a second
+// one. It knows nothing of the work.
 import { AlmanacError } from '../errors.ts'
 
 export type KeyQueueLimits = {
@@ -27,11 +27,9 @@ type Waiting = { begin: (keyId: string) => void; keys: Set<string> }
 
 export class KeyQueue {
   readonly #limits: KeyQueueLimits
+  /** The first key is next: a key that was served goes to the end. */
   readonly #queues = new Map<string, Set<Waiting>>()
   readonly #runningOf = new Map<string, number>()
-  /** When keys that have work last had a turn, counted in turns. */
-  readonly #servedAt = new Map<string, number>()
-  #turns = 0
   #running = 0
   #waiting = 0
 
@@ -97,7 +95,6 @@ export class KeyQueue {
       const queue = this.#queues.get(key)!
       queue.delete(piece)
       if (queue.size === 0) this.#queues.delete(key)
-      this.#forgetIfIdle(key)
     }
     piece.keys.clear()
     this.#waiting--
@@ -107,33 +104,21 @@ export class KeyQueue {
   #beginNext(): void {
     const { places, placesOfKey } = this.#limits
     while (this.#running < places) {
-      // Whose last turn is longest ago: one that had none comes first.
-      let next: { key: string; servedAt: number } | undefined
-      for (const key of this.#queues.keys()) {
-        const servedAt = this.#servedAt.get(key) ?? 0
-        const mayRun = (this.#runningOf.get(key) ?? 0) < placesOfKey
-        if (mayRun && servedAt < (next?.servedAt ?? Number.POSITIVE_INFINITY)) next = { key, servedAt }
-      }
+      const next = this.#queues.entries().find(([key]) => (this.#runningOf.get(key) ?? 0) < placesOfKey)
       if (next === undefined) return
-      const [piece] = this.#queues.get(next.key)!
+      const [key, queue] = next
+      const [piece] = queue
       this.#leave(piece!)
-      this.#servedAt.set(next.key, ++this.#turns)
-      this.#count(next.key, 1)
-      piece!.begin(next.key)
+      if (this.#queues.delete(key)) this.#queues.set(key, queue)
+      this.#count(key, 1)
+      piece!.begin(key)
     }
-  }
-
-  #forgetIfIdle(keyId: string): void {
-    if (!this.#queues.has(keyId) && !this.#runningOf.has(keyId)) this.#servedAt.delete(keyId)
   }
 
   #count(keyId: string, by: 1 | -1): void {
     this.#running += by
     const ofKey = (this.#runningOf.get(keyId) ?? 0) + by
     if (ofKey > 0) this.#runningOf.set(keyId, ofKey)
-    else {
-      this.#runningOf.delete(keyId)
-      this.#forgetIfIdle(keyId)
-    }
+    else this.#runningOf.delete(keyId)
   }
 }

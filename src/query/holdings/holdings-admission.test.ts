@@ -77,7 +77,7 @@ function held() {
   return { work: () => promise, end: resolve }
 }
 
-test('a key with many pieces of large work does not delay the first one of another', async () => {
+test('a key with many pieces of large work delays the first one of another by one piece at most', async () => {
   const admission = new HoldingsAdmission()
   const begun: string[] = []
   const ends: (() => void)[] = []
@@ -91,7 +91,10 @@ test('a key with many pieces of large work does not delay the first one of anoth
   expect(begun).toEqual(['busy 0', 'other 0'])
   ends.shift()!()
   await setImmediate()
-  expect(begun).toEqual(['busy 0', 'other 0', 'third 0'])
+  expect(begun).toEqual(['busy 0', 'other 0', 'busy 1'])
+  ends.shift()!()
+  await setImmediate()
+  expect(begun).toEqual(['busy 0', 'other 0', 'busy 1', 'third 0'])
   while (begun.length < all.length || ends.length > 0) {
     ends.shift()?.()
     await setImmediate()
@@ -221,4 +224,36 @@ test('what a request is given after it is over is not held', () => {
     request.holdBase({ byteLength: 300 })
   }
   expect(admission.figures.heldBytes).toBe(0)
+})
+
+test('a key whose pieces wait has its turn between keys that ask for one piece at a time', async () => {
+  const admission = new HoldingsAdmission()
+  const { work, end } = held()
+  const blocker = admission.shared('blocker', asker('blocker'), 'large', work)
+  const begun: string[] = []
+  const ends: (() => void)[] = []
+  const ask = (key: string) =>
+    admission.shared(`${key} ${begun.length} ${ends.length}`, asker(key), 'large', async () => {
+      begun.push(key)
+      await new Promise<void>(resolve => ends.push(resolve))
+    })
+  const all = Array.from({ length: 4 }, (_, at) =>
+    admission.shared(`queue ${at}`, asker('queue'), 'large', async () => {
+      begun.push('queue')
+      await new Promise<void>(resolve => ends.push(resolve))
+    }),
+  )
+  all.push(ask('first'), ask('second'))
+  for (let step = 0; step < 8; step++) {
+    await setImmediate()
+    ends.shift()!()
+    const ended = begun.at(-1)!
+    // Its next one, only after the one before it has ended.
+    await setImmediate()
+    if (ended !== 'queue') all.push(ask(ended))
+  }
+  expect(begun.slice(0, 8).filter(key => key === 'queue').length).toBeGreaterThanOrEqual(3)
+  const rest = setInterval(() => ends.shift()?.())
+  end()
+  await Promise.all([...all, blocker]).finally(() => clearInterval(rest))
 })
