@@ -17,7 +17,7 @@ export type Place = {
   /** Once it has its place. */
   begun: Promise<void>
   hasBegun(): boolean
-  /** Another key waits for the same piece: it begins when the first of their keys has its turn. */
+  /** Another key asks for the same piece. */
   join(keyId: string): void
   /** Leaves the queue, or gives the place back. Safe to call again. */
   end(): void
@@ -41,8 +41,11 @@ export class KeyQueue {
     return this.#waiting
   }
 
-  /** Fails where too many wait already. */
-  ask(keyId: string): Place {
+  /**
+   * For one key or more: the piece begins when the first of them has its turn. Fails where too many wait already; what
+   * several keys ask for does not fail for the limit of one.
+   */
+  ask(keyIds: readonly string[]): Place {
     const { promise: begun, resolve } = Promise.withResolvers<void>()
     const { waiting, waitingOfKey, retryAfterMs } = this.#limits
     let runsFor: string | undefined
@@ -53,16 +56,16 @@ export class KeyQueue {
         resolve()
       },
     }
-    if ((this.#queues.get(keyId)?.size ?? 0) >= waitingOfKey)
-      throw new AlmanacError('rate_limited', `This key waits for ${waitingOfKey} large lists or counts already`, {
+    if (keyIds.length === 1 && (this.#queues.get(keyIds[0]!)?.size ?? 0) >= waitingOfKey)
+      throw new AlmanacError('rate_limited', `This key's queue for lists is full (${waitingOfKey} waiting)`, {
         ...{ retryable: true, retryAfterMs, details: { limit: `${waitingOfKey} lists or counts at once` } },
       })
     if (this.#waiting >= waiting)
-      throw new AlmanacError('overloaded', `${waiting} lists and counts wait to be made already`, {
+      throw new AlmanacError('overloaded', `The queue for lists is full (${waiting} waiting)`, {
         ...{ retryable: true, retryAfterMs },
       })
     this.#waiting++
-    this.#enqueue(piece, keyId)
+    for (const keyId of keyIds) this.#enqueue(piece, keyId)
     this.#beginNext()
     return {
       begun,

@@ -257,3 +257,63 @@ test('a key whose pieces wait has its turn between keys that ask for one piece a
   end()
   await Promise.all([...all, blocker]).finally(() => clearInterval(rest))
 })
+
+/** Lets a key have so many pieces of large work that wait. */
+function waitingOf(admission: HoldingsAdmission, key: string, count: number, work: () => Promise<void>) {
+  return Array.from({ length: count }, (_, at) => admission.shared(`${key} waits ${at}`, asker(key), 'large', work))
+}
+
+test('work that turns out to be large has the turn of any key that waits for it', async () => {
+  const admission = new HoldingsAdmission()
+  const { work, end } = held()
+  const { work: until, end: turnLarge } = held()
+  const begun: string[] = []
+  const make = async (work: Work) => {
+    await until()
+    await work.becomeLarge()
+    begun.push('shared')
+  }
+  const [blocked, ends] = [held(), held()]
+  const others = [
+    admission.shared('blocker', asker('blocker'), 'large', work),
+    admission.shared('holder', asker('holder'), 'large', blocked.work),
+    // As many as may wait, and one fewer than would be refused.
+    ...waitingOf(admission, 'busy', 15, async () => {
+      begun.push('busy')
+      await ends.work()
+    }),
+  ]
+  const shared = ['busy', 'other'].map(key => admission.shared('shared', asker(key), 'small', make))
+  await setImmediate()
+  turnLarge()
+  await setImmediate()
+  // The first turn is the busy key's, the second one the other's.
+  blocked.end()
+  await setImmediate()
+  end()
+  await setImmediate()
+  expect(begun).toEqual(['busy', 'shared'])
+  ends.end()
+  await Promise.all([...others, ...shared])
+})
+
+test('the limit of a key refuses work that turns out to be large only where no other key waits for it', async () => {
+  const admission = new HoldingsAdmission()
+  const { work, end } = held()
+  const { work: until, end: turnLarge } = held()
+  const make = async (work: Work) => {
+    await until()
+    await work.becomeLarge()
+    return 'made'
+  }
+  const others = waitingOf(admission, 'busy', 17, work)
+  const ask = (name: string, key: string) => admission.shared(name, asker(key), 'small', make).catch(error => error)
+  const alone = ask('alone', 'busy')
+  const shared = [ask('shared', 'busy'), ask('shared', 'other')]
+  await setImmediate()
+  turnLarge()
+  expect(await alone).toMatchObject({ code: 'rate_limited' })
+  end()
+  expect(await Promise.all(shared)).toEqual(['made', 'made'])
+  await Promise.all(others)
+})

@@ -1,6 +1,6 @@
 // Bounds what lists and counts of who owns what take: one bound on the bytes of all that is kept, made, shown and sent,
-// counted while it is made; few pieces of work at once, in turns between keys; and an end to work that nobody waits
-// for. It makes and reads nothing itself.
+// counted while it is made; few pieces of work at once, in turns between keys; and an end to work whose clients have
+// left. It makes and reads nothing itself.
 import { totalmem } from 'node:os'
 import { untilAborted } from '../../abort.ts'
 import { AlmanacError } from '../../errors.ts'
@@ -8,7 +8,7 @@ import type { Metrics } from '../../metrics.ts'
 import { KeyQueue, type Place } from '../key-queue.ts'
 import { Pace } from '../pace.ts'
 
-/** Who asks. `signal`: nobody waits for the answer any more. */
+/** Who asks. `signal` fires once the client has left or its request timed out. */
 export type HoldingsAsker = { key: { id: string }; signal?: AbortSignal | undefined }
 
 /** The largest collections have some three million holders, whose sheet takes 200 MB; most take less than one. */
@@ -23,7 +23,6 @@ const largeShare = 7 / 8
 const listsShare = 3 / 4
 const listsOfKeyShare = 1 / 2
 const retryAfterMs = 5_000
-const memoryTaken = 'Other lists of who owns what take the memory for them'
 
 /** Large: takes a tenth of a second and more. One at a time of a key: side by side they would take as long. */
 const queueLimits = {
@@ -87,13 +86,12 @@ export class HoldingsAdmission {
     signal?.throwIfAborted()
     let shared = this.#shared.get(name) as SharedWork<Result> | undefined
     if (shared === undefined || shared.work.signal.aborted) shared = this.#begin(name, key.id, size, make)
-    else shared.work.join(key.id)
     const { work, result } = shared
-    work.enter()
+    work.enter(key.id)
     try {
       return await this.#whileWaiting(() => (signal ? untilAborted(result, signal) : result))
     } finally {
-      if (work.leave(isTimeout(signal?.reason) ? lingerMs : 0)) this.#metrics?.cancelled.inc()
+      if (work.leave(key.id, isTimeout(signal?.reason) ? lingerMs : 0)) this.#metrics?.cancelled.inc()
     }
   }
 
@@ -142,19 +140,19 @@ export class HoldingsAdmission {
     const ofKeyMax = Math.floor(bytesMax * listsOfKeyShare)
     if (ofKey > 0 && ofKey + sheet.byteLength > ofKeyMax)
       throw this.#refused(
-        new AlmanacError('rate_limited', 'This key takes whole lists that hold all memory that one key may use', {
+        new AlmanacError('rate_limited', "This key's open lists use all the memory one key may use", {
           ...{ retryable: true, retryAfterMs: 2 * retryAfterMs, details: { bytesMax: ofKeyMax } },
         }),
       )
     if (all > 0 && all + sheet.byteLength > bytesMax * listsShare)
-      throw this.#refused(noRoom('Other whole lists are being sent, and hold the memory for them'))
+      throw this.#refused(noRoom())
   }
 
   #holdOf(sheet: Sized): Hold {
     const known = this.#holds.get(sheet)
     if (known !== undefined) return known
     const hold = { bytes: sheet.byteLength, holders: 0, lists: new Map<string, number>() }
-    if (!this.#hasRoom(hold.bytes, this.bytesMax)) throw this.#refused(noRoom(memoryTaken))
+    if (!this.#hasRoom(hold.bytes, this.bytesMax)) throw this.#refused(noRoom())
     this.#holds.set(sheet, hold)
     this.#heldBytes += hold.bytes
     return hold
@@ -172,8 +170,8 @@ export class HoldingsAdmission {
     const bytesMax = work.size === 'large' ? this.workBytesMax : this.bytesMax
     while (more > 0 && !this.#hasRoom(more, bytesMax)) {
       const largest = [...this.#works].reduce((a, b) => (b.bytes > a.bytes ? b : a))
-      if (largest.bytes <= bytes) throw this.#refused(noRoom(memoryTaken))
-      largest.fail(this.#refused(noRoom('Smaller lists of who owns what needed the memory')))
+      if (largest.bytes <= bytes) throw this.#refused(noRoom())
+      largest.fail(this.#refused(noRoom()))
     }
     this.#makingBytes += more
     work.bytes = bytes
@@ -208,16 +206,16 @@ export class HoldingsAdmission {
       }
     }
     const shared = { work, result: run() }
-    // Nobody may be left who waits for it.
+    // All that waited for it may have left.
     shared.result.catch(() => undefined)
     this.#shared.set(name, shared)
     return shared
   }
 
   /** Fails where too many wait already. */
-  ask(keyId: string, size: WorkSize): Place {
+  ask(keyIds: readonly string[], size: WorkSize): Place {
     try {
-      return this.#queues[size].ask(keyId)
+      return this.#queues[size].ask(keyIds)
     } catch (error) {
       throw this.#refused(error as AlmanacError)
     }
@@ -271,18 +269,19 @@ export class Work {
   bytes = 0
   readonly #admission: HoldingsAdmission
   readonly #controller = new AbortController()
-  readonly #keyId: string
+  readonly #firstKeyId: string
+  /** How many requests of each key wait for it. */
+  readonly #askersOf = new Map<string, number>()
   readonly #letGo: (() => void)[] = []
   #size: WorkSize
   #place: Place | undefined
   #hasBegun = false
   #isOver = false
-  #askers = 0
   #lingering: NodeJS.Timeout | undefined
 
   constructor(admission: HoldingsAdmission, keyId: string, size: WorkSize) {
     this.#admission = admission
-    this.#keyId = keyId
+    this.#firstKeyId = keyId
     this.#size = size
     this.pace = new Pace(this.signal)
   }
@@ -300,9 +299,14 @@ export class Work {
     return this.#admission.workBytesMax
   }
 
+  /** Those who wait for it. The first one has not entered when it begins, and may have left where it lingers. */
+  get #keyIds(): string[] {
+    return this.#askersOf.size === 0 ? [this.#firstKeyId] : [...this.#askersOf.keys()]
+  }
+
   /** Waits for its place. */
   async begin(): Promise<void> {
-    const place = this.#admission.ask(this.#keyId, this.#size)
+    const place = this.#admission.ask(this.#keyIds, this.#size)
     this.#place = place
     await untilAborted(place.begun, this.signal)
     this.#hasBegun = true
@@ -311,7 +315,7 @@ export class Work {
   /** Goes on as large work, if it can at once. */
   mayBeLarge(): boolean {
     if (this.#size === 'large') return true
-    const place = this.#admission.ask(this.#keyId, 'large')
+    const place = this.#admission.ask(this.#keyIds, 'large')
     const hasBegun = place.hasBegun()
     if (hasBegun) this.#goOnWith(place)
     else place.end()
@@ -320,7 +324,7 @@ export class Work {
 
   /** Goes on once it has a place for large work. */
   async becomeLarge(): Promise<void> {
-    const place = this.#admission.ask(this.#keyId, 'large')
+    const place = this.#admission.ask(this.#keyIds, 'large')
     this.#goOnWith(place)
     await untilAborted(place.begun, this.signal)
   }
@@ -331,7 +335,7 @@ export class Work {
     this.#size = 'large'
   }
 
-  /** What it takes from now on, all in all. Fails where there is no room, and where nobody waits any more. */
+  /** What it takes from now on, all in all. Fails where there is no room, and where all clients have left. */
   takes(bytes: number): void {
     this.signal.throwIfAborted()
     this.#admission.resize(this, bytes)
@@ -354,18 +358,18 @@ export class Work {
     this.#controller.abort(error)
   }
 
-  join(keyId: string): void {
+  enter(keyId: string): void {
+    this.#askersOf.set(keyId, (this.#askersOf.get(keyId) ?? 0) + 1)
     this.#place?.join(keyId)
-  }
-
-  enter(): void {
-    this.#askers++
     clearTimeout(this.#lingering)
   }
 
   /** True where the work ends with it. */
-  leave(lingerMs: number): boolean {
-    if (--this.#askers > 0 || this.#isOver) return false
+  leave(keyId: string, lingerMs: number): boolean {
+    const left = this.#askersOf.get(keyId)! - 1
+    if (left > 0) this.#askersOf.set(keyId, left)
+    else this.#askersOf.delete(keyId)
+    if (this.#askersOf.size > 0 || this.#isOver) return false
     if (lingerMs > 0 && this.#hasBegun) {
       this.#lingering = setTimeout(() => this.fail(abandoned()), lingerMs).unref()
       return false
@@ -393,20 +397,18 @@ function usualBytes(): number {
 }
 
 function abandoned(): AlmanacError {
-  return new AlmanacError('interrupted', 'Nobody waits for the list or count any more')
+  return new AlmanacError('interrupted', 'All clients of the list or count have left')
 }
 
 function isTimeout(reason: unknown): boolean {
   return reason instanceof AlmanacError && reason.code === 'timeout'
 }
 
-function noRoom(why: string): AlmanacError {
+function noRoom(): AlmanacError {
   return new AlmanacError(
     'overloaded',
-    `${why}: ask again later, or have the operator raise limits.holdings_bytes_max`,
-    {
-      ...{ retryable: true, retryAfterMs },
-    },
+    'No memory left for holdings lists: ask again later, or have the operator raise limits.holdings_bytes_max',
+    { retryable: true, retryAfterMs },
   )
 }
 
