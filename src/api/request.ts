@@ -53,7 +53,7 @@ export class ApiRequest {
     this.requestId = given !== undefined && validRequestId.test(given) ? given : newRequestId()
   }
 
-  /** Fires once nobody waits for the answer: the client went away, or the request timed out. */
+  /** Fires once the answer is not needed any more: the client has left, or the request timed out. */
   get signal(): AbortSignal {
     if (this.#leaving === undefined) {
       this.#leaving = new AbortController()
@@ -67,7 +67,7 @@ export class ApiRequest {
     this.#leaving?.abort(reason)
   }
 
-  /** Why nobody waits for the answer; undefined while somebody does. */
+  /** Why the answer is not needed any more; undefined while the client waits for it. */
   get left(): AlmanacError | undefined {
     return this.#left
   }

@@ -26,7 +26,7 @@ export type Endpoint = {
   crossOrigin: boolean
 }
 
-/** Of an answer that nobody gets, for metrics: as proxies count it. */
+/** For metrics, of an answer whose client has left: as proxies count it. */
 const clientLeftStatus = 499
 
 export class Responder {

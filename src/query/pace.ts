@@ -1,4 +1,4 @@
-// Long work in short steps: other requests get their turn in between, and work that nobody waits for ends.
+// Long work in short steps: other requests get their turn in between, and work whose clients have left ends.
 
 /** Long enough to be worth a turn of the event loop, short beside a request. */
 const stepMs = 2

@@ -8,7 +8,7 @@ export type HoldingsOptions = {
   key: IndexingKey
   freshen: Freshen | undefined
   freshenWaitMs: number
-  /** Fires once nobody waits for the answer. Absent: somebody does until the end. */
+  /** Fires once the client has left or its request timed out. Absent: the client waits until the end. */
   signal?: AbortSignal | undefined
   /** What tokens say of themselves, in the order asked. Absent: nothing is known of any. */
   tokenFacts?: TokenFactsReader | undefined

@@ -19,7 +19,7 @@ export type PartBounds = {
   /** A part takes up to four times as much while it is made. */
   partBytes: number
 }
-/** With what ends the work once nobody waits for it. */
+/** With what ends the work once its clients have left. */
 export type PartWork = PartBounds & { pace: Pace }
 
 /** What parts take, one after the other, with the addresses that are counted of them and the ranges of all. */
