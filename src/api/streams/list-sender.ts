@@ -26,6 +26,9 @@ export type ListSenderOptions = {
 
 type CutReason = 'disconnected' | 'stalled' | 'slow' | 'changed' | 'key' | 'failed'
 
+/** A batch may take a slow client longer than it may take nothing: each slice counts once it is taken. */
+const sliceBytes = 64 * 1_024
+
 export class ListSender {
   readonly #block: number
   readonly #batches: AsyncIterator<StreamBatch>
@@ -124,8 +127,11 @@ export class ListSender {
   }
 
   async #write(outgoing: ServerResponse, bytes: Uint8Array): Promise<void> {
-    await this.#taken(outgoing, done => outgoing.write(bytes, done))
-    this.#rate.took(bytes.length)
+    for (let from = 0; from < bytes.length; from += sliceBytes) {
+      const slice = bytes.subarray(from, from + sliceBytes)
+      await this.#taken(outgoing, done => outgoing.write(slice, done))
+      this.#rate.took(slice.length)
+    }
   }
 
   /** Done once the system has taken all of it. */
