@@ -1,5 +1,5 @@
-// Writes a configuration: takes answers from flags or questions and checks the endpoints. On a terminal it estimates the
-// cost.
+// Writes a configuration: takes answers from flags or questions and checks the endpoints. On a terminal it estimates
+// the cost.
 import { existsSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { Command, Option } from 'commander'

@@ -153,7 +153,7 @@ async function statusInStore(loaded: LoadedConfig, refused: AlmanacError): Promi
   return await storedStatus(store, loaded)
 }
 
-/** Undefined where the service is the one of this store, or nothing can tell: without the store, or without an answer. */
+/** Undefined where the service is the one of this store, or where that is unknown: no store, or no answer. */
 async function statusBesideStranger(loaded: LoadedConfig, base: string): Promise<string | undefined> {
   const answering = await storeIdAt(base)
   if (answering === undefined) return undefined

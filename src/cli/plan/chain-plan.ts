@@ -23,7 +23,9 @@ import type { EngineCosts } from './measured-costs.ts'
 import type { ChainPlan, Spent } from './report.ts'
 import { bulkWork, nodesWork, type Work } from './work.ts'
 
-/** About how many calls samples take of a chain. Beside them: what its nodes offer, and when a contract was deployed. */
+/**
+ * About how many calls samples take of a chain. Beside them: what its nodes offer, and when a contract was deployed.
+ */
 const callsMax = 300
 /** Of a contract, however many share the samples of a chain. */
 const contractSamplesMin = 2
