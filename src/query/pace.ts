@@ -25,6 +25,18 @@ export class Pace {
   }
 }
 
+/** A millisecond or two. */
+export const rowsPerStep = 2 ** 14
+
+/** Of millions, one pass takes tens of milliseconds. */
+export async function inSteps(count: number, pace: Pace, step: (at: number) => void): Promise<void> {
+  for (let from = 0; from < count; from += rowsPerStep) {
+    const to = Math.min(count, from + rowsPerStep)
+    for (let at = from; at < to; at++) step(at)
+    await pace.rest()
+  }
+}
+
 /** Lets one of those that wait go on in each turn of the event loop: requests would wait for a step of all of them. */
 export class Turns {
   readonly #waiting: (() => void)[] = []

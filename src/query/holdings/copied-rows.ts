@@ -1,7 +1,6 @@
 // The rows of a sheet that go over into a newer one as they are, and the order of both them and the new ones. No
 // reading.
-
-import type { Pace } from '../pace.ts'
+import { inSteps, type Pace, rowsPerStep } from '../pace.ts'
 import { mergedOrder, newestOf } from './newest-first.ts'
 import { rowFlags, type Sheet, type SheetColumns } from './sheet.ts'
 import type { SheetBuilder } from './sheet-builder.ts'
@@ -9,8 +8,6 @@ import type { SheetBuilder } from './sheet-builder.ts'
 const notCopied = 0xffff_ffff
 /** Few rows are new beside those that are copied. */
 const freshShare = 0.1
-/** A millisecond or two. */
-export const rowsPerStep = 2 ** 14
 
 export class CopiedRows {
   readonly #base: Sheet
@@ -55,14 +52,10 @@ export class CopiedRows {
     const { order } = this.#base
     const copied = new Uint32Array(order.length)
     let count = 0
-    for (let from = 0; from < order.length; from += rowsPerStep) {
-      const to = Math.min(order.length, from + rowsPerStep)
-      for (let at = from; at < to; at++) {
-        const row = this.#copies[order[at]!]!
-        if (row !== notCopied) copied[count++] = row
-      }
-      await pace.rest()
-    }
+    await inSteps(order.length, pace, at => {
+      const row = this.#copies[order[at]!]!
+      if (row !== notCopied) copied[count++] = row
+    })
     const shown = this.#fresh.filter(row => (columns.flags[row]! & rowFlags.impossible) === 0)
     const newest = await newestOf(Uint32Array.from(shown), columns, pace)
     return mergedOrder(columns, copied.subarray(0, count), newest)

@@ -144,8 +144,7 @@ export class HoldingsAdmission {
           ...{ retryable: true, retryAfterMs: 2 * retryAfterMs, details: { bytesMax: ofKeyMax } },
         }),
       )
-    if (all > 0 && all + sheet.byteLength > bytesMax * listsShare)
-      throw this.#refused(noRoom())
+    if (all > 0 && all + sheet.byteLength > bytesMax * listsShare) throw this.#refused(noRoom())
   }
 
   #holdOf(sheet: Sized): Hold {

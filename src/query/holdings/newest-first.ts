@@ -1,9 +1,9 @@
 // The rows of a sheet in the order in which they are answered: newest change first, the recipient before the giver,
 // greater ids first. No reading.
 import { placeBytes, wordAt } from '../../store/runs/place-key.ts'
-import type { Pace } from '../pace.ts'
+import { inSteps, type Pace } from '../pace.ts'
 import { comparePlaces, rowFlags, type SheetColumns } from './sheet.ts'
-import { inSteps, radixRowsMin, sortedByWord } from './sort-by-word.ts'
+import { radixRowsMin, sortedByWord } from './sort-by-word.ts'
 
 export async function newestFirst(columns: SheetColumns, pace: Pace): Promise<Uint32Array> {
   return await newestOf(await shownRows(columns, pace), columns, pace)

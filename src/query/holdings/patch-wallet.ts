@@ -1,9 +1,9 @@
 // The sheet of a wallet with what happened since put on top: a copy in which the tokens that moved have new rows. No
 // reading.
 import { zeroAddress } from '../../model.ts'
-import type { Pace } from '../pace.ts'
+import { inSteps, type Pace } from '../pace.ts'
 import type { TokenChange } from './changes.ts'
-import { CopiedRows, rowsPerStep } from './copied-rows.ts'
+import { CopiedRows } from './copied-rows.ts'
 import { standards } from './fold-contract.ts'
 import { idFields } from './patch-sheet.ts'
 import { rowFlags, type Sheet } from './sheet.ts'
@@ -61,12 +61,11 @@ async function movedTokens(
     parties.add(party)
   }
   const { length, parties: rowParties } = base.columns
-  for (let row = 0; row < length; row++) {
-    if (row % rowsPerStep === 0) await pace.rest()
+  await inSteps(length, pace, row => {
     const party = rowParties[row]!
     const token = parties.has(party) ? tokens.get(`${party} ${base.idOf(row)}`) : undefined
     if (token !== undefined) token.row = row
-  }
+  })
   return [...tokens.values()]
 }
 

@@ -3,7 +3,7 @@
 // ids; `order` has those to show, newest change first. Nothing here reads a store.
 import type { Position } from '../../model.ts'
 import { placeBytes, positionOfPlace, writePlace } from '../../store/runs/place-key.ts'
-import type { Pace } from '../pace.ts'
+import { inSteps, type Pace } from '../pace.ts'
 import { type AddressTable, noAddress } from './address-table.ts'
 import type { HoldingKey } from './questions.ts'
 
@@ -32,8 +32,6 @@ export type SheetColumns = {
 
 type SheetRest = { addresses: AddressTable; order: Uint32Array; transfers: number; standards: number }
 type SheetCounts = Pick<Sheet, 'holdings' | 'ids' | 'parties' | 'impossible'> & { partyRows: Uint32Array }
-
-const rowsPerStep = 2 ** 14
 
 let sheetsMade = 0
 
@@ -72,18 +70,17 @@ export class Sheet {
     const partyRows = new Uint32Array(rest.addresses.length)
     let [holdings, ids, parties, impossible] = [0, 0, 0, 0]
     let previous = -1
-    for (let row = 0; row < columns.length; row++) {
-      if (row % rowsPerStep === 0) await pace.rest()
+    await inSteps(columns.length, pace, row => {
       if (columns.flags[row]! & rowFlags.impossible) {
         impossible++
-        continue
+        return
       }
       const count = columns.counts?.[row] ?? 1
       holdings += count
       if (previous === -1 || !isSameToken(columns, row, previous)) ids += count
       previous = row
       if (partyRows[columns.parties[row]!]!++ === 0) parties++
-    }
+    })
     return new Sheet(columns, rest, { partyRows, holdings, ids, parties, impossible })
   }
 

@@ -1,5 +1,5 @@
 // Sorts numbers of rows by a word of each in linear time: a comparison sort of a million takes ten times as long. Pure.
-import type { Pace } from '../pace.ts'
+import { inSteps, type Pace } from '../pace.ts'
 
 /** More would leave the processor's first cache. */
 const digitBits = 11
@@ -37,17 +37,7 @@ function compared(rows: Uint32Array, words: Uint32Array): Sorted {
   return { order, keys: order.map(row => words[row]!) }
 }
 
-const stepRows = 2 ** 15
 const rowsPerRest = 512
-
-/** Of millions, one pass takes tens of milliseconds. */
-export async function inSteps(count: number, pace: Pace, step: (at: number) => void): Promise<void> {
-  for (let from = 0; from < count; from += stepRows) {
-    const to = Math.min(count, from + stepRows)
-    for (let at = from; at < to; at++) step(at)
-    await pace.rest()
-  }
-}
 
 /** By the lowest digit first: a pass keeps the order of the one before. */
 async function sortedByDigits(rows: Uint32Array, words: Uint32Array, pace: Pace): Promise<Sorted> {
