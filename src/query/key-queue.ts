@@ -1,5 +1,5 @@
-// Gives places to work in turns between API keys: each key with waiting work gets one piece before any key gets a second
-// one. It knows nothing of the work.
+// Gives places to work in turns between API keys: each key with waiting work gets one piece before any key gets a
+// second one. It knows nothing of the work.
 import { AlmanacError } from '../errors.ts'
 
 export type KeyQueueLimits = {

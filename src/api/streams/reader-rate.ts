@@ -7,8 +7,8 @@ export type MinimumRate = { bytesPerSecond: number; windowMs: number }
 /** A quarter of a megabit a second: the slowest connections of phones are faster. */
 const usualRate: MinimumRate = { bytesPerSecond: 32 * 1_024, windowMs: 20_000 }
 /**
- * Linux buffers up to 4 MB for a client and asks for more once a third of that is sent: at 40 kB/s it takes 1.5 MB every
- * 38 s. So what a client took beyond the minimum counts for later, up to as much as the system buffers.
+ * Linux buffers up to 4 MB for a client and asks for more once a third of that is sent: at 40 kB/s it takes 1.5 MB
+ * every 38 s. So what a client took beyond the minimum counts for later, up to as much as the system buffers.
  */
 const aheadBytesMax = 4 * 2 ** 20
 
