@@ -298,7 +298,7 @@ export class Work {
     return this.#admission.workBytesMax
   }
 
-  /** Those who wait for it. The first one has not entered when it begins, and may have left where it lingers. */
+  /** Those who wait for it. The first one enters once it has begun to wait; all have left where it lingers. */
   get #keyIds(): string[] {
     return this.#askersOf.size === 0 ? [this.#firstKeyId] : [...this.#askersOf.keys()]
   }
