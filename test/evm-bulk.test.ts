@@ -116,7 +116,9 @@ test('an archive: what hangs on nothing is stored as one source’s word, and ri
   const anchors = new Map<number, 'canonical'>()
   const bulk = new BulkSources([source({ holds, anchors })])
   const { indexer } = start(bulk, { urls: [] })
-  await vi.waitFor(async () => expect(await indexer.status()).toMatchObject({ state: 'live', head: 160 }), patience)
+  const reason = expect.stringContaining('has no node, and its sources lack 39 blocks: blocks 61 to 99.')
+  const lacking = { state: 'stalled', reason, head: 160, blocks_left: 39 }
+  await vi.waitFor(async () => expect(await indexer.status()).toMatchObject(lacking), patience)
   expect(await indexer.status()).toMatchObject({ complete: false, lag_seconds: 0, head_age_seconds: null, rpc: [] })
   expect((await indexer.status()).covered.map(({ evidence }) => evidence)).toEqual(Array(4).fill('one-endpoint'))
   expect((await wholeOf(node, store)).full).toEqual(holds.map(each => ({ ...each, evidence: 'unanchored' })))
@@ -158,7 +160,8 @@ test('an archive becomes a chain with a node: what was stored rises, and blocks 
   const other = new SimChain({ ...shape, seed: 2 })
   const strays = source({ sim: other, kind: 'portal', holds: [{ from: 80, to: 99 }] })
   const first = start(new BulkSources([source({ holds: [{ from: 0, to: 40 }] }), strays]), { urls: [] })
-  await vi.waitFor(async () => expect(await first.indexer.status()).toMatchObject({ state: 'live' }), patience)
+  const reason = expect.stringContaining('has no node, and its sources lack 39 blocks: blocks 41 to 79.')
+  await vi.waitFor(async () => expect(await first.indexer.status()).toMatchObject({ reason }), patience)
   await first.stop()
   const before = (await wholeOf(node, store)).full
   expect([evidenceAt(before, 40), evidenceAt(before, 99)]).toEqual(['unanchored', 'unanchored'])

@@ -184,7 +184,7 @@ describe('the state', () => {
     const stalled = await index.until(({ state }) => state === 'stalled')
     expect(stalled).toMatchObject({ head, complete: false, blocks_left: head - 9, eta_seconds: null })
     expect('reason' in stalled && stalled.reason).toMatch(
-      /^sim has no node, and no source of it has them all; 51 blocks are missing: blocks 0 to 50\. Try: put files .*, or set `from` to 51\.$/,
+      /^sim has no node, and its sources lack 51 blocks: blocks 0 to 50\. Try: put files .*, or set `from` to 51\.$/,
     )
     expect(blockCount(wholeCoverage(stalled.covered, 'full'))).toBe(10)
     await index.close()
