@@ -97,6 +97,11 @@ export class AdaptiveLimit {
     return Math.floor(this.#concurrency)
   }
 
+  /** So little is left of the day's calls that only what must be asked is. */
+  get isScarce(): boolean {
+    return this.#budget.left < this.#budget.callsPerDay / 10
+  }
+
   /** How long until the next request could start, as far as pauses and budgets go. */
   get availableInMs(): number {
     const now = this.#clock.now()

@@ -54,7 +54,9 @@ export class ChainRpc implements RpcPort {
     const askOne = (endpoint: string) => (calls: readonly RpcCall[]) =>
       this.#client.ask(calls, { endpoint }, (from, { bodies }) => from.read(bodies, calls))
     this.#floors = new HistoryFloors({ clock: options.clock ?? realClock, askOne })
-    this.#raw = new RawReceipts({ clock: options.clock ?? realClock, askOne })
+    const isScarce = (endpoint: string) =>
+      this.#client.endpoints.find(({ name }) => name === endpoint)?.limit.isScarce ?? true
+    this.#raw = new RawReceipts({ clock: options.clock ?? realClock, askOne, isScarce })
   }
 
   /** No call is lost: see `RpcClient`. What the endpoints have of the past is learnt again. */

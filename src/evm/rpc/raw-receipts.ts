@@ -1,36 +1,43 @@
 // Remembers which endpoints give receipts as bytes (`debug_getRawReceipts`): smaller than as JSON, and hashed as they
-// are. It tries each once, with a block of its own head, and again after a while where they were missing or wrong.
+// are. It tries each with a block of its own head, and again after a while where they were missing or wrong, later each
+// time. It asks for nothing while little is left of the day's calls.
 import type { Clock } from '../../abort.ts'
 import { quantityHex, quantityOf } from '../../hex.ts'
-import type { RpcFailure } from '../../rpc/failures.ts'
+import { type RpcFailure, rpcFailureOf } from '../../rpc/failures.ts'
 import { readRawReceipts } from '../proof/raw-receipts.ts'
 import type { AskOne } from './block-presence.ts'
 import type { RpcBlock, RpcCall } from './port.ts'
 
 export const receiptMethods = { raw: 'debug_getRawReceipts', json: 'eth_getBlockReceipts' } as const
 
-const holdMs = { first: 60_000, max: 3_600_000 }
-/** Blocks without transactions say nothing, so so many are looked at. */
+const holdMs = { first: 60_000, missing: 3_600_000, max: 86_400_000 }
+/** How many blocks are looked at: those without transactions say nothing. */
 const blocksMax = 4
+
+type RawReceiptsOptions = {
+  clock: Clock
+  askOne: (endpoint: string) => AskOne
+  /** Little is left of the calls that the endpoint may be asked today. */
+  isScarce: (endpoint: string) => boolean
+}
 
 type Known = { has: boolean; holdMs: number; untilMs: number }
 
 export class RawReceipts {
-  readonly #clock: Clock
-  readonly #askOne: (endpoint: string) => AskOne
+  readonly #options: RawReceiptsOptions
   readonly #known = new Map<string, Known>()
   readonly #looks = new Set<string>()
 
-  constructor({ clock, askOne }: { clock: Clock; askOne: (endpoint: string) => AskOne }) {
-    this.#clock = clock
-    this.#askOne = askOne
+  constructor(options: RawReceiptsOptions) {
+    this.#options = options
   }
 
   /** False while it is not known: then it is found out meanwhile. */
   has(endpoint: string): boolean {
+    const { clock, isScarce } = this.#options
     const known = this.#known.get(endpoint)
-    const isDue = known === undefined || (!known.has && this.#clock.now() >= known.untilMs)
-    if (isDue && !this.#looks.has(endpoint)) this.#look(endpoint)
+    const isDue = known === undefined || (!known.has && clock.now() >= known.untilMs)
+    if (isDue && !this.#looks.has(endpoint) && !isScarce(endpoint)) this.#look(endpoint)
     return known?.has ?? false
   }
 
@@ -38,8 +45,7 @@ export class RawReceipts {
   lost(endpoint: string): void {
     const known = this.#known.get(endpoint)
     if (known?.has !== true) return
-    const hold = Math.min(2 * known.holdMs, holdMs.max)
-    this.#known.set(endpoint, { has: false, holdMs: hold, untilMs: this.#clock.now() + hold })
+    this.#learn(endpoint, false, 2 * known.holdMs)
   }
 
   forget(): void {
@@ -48,15 +54,23 @@ export class RawReceipts {
 
   #look(endpoint: string): void {
     this.#looks.add(endpoint)
-    void givesRaw(this.#askOne(endpoint))
+    const before = this.#known.get(endpoint)?.holdMs
+    const failed = before === undefined ? holdMs.first : 2 * before
+    void givesRaw(this.#options.askOne(endpoint))
+      .then(has => this.#learn(endpoint, has, has ? (before ?? holdMs.first) : failed))
       // Whatever is wrong, it does not give them now.
-      .catch(() => false)
-      .then(has => {
-        const hold = this.#known.get(endpoint)?.holdMs ?? holdMs.first
-        this.#known.set(endpoint, { has, holdMs: hold, untilMs: this.#clock.now() + hold })
-      })
+      .catch(error => this.#learn(endpoint, false, isMissing(error) ? Math.max(failed, holdMs.missing) : failed))
       .finally(() => this.#looks.delete(endpoint))
   }
+
+  #learn(endpoint: string, has: boolean, ms: number): void {
+    const hold = Math.min(ms, holdMs.max)
+    this.#known.set(endpoint, { has, holdMs: hold, untilMs: this.#options.clock.now() + hold })
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return rpcFailureOf(error)?.kind === 'method-missing'
 }
 
 /** Whether the raw receipts of a block with transactions hash to the root of its header. */
