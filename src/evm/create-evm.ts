@@ -131,9 +131,7 @@ export function createEvm(options: EvmOptions): Evm {
     const forRequests = paidBy(rpc, allRequests)
     const tokenUris = new TokenUriReader({ chain, store, hasRoom, rpc: forRequests, budget: uriBudget, metrics, log })
     const makeIndexer = (own: Store) => {
-      const annotator = hasNode
-        ? new ContractAnnotator({ chain, store: own, rpc: forRequests, budget, metrics, log })
-        : undefined
+      const annotator = hasNode ? new ContractAnnotator({ chain, store: own, rpc, budget, metrics, log }) : undefined
       const parts = { rpc, bulk, store: own, room, log, metrics, decoder, annotator, pageSizeMax }
       return new ChainIndexer({ ...setup, onNews: look => heads.tell(look), ...parts })
     }

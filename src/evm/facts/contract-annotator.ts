@@ -5,15 +5,16 @@
 // counters. A round over all contracts finds what was missed: a crash before a verdict, a new version of the rules,
 // time that passed.
 import { pause } from '../../abort.ts'
-import { AlmanacError, messageOf } from '../../errors.ts'
+import { AlmanacError, isUsedUp, messageOf } from '../../errors.ts'
 import type { Log } from '../../log.ts'
 import type { EvmMetrics } from '../../metrics.ts'
 import type { Address, ChainId } from '../../model.ts'
+import { allRequests } from '../../rpc/daily-budget.ts'
 import type { ContractFacts } from '../../store/annotation-store.ts'
 import type { Store } from '../../store/store.ts'
 import type { RateBudget } from '../rate-budget.ts'
-import type { RpcPort } from '../rpc/port.ts'
-import { ContractJudge, isWorthWriting } from './contract-judge.ts'
+import { paidBy, type RpcPort } from '../rpc/port.ts'
+import { type Asking, ContractJudge, isWorthWriting } from './contract-judge.ts'
 import { noDescription, readContracts, type SelfDescription } from './contract-reader.ts'
 
 export type ContractAnnotatorOptions = {
@@ -160,11 +161,13 @@ export class ContractAnnotator {
   /** False if there was nothing to do. */
   async #step(signal: AbortSignal): Promise<boolean> {
     const { metrics, chain } = this.#options
+    // What no request asked for is paid for as history is.
+    const rpc = this.#queue.hasAsked ? paidBy(this.#options.rpc, allRequests) : this.#options.rpc
     const taken = this.#queue.take(contractsAtOnce)
     metrics.contractsWaiting.set({ chain: chain.name }, this.#queue.length)
     if (taken.length === 0) return await this.#roundStep()
     try {
-      await this.#annotate(taken, signal)
+      await this.#annotate(taken, { rpc, signal })
     } catch (error) {
       for (const contract of taken) this.#queue.change(contract)
       throw error
@@ -188,7 +191,7 @@ export class ContractAnnotator {
     return contracts.length > 0
   }
 
-  async #annotate(contracts: readonly Address[], signal: AbortSignal): Promise<void> {
+  async #annotate(contracts: readonly Address[], asking: Asking): Promise<void> {
     const { store, chain } = this.#options
     const known = new Map<Address, ContractFacts | undefined>()
     for (const contract of contracts) known.set(contract, await store.contractFacts(chain.id, contract))
@@ -196,11 +199,11 @@ export class ContractAnnotator {
       reading === undefined || Date.now() - reading.readAtMs > this.#pace.readingAgeMsMax
     const unread = this.#endpointsRest() ? [] : contracts.filter(contract => needsReading(known.get(contract) ?? {}))
     const said: ReadonlyMap<Address, SelfDescription> =
-      unread.length === 0 ? new Map() : await this.#read(unread, signal)
+      unread.length === 0 ? new Map() : await this.#read(unread, asking)
     const written: ContractFacts[] = []
     for (const contract of contracts) {
       const before = known.get(contract)
-      const after = await this.#judge.judge(contract, { before, said: said.get(contract) }, signal)
+      const after = await this.#judge.judge(contract, { before, said: said.get(contract) }, asking)
       if (after !== undefined && isWorthWriting(before, after)) written.push(after)
     }
     if (written.length > 0) await store.putContractFacts(written)
@@ -211,10 +214,11 @@ export class ContractAnnotator {
   }
 
   /** If endpoints fail, the contracts are judged without their names and queued again. */
-  async #read(contracts: readonly Address[], signal: AbortSignal): Promise<ReadonlyMap<Address, SelfDescription>> {
-    const { rpc, budget, metrics, chain, log } = this.#options
+  async #read(contracts: readonly Address[], asking: Asking): Promise<ReadonlyMap<Address, SelfDescription>> {
+    const { budget, metrics, chain, log } = this.#options
+    const { signal } = asking
     try {
-      const { said, slow } = await readContracts(contracts, { rpc, budget, signal })
+      const { said, slow } = await readContracts(contracts, { ...asking, budget })
       this.#endpointsRestMs = this.#pace.retryDelayMs.first
       metrics.contractReadings.inc({ chain: chain.name, outcome: 'read' }, said.size)
       for (const contract of said.keys()) this.#slow.delete(contract)
@@ -226,6 +230,11 @@ export class ContractAnnotator {
       if (signal.aborted || !(error instanceof AlmanacError)) throw error
       metrics.contractReadings.inc({ chain: chain.name, outcome: 'failed' }, contracts.length)
       log.debug({ chain: chain.name, reason: messageOf(error) }, 'Contract reading failed; retrying')
+      // Requests have used up their share of the day. The endpoints are well, and it is read in the background.
+      if (isUsedUp(error)) {
+        this.#queueAgain(contracts, this.#pace.retryDelayMs.first, signal)
+        return new Map()
+      }
       // The endpoints get a rest, each time a longer one.
       const restMs = this.#endpointsRestMs
       this.#endpointsRestUntilMs = performance.now() + restMs
@@ -297,6 +306,7 @@ export class ContractQueue {
     if (this.#stack.length > 2 * this.#changedMax) this.#forgetOldest()
   }
 
+  /** Never both at once: a request pays for what it asks for alone. */
   take(limit: number): Address[] {
     const taken: Address[] = []
     for (const contract of this.#asked) {
@@ -305,6 +315,7 @@ export class ContractQueue {
       this.#changed.delete(contract)
       taken.push(contract)
     }
+    if (taken.length > 0) return taken
     while (taken.length < limit) {
       const contract = this.#stack.pop()
       if (contract === undefined) break

@@ -28,14 +28,13 @@ import type { Store } from '../../store/store.ts'
 import { type StoredTransfer, transfersOfPage, unpackTransfer } from '../../store/transfer-payload.ts'
 import { createdContractDigits } from '../decode/activity.ts'
 import type { RateBudget } from '../rate-budget.ts'
-import type { RpcBlock, RpcCall, RpcPort, RpcTransaction } from '../rpc/port.ts'
+import type { RpcBlock, RpcCall, RpcTransaction } from '../rpc/port.ts'
 import type { ContractPort, SelfDescription } from './contract-reader.ts'
 import { checkHolders } from './holder-check.ts'
 
 export type ContractJudgeOptions = {
   chain: { id: ChainId; name: string }
   store: Store
-  rpc: RpcPort
   budget: RateBudget
   metrics: EvmMetrics
   /** Whether endpoints failed and get a rest. */
@@ -43,6 +42,9 @@ export type ContractJudgeOptions = {
   /** Called with the thread time of a verdict, without waiting for nodes. */
   worked: (ms: number) => void
 }
+
+/** Through which port endpoints are asked, and so who pays for it. */
+export type Asking = Pick<ContractPort, 'rpc' | 'signal'>
 
 const verifiedNamesAgeMs = 60_000
 /** Below this, holders are not checked: the answer could not change the verdict on an ordinary contract. */
@@ -72,7 +74,7 @@ export class ContractJudge {
   async judge(
     contract: Address,
     { before, said }: { before: ContractFacts | undefined; said: SelfDescription | undefined },
-    signal: AbortSignal,
+    asking: Asking,
   ): Promise<ContractFacts | undefined> {
     const { store, chain, metrics } = this.#options
     const startedMs = performance.now()
@@ -82,7 +84,7 @@ export class ContractJudge {
         ? noDistribution
         : distributionEvidence([...sample.newest, ...sample.oldest], sample.head.timestamp)
     this.#options.worked(performance.now() - startedMs)
-    const reading = await this.#reading(contract, before?.reading, said, signal)
+    const reading = await this.#reading(contract, before?.reading, said, asking)
     const named = said === undefined ? { name: before?.name, symbol: before?.symbol } : said
     const identity = { chain: chain.id, contract, name: named.name, symbol: named.symbol }
     const facts = { ...identity, ...(reading === undefined ? {} : { reading }) }
@@ -92,7 +94,7 @@ export class ContractJudge {
       return before === undefined && (said === undefined || isNothing) ? undefined : { ...facts, possibleSpam: false }
     }
     const evidence = { ...(await this.#nameEvidence(contract, named)), ...distribution }
-    const { score, possibleSpam, reasons } = await this.#weigh(contract, { evidence, sample, reading }, signal)
+    const { score, possibleSpam, reasons } = await this.#weigh(contract, { evidence, sample, reading }, asking)
     metrics.contractsJudged.inc({ chain: chain.name, verdict: possibleSpam ? 'spam' : 'clean' })
     const { basis, transfers } = sample
     const verdict = { rulesVersion, score, reasons, basis, transfers, judgedAtMs: Date.now() }
@@ -103,15 +105,15 @@ export class ContractJudge {
   async #weigh(
     contract: Address,
     seen: Seen & { evidence: Omit<SpamEvidence, keyof StateEvidence> },
-    signal: AbortSignal,
+    asking: Asking,
   ): Promise<Judgement> {
     const alone = judgeSpam({ ...seen.evidence, ...noStateEvidence })
     if (alone.possibleSpam || !isSuspicious(alone, seen.evidence)) return alone
-    return judgeSpam({ ...seen.evidence, ...(await this.#stateEvidence(contract, seen, signal)) })
+    return judgeSpam({ ...seen.evidence, ...(await this.#stateEvidence(contract, seen, asking)) })
   }
 
-  async #stateEvidence(contract: Address, { sample, reading }: Seen, signal: AbortSignal): Promise<StateEvidence> {
-    const { store, chain, rpc, budget, metrics } = this.#options
+  async #stateEvidence(contract: Address, { sample, reading }: Seen, asking: Asking): Promise<StateEvidence> {
+    const { store, chain, budget, metrics } = this.#options
     const asked = this.#asked.get(contract)
     if (asked !== undefined && !hasGrown(asked.transfers, sample.transfers)) return asked.state
     if (reading === undefined || this.#options.endpointsRest()) return noStateEvidence
@@ -124,11 +126,11 @@ export class ContractJudge {
     if (block < (newest[0]?.block ?? 0)) return noStateEvidence
     try {
       const question = { contract, rows: newest, interfaces: reading.interfaces, block }
-      const state = await checkHolders(question, { rpc, budget, signal })
+      const state = await checkHolders(question, { ...asking, budget })
       this.#asked.set(contract, { state, transfers: sample.transfers })
       return state
     } catch (error) {
-      if (signal.aborted || !(error instanceof AlmanacError)) throw error
+      if (asking.signal.aborted || !(error instanceof AlmanacError)) throw error
       // No node answered, or none has this state: the next change or round asks again.
       metrics.contractReadings.inc({ chain: chain.name, outcome: 'failed' })
       return noStateEvidence
@@ -139,10 +141,10 @@ export class ContractJudge {
     contract: Address,
     before: ContractReading | undefined,
     said: SelfDescription | undefined,
-    signal: AbortSignal,
+    asking: Asking,
   ): Promise<ContractReading | undefined> {
     if (before === undefined && said === undefined) return undefined
-    const creation = before?.createdBlock === undefined ? await this.#creation(contract, signal) : {}
+    const creation = before?.createdBlock === undefined ? await this.#creation(contract, asking) : {}
     return {
       interfaces: said?.interfaces ?? before?.interfaces ?? [],
       ...(before?.deployer === undefined ? {} : { deployer: before.deployer }),
@@ -156,19 +158,19 @@ export class ContractJudge {
    * On a chain that is indexed in full, a contract's first transaction created it, or none did. While history is filled
    * the first one moves, so each is tried once.
    */
-  async #creation(contract: Address, signal: AbortSignal): Promise<Pick<ContractReading, 'deployer' | 'createdBlock'>> {
-    const { store, chain, rpc, budget } = this.#options
+  async #creation(contract: Address, asking: Asking): Promise<Pick<ContractReading, 'deployer' | 'createdBlock'>> {
+    const { store, chain, budget } = this.#options
     const noted = this.#creations.get(contract)
     const first = (await store.activityOf(contract)).get(chain.id)?.first
     const hint = noted ?? (first === undefined ? undefined : { block: first.block, transactionHash: first.hash })
     const place = `${hint?.block} ${hint?.transactionHash}`
     if (hint === undefined || this.#creationsTried.get(contract) === place) return {}
     try {
-      const creation = await creationOf(contract, hint, { rpc, budget, signal })
+      const creation = await creationOf(contract, hint, { ...asking, budget })
       this.#creationsTried.set(contract, place)
       return creation ?? (noted === undefined ? {} : { createdBlock: noted.block })
     } catch (error) {
-      if (signal.aborted || !(error instanceof AlmanacError)) throw error
+      if (asking.signal.aborted || !(error instanceof AlmanacError)) throw error
       return {}
     }
   }
