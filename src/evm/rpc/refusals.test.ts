@@ -97,6 +97,17 @@ test('the blocks that a refusal allows are read from it', () => {
   expect(sort(resultWordings.infura).blocksAllowed).toBeUndefined()
 })
 
+test.each(['debug_getRawReceipts', 'debug_getRawHeader'])(
+  '%s is kept to themselves by providers in many ways',
+  method => {
+    const sorted = (status: number, text: string) => sortRefusal({ status, rpcCode: undefined, text, method }).kind
+    expect([sorted(403, 'HTTP status 403'), sorted(401, 'Unauthorized'), sorted(200, 'not for you')]).toEqual(
+      Array(3).fill('method-missing'),
+    )
+    expect(sorted(429, 'Too Many Requests')).toBe('rate-limited')
+  },
+)
+
 test('every row of the table names who says it and a kind of the list', () => {
   for (const [kind, , by] of refusalWordings) {
     const failure = { kind, endpoint: 'rpc.example', method: 'eth_getLogs' }

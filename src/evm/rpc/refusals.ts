@@ -3,6 +3,10 @@ import { kindOfStatus, type Refusal, type RpcFailureKind, type SortedRefusal } f
 
 import { receiptMethods } from './raw-receipts.ts'
 
+/** Asked for where an endpoint has them; whoever wants them can do without. */
+export const rawHeaderMethod = 'debug_getRawHeader'
+const debugMethods = new Set<string>([receiptMethods.raw, rawHeaderMethod])
+
 /** `by` lists who was seen to say it. */
 type RefusalWording = readonly [kind: RpcFailureKind, said: RegExp, by: string]
 
@@ -110,8 +114,8 @@ export function sortRefusal({ status, rpcCode, text, method }: Refusal): SortedR
     status === 429 && worded !== 'quota'
       ? 'rate-limited'
       : (worded ?? kindOfCode(rpcCode, method) ?? kindOfStatus(status))
-  // Nodes and providers keep the debug methods to themselves in many words. Who wants them can do without.
-  if (method === receiptMethods.raw && unwilling.has(kind)) return { kind: 'method-missing' }
+  // Nodes and providers keep the debug methods to themselves in many words.
+  if (debugMethods.has(method) && unwilling.has(kind)) return { kind: 'method-missing' }
   const blocksAllowed = splittable.has(kind) ? blocksAllowedBy(text) : undefined
   return blocksAllowed === undefined ? { kind } : { kind, blocksAllowed }
 }

@@ -1,10 +1,11 @@
 // Headers as the bytes that are hashed, of any endpoint that has `debug_getRawHeader`: they prove a header whose form
-// is not known. Nothing is believed: bytes that do not hash to the block's hash are not given.
+// is not known. Where hashes are known, it gives no bytes that do not hash to them; elsewhere whoever asks must check.
+import { AlmanacError } from '../../errors.ts'
 import { parseHex, quantityHex } from '../../hex.ts'
 import type { Block, Interval } from '../../model.ts'
-import { rpcFailureOf } from '../../rpc/failures.ts'
 import { keccakDigits } from '../proof/block-hash.ts'
 import type { RpcHeader, RpcPort } from '../rpc/port.ts'
+import { rawHeaderMethod } from '../rpc/refusals.ts'
 import { numbersOf } from './chain-source.ts'
 
 /** How long an endpoint that did not give them is not asked again. */
@@ -25,7 +26,7 @@ export class RawHeaders {
     signal: AbortSignal,
   ): Promise<readonly unknown[] | undefined> {
     const params = numbersOf(interval).map(quantityHex)
-    const calls = params.map(block => ({ method: 'debug_getRawHeader', params: [block] }))
+    const calls = params.map(block => ({ method: rawHeaderMethod, params: [block] }))
     const isWrong = (raw: unknown, at: number): boolean => {
       const hash = known?.[at]?.hash
       const bytes = parseHex(raw)
@@ -35,12 +36,10 @@ export class RawHeaders {
       if (performance.now() < (this.#restsUntilMs.get(endpoint) ?? 0)) continue
       const answers = await this.#rpc.ask(calls, { endpoint, signal }).catch((error: unknown) => {
         signal.throwIfAborted()
-        return rpcFailureOf(error)?.kind
+        return error instanceof AlmanacError && error.retryable ? 'passes' : 'stays'
       })
       if (typeof answers === 'object' && !answers.values.some(isWrong)) return answers.values
-      // Any other failure passes.
-      if (typeof answers === 'object' || answers === 'method-missing' || answers === 'refused')
-        this.#restsUntilMs.set(endpoint, performance.now() + restMs)
+      if (answers !== 'passes') this.#restsUntilMs.set(endpoint, performance.now() + restMs)
     }
     return undefined
   }
