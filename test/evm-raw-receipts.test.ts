@@ -193,9 +193,10 @@ test.each([
   expect(opened.rpc.status()[0]).toMatchObject({ healthy: true, receipts: 'json' })
 })
 
-test('logs on demand that two endpoints tell differently are settled by raw receipts', async () => {
+/** Two endpoints with raw receipts, the first of which leaves out a log of block 20, and a look at who is right. */
+async function openTold() {
   const opened = await open([hasRaw], [hasRaw])
-  const { node, rpc } = opened
+  const { rpc } = opened
   const ask = (endpoint: string, method: string) =>
     rpc.ask([{ method, params: ['0x14'] }], { signal, endpoint, rawReceipts: true })
   for (const endpoint of rpc.endpoints)
@@ -203,7 +204,6 @@ test('logs on demand that two endpoints tell differently are settled by raw rece
       async () => expect((await ask(endpoint, 'eth_getBlockReceipts')).values[0]).toContainEqual(expect.any(String)),
       { timeout: patienceMs },
     )
-  const json = node.endpoints.map(({ calls }) => calls.get('eth_getBlockReceipts'))
   const filter = { fromBlock: '0x14', toBlock: '0x14', topics: [transferTopics] }
   const answer = await rpc.ask([{ method: 'eth_getLogs', params: [filter] }], { signal })
   const logs = answer.values[0] as RpcLog[]
@@ -212,7 +212,32 @@ test('logs on demand that two endpoints tell differently are settled by raw rece
   })) as [Told, Told]
   const contracts = [...new Set(logs.map(({ address }) => address as Address))]
   const chain = chainOf(shared.options.chainId)
-  const outcome = await settleLogs({ chain, rpc, contracts, told, blocks: [20] }, signal)
+  return { ...opened, settle: () => settleLogs({ chain, rpc, contracts, told, blocks: [20] }, signal) }
+}
+
+test('logs on demand that two endpoints tell differently are settled by raw receipts', async () => {
+  const { node, rpc, settle } = await openTold()
+  const json = node.endpoints.map(({ calls }) => calls.get('eth_getBlockReceipts'))
+  const outcome = await settle()
   expect(outcome).toEqual({ wrong: new Set([rpc.endpoints[0]]), settled: true })
   expect(node.endpoints.map(({ calls }) => calls.get('eth_getBlockReceipts'))).toEqual(json)
+})
+
+test.each([
+  ['of another block is not believed', true],
+  ['that replaced the block meanwhile is not blamed', false],
+])('an endpoint with raw receipts %s when logs are settled', async (_, isForger) => {
+  const { node, rpc, settle } = await openTold()
+  let isReplaced = false
+  node.endpoints[1]!.forgery = forgedResults([raw, 'eth_getBlockByNumber'], (result, { method, params }) => {
+    if (params[0] !== '0x14') return result
+    if (method === raw) {
+      isReplaced = true
+      return rawOf(node.chain, 21)
+    }
+    return isReplaced && !isForger ? { ...result, hash: node.chain.block(21).hash } : result
+  })
+  expect(await settle()).toEqual({ wrong: new Set([rpc.endpoints[0]]), settled: true })
+  expect(isReplaced).toBe(true)
+  expect(rpc.status()[1]).toMatchObject({ errors: isForger ? 1 : 0 })
 })

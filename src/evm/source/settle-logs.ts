@@ -97,7 +97,10 @@ async function proofOf(
     const read = isRaw
       ? rawLogs(chain, blocks[at]!, receipts)
       : provenLogs(chain, blocks[at]!, receipts as RpcReceipt[])
-    if (typeof read === 'string') rpc.distrust(endpoint, read)
+    // Another block may have replaced it between the two answers: then its receipts are another root's.
+    const isSame = async () =>
+      ((await ask(endpoint, 'eth_getBlockByNumber', false)) as RpcBlock)?.hash === blocks[at]!.hash
+    if (typeof read === 'string' && (await isSame())) rpc.distrust(endpoint, read)
     const logs = typeof read === 'string' ? undefined : read
     return logs === undefined ? [] : [{ block: blocks[at]!, logs }]
   }
