@@ -54,8 +54,9 @@ export class IndexingLimits {
       .map(wallet => (isEarlier ? `${wallet}@${block}` : wallet))
       .filter(target => this.#countedOn.get(nameOf(target)) !== day)
     if (targets.length === 0) return
-    if ((await this.#take(key, targets)) === 'used up') throw usedUp(key)
-    for (const target of targets) this.#countedOn.set(nameOf(target), day)
+    const taken = await this.#take(key, targets)
+    if (taken === 'used up') throw usedUp(key)
+    if (taken === 'granted') for (const target of targets) this.#countedOn.set(nameOf(target), day)
   }
 
   owner<T>(key: IndexingKey, { network, owner }: Owner, read: () => Promise<T>): Promise<T> {

@@ -52,7 +52,7 @@ const codelessMax = 100_000
 /** Each contract gets its own backfill, newest first, and is followed at the head from then on. */
 export class ContractJobs {
   readonly #options: ContractJobsOptions
-  readonly #jobs = new Map<Address, { done: Promise<void>; asker: Asker }>()
+  readonly #jobs = new Map<Address, Job>()
   readonly #queue: JobQueue
   readonly #listed: ReadonlySet<Address>
   /** Addresses that had no code at the head: nothing is watched and nothing claimed for them. */
@@ -94,14 +94,7 @@ export class ContractJobs {
    */
   ensure(contract: Address, signal: AbortSignal, asker: Asker = operator): Promise<void> {
     const known = this.#jobs.get(contract)
-    if (known !== undefined)
-      return known.asker.id === asker.id
-        ? known.done
-        : known.done.catch(error => {
-            // The other key has used up its share; this one may have something left of its own.
-            if (isUsedUp(error) && !signal.aborted) return this.ensure(contract, signal, asker)
-            throw error
-          })
+    if (known !== undefined) return sharedJob(known, asker, signal, () => this.ensure(contract, signal, asker))
     if (this.#codeless.has(contract)) return Promise.resolve()
     const done = this.#queue
       .run('contracts', asker, turn => this.#index(contract, { stopping: signal, turn, asker }))
@@ -259,6 +252,19 @@ export class ContractJobs {
   }
 }
 
+/** Work under way, and the key that pays for it. */
+type Job = { done: Promise<void>; asker: Asker }
+
+/** The outcome of a job of another request. */
+function sharedJob({ done, asker: payer }: Job, asker: Asker, signal: AbortSignal, again: () => Promise<void>) {
+  if (payer.id === asker.id) return done
+  return done.catch(error => {
+    // The other key has used up its share; this one may have something left of its own.
+    if (isUsedUp(error) && !signal.aborted) return again()
+    throw error
+  })
+}
+
 type Turn = { stopping: AbortSignal; turn: AbortSignal; asker: Asker }
 type ContractReader = ReturnType<WatchedSource['paidBy']>
 
@@ -274,7 +280,7 @@ const freshMax = 10_000
  */
 export class WalletJobs {
   readonly #options: WalletJobsOptions
-  readonly #jobs = new Map<Address, Promise<void>>()
+  readonly #jobs = new Map<Address, Job>()
   readonly #queue = new JobQueue({ runningMax: 8, waitingMax: 1_000 })
   /** The head and branch at which each wallet was last looked up. */
   readonly #fresh = new Map<Address, string>()
@@ -289,8 +295,8 @@ export class WalletJobs {
     const head = `${tip?.hash ?? finalOnChain} ${branches}`
     if (this.#fresh.get(wallet) === head) return Promise.resolve()
     const known = this.#jobs.get(wallet)
-    if (known !== undefined) return known
-    const job = this.#queue
+    if (known !== undefined) return sharedJob(known, asker, signal, () => this.ensure(wallet, signal, asker))
+    const done = this.#queue
       .run('wallets', asker, async () => {
         const { chain, rpc } = this.#options
         await this.#find(wallet, new WalletLookup(chain, paidBy(rpc, payerOf(asker))), signal)
@@ -303,8 +309,8 @@ export class WalletJobs {
         if (this.#fresh.size > freshMax && oldest !== undefined) this.#fresh.delete(oldest)
       })
       .finally(() => this.#jobs.delete(wallet))
-    this.#jobs.set(wallet, job)
-    return job
+    this.#jobs.set(wallet, { done, asker })
+    return done
   }
 
   async #find(wallet: Address, lookup: WalletLookup, signal: AbortSignal): Promise<void> {
