@@ -72,7 +72,7 @@ const endpoints = {
   }),
   daily_budget: setting(count.optional(), {
     about:
-      'Maximum JSON-RPC calls per day (UTC) to all endpoints together; each call of a batch counts, and so does what `sync` and `verify` ask for. The count survives a restart. On EVM chains requests of clients use at most half of it, and a key whose indexing is limited at most a quarter; the rest is for the head and for history. Unset: no limit.',
+      'Maximum JSON-RPC calls per day (UTC) to all endpoints together; each call of a batch counts. The count survives a restart. Unset: no limit.',
     accepts: 'a whole number, at least 1',
     reloads: true,
   }),
@@ -115,6 +115,11 @@ const chainSettings = section({
     ...aboutOf(endpoints.rpc)!,
     about:
       'JSON-RPC endpoints, preferred first. Only the host is ever shown. Unset: the chain is an archive of what `history` or `portal` gives, without a head.',
+  }),
+  daily_budget: setting(endpoints.daily_budget, {
+    ...aboutOf(endpoints.daily_budget)!,
+    about:
+      'Maximum JSON-RPC calls per day (UTC) to all endpoints together; each call of a batch counts, and so does what `sync` and `verify` ask for. The count survives a restart. Requests of clients use at most half of it, and a key whose indexing is limited at most a quarter; the rest is for the head and for history. Unset: no limit.',
   }),
   ...history,
   ws: setting(socketUrl.optional(), { ...wsAbout, reloads: true }),
