@@ -108,8 +108,8 @@ async function readWhole(stream: Readable, take: (bytes: number) => void): Promi
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
 }
 
-/** No server's word keeps an endpoint, or a client of ours, away for longer: quotas are renewed by then. */
-const retryAfterMaxMs = 86_400_000
+/** No server's word keeps an endpoint or a portal away for longer: then it is asked again. */
+const retryAfterMaxMs = 10 * 60_000
 
 /** A Retry-After header in seconds or as a date, as milliseconds from now; undefined where it is missing or neither. */
 export function retryAfterOf(header: string | string[] | undefined, nowMs = Date.now()): number | undefined {

@@ -22,8 +22,6 @@ const concurrencyMax = 64
 const politeStart = 4
 const pauseFirstMs = 250
 const pauseMaxMs = 30_000
-/** Upper bound on what a server's Retry-After may ask for. */
-const retryAfterMaxMs = 10 * 60_000
 /** No caller waits for a longer pause: the refusal says when to come back. */
 export const patienceMs = 10_000
 /** When to come back where the limits cannot tell. */
@@ -184,7 +182,7 @@ export class AdaptiveLimit {
 
   #pause(retryAfterMs: number | undefined): void {
     const ownMs = Math.min(pauseMaxMs, pauseFirstMs * 2 ** (Math.max(1, this.#pauses) - 1))
-    const pauseMs = retryAfterMs === undefined ? ownMs : Math.min(retryAfterMaxMs, retryAfterMs)
+    const pauseMs = retryAfterMs ?? ownMs
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.now() + pauseMs)
     if (pauseMs > patienceMs) this.#refuseAll(this.#paused())
   }

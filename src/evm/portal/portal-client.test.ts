@@ -78,7 +78,7 @@ test('a portal that says to come back much later is not asked until then', async
   const { portal, client } = await start({ fault: () => ({ kind: 'status', status: 429, retryAfter: '3600' }) })
   await expect(client.blocks({ from: 5, to: 6 }, header, signal)).rejects.toMatchObject({ kind: 'away' })
   expect(client.isQuiet).toBe(true)
-  await expect(client.finalizedHead(look, signal)).rejects.toThrow(/asked not to be asked for 3600 s/)
+  await expect(client.finalizedHead(look, signal)).rejects.toThrow(/it asked for a pause of 600 s \(Retry-After\)/)
   expect(portal.queries.length).toBe(1)
 })
 
@@ -92,6 +92,18 @@ test('what came before it went away is given', async () => {
   const away: PortalFault = { kind: 'status', status: 503 }
   const { client } = await start({ blocksPerAnswer: 3, fault: request => (request === 0 ? undefined : away) })
   expect(numbersIn((await client.blocks({ from: 5, to: 14 }, header, signal)).body)).toEqual([5, 6, 7])
+})
+
+test('what came before another request was told to pause is given', async () => {
+  const pause: PortalFault = { kind: 'status', status: 429, retryAfter: '3600' }
+  const { client } = await start(
+    { blocksPerAnswer: 3, fault: request => (request === 0 ? undefined : pause) },
+    { requestsPerSecond: 4 },
+  )
+  // The next request of the part has its turn after that of the other one.
+  const part = client.blocks({ from: 5, to: 14 }, header, signal)
+  await expect(client.blocks({ from: 20, to: 21 }, header, signal)).rejects.toMatchObject({ kind: 'away' })
+  expect(numbersIn((await part).body)).toEqual([5, 6, 7])
 })
 
 test('columns that the dataset lacks below a block are not asked for there', async () => {
@@ -156,7 +168,7 @@ test('crumbs of a line are wrong, and enough bytes are enough', () => {
   const crumb = Buffer.from('1')
   expect(() => {
     for (let at = 0; at < 20_000; at++) crumbs.add(crumb)
-  }).toThrow('in crumbs')
+  }).toThrow('in too many small chunks')
   const lines = new PortalLines(100, { bytesEnough: 10, lineBytesMax: 2 ** 20 })
   lines.add(Buffer.from('{"a":1}\n{"b":2}\n{"c":3}\n'))
   expect([lines.count, lines.isFull, Buffer.from(lines.body()).toString()]).toEqual([2, true, '{"a":1}\n{"b":2}\n'])

@@ -119,7 +119,7 @@ export class PortalClient {
     this.#slowest = options.slowest ?? slowestPart
   }
 
-  /** It asked not to be asked for now. */
+  /** It asked for a pause, which is not over. */
   get isQuiet(): boolean {
     return this.#limits.quietMs > 0
   }
@@ -197,7 +197,9 @@ export class PortalClient {
     { lines, time }: { lines: PortalLines; time: PartTime },
     signal: AbortSignal,
   ): Promise<'ended' | 'asks less' | PortalFailure> {
-    using request = await this.#begin(signal, time.leftMs)
+    const begun = await this.#begin(signal, time.leftMs)
+    if (begun instanceof PortalFailure) return begun
+    using request = begun
     using _ = time.measure()
     const before = lines.count
     try {
@@ -252,7 +254,9 @@ export class PortalClient {
   }
 
   async #whole(exchange: Exchange, signal: AbortSignal): Promise<{ status: number; text: string } & Hint> {
-    using request = await this.#begin(signal, lookMsMax)
+    const begun = await this.#begin(signal, lookMsMax)
+    if (begun instanceof PortalFailure) throw begun
+    using request = begun
     try {
       const { status, stream, retryAfterMs } = await this.#send(exchange, request.signal)
       return { status, text: await textOf(stream), retryAfterMs }
@@ -262,12 +266,15 @@ export class PortalClient {
     }
   }
 
-  /** Waits for its turn; what follows is ended after a while, or where `abort` says why. */
-  async #begin(signal: AbortSignal, msMax: number): Promise<Request> {
+  /** Waits for its turn, or says why none comes; what follows is ended after a while, or where `abort` says why. */
+  async #begin(signal: AbortSignal, msMax: number): Promise<Request | PortalFailure> {
     using waited = new DisposableStack()
     waited.use(await this.#places.take(signal))
-    if (!(await this.#limits.turn(this.#patienceMs, signal)))
-      throw new PortalFailure('away', `it asked not to be asked for ${Math.ceil(this.#limits.quietMs / 1_000)} s`)
+    if (!(await this.#limits.turn(this.#patienceMs, signal))) {
+      const retryAfterMs = this.#limits.quietMs
+      const seconds = Math.ceil(retryAfterMs / 1_000)
+      return new PortalFailure('away', `it asked for a pause of ${seconds} s (Retry-After)`, { retryAfterMs })
+    }
     const linked = waited.use(followSignals(signal))
     const abort = (message: string): void => linked.abort(new Error(message))
     const timer = setTimeout(() => abort(`no whole answer within ${Math.round(msMax)} ms`), msMax)

@@ -14,7 +14,7 @@ export class PortalLimits {
     this.#budget = new RateBudget(perSecond)
   }
 
-  /** How long it asked not to be asked. */
+  /** What is left of the pause that it asked for. */
   get quietMs(): number {
     return Math.max(0, this.#quietUntilMs - performance.now())
   }
