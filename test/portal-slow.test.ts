@@ -1,4 +1,4 @@
-// A portal that drips, stalls, sends nothing or too much, before a node that has all blocks: history is whole soon, by
+// A portal that is too slow, stalls, sends nothing or too much, before a node that has all blocks: history is whole soon, by
 // the node, and the portal is blamed. One that is slow and honest gives all of it.
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { ethereumHeaders } from '../src/chains.ts'
@@ -34,11 +34,11 @@ async function portalOf(options: Partial<SimPortalOptions>) {
 const patient: SlowestPart = { ...slowest, windowMs: 5_000, partMs: 20_000 }
 
 const hostile: [string, PortalPace, RegExp, SlowestPart?][] = [
-  ['a byte at a time', paces.bytes(50), /the answer drips: \d+ bytes in 400 ms/],
-  ['a line at a time', paces.lines(900), /the answer drips: \d+ bytes in 400 ms/],
+  ['a byte at a time', paces.bytes(50), /the answer is too slow: \d+ bytes in 400 ms/],
+  ['a line at a time', paces.lines(900), /the answer is too slow: \d+ bytes in 400 ms/],
   ['empty lines, packed', paces.newlines, /more than 65536 empty lines/, patient],
   ['lines of 900,000 values', paces.values(900_000), /more than 3000000 values/, patient],
-  ['a line, and then nothing', paces.stalled, /the answer drips: 0 bytes in 400 ms/],
+  ['a line, and then nothing', paces.stalled, /the answer is too slow: 0 bytes in 400 ms/],
   ['no answer', paces.silent, /no whole answer within \d+ ms/],
   ['an end without a line', response => response.end(), /it ended its answer without a block/],
 ]

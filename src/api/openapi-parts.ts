@@ -151,7 +151,7 @@ const samples: Partial<Record<ErrorCode, [message: string, details?: unknown]>> 
     { quotaPerDay: 1_000, limit: '1000 requests a day', raise: 'almanac keys limit 1f0c3a9be2d4 --quota <number>' },
   ],
   budget_exceeded: [
-    'Requests have used up their share of the calls to nodes of today: 1500 calls a day to nodes for all requests',
+    'Client requests have used their share of daily_budget for today: 1500 calls a day to nodes for all requests',
     {
       limit: '1500 calls a day to nodes for all requests',
       raise: 'raise chains.eth.daily_budget, or wait until midnight UTC.',

@@ -187,7 +187,7 @@ function lostSettings(old: unknown, now: unknown, path: readonly string[] = []):
   return Object.entries(old).flatMap(([key, value]) => lostSettings(value, now[key], [...path, key]))
 }
 
-/** Nobody has agreed to lose what the file says. One that cannot be read has nothing to lose: it is kept. */
+/** The user has not agreed to lose what the file says. One that cannot be read has nothing to lose: it is kept. */
 function refuseLosses(output: string, now: LoadedConfig): void {
   let old: LoadedConfig
   try {

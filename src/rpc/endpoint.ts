@@ -35,7 +35,7 @@ export type EndpointAsk = AnswerRule & {
   signal: AbortSignal
   urgent?: boolean | undefined
   idle?: boolean | undefined
-  /** The key whose request asks; absent: nobody's request does. */
+  /** The key whose request asks; absent: no request of a client does. */
   payer?: Payer | undefined
   /** How often calls of a batch are sent again while none of them is answered. */
   repeatsMax?: number | undefined
@@ -341,7 +341,7 @@ function overShare({ reason, message: limit, retryAfterMs, hint }: LimitExceeded
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   }
   if (reason === 'key-share') return new AlmanacError('quota_exceeded', 'Rate limit exceeded', facts)
-  const message = `Requests have used up their share of the calls to nodes of today: ${limit}`
+  const message = `Client requests have used their share of daily_budget for today: ${limit}`
   return new AlmanacError('budget_exceeded', message, facts)
 }
 

@@ -9,12 +9,12 @@ export const slowestRate: SlowestRate = { windowMs: 10_000, bytesMin: 1_024 }
 export function watchRate(
   { windowMs, bytesMin }: SlowestRate,
   received: () => number,
-  onDrip: (message: string) => void,
+  onSlow: (message: string) => void,
 ): Disposable {
   let before = received()
   const timer = setInterval(() => {
     const bytes = received() - before
-    if (bytes < bytesMin) onDrip(`the answer drips: ${bytes} bytes in ${windowMs} ms`)
+    if (bytes < bytesMin) onSlow(`the answer is too slow: ${bytes} bytes in ${windowMs} ms`)
     before += bytes
   }, windowMs)
   return { [Symbol.dispose]: () => clearInterval(timer) }

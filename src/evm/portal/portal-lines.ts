@@ -83,7 +83,8 @@ export class PortalLines {
     if (this.received > 2 * (bytesEnough + lineBytesMax))
       throw new WrongLine(`it sent ${this.received} bytes and ${this.count} whole lines`)
     // Crumbs of a byte each would take a hundred times their size.
-    if (this.#part.length > 10_000 + this.#partBytes / 256) throw new WrongLine('it sent a line in crumbs')
+    if (this.#part.length > 10_000 + this.#partBytes / 256)
+      throw new WrongLine('it sent a line in too many small chunks')
     this.#part.push(piece)
   }
 

@@ -99,7 +99,7 @@ test('a portal that is often wrong gives nothing for a while', async () => {
   expect(source.holds).toEqual([])
   expect(source.status()).toMatchObject({
     state: 'failed',
-    reason: expect.stringMatching(/8 ranges of it were wrong one after another/),
+    reason: expect.stringMatching(/8 wrong answers in a row/),
   })
 })
 

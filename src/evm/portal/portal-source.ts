@@ -303,8 +303,13 @@ class PortalSource implements BulkSource {
     for (const { from, to } of wrong)
       this.#refused.push({ from, to, block: from <= block && block <= to ? block : from, reason, untilMs })
     const [{ from }, { to }] = [wrong[0]!, wrong.at(-1)!]
-    if (this.#wrongInARow >= wrongMax || this.#refusedNow().length >= refusedMax) {
-      this.#failFor(`${this.#wrongInARow} ranges of it were wrong one after another`, this.#refusedMs)
+    const refused = this.#refusedNow().length
+    if (this.#wrongInARow >= wrongMax || refused >= refusedMax) {
+      const isRow = this.#wrongInARow >= wrongMax
+      this.#failFor(
+        isRow ? `${this.#wrongInARow} wrong answers in a row` : `${refused} ranges refused`,
+        this.#refusedMs,
+      )
       this.#wrongInARow = 0
     }
     return new SourceLost(`the portal ${this.name} gave wrong blocks from ${from} to ${to}: ${reason}`)

@@ -27,7 +27,7 @@ export type AskOptions = {
   urgent?: boolean
   /** Goes after everything that waits: background work must not delay the index. */
   idle?: boolean
-  /** The key whose request asks: it uses what `daily_budget` leaves to requests. Absent: nobody's request does. */
+  /** The key whose request asks: it uses what `daily_budget` leaves to requests. Absent: no request does. */
   payer?: Payer | undefined
   /** A call that the contract reverts gives null; otherwise it would fail all calls. */
   revertsAsNull?: boolean
@@ -65,7 +65,7 @@ export interface RpcPort {
    * asked for them again, and that does not count against it.
    */
   hasDropped(endpoint: string, suspicion: Suspicion): Promise<boolean>
-  /** The lowest block that some endpoint may have: below it nobody needs to be asked. */
+  /** The lowest block that some endpoint may have: below it there is none to ask. */
   readonly historyFrom: number
   status(): readonly EndpointStatus[]
 }
@@ -85,7 +85,7 @@ export function onlyAt(rpc: RpcPort, endpoint: string): RpcPort {
   }
 }
 
-/** Asks for a request of a client; `undefined`: for nobody's. */
+/** Asks for a request of a client; `undefined`: for no request. */
 export function paidBy(rpc: RpcPort, payer: Payer | undefined): RpcPort {
   if (payer === undefined) return rpc
   return {
