@@ -68,7 +68,7 @@ export class HttpChannel {
       const exchange = { path: this.#address.path, method: 'POST' as const, headers: this.#headers, body }
       const { statusCode, headers, body: stream } = await this.#pool.request({ ...exchange, signal: linked.signal })
       const received = (): number => bytes
-      using _ = watchRate(slowestRate, received, dripped => linked.abort(new HttpFailure('timeout', dripped)))
+      using _ = watchRate(slowestRate, received, slow => linked.abort(new HttpFailure('timeout', slow)))
       const whole = await readWhole(unpacked(stream, headers['content-encoding']), take)
       return { status: statusCode, body: whole, retryAfterMs: retryAfterOf(headers['retry-after']) }
     } catch (error) {
