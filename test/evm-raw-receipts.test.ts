@@ -193,6 +193,20 @@ test.each([
   expect(opened.rpc.status()[0]).toMatchObject({ healthy: true, receipts: 'json' })
 })
 
+test.each([
+  ['a size', { code: -32000, message: 'response size exceeded' }],
+  ['a quota', { code: -32005, message: 'daily request count exceeded, request rate limited' }],
+  ['a time', { code: -32002, message: 'request timed out' }],
+  ['a reason of its own', { code: -32603, message: 'internal error' }],
+])('an endpoint that refuses the raw receipts of one block for %s is asked for JSON', async (_, refusal) => {
+  const opened = await open([hasRaw])
+  await givesReceipts(opened, 'raw')
+  opened.node.endpoints[0]!.forgery = refusedWith([raw], refusal)
+  const calls = [{ method: 'eth_getBlockReceipts', params: ['0x14'] }]
+  const { values } = await opened.rpc.ask(calls, { signal, rawReceipts: true })
+  expect(values[0]).toContainEqual(expect.objectContaining({ transactionHash: expect.any(String) }))
+})
+
 /** Two endpoints with raw receipts, the first of which leaves out a log of block 20, and a look at who is right. */
 async function openTold() {
   const opened = await open([hasRaw], [hasRaw])

@@ -60,7 +60,9 @@ export class KeyQueue {
       throw new AlmanacError('rate_limited', `This key's queue for lists is full (${waitingOfKey} waiting)`, {
         ...{ retryable: true, retryAfterMs, details: { limit: `${waitingOfKey} lists or counts at once` } },
       })
-    if (this.#waiting >= waiting)
+    // A key that has nothing waiting finds a place: others may not fill the queue for it.
+    const isFirst = keyIds.some(keyId => !this.#queues.has(keyId))
+    if (this.#waiting >= (isFirst ? 2 * waiting : waiting))
       throw new AlmanacError('overloaded', `The queue for lists is full (${waiting} waiting)`, {
         ...{ retryable: true, retryAfterMs },
       })

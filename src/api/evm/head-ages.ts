@@ -52,7 +52,7 @@ export class HeadAges {
     }
     const [named, cursor] = [asked.get('chain'), asked.get('cursor')]
     if (named) return [table.parse(named) ?? []].flat()
-    if (cursor === null) return [table.usual]
+    if (!cursor) return [table.usual]
     const carried = (await cursors()).open(cursor)
     return [(carried && table.byId(carried.chain)) ?? []].flat()
   }

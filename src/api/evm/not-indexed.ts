@@ -12,7 +12,7 @@ export async function reasonHeader(context: Context, { query }: ApiRequest, { he
   if (headers['X-Index-Complete'] !== 'false') return {}
   const asked = new URLSearchParams(query)
   // A cursor carries the chain, and clients may leave it out then.
-  const usual = asked.has('cursor') ? [] : [context.chains.usual.name]
+  const usual = asked.get('cursor') ? [] : [context.chains.usual.name]
   const named = headers['X-Index-Incomplete-Chains']?.split(', ') ?? asked.getAll('chain').filter(Boolean)
   const why = await whyNotIndexed(context, named.length === 0 ? usual : named)
   return why === undefined ? {} : { 'X-Index-Incomplete-Reason': why }
@@ -24,7 +24,7 @@ export async function requireConfigured(context: Context, request: ApiRequest, a
   if (about !== 'indexed' || chains.configured.length === chains.all.length) return
   const asked = new URLSearchParams(request.query)
   // A cursor carries the chain: there was something of it.
-  const named = asked.get('chain') || (asked.has('cursor') ? '' : chains.usual.name)
+  const named = asked.get('chain') || (asked.get('cursor') ? '' : chains.usual.name)
   const chain = chains.parse(named)
   if (chain === undefined || chains.configured.includes(chain)) return
   const indexed = await indexedChains(context)

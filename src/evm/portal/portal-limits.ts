@@ -3,7 +3,7 @@
 import { pause } from '../../abort.ts'
 import { RateBudget } from '../rate-budget.ts'
 
-/** Public portals take 50 requests in 10 s from one address: at exactly that, clocks that differ a little meet a 429. */
+/** Public portals take 50 requests in 10 s from one address: at exactly that, clocks that differ meet a 429. */
 const requestsPerSecond = 4.5
 
 export class PortalLimits {
@@ -23,7 +23,7 @@ export class PortalLimits {
     this.#quietUntilMs = Math.max(this.#quietUntilMs, performance.now() + ms)
   }
 
-  /** Whether a request may be sent now, once its turn has come; false where the pause lasts longer than `patienceMs`. */
+  /** Whether a request may be sent now, once its turn has come; false if the pause lasts longer than `patienceMs`. */
   async turn(patienceMs: number, signal: AbortSignal): Promise<boolean> {
     do {
       for (let ms = this.quietMs; ms > 0; ms = this.quietMs) {

@@ -119,7 +119,8 @@ class PortalSource implements BulkSource {
       // What failed before is asked once: others may wait for the look.
       const isPatient = this.#failure === undefined
       const head = await this.#client.finalizedHead({ isPatient }, signal)
-      this.#start ??= await this.#client.start({ isPatient }, signal)
+      // One that began above its own head was wrong, and may be right by now.
+      if (this.#start === undefined || this.#start > head) this.#start = await this.#client.start({ isPatient }, signal)
       this.#head = head
       if (this.#chain.quirks.headers === undefined)
         this.#chain = await learntChain(this.#chain, this.#client, { from: this.#start, to: head }, signal)

@@ -123,7 +123,7 @@ export class ChainRpc implements RpcPort {
     const blocks = askedBlocks(calls, options.lowestBlock)
     const exclude = blocks === undefined ? options.exclude : await this.#withoutLacking(blocks.from, options)
     const onFailure = (endpoint: string, failure: RpcFailure): void => {
-      if (lacksRaw(failure)) this.#raw.lost(endpoint)
+      if (lacksRaw(failure, blocksOf(calls))) this.#raw.lost(endpoint)
       else this.#learnFloor(endpoint, blocks, failure)
     }
     const raw = options.rawReceipts === true ? inBytes(calls) : undefined
@@ -138,7 +138,9 @@ export class ChainRpc implements RpcPort {
       })
     try {
       // Who refused raw receipts has lost them by now, and is asked for JSON.
-      return await ask().catch(error => (lacksRaw(rpcFailureOf(error)) ? ask() : Promise.reject(error)))
+      return await ask().catch(error =>
+        lacksRaw(rpcFailureOf(error), blocksOf(calls)) ? ask() : Promise.reject(error),
+      )
     } catch (error) {
       const kind = rpcFailureOf(error)?.kind
       const mayLack = kind === 'pruned' || kind === 'behind'

@@ -3,7 +3,7 @@
 // time. It asks for nothing while little is left of the day's calls.
 import type { Clock } from '../../abort.ts'
 import { quantityHex, quantityOf } from '../../hex.ts'
-import { type RpcFailure, rpcFailureOf } from '../../rpc/failures.ts'
+import { type RpcFailure, type RpcFailureKind, rpcFailureOf } from '../../rpc/failures.ts'
 import { readRawReceipts } from '../proof/raw-receipts.ts'
 import type { AskOne } from './block-presence.ts'
 import type { RpcBlock, RpcCall } from './port.ts'
@@ -45,7 +45,9 @@ export class RawReceipts {
   lost(endpoint: string): void {
     const known = this.#known.get(endpoint)
     if (known?.has !== true) return
-    this.#learn(endpoint, false, 2 * known.holdMs)
+    // What it gave for longer than it was held back does not count any more.
+    const isOld = this.#options.clock.now() >= known.untilMs
+    this.#learn(endpoint, false, 2 * (isOld ? holdMs.first : known.holdMs))
   }
 
   forget(): void {
@@ -98,7 +100,16 @@ export function inBytes(calls: readonly RpcCall[]): readonly RpcCall[] | undefin
     : undefined
 }
 
+/** About the connection or the whole endpoint: it would refuse JSON as well. */
+const ofEndpoint = new Set<RpcFailureKind>(['transport', 'unauthorized', 'wrong-chain', 'batch-refused', 'no-endpoint'])
+/** Of fewer blocks, or a little later, it may give them. */
+const passing = new Set<RpcFailureKind>([
+  ...(['range-too-large', 'too-many-results', 'response-too-large', 'timeout'] as const),
+  ...(['rate-limited', 'quota', 'behind', 'invalid-answer', 'refused'] as const),
+])
+
 /** The endpoint does not give raw receipts, or not of these blocks: as JSON it may. */
-export function lacksRaw(failure: RpcFailure | undefined): boolean {
-  return failure?.method === receiptMethods.raw && (failure.kind === 'method-missing' || failure.kind === 'pruned')
+export function lacksRaw(failure: RpcFailure | undefined, blocks: number): boolean {
+  if (failure?.method !== receiptMethods.raw || ofEndpoint.has(failure.kind)) return false
+  return blocks <= 1 || !passing.has(failure.kind)
 }
