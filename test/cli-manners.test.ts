@@ -131,10 +131,20 @@ describe('on a terminal', () => {
 test('a sandbox in another directory is named where nothing is found, and not taken', async () => {
   const note = { process: process.pid, directory: '/home/ada/almanac', config: 'x', store: 'x', url: 'x', key: 'x' }
   writeFileSync(join(place.directory, `almanac-sandbox-${'0'.repeat(16)}.json`), JSON.stringify(note))
-  const hint = 'Try:   a sandbox runs in /home/ada/almanac: run this there.\n'
+  const hint = /Try: {3}\S.*\. A sandbox runs in \/home\/ada\/almanac: to use it, run this there\.\n/
   const commands = ['keys list', 'store backup copy.db', 'status --listen 127.0.0.1:1', 'verify --chain eth', 'plan']
-  for (const words of commands) expect((await place.run(words.split(' '))).stderr, words).toContain(hint)
-  expect((await place.run(['keys', 'list', '--store', 'file:./other.db'])).stderr).not.toContain(hint)
+  for (const words of commands) expect((await place.run(words.split(' '))).stderr, words).toMatch(hint)
+  expect((await place.run(['keys', 'list', '--store', 'file:./other.db'])).stderr).not.toMatch(hint)
+})
+
+test('a sandbox of this very directory does not hide what an error says to do', async () => {
+  await makeStore(place.storeUrl)
+  const directory = realpathSync(place.directory)
+  const note = { process: process.pid, directory, config: 'x', store: place.storeUrl, url: 'x', key: 'x' }
+  const name = createHash('sha256').update(directory).digest('hex').slice(0, 16)
+  writeFileSync(join(directory, `almanac-sandbox-${name}.json`), JSON.stringify(note))
+  const { stderr } = await place.run(['store', 'backup', 'nope/dir/backup.db'])
+  expect(stderr).toMatch(/\nTry: {3}create it, or pass a file in another folder\.\n$/)
 })
 
 describe('a port in use', () => {

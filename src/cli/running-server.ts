@@ -73,13 +73,16 @@ export function withSandboxElsewhere(error: unknown, { unconfigured }: LoadedCon
     error instanceof AlmanacError && /^(not_found|not_configured|upstream_failed|unauthorized)$/.test(error.code)
   if (!isMissing || !unconfigured) return error
   const notes = filesIn(tmpdir()).filter(name => /^almanac-sandbox-[0-9a-f]{16}\.json$/.test(name))
-  const running = notes.map(name => readNote(join(tmpdir(), name), runningSandbox)).find(note => note !== undefined)
+  const running = notes
+    .map(name => readNote(join(tmpdir(), name), runningSandbox))
+    .find(note => note !== undefined && note.directory !== process.cwd())
   if (running === undefined) return error
-  const { code, message, cause, retryable } = error
+  const { code, message, cause, retryable, hint } = error
+  const elsewhere = `${hint === undefined ? 'a' : `${hint} A`} sandbox runs in ${running.directory}`
   return new AlmanacError(code, message, {
     cause,
     retryable,
-    hint: `a sandbox runs in ${running.directory}: run this there.`,
+    hint: `${elsewhere}: to use it, run this there.`,
   })
 }
 
