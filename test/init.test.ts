@@ -156,7 +156,7 @@ describe('init', () => {
     const node = await simulate([{ kind: 'wrong-chain-id', chainId: 137 }])
     const { code, stderr } = await place.run(['init', '--yes', '--chain', `eth=${node.url}/${secret}`])
     expect(code).toBe(1)
-    expect(stderr).toContain('serves chain 137 (polygon), not 1.')
+    expect(stderr).toContain('serves polygon (137), not eth (1).')
     expect(stderr).toContain('Try:   check the URL, or name the chain as it is: --chain polygon=URL\n')
     expect(stderr).not.toContain(secret)
     expect(existsSync(file())).toBe(false)
@@ -166,7 +166,7 @@ describe('init', () => {
     const node = await simulate([{ kind: 'wrong-chain-id', chainId: 8453 }])
     const optimism = await place.runHere(['init', '--yes', '--chain', `optimism=${node.url}`])
     expect(optimism.code).toBe(1)
-    expect(optimism.stderr).toContain('of optimism serves chain 8453 (base), not 10.')
+    expect(optimism.stderr).toContain('serves base (8453), not optimism (10).')
     const other = await place.runHere(['init', '--yes', '--chain', `mychain=${node.url}`])
     expect(other.stderr).toContain('serves base.\nTry:   call the chain base.')
     expect(existsSync(file())).toBe(false)
@@ -181,7 +181,7 @@ describe('init', () => {
   test('an id that no known chain has is checked against the node, and its name', async () => {
     const node = await simulate()
     const wrong = await place.runHere(['init', '--yes', '--chain', `777=${node.url}`])
-    expect(wrong.stderr).toContain(`of 777 serves chain ${chainId}, not 777.`)
+    expect(wrong.stderr).toContain(`serves chain ${chainId}, not 777.`)
     expect(wrong.stderr).toContain(`name the chain as it is: --chain ${chainId}=URL\n`)
     const { code, stderr } = await place.run(['init', '--yes', '--chain', `0x${chainId.toString(16)}=${node.url}`])
     expect([code, stderr]).toEqual([0, expect.stringContaining('Wrote almanac.yaml')])
@@ -326,7 +326,7 @@ describe('init', () => {
     await answer('every block from 0', '')
     await answer('sim: index everything', 'full')
     await answer('eth: JSON-RPC endpoints', other.url)
-    await answer('serves chain 8453 (base), not 1.', 'no')
+    await answer('serves base (8453), not eth (1).', '')
     await answer('eth: JSON-RPC endpoints', 'http://127.0.0.1:1')
     await answer('Keep it anyway? no asks for another. [yes]', '')
     await answer('eth: WebSocket endpoint', 'n')
@@ -335,6 +335,9 @@ describe('init', () => {
     await answer('Solana portfolios', '')
     await run.until(() => run.stdout.includes('Next: '), 'the end')
     expect((await run.ended()).code).toBe(0)
+    // It would be of no use, and the flag is none of the dialogue.
+    expect(run.stdout).toContain('Keep it anyway? no asks for another. [no]')
+    expect(run.stdout).not.toContain('--chain')
     const { chains } = loadConfig({ file: file() }).config
     expect(chains.sim).toMatchObject({ id: chainId, index: 'full', rpc: [node.url] })
     expect(chains.eth).toMatchObject({ index: 'on-demand', rpc: ['http://127.0.0.1:1'], contracts: [] })
@@ -350,13 +353,14 @@ describe('init', () => {
     }
     await run.until(() => run.stdout.includes('EVM chains'), 'the first question')
     expect(run.stdout).toMatch(/base, optimism,\s+linea/)
-    expect(run.stdout).not.toMatch(/goerli|mumbai|holesky/)
+    expect(run.stdout).not.toMatch(/goerli|mumbai|holesky|zora/)
+    expect(run.stdout.replaceAll(/\s+/g, ' ')).toMatch(/linea … and \d\d more, listed in docs\/settings\.md\./)
     await answer('EVM chains', 'sim')
     await answer('JSON-RPC endpoints', 'nonsense')
     await run.until(() => run.stdout.includes('is not a URL'), 'the slip is told')
     run.child.stdin.write(`${node.url}\n`)
     await answer('WebSocket endpoint', '')
-    await answer('index everything', 'full')
+    await answer('index everything', 'everything')
     await answer('Solana portfolios', 'no')
     await run.until(() => run.stdout.includes('Next: '), 'the end')
     expect((await run.ended()).code).toBe(0)
@@ -366,6 +370,31 @@ describe('init', () => {
       index: 'full',
       rpc: [node.url],
     })
+  })
+
+  test('on a terminal Ctrl-C ends it on a line of its own, and says that nothing was written', async () => {
+    const run = place.beginOnTerminal(['init'])
+    await run.until(() => run.stdout.includes('EVM chains'), 'the first question')
+    run.child.stdin.write('\u0003')
+    expect((await run.ended()).code).toBe(130)
+    expect(run.stdout).toMatch(/\nStopped; nothing was written\.\r?\n$/)
+    expect(existsSync(file())).toBe(false)
+  })
+
+  test('on a terminal --yes without a chain is told to leave it out', async () => {
+    const { code, stdout } = await place.beginOnTerminal(['init', '--yes']).ended()
+    expect([code, stdout]).toEqual([1, expect.stringContaining('or leave out --yes.')])
+  })
+
+  test.each([
+    ['127.0.0.1:38587,localhost:8545/key', ['http://127.0.0.1:38587', 'http://localhost:8545/key']],
+    ['10.0.0.7:8545', ['http://10.0.0.7:8545']],
+  ])('a host and port of a private network need no http://: %s', async (typed, rpc) => {
+    const { code, stderr } = await place.runHere(['init', '--yes', '--no-check', '--chain', `eth=${typed}`])
+    expect([code, stderr]).toEqual([0, expect.stringContaining('Wrote')])
+    expect(loadConfig({ file: file() }).config.chains.eth).toMatchObject({ rpc })
+    const abroad = await place.runHere(['init', '--yes', '--no-check', '--chain', 'eth=rpc.example.com:8545'])
+    expect(abroad.stderr).toContain('not a URL')
   })
 
   test('on a terminal a name that looks mistyped is asked about', async () => {

@@ -65,7 +65,7 @@ async function init(flags: InitFlags): Promise<void> {
   const isTerminal = process.stdin.isTTY === true && process.stderr.isTTY === true
   if (!isGiven && (flags.yes === true || !isTerminal)) {
     throw new AlmanacError('bad_request', `No chain given${isTerminal ? '' : ', and stdin is not a terminal'}.`, {
-      hint: 'pass --chain eth=http://127.0.0.1:8545 or --solana mainnet=https://…, or run it on a terminal.',
+      hint: `pass --chain eth=http://127.0.0.1:8545 or --solana mainnet=https://…, or ${isTerminal ? 'leave out --yes' : 'run it on a terminal'}.`,
     })
   }
   if (flags.yes === true || !isTerminal) {
@@ -73,6 +73,7 @@ async function init(flags: InitFlags): Promise<void> {
     return
   }
   await withQuestions(async questions => {
+    questions.stopped = 'Stopped; nothing was written.'
     // Before the others: a no must not cost their answers.
     await mayReplace(flags, questions)
     if (isGiven) return await write(given, flags, questions)
@@ -102,6 +103,7 @@ async function write(
   const loaded = writeBeside(flags.output, configurationText(answers, found), questions === undefined)
   if (replaces) keepFormer(flags.output)
   renameSync(`${flags.output}.new`, flags.output)
+  if (questions !== undefined) questions.stopped = `Stopped; ${flags.output} is written.`
   printNote(`\nWrote ${flags.output}, readable only by you.`)
   const option = flags.output === 'almanac.yaml' ? '' : ` --config ${flags.output}`
   const areChecked = answers.chains.length > 0 && answers.chains.every(({ name }) => found.has(name))
@@ -145,10 +147,13 @@ async function checkOne(
     return true
   } catch (error) {
     if (questions === undefined) throw error
-    printNote(describeError(error))
+    // It answers, but for another chain.
+    const isOther = error instanceof AlmanacError && error.code === 'config_invalid'
+    printNote(isOther ? `Error: ${error.message}` : describeError(error))
+    if (isOther && 'name' in typed) delete typed.id
     // Only the endpoint knows the id of a chain that is not built in, and nothing can be written without one.
     if ('name' in typed && typed.id === undefined && !isBuiltIn(typed.name)) return false
-    return await questions.confirm(`Keep it anyway? no ${otherwise}.`, true)
+    return await questions.confirm(`Keep it anyway? no ${otherwise}.`, !isOther)
   }
 }
 

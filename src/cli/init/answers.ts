@@ -4,6 +4,8 @@ import { chainCommonlyCalled, namedChain, nearestChain, offeredChains, parseChai
 import { AlmanacError, describeError } from '../../errors.ts'
 import { type Address, type SolanaNetwork, solanaNetworks } from '../../model.ts'
 import { redactMistyped } from '../../redact.ts'
+import { isPrivateHost } from '../../rpc/endpoint-address.ts'
+import { exitCodes } from '../current-process.ts'
 import { parseContracts } from '../options.ts'
 import { fitted, printNote } from '../terminal.ts'
 
@@ -97,7 +99,7 @@ function pairOf(flag: string, text: string): [name: string, value: string] {
 
 /** A URL may hold a key: messages show only its host. */
 export function parseUrls(what: string, text: string): string[] {
-  const urls = text.split(/,\s*(?=https?:\/\/)/).map(part => part.trim())
+  const urls = text.split(/,\s*(?=https?:\/\/|[\w.-]+:\d+(?:[,/]|$))/).map(part => withScheme(part.trim()))
   for (const url of urls) {
     if (/^https?:$/.test(URL.parse(url)?.protocol ?? '')) continue
     throw new AlmanacError('bad_request', `${what} has an endpoint that is not a URL: ${redactMistyped(url)}.`, {
@@ -105,6 +107,12 @@ export function parseUrls(what: string, text: string): string[] {
     })
   }
   return urls
+}
+
+/** Nodes of a private network are called by host and port, and few of them have a certificate. */
+function withScheme(text: string): string {
+  const host = /^([\w.-]+):\d+(?:\/|$)/.exec(text)?.[1]
+  return host !== undefined && isPrivateHost(host) ? `http://${text}` : text
 }
 
 export function parseSocket(what: string, text: string): string {
@@ -124,6 +132,8 @@ export function parseNetwork(text: string): SolanaNetwork {
 
 export class Questions {
   readonly #terminal: Interface
+  /** What is said where the user ends the questions. */
+  stopped = 'Stopped; nothing was changed.'
 
   constructor(terminal: Interface) {
     this.#terminal = terminal
@@ -156,19 +166,20 @@ export class Questions {
   }
 }
 
-/** Ctrl-C and the end of the input end the command before it writes anything. */
+/** Ctrl-C and the end of the input end the command. */
 export async function withQuestions(run: (questions: Questions) => Promise<void>): Promise<void> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
-  let settled = false
-  const closed = new Promise<never>((_, reject) =>
-    terminal.once('close', () => {
-      if (!settled) reject(new AlmanacError('interrupted', 'The input ended.'))
-    }),
-  )
+  const questions = new Questions(terminal)
+  const stop = (): never => {
+    // Not on the line of the question.
+    printNote(`\n${questions.stopped}`)
+    process.exit(exitCodes.interrupted)
+  }
+  terminal.once('close', stop)
   try {
-    await Promise.race([run(new Questions(terminal)), closed])
+    await run(questions)
   } finally {
-    settled = true
+    terminal.off('close', stop)
     terminal.close()
   }
 }
@@ -184,12 +195,17 @@ export async function confirmRemoval(question: string): Promise<void> {
   })
 }
 
+/** All of them would fill the screen. */
+const shownChains = ['eth', 'polygon', 'bsc', 'avalanche', 'arbitrum', 'base', 'optimism', 'linea']
+
 /** Looks at endpoints as soon as they are typed. False: the user wants to type others. */
 export type EndpointCheck = (typed: ChainAnswers | SolanaAnswers) => Promise<boolean>
 
 export async function askForAnswers(questions: Questions, flags: InitFlags, check: EndpointCheck): Promise<Answers> {
   printNote('This writes a configuration for your own nodes. An empty answer takes the value in brackets.')
-  printNote(`Known by name: ${offeredChains.map(({ name }) => name).join(', ')}. Others by their id, such as 33139.`)
+  const more = offeredChains.length - shownChains.length
+  printNote(`Known by name: ${shownChains.join(', ')} … and ${more} more, listed in docs/settings.md.`)
+  printNote('Others by their id, such as 33139.')
   const names = await questions.ask('EVM chains, separated by commas; - for none', 'eth', namesIn)
   const chains: ChainAnswers[] = []
   for (const given of names) {
@@ -262,6 +278,8 @@ function namesIn(text: string): string[] {
 
 function modeIn(text: string): IndexMode {
   if (text === 'full' || text === 'on-demand') return text
+  // A word of the question.
+  if (text === 'everything') return 'full'
   throw new AlmanacError('bad_request', `${JSON.stringify(text)} is not an index mode.`, {
     hint: 'answer full or on-demand.',
   })

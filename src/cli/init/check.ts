@@ -1,5 +1,5 @@
 // Checks the endpoints of a new configuration and reports what they can do. It sets the id of a chain that has none.
-import { defineChain, namedChain, otherChain, parseChainText } from '../../chains.ts'
+import { defineChain, namedChain, parseChainText } from '../../chains.ts'
 import { AlmanacError, messageOf } from '../../errors.ts'
 import { chainIdAt, checkEndpoint, type EndpointFindings } from '../../evm/audit/check-endpoint.ts'
 import { HeadsFeed } from '../../evm/rpc/heads.ts'
@@ -22,12 +22,15 @@ export async function checkChain(answers: ChainAnswers, signal: AbortSignal): Pr
   for (const url of rpc) {
     const id = await chainIdAt(url, signal)
     if (id !== expected) {
-      const { serves } = otherChain(id, expected)
-      const actual = namedChain(String(id))?.name ?? ''
+      const actual = namedChain(String(id))?.name
       // A name of two words would need quotes.
-      const word = /^\S+$/.test(actual) ? actual : id
+      const word = actual !== undefined && /^\S+$/.test(actual) ? actual : id
+      const served = actual === undefined ? `chain ${id}` : `${actual} (${id})`
+      const wanted = name === String(expected) ? name : `${name} (${expected})`
       const hint = `check the URL, or name the chain as it is: --chain ${word}=URL`
-      throw new AlmanacError('config_invalid', `The endpoint ${redactUrl(url)} of ${name} ${serves}.`, { hint })
+      throw new AlmanacError('config_invalid', `The endpoint ${redactUrl(url)} serves ${served}, not ${wanted}.`, {
+        hint,
+      })
     }
     const called = namedChain(String(id))
     if (known === undefined && called !== undefined)
