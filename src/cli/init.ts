@@ -8,7 +8,7 @@ import { type LoadedConfig, loadConfig } from '../config/load.ts'
 import { shownConfig } from '../config/problems.ts'
 import { AlmanacError, describeError } from '../errors.ts'
 import { makePrivate } from '../private-file.ts'
-import { commandLine } from './current-process.ts'
+import { commandLine, exitCodes } from './current-process.ts'
 import {
   type Answers,
   answersOf,
@@ -88,6 +88,11 @@ async function init(flags: InitFlags): Promise<void> {
       found.set(name, [...(found.get(name) ?? []), line])
     }
     await write(answers, flags, questions, found)
+  }).catch((error: unknown) => {
+    if (!(error instanceof AlmanacError) || error.code !== 'interrupted') throw error
+    // The user's wish is no error. What still waits for a node is not waited for.
+    printNote(error.message)
+    process.exit(exitCodes.interrupted)
   })
 }
 

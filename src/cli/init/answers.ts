@@ -5,7 +5,6 @@ import { AlmanacError, describeError } from '../../errors.ts'
 import { type Address, type SolanaNetwork, solanaNetworks } from '../../model.ts'
 import { redactMistyped } from '../../redact.ts'
 import { isPrivateHost } from '../../rpc/endpoint-address.ts'
-import { exitCodes } from '../current-process.ts'
 import { parseContracts } from '../options.ts'
 import { fitted, printNote } from '../terminal.ts'
 
@@ -170,16 +169,19 @@ export class Questions {
 export async function withQuestions(run: (questions: Questions) => Promise<void>): Promise<void> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   const questions = new Questions(terminal)
-  const stop = (): never => {
-    // Not on the line of the question.
-    printNote(`\n${questions.stopped}`)
-    process.exit(exitCodes.interrupted)
-  }
-  terminal.once('close', stop)
+  let settled = false
+  const closed = new Promise<never>((_, reject) =>
+    terminal.once('close', () => {
+      if (settled) return
+      // What is said next is not on the line of the question.
+      process.stderr.write('\n')
+      reject(new AlmanacError('interrupted', questions.stopped))
+    }),
+  )
   try {
-    await run(questions)
+    await Promise.race([run(questions), closed])
   } finally {
-    terminal.off('close', stop)
+    settled = true
     terminal.close()
   }
 }
