@@ -331,6 +331,13 @@ describe('mistakes', () => {
       'leave --contract out',
     ],
     [['verify', '--chain', 'sim'], 'sim has no indexed blocks to compare.', 'index something first'],
+    // The only chain.
+    [['verify'], 'sim has no indexed blocks to compare.', 'index something first'],
+    [
+      ['explain', 'smi', `0x${'1'.repeat(40)}`],
+      '"smi" is not a known chain.',
+      'did you mean sim? configured chains: sim.',
+    ],
     [['plan', '--chain', 'other'], 'The chain "other" is not configured.', 'configured chains: sim.'],
     [['plan', '--samples', 'many'], '--samples is "many".', 'pass a whole number, at least 1.'],
     [['verify', '--chain', 'sim', '--from', '4'], '--from needs --to.', 'pass both'],
@@ -342,6 +349,16 @@ describe('mistakes', () => {
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toContain(`Error: ${message}`)
     expect(stderr).toContain(`\nTry:   ${hint}`)
+  })
+
+  test('verify without --chain names the chains to choose from', async () => {
+    const rpc = 'http://127.0.0.1:1'
+    place.configure({ sim: { id: 31_337, rpc }, other: { id: 31_338, rpc } })
+    const { code, stderr } = await place.runHere(['verify'])
+    expect([code, stderr]).toEqual([
+      1,
+      'Error: --chain is needed, as several chains are configured.\nTry:   configured chains: sim, other.\n',
+    ])
   })
 
   test('contracts are needed on an on-demand chain, and must be addresses', async () => {

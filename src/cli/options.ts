@@ -67,13 +67,20 @@ export function loadConfigFor(command: Command, file?: string): LoadedConfig {
 
 export type ChosenChain = { name: string; settings: ChainSettings }
 
-/** A configured chain, by any name that requests may use. */
-export function chooseChain({ config, chains }: LoadedConfig, text: string): ChosenChain {
+/** A configured chain, by any name that requests may use; without a text, the only one. */
+export function chooseChain({ config, chains }: LoadedConfig, given: string | undefined): ChosenChain {
+  const configured = Object.keys(config.chains)
+  const text = given ?? (configured.length === 1 ? configured[0]! : '')
   const name = chains.parse(text)?.name
   const settings = name === undefined ? undefined : config.chains[name]
   if (name !== undefined && settings !== undefined) return { name, settings }
-  const configured = Object.keys(config.chains)
-  throw new AlmanacError('not_configured', `The chain ${JSON.stringify(text)} is not configured.`, {
+  if (given === undefined && configured.length > 0)
+    throw new AlmanacError('bad_request', '--chain is needed, as several chains are configured.', {
+      hint: `configured chains: ${configured.join(', ')}.`,
+    })
+  const lacking =
+    given === undefined ? 'No chain is configured.' : `The chain ${JSON.stringify(text)} is not configured.`
+  throw new AlmanacError('not_configured', lacking, {
     hint:
       configured.length === 0
         ? `write a configuration with \`${commandLine} init\`, or name yours with --config.`
@@ -86,8 +93,11 @@ export function parseChain(chains: ChainTable, text: string): Chain {
   const chain = chains.parse(text)
   if (chain !== undefined) return chain
   const names = chains.all.map(({ name }) => name)
+  const configured = chains.configured.map(({ name }) => name)
+  const listed =
+    configured.length === 0 ? `known chains: ${names.join(', ')}` : `configured chains: ${configured.join(', ')}`
   throw new AlmanacError('bad_request', `${JSON.stringify(text)} is not a known chain.`, {
-    hint: `${suggestion(text, names)}known chains: ${names.join(', ')}.`,
+    hint: `${suggestion(text, names)}${listed}.`,
   })
 }
 

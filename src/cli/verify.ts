@@ -21,14 +21,14 @@ import { withMeantConfig } from './running-server.ts'
 import { countOf, countText, paint, printData, printJson } from './terminal.ts'
 
 type Ranges = { from?: number; to?: number; samples: number; blocks: number }
-type VerifyFlags = Ranges & { chain: string; contract?: string; repair?: true; json?: true }
+type VerifyFlags = Ranges & { chain?: string; contract?: string; repair?: true; json?: true }
 
 export function verifyCommand(): Command {
   const command = new Command('verify')
     .description(
       'Compare the store with the nodes: read covered blocks again from every endpoint, given or random ones, and compare them row by row in both directions. Exits with 1 on any difference, also between endpoints. Runs beside the service. Without --repair, writes nothing but its use of daily_budget.',
     )
-    .requiredOption('--chain <name>', 'A configured chain.')
+    .option('--chain <name>', 'A configured chain. Default: the only one.')
     .option('--from <block>', 'First block; needs --to. Default: random ranges.', wholeNumber('--from'))
     .option('--to <block>', 'Last block.', wholeNumber('--to'))
     .option('--samples <number>', 'Number of random ranges.', wholeNumber('--samples', 1), 10)
