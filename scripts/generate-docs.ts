@@ -21,7 +21,7 @@ import { errorGuide } from './error-guide.ts'
 
 const spamRulesOpening = `# Spam rules
 
-Written by \`npm run generate\` from \`src/annotate/spam-rules.ts\`; do not edit.
+<!-- Written by \`npm run generate\` from \`src/annotate/spam-rules.ts\`; do not edit. -->
 
 The weights of the rules that fire add up. From ${spamScore} on a contract is \`possible_spam\`, unless a pin, a list or the pack says
 otherwise. This is version ${rulesVersion}; a new version judges all contracts again. \`almanac explain\` shows which rules fired for a
@@ -41,7 +41,7 @@ export function spamRulesPage(): string {
 
 const errorsOpening = `# Errors
 
-Written by \`npm run generate\` from \`src/errors.ts\`; do not edit.
+<!-- Written by \`npm run generate\` from \`src/errors.ts\`; do not edit. -->
 
 An error answer has a \`message\`, a \`code\` from this list, \`details\` if there are any, and a \`request_id\` that is also in the
 log. With \`Accept: application/problem+json\` it follows RFC 9457.
@@ -63,7 +63,7 @@ export function errorsPage(): string {
 
 const operationsOpening = `# Operations
 
-Written by \`npm run generate\` from \`src/api/routes.ts\` and \`src/api/hosted/operations.ts\`; do not edit.
+<!-- Written by \`npm run generate\` from \`src/api/routes.ts\` and \`src/api/hosted/operations.ts\`; do not edit. -->
 
 Every operation that the hosted service has or had, by its own id: first those that Almanac serves, then the others with the
 reason. \`/openapi.json\` and \`/reference\` describe the served ones. Every other operation answers 501 \`not_implemented\`, with
@@ -147,7 +147,7 @@ function operationsTable(title: string, columns: readonly string[], rows: readon
 
 const metricsOpening = `# Metrics
 
-Written by \`npm run generate\` from \`src/metrics.ts\`; do not edit.
+<!-- Written by \`npm run generate\` from \`src/metrics.ts\`; do not edit. -->
 
 \`GET /metrics\` answers in the text format of Prometheus. It needs a key with the scope \`ops\`, or \`ops_open: true\`. No label
 holds an address or a key. Metrics of the process and of Node.js (\`process_…\`, \`nodejs_…\`) have the names of prom-client.
@@ -174,7 +174,7 @@ async function metricRows(registry: Registry): Promise<string[]> {
 
 const settingsOpening = `# Settings
 
-Written by \`npm run generate\` from the table in \`src/config/settings.ts\`; do not edit.
+<!-- Written by \`npm run generate\` from the table in \`src/config/settings.ts\`; do not edit. -->
 
 The configuration is a YAML file: \`--config\`, or \`ALMANAC_CONFIG\`, or \`almanac.yaml\` in the working directory if it
 exists. Flags win over the environment, the environment over the file, and the file over the default. An unknown key is an error
@@ -251,7 +251,7 @@ function defaultText(value: unknown): string {
 
 const commandsOpening = `# Commands
 
-Written by \`npm run generate\` from \`src/cli\`; do not edit.
+<!-- Written by \`npm run generate\` from \`src/cli\`; do not edit. -->
 
 In a checkout, \`export PATH="$PWD/node_modules/.bin:$PATH"\` gives your shell the command; \`npm start -- <options>\` is
 \`almanac start\`. Data goes to stdout, everything else to stderr. Colours appear only on a terminal, and not with \`NO_COLOR\`.

@@ -39,7 +39,8 @@ type Place = { source: string; target: string }
 function rendered({ source, target }: Place, targetBySource: ReadonlyMap<string, string>, copied: Set<string>): Page {
   const from = posix.dirname(target)
   // Pictures of the console in two themes would be a third of the site, which stands beside the console itself.
-  const text = readFileSync(join(root, source), 'utf8').replaceAll(/<picture>.*?<\/picture>/gs, '')
+  // Comments are for whoever edits the file.
+  const text = readFileSync(join(root, source), 'utf8').replaceAll(/<picture>.*?<\/picture>|<!--.*?-->/gs, '')
   return renderPage(source, text, path => {
     const page = targetBySource.get(path)
     if (page !== undefined) return posix.relative(from, page)

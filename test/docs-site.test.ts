@@ -41,6 +41,10 @@ test('the menu has every page', () => {
   expect(missing).toEqual([])
 })
 
+test('no page tells its readers how it was written', () => {
+  expect(pages().filter(page => textOf(page).includes('do not edit.'))).toEqual([])
+})
+
 describe.skipIf(browserPath === undefined)('in a browser, from the folder', () => {
   test('is searched by keyboard, and has no barriers in either theme', { timeout: 90_000 }, async () => {
     const browser = await launchBrowser()
