@@ -54,7 +54,8 @@ test('spans and ages', () => {
     '1 h ago',
     '2 d ago',
   ])
-  expect(ageText(now + 5_000, now)).toBe('in the future')
+  expect(ageText(now + 5_000, now)).toBe('just now')
+  expect(ageText(now + 90_000, now)).toBe('in the future')
 })
 
 test('moments of both dialects are the same ones', () => {

@@ -60,10 +60,10 @@ export function spanText(seconds: number): string {
   return `${countText(Math.floor(whole / size))} ${name}${rest === 0 ? '' : ` ${rest} ${nextName}`}`
 }
 
-/** One unit is enough for an age: `3 h ago`. */
+/** One unit is enough for an age: `3 h ago`. Clocks differ, so up to a minute ahead of this one is now. */
 export function ageText(thenMs: number, nowMs: number): string {
   const seconds = Math.round((nowMs - thenMs) / 1_000)
-  if (seconds < 0) return 'in the future'
+  if (seconds < -60) return 'in the future'
   if (seconds < 2) return 'just now'
   const [name, size] = spans.find(([, least]) => seconds >= least)!
   return `${countText(Math.floor(seconds / size))} ${name} ago`
