@@ -717,6 +717,17 @@ describe('files', () => {
     for (const rule of policy) expect(rule).not.toMatch(/https?:|\*|unsafe|blob:/)
   })
 
+  test('a page of the documentation that is not there is a page to a browser, and an error to others', async () => {
+    await serve({ parts: { docs: new Map([['/docs/index.html', async () => script]]) } })
+    const page = await fetch(`${api.url}/docs/guides/nope.html`, { headers: { accept: 'text/html,*/*;q=0.8' } })
+    expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
+    expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(await page.text()).toContain('<a href="/docs/index.html">')
+    const error = await fetch(`${api.url}/docs/nope`)
+    expect(error.status).toBe(404)
+    expect(await error.json()).toMatchObject({ message: 'There is nothing at /docs/nope; see /reference' })
+  })
+
   test('where the console was not built, its place says so', async () => {
     await serve()
     for (const path of ['/', '/reference']) {

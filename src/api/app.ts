@@ -25,7 +25,7 @@ import { ApiRequest, type ApiVersion, apiVersions, faultOf, pathOf, targetOf, ve
 import { type Endpoint, preflight, Responder } from './responder.ts'
 import { Router, segmentsOf } from './router.ts'
 import { routes } from './routes.ts'
-import { consoleHandlers, docsHandlers } from './static-files.ts'
+import { consoleHandlers, docsHandlers, missingDocsPage } from './static-files.ts'
 import { OpenStreams } from './streams/open-streams.ts'
 
 export type App = (incoming: IncomingMessage, outgoing: ServerResponse) => void
@@ -224,7 +224,9 @@ function endpointOf(router: Router<PathEndpoint>, method: string, target: string
   const failureSchema = failureSchemaNear(segments)
   if (methods.length > 0)
     return { ...refusing('method', methodNotAllowed(method, methods), failureSchema), crossOrigin }
-  return refusing('unknown', nothingAt(target), failureSchema)
+  const nothing = refusing('unknown', nothingAt(target), failureSchema)
+  if (segments[0] !== 'docs') return nothing
+  return { ...nothing, handler: request => missingDocsPage(request) ?? nothing.handler(request) }
 }
 
 /** A client of one operation that errs in the path reads the error as those of that operation. */

@@ -1,6 +1,6 @@
 // The files of the console and of the documentation, served as they are. Which files there are is decided elsewhere.
 import { AlmanacError } from '../errors.ts'
-import { type Answer, chooseEncoding, type Handler, matchesTag } from './answer.ts'
+import { type Answer, chooseEncoding, type Handler, matchesTag, textAnswer } from './answer.ts'
 import type { ApiRequest } from './request.ts'
 
 export type StaticFile = {
@@ -62,6 +62,16 @@ export function docsHandlers(files: LazyStaticFiles | undefined): ReadonlyMap<st
     handlers.set(path, async request => staticAnswer(await read(), request, docsHeaders))
   // Links of pages are relative, and a path means the same with a slash at its end and without.
   return handlers.set('/docs', () => ({ status: 308, headers: { Location: '/docs/index.html' }, body: null }))
+}
+
+/** For a browser that followed an old link; every other client reads the error. */
+export function missingDocsPage(request: ApiRequest): Answer | undefined {
+  if (request.header('accept')?.includes('text/html') !== true) return undefined
+  const text =
+    '<!doctype html><html lang="en"><meta charset="utf-8"><title>Not found · Almanac</title><h1>Not found</h1>' +
+    '<p>The documentation has no such page. <a href="/docs/index.html">Read the documentation</a></p></html>\n'
+  const headers = { 'Cache-Control': 'no-cache', Vary: 'Accept', ...pageHeaders }
+  return { ...textAnswer('text/html; charset=utf-8', text, headers), status: 404 }
 }
 
 function refuseConsole(): Answer {
