@@ -55,6 +55,7 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
         if (!request.url().startsWith('file:')) strays.push(request.url())
       })
       await page.goto(pathToFileURL(join(folder, 'index.html')).href)
+      expect(await page.getByRole('link', { name: 'Console', exact: true }).count()).toBe(0)
       await page.keyboard.press('/')
       await page.keyboard.type('receipts-root')
       await page.locator('#found [role=option]').first().waitFor()

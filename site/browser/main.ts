@@ -153,6 +153,21 @@ for (const block of document.querySelectorAll<HTMLElement>('.code')) {
   block.append(button)
 }
 
+// Only the service has a console and a reference beside these pages.
+if (location.protocol !== 'file:' && location.pathname.startsWith('/docs/')) {
+  const service = document.createElement('nav')
+  service.className = 'service'
+  service.ariaLabel = 'Service'
+  const addresses = { Console: '/', API: '/reference' }
+  for (const [name, address] of Object.entries(addresses)) {
+    const link = document.createElement('a')
+    link.href = address
+    link.textContent = name
+    service.append(link)
+  }
+  document.querySelector('.brand')?.after(service)
+}
+
 // On a wide screen the menu stands open beside the text.
 const menu = document.querySelector<HTMLDetailsElement>('.menu details')
 const wide = matchMedia('(min-width: 60rem)')
