@@ -431,6 +431,15 @@ walkConsole(walk => {
     await show(`token/polygon/${deeds}/3`, 'polygon is not configured here: what is stored')
     await show(`wallet/${alice}/nfts?chain=polygon`, 'polygon is not configured here: what is stored')
     await show(`wallet/${alice}/nfts?chain=picked`, 'picked is indexed on demand: only contracts')
+    const path = `/api/v2.2/nft/${walk.world.unasked}/transfers?chain=picked&limit=1`
+    let block: string | undefined
+    const moved = async () => {
+      const answer = await fetch(`${walk.world.url}${path}`, { headers: { 'x-api-key': walk.world.key } })
+      block = ((await answer.json()) as { result?: { block_number: string }[] }).result?.[0]?.block_number
+      return block
+    }
+    await expect.poll(moved, patience).toBeDefined()
+    await show(`block/picked/${block}`, 'Not indexed as a whole. picked is indexed on demand')
     await show(`wallet/${silent}/nfts?chain=eth`, 'This wallet holds no NFT on eth')
     await show(`contract/eth/${collection}/holders?cursor=abc`, 'cursor is not valid')
     await page.getByRole('link', { name: 'Back to the first page' }).click()

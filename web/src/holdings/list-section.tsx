@@ -109,17 +109,25 @@ export function NothingFound({ rests, nothing, action }: NothingProps) {
 function Syncing({ rests }: Pick<Props<unknown>, 'rests'>) {
   return (
     <p class="note note-warn">
-      {isConfigured(rests.chain) !== false && <strong>Still indexing. </strong>}
+      {isConfigured(rests.chain) !== false && (
+        <strong>{isOnDemand(rests) ? 'Not indexed as a whole. ' : 'Still indexing. '}</strong>
+      )}
       {syncingText(rests)}
     </p>
   )
 }
 
-function syncingText({ on, chain }: Props<unknown>['rests']): string {
+/** No block is waited for: only what is asked for is indexed. */
+function isOnDemand({ on, chain }: Props<unknown>['rests']): boolean {
+  return on !== 'contract' && status.value?.chains[chain]?.index === 'on-demand'
+}
+
+function syncingText(rests: Props<unknown>['rests']): string {
+  const { on, chain } = rests
   if (isConfigured(chain) === false)
     return `${chain} is not configured here: what is stored of it is shown, and rows may be missing.`
   if (on === 'contract') return 'The history of this contract is not complete yet: rows may be missing.'
-  return status.value?.chains[chain]?.index === 'on-demand'
+  return isOnDemand(rests)
     ? `${chain} is indexed on demand: only contracts that were asked for are known, so rows may be missing.`
     : `Not every block of ${chain} is indexed yet: rows may be missing.`
 }
