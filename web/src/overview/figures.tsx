@@ -54,7 +54,8 @@ function ApiFigures({ api }: { api: NonNullable<LiveStatus['api']> }) {
         value={requests === 0 ? '0' : percentText(failed, requests).replace(' %', '')}
         unit="%"
         tone={failed > 0 ? 'bad' : undefined}
-        note={refused > 0 ? `${rateText(refused)}/s refused with 4xx` : 'answers with 5xx'}
+        note={refused > 0 ? `${countText(Math.round(refused * 60))} a minute refused with 4xx` : 'answers with 5xx'}
+        noteTone={null}
         values={valuesOf('errors_per_second')}
       />
       <Stat

@@ -30,7 +30,7 @@ export function RibbonPanel({ told }: { told: LiveStatus | undefined }) {
             <a href={hrefOf(['chain', name])}>{name}</a>
             <div class="ribbon" role="img" aria-label={ribbonText(name, row)}>
               {row.toReversed().map(block => (
-                <BlockCard key={block.hash} block={block} />
+                <BlockCard key={block.hash} block={block} isWhole={told?.chains[name]?.index !== 'on-demand'} />
               ))}
             </div>
           </li>
@@ -40,12 +40,14 @@ export function RibbonPanel({ told }: { told: LiveStatus | undefined }) {
   )
 }
 
-function BlockCard({ block: { number, hash, timestamp, transfers, takenBackAt } }: { block: ShownBlock }) {
+/** Of a block that is not indexed as a whole, how many transfers it has is not known. */
+function BlockCard({ block, isWhole }: { block: ShownBlock; isWhole: boolean }) {
+  const { number, hash, timestamp, transfers, takenBackAt } = block
   const name = countText(number)
   return (
     <span class={takenBackAt === undefined ? 'block' : 'block taken-back'} title={`block ${name} ${hash}…`}>
       {takenBackAt === undefined ? <b>{name}</b> : <s>{name}</s>}
-      <span>{transfers === undefined ? '–' : pluralText(transfers, 'transfer')}</span>
+      {isWhole && <span>{transfers === undefined ? '–' : pluralText(transfers, 'transfer')}</span>}
       {timestamp !== undefined && <Age moment={timestamp * 1_000} />}
     </span>
   )

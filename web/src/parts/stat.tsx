@@ -9,8 +9,8 @@ type Props = {
   unit?: string
   note?: ComponentChildren
   tone?: 'warn' | 'bad' | undefined
-  /** Of the small line alone. */
-  noteTone?: 'warn' | 'bad' | undefined
+  /** Of the small line alone; null: none. */
+  noteTone?: 'warn' | 'bad' | null | undefined
   /** Its past, as a line without axes. */
   values?: readonly (number | null)[] | undefined
 }
@@ -23,7 +23,7 @@ export function Stat({ label, value, unit, note, tone, noteTone = tone, values }
         {value ?? <i />}
         {unit !== undefined && <small>{unit}</small>}
       </dd>
-      <dd class={noteTone === undefined ? 'note-line' : `note-line ${noteTone}`}>{note}</dd>
+      <dd class={noteTone == null ? 'note-line' : `note-line ${noteTone}`}>{note}</dd>
       {values !== undefined && (
         <dd>
           <Sparkline values={values} />
