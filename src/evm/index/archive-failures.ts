@@ -16,8 +16,8 @@ export function unreadable(chain: string, bulk: BulkSources): AlmanacError {
 
 /** Nothing is left that could be filled, and blocks are missing all the same. */
 export function inNoSource(chain: string, lack: Lack): AlmanacError {
-  const lacking = `its sources lack ${blockCount(lack.missing)} blocks: ${lackText(lack)}`
-  return new AlmanacError('upstream_failed', `${chain} has no node, and ${lacking}.`, {
+  const lacking = `has no node, and its sources lack ${blockCount(lack.missing)} blocks: ${lackText(lack)}`
+  return new AlmanacError('upstream_failed', `${chain} ${lacking}.`, {
     retryable: true,
     hint: `put files with them where chains.${chain}.history says, or set chains.${chain}.portal or chains.${chain}.rpc${fromHint(laterFrom(lack))}.`,
   })
