@@ -39,7 +39,10 @@ export function SearchBox() {
       const isSlash = event.key === '/' && !isTyping(event.target)
       if (!(isCommand || isSlash)) return
       event.preventDefault()
-      if (document.querySelector('dialog[open]') === null) openSearch()
+      if (document.querySelector('dialog[open]') !== null) return
+      // Escape closes the dialog a moment before its event says so.
+      if (isOpen.value) dialog.current!.showModal()
+      openSearch()
     }
     addEventListener('keydown', listen)
     return () => removeEventListener('keydown', listen)
@@ -50,7 +53,9 @@ export function SearchBox() {
       ref={dialog}
       class="search-dialog"
       aria-label="Search"
-      onClose={closeSearch}
+      onClose={() => {
+        if (!dialog.current!.open) closeSearch()
+      }}
       onClick={event => {
         // Beside the box is the backdrop, which is the dialog too.
         if (event.target === dialog.current) closeSearch()
