@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { expect, test } from 'vitest'
+import type { AlmanacError } from '../errors.ts'
 import { createMetrics } from '../metrics.ts'
 import { AdmissionQueue, TurnLoad } from './admission-queue.ts'
 import { AnswerCache, readyAnswer } from './answer.ts'
@@ -41,7 +42,13 @@ function service({ unsent = new UnsentAnswers(100_000), timeoutMs = 1_000 } = {}
     unsent,
   } as unknown as Context
   const lent = { released: 0 }
-  const request = { header: () => undefined, target: '/', startedMs: performance.now() } as unknown as ApiRequest
+  const left: AlmanacError[] = []
+  const request = {
+    header: () => undefined,
+    leave: (reason: AlmanacError) => void left.push(reason),
+    startedMs: performance.now(),
+    target: '/',
+  } as unknown as ApiRequest
   const answer = async (waitMs = 0) => {
     const body = Buffer.alloc(50_000) as Buffer<ArrayBuffer>
     const ready = readyAnswer({ headers: {}, body, release: () => void lent.released++ })
@@ -49,6 +56,7 @@ function service({ unsent = new UnsentAnswers(100_000), timeoutMs = 1_000 } = {}
     return { ready, keep: false }
   }
   return {
+    left,
     lent,
     shed: async () => (await metrics.http.shed.get()).values[0]?.value,
     ask: async (waitMs?: number) =>
@@ -75,7 +83,8 @@ test('requests are refused while clients do not take the answers to others', asy
 })
 
 test('lent memory is released when the answer comes after its time', async () => {
-  const { ask, lent } = service({ timeoutMs: 10 })
+  const { ask, left, lent } = service({ timeoutMs: 10 })
   await expect(ask(30)).rejects.toMatchObject({ code: 'timeout' })
+  expect(left).toMatchObject([{ code: 'timeout' }])
   await expect.poll(() => lent.released).toBe(1)
 })
