@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 // Tests start hundreds of processes and threads of the same sources. What one of them compiled the others read, which takes half a second
@@ -10,19 +11,18 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/al
 // projects run in the order of their names.
 const suites = ['test/**/*.test.ts', 'src/store/{sqlite,postgres}/*.test.ts', 'src/store/postgres/*/*.test.ts']
 
+// What takes minutes by design runs before a release and at night alone: `npm run test:release`.
+const isRelease = process.env.ALMANAC_TESTS_RELEASE === '1'
+const release = 'test/release/*.test.ts'
+
 // Left to itself, Vitest begins with the largest files where it has not run before, and would begin minutes of waiting
-// when all else has ended.
-const longest = [
-  ...['test/sandbox-minutes', 'test/console', 'test/console-pages', 'test/console-tools', 'test/evm-real-node'],
-  ...['test/commands', 'test/cli', 'test/sandbox', 'test/verify', 'test/readme', 'test/package', 'test/roles'],
-  ...['test/history-archive', 'test/evm-faults-edges', 'test/history-sources', 'test/evm-claims', 'test/hostile-node'],
-  ...['src/store/postgres/postgres', 'test/evm-finality', 'test/evm-faults', 'test/cluster'],
-]
+// when all else has ended. `npm run test:times` writes this list.
+const longest: string[] = JSON.parse(readFileSync(new URL('test/longest.json', import.meta.url), 'utf8'))
 
 class LongestFirst extends BaseSequencer {
   override async sort(suites: TestSpecification[]): Promise<TestSpecification[]> {
     const place = ({ moduleId }: TestSpecification): number => {
-      const at = longest.findIndex(name => moduleId.endsWith(`/${name}.test.ts`))
+      const at = longest.findIndex(name => moduleId.endsWith(`/${name}`))
       return at < 0 ? longest.length : at
     }
     return (await super.sort(suites)).sort((one, other) => place(one) - place(other))
@@ -40,9 +40,18 @@ export default defineConfig({
     pool: 'forks',
     // From the beginning as much as V8 would take after a while: most of these processes end before that.
     execArgv: ['--min-semi-space-size=16'],
+    setupFiles: process.env.ALMANAC_TESTS_TIMES === undefined ? [] : ['test/suite-times.ts'],
     sequence: { sequencer: LongestFirst },
     projects: [
-      { extends: true, test: { name: 'across files', include: suites, globalSetup: 'test/shared-folder.ts' } },
+      {
+        extends: true,
+        test: {
+          name: 'across files',
+          include: suites,
+          exclude: [...configDefaults.exclude, ...(isRelease ? [] : [release])],
+          globalSetup: 'test/shared-folder.ts',
+        },
+      },
       {
         extends: true,
         test: {

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
-const soak = fileURLToPath(new URL('../scripts/soak-sandbox.ts', import.meta.url))
+const soak = fileURLToPath(new URL('../../scripts/soak-sandbox.ts', import.meta.url))
 
 test('a sandbox lives for two minutes under its own traffic and requests', async () => {
   const child = spawn(process.execPath, [soak, '--minutes', '2'], { stdio: ['ignore', 'pipe', 'pipe'] })
