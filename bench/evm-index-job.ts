@@ -39,6 +39,7 @@ const cpuAtStart = process.cpuUsage()
 const settings = {
   rpc: job.url === undefined ? [] : [job.url],
   ...(job.history === undefined ? {} : { history: [job.history] }),
+  ...(job.views === undefined ? {} : { views: [...job.views] }),
   ...(job.scope === 'transfers' && job.history === undefined ? { views: transfersOnly } : {}),
   index: job.index,
   from: job.from ?? 0,

@@ -5,6 +5,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import type { View } from '../src/views.ts'
 import { cpuSecondsOf } from './cpu-time.ts'
 import type { Floor } from './evm-floor.ts'
 import { busiestContract, startShapedNode } from './evm-node.ts'
@@ -25,6 +26,8 @@ const { values: options } = parseArgs({
     only: { type: 'string' },
     /** How the node gives receipts in full mode, each in a column of its own and in turns: `json`, `raw` or `json,raw`. */
     receipts: { type: 'string', default: 'json' },
+    /** Views that the chain keeps, such as `transfers,activity`; all unless told. */
+    views: { type: 'string' },
     /** Threads that decode, each number in a column of its own: `1,2,4`. As many as `almanac start` takes unless told. */
     threads: { type: 'string' },
     /** Megabytes that process and page cache of the indexer are held to. */
@@ -140,8 +143,9 @@ async function indexOnce(url: string, index: IndexJob['index'], only: Only) {
   try {
     const store = `file:${join(folder, 'almanac.db')}`
     const bounds = options.memory === undefined ? {} : { memoryMb: Number(options.memory) }
+    const views = options.views === undefined ? {} : { views: options.views.split(',') as View[] }
     const job = await runIndexJob(
-      { url, chain: 'eth', store, index, head: blocks, signed: shape !== 'small', ...only, ...bounds },
+      { url, chain: 'eth', store, index, head: blocks, signed: shape !== 'small', ...only, ...bounds, ...views },
       profileFolder,
     )
     const bytes = readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0)

@@ -3,7 +3,7 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { indexingMemory } from '../src/threads.ts'
-import type { WholeScope } from '../src/views.ts'
+import type { View, WholeScope } from '../src/views.ts'
 import type { Floor, FloorJob } from './evm-floor.ts'
 
 export type IndexJob = {
@@ -19,6 +19,8 @@ export type IndexJob = {
   /** The first block; absent: 0. */
   from?: number
   head: number
+  /** Views that the chain keeps; absent: all. */
+  views?: readonly View[]
   /** `transfers`: no activity of wallets from a node; from files, senders are not waited for. Absent: `full`. */
   scope?: WholeScope
   /** Goes on with the senders for this long once all transfers are there. */
