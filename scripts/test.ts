@@ -1,5 +1,5 @@
-// `npm test`: the gates (lint, types, unused code) one after the other beside the tests, and the result of each by its name.
-// With words it runs only the tests that concern them. The tests write as they go; a gate is heard when it fails.
+// `npm test`: the gates (lint, types, unused code) one after the other beside the tests, and the result of each by its
+// name. With words it runs only the tests that concern them. The tests write as they go; a gate is heard when it fails.
 import { spawn } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
 
