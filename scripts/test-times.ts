@@ -1,5 +1,5 @@
-// Runs all tests and tells the longest suites: seconds, processor seconds, and what they started and waited for. It keeps
-// the order in which `npm test` begins them, longest first, in test/longest.json.
+// Runs all tests and tells the longest suites: seconds, processor seconds, and what they started and waited for. It
+// keeps the order in which `npm test` begins them, longest first, in test/longest.json.
 // Run: npm run test:times -- [words of file names]
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
