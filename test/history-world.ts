@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Chain, ChainTable, defineChain, ethereumHeaders } from '../src/chains.ts'
 import { wholeCoverage } from '../src/coverage.ts'
 import { createEvm, type Evm, type EvmChainSettings, type EvmStatus } from '../src/evm/create-evm.ts'
+import { DecodePool } from '../src/evm/source/decode-pool.ts'
 import { createLog } from '../src/log.ts'
 import type { Address, ChainId, CoveredInterval, Interval, SourceStatus } from '../src/model.ts'
 import { chainCoverage } from '../src/store/chain-coverage.ts'
@@ -20,7 +21,8 @@ import type { SimChainOptions } from './sim/options.ts'
 export function signedChain(options: Partial<SimChainOptions> = {}): SimChain {
   const chain = new SimChain({
     ...{ seed: 21, chainId: 31_337, height: 160, hashes: 'real', signed: true, types: [0, 1, 2, 3, 4] },
-    ...{ transactionsPerBlock: 6, contracts: 12, emptyEvery: 9, finalityDepth: 0, mergedAt: 50, deploymentSpan: 40 },
+    ...{ transactionsPerBlock: 5, logsPerCall: 2, contracts: 12, emptyEvery: 9, finalityDepth: 0 },
+    ...{ mergedAt: 50, deploymentSpan: 40 },
     ...options,
   })
   // A node is asked about every block; the hashes build on each other.
@@ -41,6 +43,11 @@ export type SourceNames = Partial<
 
 type SimStatus = EvmStatus[string]
 
+/** For all indexes of a process: it starts when the first of them needs it, and ends with the process. */
+const decoder = new DecodePool({ threads: 2 })
+/** What is added or fails is looked at again at once. */
+const pace = { historyCheckMs: 100, retryDelayMs: { first: 50, max: 500 }, portalRequestsPerSecond: 1_000 }
+
 /** An index of one chain that runs until it is closed. */
 export class HistoryIndex {
   readonly #chain: Chain
@@ -57,7 +64,7 @@ export class HistoryIndex {
     const store = await openStore(url, { role: 'owner' })
     const log = createLog({ level: (process.env.ALMANAC_TEST_LOG as 'debug' | undefined) ?? 'silent', format: 'text' })
     const settings = { [chain.name]: settingsOf(sources) }
-    const parts = { chains: new ChainTable([chain]), store, log, pageSizeMax: 100, decodeThreads: 2 }
+    const parts = { chains: new ChainTable([chain]), store, log, pageSizeMax: 100, decoder, pace }
     const evm = createEvm({ settings, ...parts })
     return new HistoryIndex(chain, evm, async () => {
       await evm.close()

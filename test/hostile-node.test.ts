@@ -8,11 +8,17 @@ import type { ChainIndexer } from '../src/evm/index/chain-indexer.ts'
 import type { Store } from '../src/store/store.ts'
 import { expectFullTruth, expectNothingWrong } from './evm-fault-checks.ts'
 import { caughtUp, patienceMs, startIndexer, temporaryStore } from './evm-harness.ts'
+import { hastyClock } from './sim/hasty-clock.ts'
 import { type Attack, changingAttacks, endlessForks, transportAttacks, valueAttacks } from './sim/hostile.ts'
 import { type SimNode, startSimNode } from './sim/node.ts'
 
 const chain = { height: 40, hashes: 'real', finalityDepth: 12, transactionsPerBlock: 2, contracts: 3 } as const
-const pace = { retryDelayMs: { first: 50, max: 500 }, historyCheckMs: 50, shorterBranchPatienceMs: 200 }
+const pace = {
+  retryDelayMs: { first: 50, max: 500 },
+  historyCheckMs: 50,
+  shorterBranchPatienceMs: 200,
+  stalledAfterMs: 2_000,
+}
 const slower = [{ kind: 'latency', delayMs: 200 }] as const
 
 let elsewhere: Server
@@ -42,7 +48,7 @@ type Indexed = { status: ChainIndexer; store: Store }
 
 async function indexed(node: SimNode, look: (indexed: Indexed) => Promise<void>): Promise<void> {
   const { store, remove } = await temporaryStore()
-  const { indexer, stop } = startIndexer(node, store, { pace })
+  const { indexer, stop } = startIndexer(node, store, { pace, clock: hastyClock(5) })
   try {
     await look({ status: indexer, store })
   } finally {

@@ -29,7 +29,7 @@ import { ContractAnnotator } from './facts/contract-annotator.ts'
 import { callsPerSecond } from './facts/contract-reader.ts'
 import { TokenUriReader } from './facts/token-uri-reader.ts'
 import type { BackfillSettings } from './index/backfill-control.ts'
-import { ChainIndexer, type ChainSetup } from './index/chain-indexer.ts'
+import { ChainIndexer, type ChainPace, type ChainSetup } from './index/chain-indexer.ts'
 import { type Asker, payerOf } from './index/job-queue.ts'
 import { LeasedIndexer } from './index/leased-indexer.ts'
 import type { RetentionDays } from './index/retention.ts'
@@ -39,10 +39,10 @@ import { HeadsNews } from './rpc/heads.ts'
 import { paidBy, type RpcPort } from './rpc/port.ts'
 import { readBalances } from './source/balances.ts'
 import { BulkSources } from './source/bulk-sources.ts'
-import { DecodePool } from './source/decode-pool.ts'
+import { DecodePool, type Decoder } from './source/decode-pool.ts'
 import { readBlock } from './source/read-block.ts'
 import { readNonce } from './source/read-nonce.ts'
-import { type SourceSettings, sourceSettings, sourcesOf } from './sources.ts'
+import { type SourceParts, type SourceSettings, sourceSettings, sourcesOf } from './sources.ts'
 
 export type EvmOptions = {
   settings: Readonly<Record<string, EvmChainSettings>>
@@ -56,6 +56,10 @@ export type EvmOptions = {
   retention?: RetentionDays | undefined
   /** That parse, check and decode; absent: as many as the machine has cores for. */
   decodeThreads?: number | undefined
+  /** One that others use too, and that its owner closes; absent: threads of its own. */
+  decoder?: Decoder | undefined
+  /** Of every chain; absent: the usual one. */
+  pace?: (Partial<ChainPace> & Pick<SourceParts, 'portalRequestsPerSecond'>) | undefined
 }
 
 export type EvmStatus = Record<
@@ -94,9 +98,10 @@ export type Evm = {
 }
 
 export function createEvm(options: EvmOptions): Evm {
-  const { settings, chains, store, room, log, pageSizeMax, retention, decodeThreads: threads } = options
+  const { settings, chains, store, room, log, pageSizeMax, retention, pace, decodeThreads: threads } = options
   const metrics = createEvmMetrics()
-  const decoder = new DecodePool(threads === undefined ? {} : { threads })
+  const pool = options.decoder === undefined ? new DecodePool(threads === undefined ? {} : { threads }) : undefined
+  const decoder = options.decoder ?? pool!
   const running = Object.entries(settings).map(([name, chainSettings]) => startChain(name, chainSettings))
   // Those that no node is asked about are as if they were not here.
   const asked = (id: ChainId) => running.find(({ chain, hasNode }) => chain === id && hasNode)
@@ -120,7 +125,7 @@ export function createEvm(options: EvmOptions): Evm {
     let keeper = daily && new BudgetKeeper(daily, store)
     const { pollMs, backgroundPerSecond } = paceOf(chain, settings)
     const { backfill } = settings
-    const sources = (given: SourceSettings) => sourcesOf(given, { chain, rpc, decoder, log, store })
+    const sources = (given: SourceSettings) => sourcesOf(given, { ...pace, chain, rpc, decoder, log, store })
     const bulk = new BulkSources(sources(settings))
     const setup: ChainSetup = { index, views, from, contracts, chain, pollMs, backfill, senderSample, retention }
     const heads = new HeadsNews(settings.ws)
@@ -132,7 +137,7 @@ export function createEvm(options: EvmOptions): Evm {
     const tokenUris = new TokenUriReader({ chain, store, hasRoom, rpc: forRequests, budget: uriBudget, metrics, log })
     const makeIndexer = (own: Store) => {
       const annotator = hasNode ? new ContractAnnotator({ chain, store: own, rpc, budget, metrics, log }) : undefined
-      const parts = { rpc, bulk, store: own, room, log, metrics, decoder, annotator, pageSizeMax }
+      const parts = { rpc, bulk, store: own, room, log, metrics, decoder, annotator, pageSizeMax, pace }
       return new ChainIndexer({ ...setup, onNews: look => heads.tell(look), ...parts })
     }
     // A file has one owner; several processes on a server may want to index the same chain.
@@ -230,7 +235,7 @@ export function createEvm(options: EvmOptions): Evm {
     async close() {
       await Promise.all(running.flatMap(({ job, tokenUris }) => [job.stop(), tokenUris.stop()]))
       await Promise.all(running.map(({ bulk }) => bulk.close()))
-      await Promise.all([decoder.close(), ...running.map(({ rpc }) => rpc.close())])
+      await Promise.all([pool?.close(), ...running.map(({ rpc }) => rpc.close())])
       await Promise.all(running.map(({ closeBudget }) => closeBudget()))
     },
   }

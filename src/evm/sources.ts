@@ -31,20 +31,24 @@ export type SourceParts = {
   rpc: RpcPort
   decoder: Decoder
   log: Log
+  /** Absent: what public portals take. */
+  portalRequestsPerSecond?: number | undefined
   /** Absent where nothing is indexed. */
   store?: Pick<ChainReader, 'blockWithHash'>
 }
 
 /** In the order in which they are asked. */
-export function sourcesOf(settings: SourceSettings, { chain, rpc, decoder, log, store }: SourceParts): BulkSource[] {
+export function sourcesOf(settings: SourceSettings, parts: SourceParts): BulkSource[] {
+  const { chain, rpc, decoder, log, store, portalRequestsPerSecond: requestsPerSecond } = parts
   const { history, portal, historySummaries: summaries = [], anchor } = settings
   const given = { chain, decoder, log, anchor }
   const headersOf = (interval: Interval, signal: AbortSignal) => headersAsAnswered(rpc, interval, signal)
   const storedNumber: PortalSourceOptions['storedNumber'] =
     store && ((hash, interval, signal) => findStored({ store, chain, hash }, interval, signal))
   const vouchers = rpc.endpoints.length === 0 ? {} : { headersOf }
+  const ofPortal = { storedNumber, requestsPerSecond, ...vouchers }
   return [
     ...(history === undefined ? [] : [fileSource({ ...given, paths: history, summaries })]),
-    ...(portal === undefined ? [] : [portalSource({ ...given, url: portal, storedNumber, ...vouchers })]),
+    ...(portal === undefined ? [] : [portalSource({ ...given, url: portal, ...ofPortal })]),
   ]
 }

@@ -23,7 +23,7 @@ import { WatchedSource } from '../source/watched-source.ts'
 import { ArchiveHead } from './archive-head.ts'
 import { type BackfillOptions, historyPace, reasonOf } from './backfill.ts'
 import { BackfillControl, type BackfillSettings } from './backfill-control.ts'
-import { ChainStats, type Part } from './chain-stats.ts'
+import { ChainStats, type Part, type StallPace, usualStallPace } from './chain-stats.ts'
 import {
   chainStatus,
   type IndexingState,
@@ -32,7 +32,7 @@ import {
   type StatusOptions,
   whyUnheard,
 } from './chain-status.ts'
-import { type FollowedHead, Follower, type FollowPace, shorterBranchPatienceMs } from './follow.ts'
+import { type FollowedHead, Follower, type FollowPace } from './follow.ts'
 import { HeadPause } from './head-pause.ts'
 import { History } from './history.ts'
 import { IndexFiller } from './index-filler.ts'
@@ -71,26 +71,27 @@ export type ChainIndexerOptions = ChainSetup & {
   pageSizeMax: number
   /** Absent: this thread decodes. */
   decoder?: Decoder
-  pace?: Partial<ChainPace>
+  pace?: Partial<ChainPace> | undefined
   /** Calls back when the head may have moved, so that it is polled at once. */
   onNews?: (look: () => void) => () => void
   /** Reads and judges the indexed contracts; it lives as long as the indexer. */
   annotator?: ContractAnnotator | undefined
 }
 
-export type ChainPace = FollowPace & {
-  retryDelayMs: { first: number; max: number }
-  /** How often it looks for missing history. */
-  historyCheckMs: number
-  /** How often it lets go of what nobody asks for. */
-  sweepMs: number
-}
+export type ChainPace = FollowPace &
+  StallPace & {
+    retryDelayMs: { first: number; max: number }
+    /** How often it looks for missing history. */
+    historyCheckMs: number
+    /** How often it lets go of what nobody asks for. */
+    sweepMs: number
+  }
 
 const usualPace: ChainPace = {
   retryDelayMs: historyPace.retryDelayMs,
   historyCheckMs: 2_000,
   sweepMs: 3_600_000,
-  shorterBranchPatienceMs,
+  ...usualStallPace,
   hotBlocksMax: 400_000,
   replacedBlocksMax: 1_000,
 }
@@ -132,14 +133,14 @@ export class ChainIndexer {
       annotator === undefined ? guarded : changeTrackingStore(guarded, contracts => annotator.changed(contracts))
     this.#options = { ...options, store }
     this.setup = options
-    this.#stats = new ChainStats(options.chain.name, options)
+    this.#pace = { ...usualPace, ...options.pace }
+    this.#stats = new ChainStats(options.chain.name, { ...options, pace: this.#pace })
     const { progress } = this.#stats
     this.#control = new BackfillControl({
       ...{ chain, store, log: options.log, metrics: options.metrics, settings: options.backfill },
       measuredRate: () => progress.rates()?.blocks_per_second,
       onChange: () => progress.restart(),
     })
-    this.#pace = { ...usualPace, ...options.pace }
     const scope = options.index === 'full' ? wholeScopeOf(options.views) : 'watched'
     this.#source =
       scope === 'watched'

@@ -19,8 +19,17 @@ export type Part = 'head' | 'history' | 'indexes'
 
 const newFieldsMax = 8
 
+export type StallPace = {
+  /** How long a part of the work may fail until the chain counts as stalled. */
+  stalledAfterMs: number
+  /** How long another branch may stay shorter than ours before it is believed anyway. */
+  shorterBranchPatienceMs: number
+}
+
+type StatsOptions = { metrics: EvmMetrics; log: Log; pace?: StallPace }
+
 export class ChainStats {
-  readonly failures = new FailureLog()
+  readonly failures: FailureLog
   /** Of the history alone: it tells when that will be done, and merges and bursts of heavy blocks must not sway it. */
   readonly progress = new Progress(600_000)
   /** Of everything that is stored, at the head as well. */
@@ -39,7 +48,8 @@ export class ChainStats {
   /** How many refusals of a source were counted. */
   readonly #refused = new WeakMap<object, number>()
 
-  constructor(chain: string, { metrics, log }: { metrics: EvmMetrics; log: Log }) {
+  constructor(chain: string, { metrics, log, pace = usualStallPace }: StatsOptions) {
+    this.failures = new FailureLog(pace)
     this.#chain = chain
     this.#metrics = metrics
     this.#log = log
@@ -224,9 +234,7 @@ export class Progress {
   }
 }
 
-const patienceMs = 10_000
-/** Longer than another branch may stay shorter than ours: a reorg is under way until then. */
-const waitPatienceMs = shorterBranchPatienceMs + 10_000
+export const usualStallPace: StallPace = { stalledAfterMs: 10_000, shorterBranchPatienceMs }
 const failuresMax = 5
 /** What never worked is more likely a mistake than a passing failure. */
 const failuresMaxAtFirst = 2
@@ -235,6 +243,11 @@ const failuresMaxAtFirst = 2
 class FailureLog {
   readonly #failing = new Map<string, { reason: string; sinceMs: number; failures: number }>()
   readonly #worked = new Set<string>()
+  readonly #pace: StallPace
+
+  constructor(pace: StallPace) {
+    this.#pace = pace
+  }
 
   failed(part: string, reason: string): void {
     this.#note(part, reason, 1)
@@ -266,7 +279,10 @@ class FailureLog {
     const { sinceMs, failures } = failing
     const bearable = this.#worked.has(part) ? failuresMax : failuresMaxAtFirst
     const lastsMs = performance.now() - sinceMs
-    return failures >= bearable || lastsMs >= (failures === 0 ? waitPatienceMs : patienceMs)
+    const { stalledAfterMs, shorterBranchPatienceMs } = this.#pace
+    // Longer than another branch may stay shorter than ours: a reorg is under way until then.
+    const waitMs = failures === 0 ? shorterBranchPatienceMs : 0
+    return failures >= bearable || lastsMs >= waitMs + stalledAfterMs
   }
 
   /** Why the chain counts as stalled: the reason of the longest failure that lasts, or that no success came before. */
