@@ -15,7 +15,7 @@ import { rpcFailureOf } from '../rpc/failures.ts'
 import type { Store } from '../store/store.ts'
 import { clockSysvar, systemProgram } from './decode.ts'
 import { MintFactsReader } from './mint-facts.ts'
-import { OwnerFollower } from './owner-follower.ts'
+import { type FollowerPace, OwnerFollower } from './owner-follower.ts'
 import { SolanaRpc } from './rpc.ts'
 import { importedSnapshots } from './snapshot.ts'
 import { type Freshness, OnDemand, readBalance } from './source.ts'
@@ -46,6 +46,8 @@ export type SolanaNetworkSettings = {
 export type NetworkOptions = Omit<SolanaOptions, 'settings'> & {
   network: SolanaNetwork
   settings: SolanaNetworkSettings
+  /** Of owners that subscriptions keep fresh; absent: the usual one. */
+  pace?: Partial<FollowerPace> | undefined
 }
 
 export type NetworkStatus = SolanaStatus & {
@@ -67,7 +69,7 @@ export class Network {
   #last: Freshness | undefined
   #lookedAtMs = 0
 
-  constructor({ network, settings, store, log, metrics, ownerDays = 0 }: NetworkOptions) {
+  constructor({ network, settings, store, log, metrics, pace, ownerDays = 0 }: NetworkOptions) {
     this.#network = network
     this.#store = store
     const { rpc: urls, requestsPerSecond, dailyBudget } = settings
@@ -88,7 +90,7 @@ export class Network {
     if (ws !== undefined && subscriptionsMax > 0) {
       const onReconciled = (differences: number) => metrics?.solana.differences.inc({ network }, differences)
       const parts = { rpc, store, onDemand: this.#onDemand, log }
-      this.#follower = new OwnerFollower({ ...parts, ws, subscriptionsMax, reconcileMs, onReconciled })
+      this.#follower = new OwnerFollower({ ...parts, ws, subscriptionsMax, reconcileMs, pace, onReconciled })
     }
     const { yellowstone, yellowstoneToken } = settings
     if (yellowstone !== undefined) {

@@ -20,6 +20,7 @@ import {
   type Subscription,
   Subscriptions,
   slotSubscription,
+  usualSilenceMs,
 } from './subscriptions.ts'
 import { UpdateQueue } from './update-queue.ts'
 import { type Watch, Watches } from './watches.ts'
@@ -29,15 +30,23 @@ const idleMs = 10 * 60_000
 const startsAtOnce = 4
 const restartPauseMsMin = 1_000
 const restartPauseMsMax = 5 * 60_000
-const sweepMs = 500
 /** A chain has two slots a second: after this long without one, silence about an owner means nothing. */
 const quietMsMax = 2_000
 /** Readings that a start may take until one finds only token accounts that are subscribed to. */
 const startReadingsMax = 4
-/** Where closes are not told, a call each such interval looks for them, for an owner that is asked for. */
-const lookMs = 5_000
 /** A request waits this long for it, and is then answered from what is known. */
 const lookWaitMs = 1_000
+
+export type FollowerPace = {
+  /** How often owners that wait are brought up. */
+  sweepMs: number
+  /** Where closes are not told, a call each such interval looks for them, for an owner that is asked for. */
+  lookMs: number
+  /** How long the socket may be silent. */
+  silenceMaxMs: number
+}
+
+const usualPace: FollowerPace = { sweepMs: 500, lookMs: 5_000, silenceMaxMs: usualSilenceMs }
 
 export type OwnerFollowerOptions = {
   rpc: SolanaRpc
@@ -47,11 +56,13 @@ export type OwnerFollowerOptions = {
   ws: string
   subscriptionsMax: number
   reconcileMs: number
+  pace?: Partial<FollowerPace> | undefined
   onReconciled?: (differences: number) => void
 }
 
 export class OwnerFollower {
   readonly #options: OwnerFollowerOptions
+  readonly #pace: FollowerPace
   readonly #socket: Subscriptions
   readonly #queue: UpdateQueue
   readonly #clock: ChainClock
@@ -63,6 +74,7 @@ export class OwnerFollower {
 
   constructor(options: OwnerFollowerOptions) {
     this.#options = options
+    this.#pace = { ...usualPace, ...options.pace }
     const { rpc, store, log, ws } = options
     this.#watches = new Watches(options.subscriptionsMax)
     this.#clock = new ChainClock(rpc)
@@ -77,11 +89,12 @@ export class OwnerFollower {
       network: rpc.network,
       url: ws,
       log,
+      silenceMaxMs: this.#pace.silenceMaxMs,
       onUp: () => this.#onUp(),
       onDown: () => this.#onDown(),
       onNotification: (key, result) => this.#accounts.receive(key, result),
     })
-    this.#sweeper = setInterval(() => this.#sweep(), sweepMs)
+    this.#sweeper = setInterval(() => this.#sweep(), this.#pace.sweepMs)
     this.#sweeper.unref()
   }
 
@@ -106,7 +119,7 @@ export class OwnerFollower {
   async #lookForCloses(watch: Watch): Promise<void> {
     const addresses = [...watch.tokenAccounts]
     // A call takes so many: a large owner is looked at less often.
-    const pauseMs = lookMs * Math.ceil(addresses.length / accountsPerCallMax)
+    const pauseMs = this.#pace.lookMs * Math.ceil(addresses.length / accountsPerCallMax)
     const isDue = Date.now() - Math.max(watch.readAtMs, watch.lookedAtMs) > pauseMs
     if (isDue && watch.look === undefined && addresses.length > 0 && !this.#accounts.tellsOfCloses) {
       watch.lookedAtMs = Date.now()

@@ -11,7 +11,7 @@ import { exactLamports } from './read-accounts.ts'
 
 const answerTimeoutMs = 10_000
 /** A slot takes 0.4 s: a socket that is silent for this long is dead. */
-const silenceMaxMs = 10_000
+export const usualSilenceMs = 10_000
 
 /** What to subscribe to, under a key of our own. */
 export type Subscription = { key: string; method: string; params: readonly unknown[] }
@@ -20,6 +20,8 @@ export type SubscriptionsOptions = {
   network: SolanaNetwork
   url: string
   log: Log
+  /** How long the socket may be silent. */
+  silenceMaxMs?: number
   onUp: () => void
   onDown: () => void
   onNotification: (key: string, result: unknown) => void
@@ -51,7 +53,7 @@ export class Subscriptions {
     this.#redact = redactorOf(options.url)
     this.#socket = new ReconnectingSocket({
       url: options.url,
-      silenceMaxMs,
+      silenceMaxMs: options.silenceMaxMs ?? usualSilenceMs,
       retryMs: { first: 250, max: 15_000 },
       onOpen: options.onUp,
       onMessage: message => this.#hear(message),
