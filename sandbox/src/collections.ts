@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { type CompiledContract, compileContracts } from './compile-contracts.ts'
 
 const collectionNames = ['Collection721', 'Collection1155', 'Collection721A', 'Coin'] as const
@@ -15,19 +15,27 @@ const require = createRequire(import.meta.url)
 
 /** False when loading has to compile first, which takes seconds. */
 export function collectionsAreReady(): boolean {
-  return existsSync(built) || existsSync(keptFile())
+  return existsSync(built) || existsSync(keptFile(collectionsSource))
 }
 
 export async function loadCollections(): Promise<CompiledCollections> {
   if (existsSync(built)) return read(built)
-  const kept = keptFile()
+  const compiled = await compileOnce(collectionsSource)
+  const missing = collectionNames.find(name => compiled[name] === undefined)
+  if (missing !== undefined) throw new Error(`${collectionsSource} has no contract ${missing}`)
+  return compiled as CompiledCollections
+}
+
+/** The contracts of a file, by name; of one that was compiled before, without the compiler. */
+export async function compileOnce(source: string): Promise<Record<string, CompiledContract>> {
+  const kept = keptFile(source)
   if (existsSync(kept)) return read(kept)
-  const compiled = await compileCollections()
+  const compiled = await compileContracts([source])
   keep(kept, compiled)
   return compiled
 }
 
-function keep(file: string, compiled: CompiledCollections): void {
+function keep(file: string, compiled: Record<string, CompiledContract>): void {
   try {
     mkdirSync(dirname(file), { recursive: true })
     // Renamed into place, so a concurrent start reads all of it or nothing.
@@ -38,25 +46,14 @@ function keep(file: string, compiled: CompiledCollections): void {
   }
 }
 
-async function compileCollections(): Promise<CompiledCollections> {
-  const compiled = await compileContracts([collectionsSource])
-  return Object.fromEntries(
-    collectionNames.map(name => {
-      const contract = compiled[name]
-      if (contract === undefined) throw new Error(`${collectionsSource} has no contract ${name}`)
-      return [name, contract]
-    }),
-  ) as CompiledCollections
-}
-
 /** In the cache of the installed packages; its name depends on their versions. */
-function keptFile(): string {
-  const key = createHash('sha256').update(readFileSync(collectionsSource))
+function keptFile(source: string): string {
+  const key = createHash('sha256').update(readFileSync(source))
   const compiler = require.resolve('solc/package.json')
   for (const name of ['solc', '@openzeppelin/contracts', 'erc721a'])
     key.update((require(`${name}/package.json`) as { version: string }).version)
   const folder = join(dirname(dirname(compiler)), '.cache', 'almanac')
-  return join(folder, `collections-${key.digest('hex').slice(0, 16)}.json`)
+  return join(folder, `${basename(source, '.sol')}-${key.digest('hex').slice(0, 16)}.json`)
 }
 
 function read(file: string): CompiledCollections {
