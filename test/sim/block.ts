@@ -1,5 +1,5 @@
 // One block of a simulated chain: its transactions in order, its header, and its hash, drawn or real.
-import { bloomOf, type Header, headerBytes, receiptBytes, transactionBytes } from './encode.ts'
+import { bloomOf, type Header, headerBytes, placedAs, receiptBytes, transactionBytes } from './encode.ts'
 import { type EncodedLog, encodeEvent, zero } from './events.ts'
 import type { SimChainOptions, SimFork } from './options.ts'
 import { draw, drawHex, hex8, streams } from './random.ts'
@@ -38,15 +38,16 @@ export function placeTransactions(
   let cumulativeGas = 0
   return transactions.map((transaction, index) => {
     cumulativeGas += transaction.gasUsed
-    const placed = {
+    const hash = hashOf(transaction)
+    const placed = placedAs(transaction, {
       ...transaction,
-      hash: hashOf(transaction),
+      hash,
       index,
       firstLogIndex,
       logs: transaction.events.map(encodeEvent),
       cumulativeGas,
       stateSync: transaction.from === zero,
-    }
+    })
     firstLogIndex += placed.logs.length
     return placed
   })

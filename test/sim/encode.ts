@@ -61,8 +61,25 @@ export function signatureOf(chainId: number, transaction: SimTransaction): Signa
   return { r: `0x7${drawHex(8, 1, streams.signature, slot, lane | (variant << 16)).slice(1)}`, s: '0x0', parity: 0 }
 }
 
-/** As the transactions root holds it: the type, unless it is 0, then the RLP. */
+const bytesOf = new WeakMap<SimTransaction, Buffer>()
+
+/** As the transactions root holds it: the type, unless it is 0, then the RLP. Made once: nobody changes them. */
 export function transactionBytes(chainId: number, transaction: SimTransaction): Buffer {
+  const known = bytesOf.get(transaction)
+  if (known !== undefined) return known
+  const made = makeTransactionBytes(chainId, transaction)
+  bytesOf.set(transaction, made)
+  return made
+}
+
+/** The same transaction, at its place in a block. */
+export function placedAs<Placed extends SimTransaction>(transaction: SimTransaction, placed: Placed): Placed {
+  const known = bytesOf.get(transaction)
+  if (known !== undefined) bytesOf.set(placed, known)
+  return placed
+}
+
+function makeTransactionBytes(chainId: number, transaction: SimTransaction): Buffer {
   const { r, s, parity } = signatureOf(chainId, transaction)
   const v = transaction.type === 0 ? chainId * 2 + 35 + parity : parity
   const signature = [v, BigInt(r), BigInt(s)].map(integerBytes)
