@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { displayAmount } from '../src/solana/amounts.ts'
 import { decodeMint } from '../src/solana/decode.ts'
+import { propertyRuns } from './property-runs.ts'
 import { interestExtension, mintWithExtension, scaledExtension, startTokenProgram } from './solana-token-program.ts'
 
 const program = await startTokenProgram()
@@ -32,7 +33,7 @@ test('interest-bearing amounts are the program’s, digit by digit', () => {
       })
       expectSame(mintWithExtension({ decimals: places, type: 10, extension }), amount, chainTime)
     }),
-    { numRuns: 2_000 },
+    { numRuns: propertyRuns(2_000) },
   )
 })
 
@@ -48,6 +49,6 @@ test('scaled amounts are the program’s, before and after the next multiplier h
       const extension = scaledExtension({ multiplier: now, nextFrom: BigInt(from), nextMultiplier: next })
       expectSame(mintWithExtension({ decimals: places, type: 25, extension }), amount, chainTime)
     }),
-    { numRuns: 2_000 },
+    { numRuns: propertyRuns(2_000) },
   )
 })

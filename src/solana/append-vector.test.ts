@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { propertyRuns } from '../../test/property-runs.ts'
 import { appendVector, type SnapshotAccount, systemKey } from '../../test/solana-snapshot-archive.ts'
 import { AppendVectorReader } from './append-vector.ts'
 import { programKeys } from './decode.ts'
@@ -61,7 +62,7 @@ test('random bytes never throw and never loop', () => {
       reader.begin()
       for (const piece of pieces(Buffer.from(bytes), cuts)) reader.push(piece)
     }),
-    { numRuns: 1_000, interruptAfterTimeLimit: 20_000, markInterruptAsFailure: true },
+    { numRuns: propertyRuns(1_000), interruptAfterTimeLimit: 20_000, markInterruptAsFailure: true },
   )
 })
 

@@ -10,6 +10,7 @@ import {
 } from '@solana-program/token-2022'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { propertyRuns } from '../../test/property-runs.ts'
 import { solanaAccount } from '../../test/recordings.ts'
 import {
   decodeClock,
@@ -183,7 +184,7 @@ describe('odd bytes', () => {
         decodeMetadata(data)
         decodeClock(data)
       }),
-      { numRuns: 5_000, interruptAfterTimeLimit: 20_000, markInterruptAsFailure: true },
+      { numRuns: propertyRuns(5_000), interruptAfterTimeLimit: 20_000, markInterruptAsFailure: true },
     )
   })
 
@@ -282,7 +283,7 @@ describe('Metaplex metadata', () => {
           tokenStandard: fields.tokenStandard ?? undefined,
         })
       }),
-      { numRuns: 1_000 },
+      { numRuns: propertyRuns(1_000) },
     )
   })
 
@@ -295,7 +296,7 @@ describe('Metaplex metadata', () => {
         if (official === undefined) return
         expect(decodeMetadata(cut)).toMatchObject({ name: official.name, symbol: official.symbol })
       }),
-      { numRuns: 2_000 },
+      { numRuns: propertyRuns(2_000) },
     )
   })
 

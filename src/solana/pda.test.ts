@@ -3,6 +3,7 @@ import { base58 } from '@scure/base'
 import { type Address, getAddressDecoder, getProgramDerivedAddress } from '@solana/kit'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { propertyRuns } from '../../test/property-runs.ts'
 import { solanaAccount } from '../../test/recordings.ts'
 import { isOnCurve } from '../on-curve.ts'
 import { decodeMetadata, metadataProgram, programKeys } from './decode.ts'
@@ -26,7 +27,7 @@ describe('metadata addresses', () => {
         bumps.add(bump)
         expect(getAddressDecoder().decode(metadataAddress(mint))).toBe(address)
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(500) },
     )
     // A derivation that always stops at the first bump would pass on half of the mints.
     expect(bumps.size).toBeGreaterThan(4)
@@ -62,7 +63,7 @@ describe('the curve test', () => {
       fc.property(key, bytes => {
         expect(isOnCurve(bytes)).toBe(decompresses(bytes))
       }),
-      { numRuns: 1_000 },
+      { numRuns: propertyRuns(1_000) },
     )
   })
 

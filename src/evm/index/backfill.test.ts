@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { propertyRuns } from '../../../test/property-runs.ts'
 import { rowsPerBlock, writerBlock, writerChain, writerContract } from '../../../test/store-writer.ts'
 import { blockCount, isCovered, missingIntervals, weakestEvidence } from '../../coverage.ts'
 import type { Address, Hash, Interval } from '../../model.ts'
@@ -127,7 +128,7 @@ test('a claim never comes before its rows, wherever a run ends', async () => {
         expect(blockCount(await expectClaimsHold(store))).toBe(100)
       })
     }),
-    { numRuns: 25 },
+    { numRuns: propertyRuns(25) },
   )
 })
 
@@ -211,7 +212,7 @@ test('one endpoint of two lies, and the process is killed anywhere: in the end e
     })
   })
   // Shrinking would take minutes: the seed is printed.
-  await fc.assert(property, { numRuns: 15, endOnFailure: true })
+  await fc.assert(property, { numRuns: propertyRuns(15), endOnFailure: true })
 })
 
 /** Fails at its commit of this number, before or after it is stored. */
