@@ -5,6 +5,7 @@ import { syncRange } from '../src/evm/index/sync-range.ts'
 import { ChainRpc } from '../src/evm/rpc/chain-rpc.ts'
 import type { Address, ChainId } from '../src/model.ts'
 import type { Store } from '../src/store/store.ts'
+import { expectSame } from './evm-fault-checks.ts'
 import {
   caughtUp,
   patienceMs,
@@ -26,7 +27,7 @@ afterEach(async () => {
 
 let engine: Engine
 const below = 160
-const light = { height: 364, hashes: 'real', transactionsPerBlock: 4, logsPerCall: 2 } as const
+const light = { height: 364, hashes: 'real', transactionsPerBlock: 2, logsPerCall: 2, contracts: 8 } as const
 
 async function world(height: number = light.height) {
   const node = await startSimNode({ chain: { ...light, height } })
@@ -58,11 +59,12 @@ async function expectTruth(node: SimNode, store: Store): Promise<void> {
   expect(truth.size).toBeGreaterThan(3)
   const known = await store.contractsOf(chain, undefined, 10_000)
   for (const contract of new Set([...known, ...truth.keys()]))
-    expect(await storedTransfers(store, node.chain, contract)).toEqual(truth.get(contract) ?? [])
+    expectSame(await storedTransfers(store, node.chain, contract), truth.get(contract) ?? [], contract)
   const activity = expectedActivity(node.chain, range)
   const stored = await store.activityWithin(chain, range, { after: undefined, limit: 100_000 })
   for (const { address } of stored) expect(activity.has(address)).toBe(true)
-  for (const [address, expected] of activity) expect((await store.activityOf(address)).get(chain)).toEqual(expected)
+  for (const [address, expected] of activity)
+    expectSame((await store.activityOf(address)).get(chain), expected, `activity of ${address}`)
 }
 
 /** Rows of contracts that the chain does not have. */

@@ -1,5 +1,6 @@
 // An index process with short delays, made to be killed: it indexes one simulated chain into a store and answers its parent. It
 // holds nothing that a restart would need.
+import { flushCompileCache } from 'node:module'
 import { ChainIndexer } from '../src/evm/index/chain-indexer.ts'
 import { ChainRpc } from '../src/evm/rpc/chain-rpc.ts'
 import { DecodePool } from '../src/evm/source/decode-pool.ts'
@@ -31,3 +32,5 @@ process.on('message', async ({ id, ...question }: ChildQuestion & { id: number }
 // The parent is gone, whatever the reason: nobody would end this process.
 process.on('disconnect', () => process.exit())
 process.send?.({ ready: true })
+// Those that follow read what this one compiled, which a kill would keep it from writing.
+flushCompileCache()

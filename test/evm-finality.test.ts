@@ -6,6 +6,7 @@ import type { Address, ChainId } from '../src/model.ts'
 import { expectFullTruth } from './evm-fault-checks.ts'
 import { caughtUp, patienceMs, startIndexer, storedTransfers, temporaryStore, truthByContract } from './evm-harness.ts'
 import type { Forgery } from './sim/endpoint.ts'
+import { hastyClock } from './sim/hasty-clock.ts'
 import { forgedResults } from './sim/hostile.ts'
 import { type SimNode, startSimNode } from './sim/node.ts'
 
@@ -15,6 +16,7 @@ afterEach(async () => {
 })
 
 const id = 1 as ChainId
+const small = { transactionsPerBlock: 2, contracts: 4, erc20Contracts: 1 }
 const pace = { retryDelayMs: { first: 20, max: 100 }, historyCheckMs: 50, shorterBranchPatienceMs: 200 }
 
 /** Two nodes that begin as one chain and may tell different stories, behind one indexer. */
@@ -27,7 +29,7 @@ async function twins({
 > = {}) {
   // The newest blocks are of the last minute, or years old.
   const genesisTime = fresh ? Math.floor(Date.now() / 1_000) - 150 * 12 : 1_600_000_000
-  const chain = { height: 150, hashes: 'real', finalityDepth: 40, genesisTime } as const
+  const chain = { height: 150, hashes: 'real', finalityDepth: 40, genesisTime, ...small } as const
   const [honest, other] = await Promise.all([startSimNode({ chain }), startSimNode({ chain })])
   other.endpoints[0]!.forgery = forge
   cleanups.push(
@@ -37,11 +39,11 @@ async function twins({
   const { store, remove } = await temporaryStore()
   cleanups.push(remove)
   const both = { ...honest, endpoints: [...honest.endpoints, ...other.endpoints] }
-  let { indexer, stop } = startIndexer(both, store, { pace, ...setup })
+  let { indexer, stop } = startIndexer(both, store, { pace, clock: hastyClock(5), ...setup })
   cleanups.push(() => stop())
   const restart = async (): Promise<ChainIndexer> => {
     await stop()
-    ;({ indexer, stop } = startIndexer(both, store, { pace, ...setup }))
+    ;({ indexer, stop } = startIndexer(both, store, { pace, clock: hastyClock(5), ...setup }))
     return indexer
   }
   return { honest, other, store, indexer, stop: () => stop(), restart }
@@ -260,12 +262,12 @@ test('a socket that floods does not make each of its news a question', async () 
     const timer = setInterval(look, 1)
     return () => clearInterval(timer)
   }
-  const { honest, other, indexer } = await twins({ pollMs: 400, onNews: flood })
+  const { honest, other, indexer } = await twins({ pollMs: 100, onNews: flood })
   await caughtUp(indexer, honest)
   const asked = () => [honest, other].reduce((sum, node) => sum + node.endpoints[0]!.requests, 0)
   const before = asked()
-  await delay(2_000)
-  // Every 100 ms at most, and a vote now and then.
+  await delay(500)
+  // Every 25 ms at most, and a vote now and then.
   expect(asked() - before).toBeLessThan(35)
 })
 

@@ -34,18 +34,11 @@ afterEach(async () => {
 })
 
 const id = 1 as ChainId
-const fork = 120
-const shape = { height: 160, hashes: 'real', finalityDepth: 20, transactionsPerBlock: 4, logsPerCall: 2 } as const
+const fork = 50
+const small = { transactionsPerBlock: 2, logsPerCall: 2, contracts: 6, erc20Contracts: 1, deploymentSpan: 20 }
+const shape = { hashes: 'real', finalityDepth: 12, ...small } as const
 
-async function world({
-  forks,
-  height = 160,
-  faults = [[]],
-}: {
-  forks: SimFork[]
-  height?: number
-  faults?: Fault[][]
-}) {
+async function world({ forks, height = 75, faults = [[]] }: { forks: SimFork[]; height?: number; faults?: Fault[][] }) {
   const node = await startSimNode({
     chain: { ...shape, height, forks },
     endpoints: faults.map(own => ({ faults: own })),
@@ -76,7 +69,7 @@ async function expectProven(node: SimNode, store: Store): Promise<void> {
 }
 
 describe('Glamsterdam', () => {
-  const forks = [prague(60), glamsterdam(fork)]
+  const forks = [prague(25), glamsterdam(fork)]
 
   test('ether has logs from the fork on', () => {
     const chain = signedChain({ forks: [glamsterdam(20)], height: 40 })
@@ -96,7 +89,7 @@ describe('Glamsterdam', () => {
     const { node, store, start } = await world({ forks, height: fork - 2 })
     const { indexer } = start({ chain: chainFor(node) })
     await caughtUp(indexer, node)
-    node.mine(60)
+    node.mine(25)
     await caughtUp(indexer, node)
     await expectProven(node, store)
     expect(await indexer.status()).not.toHaveProperty('evidence_reason')
@@ -118,7 +111,7 @@ describe('Glamsterdam', () => {
     await caughtUp(indexer, node)
     node.reorg({ depth: 5, length: 12 })
     await caughtUp(indexer, node)
-    node.mine(30)
+    node.mine(15)
     await caughtUp(indexer, node)
     await expectProven(node, store)
   })
@@ -154,7 +147,8 @@ describe('Glamsterdam', () => {
     const { node } = await world({ forks })
     const rpc = new ChainRpc({ chain: simulatedChain(node), endpoints: [{ url: node.url }] })
     cleanups.push(() => rpc.close())
-    const found = node.chain.block(fork + 5).transactions.find(({ logs }) => logs[0]?.address === etherLogs)!
+    const after = [1, 2, 3, 4, 5, 6, 7, 8].flatMap(blocks => node.chain.block(fork + blocks).transactions)
+    const found = after.find(({ logs }) => logs[0]?.address === etherLogs)!
     const derive = transactionDeriver(forkedChain(node), rpc)
     const derived = await derive(etherLogs as Address, found.hash as Hash, new AbortController().signal)
     expect(derived?.logs).toEqual([{ logIndex: found.firstLogIndex, transfers: 0, reason: 'ether' }])
@@ -162,7 +156,7 @@ describe('Glamsterdam', () => {
 })
 
 describe('Glamsterdam in history', () => {
-  const chain = signedChain({ height: 90, forks: [prague(30), glamsterdam(60)] })
+  const chain = signedChain({ ...small, height: 60, forks: [prague(20), glamsterdam(40)] })
   const simId = chain.options.chainId as ChainId
   const indexed = chainOf(simId)
   const whole = { from: 0, to: chain.head }
@@ -192,12 +186,12 @@ describe('Glamsterdam in history', () => {
   test('files and portals give what nodes give, proven before and after', async () => {
     const truth = await fromNode()
     const history = [temporaryFolder(folders)]
-    exportChain(chain, whole, { folder: history[0]!, format: 'ere', blocksPerFile: 25 })
+    exportChain(chain, whole, { folder: history[0]!, format: 'ere', blocksPerFile: 17 })
     const ofFiles = await engine.newStore()
     await indexAll(indexed, chain.head, ofFiles, { history, anchor })
     expect(await dumpOf(ofFiles, simId)).toEqual(truth)
     expect(evidenceOf(await claimsOf(ofFiles, simId))).toEqual([{ ...whole, evidence: 'receipts-root' }])
-    const portal = await startSimPortal({ chain, blocksPerAnswer: 20 })
+    const portal = await startSimPortal({ chain, blocksPerAnswer: 14 })
     onTestFinished(() => portal.close())
     const ofPortal = await engine.newStore()
     await indexAll(indexed, chain.head, ofPortal, { portal: portal.url, anchor })
@@ -209,7 +203,7 @@ describe('Glamsterdam in history', () => {
     ['refuses queries for', { unknown: ['block.blockAccessListHash', 'block.slotNumber'] }],
     ['has no column for', { lacking: { 'block.blockAccessListHash': 1_000, 'block.slotNumber': 1_000 } }],
   ])('a portal that %s the new fields is asked without them; a node adds what it lacks', async (_, lack) => {
-    const portal = await startSimPortal({ chain, blocksPerAnswer: 20, ...lack })
+    const portal = await startSimPortal({ chain, blocksPerAnswer: 14, ...lack })
     const node = await startSimNode({ chain })
     onTestFinished(async () => {
       await Promise.all([portal.close(), node.close()])
@@ -229,7 +223,7 @@ describe('Glamsterdam in history', () => {
 
 describe('a fork that no table knows', () => {
   const field = 'stateTreeHash'
-  const forks = [prague(60), laterFork(fork, [[field, 'hash']])]
+  const forks = [prague(25), laterFork(fork, [[field, 'hash']])]
   const headers = ['eth_getBlockByNumber', 'eth_getBlockByHash']
 
   test.each([
@@ -240,7 +234,7 @@ describe('a fork that no table knows', () => {
     const { indexer } = start({ chain: chainFor(node) })
     await caughtUp(indexer, node)
     expect(await indexer.status()).not.toHaveProperty('new_header_fields')
-    node.mine(60)
+    node.mine(25)
     await caughtUp(indexer, node)
     await expectProven(node, store)
     expect(await indexer.status()).toMatchObject({ new_header_fields: [field] })
@@ -248,7 +242,7 @@ describe('a fork that no table knows', () => {
 
   test('is crossed by a reorganisation, beside made-up fields, in another order and with the same value twice', async () => {
     const twoFields = [
-      prague(60),
+      prague(25),
       laterFork(fork, [
         [field, 'hash'],
         ['lanes', 'quantity'],
@@ -271,7 +265,7 @@ describe('a fork that no table knows', () => {
     await caughtUp(indexer, node)
     node.reorg({ depth: 8, length: 12 })
     await caughtUp(indexer, node)
-    node.mine(30)
+    node.mine(15)
     await caughtUp(indexer, node)
     await expectProven(node, store)
     // Which of two equal values it is cannot be told, and does not matter.

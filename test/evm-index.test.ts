@@ -7,6 +7,7 @@ import type { Address, ChainId } from '../src/model.ts'
 import { WalletChains } from '../src/query/wallet-chains.ts'
 import type { Store } from '../src/store/store.ts'
 import type { View } from '../src/views.ts'
+import { expectSame } from './evm-fault-checks.ts'
 import {
   caughtUp,
   patienceMs,
@@ -17,7 +18,6 @@ import {
   truthByContract,
 } from './evm-harness.ts'
 import { type SimNode, type SimNodeOptions, startSimNode } from './sim/node.ts'
-import { lightBlocks } from './sim/options.ts'
 import { expectedActivity, expectedSent, expectedTransfers } from './sim/truth.ts'
 import { type Engine, engineNames, startEngine } from './store-engines.ts'
 
@@ -27,6 +27,7 @@ afterEach(async () => {
 })
 
 let engine: Engine
+const light = { transactionsPerBlock: 3, logsPerCall: 2, finalityDepth: 50 } as const
 
 async function run(options: SimNodeOptions, setup: Partial<ChainSetup> = {}) {
   const node = await startSimNode(options)
@@ -42,7 +43,7 @@ async function expectTransfers(node: SimNode, store: Store, from = 0): Promise<v
   const truth = truthByContract(node.chain, { from, to: node.chain.head })
   expect(truth.size).toBeGreaterThan(5)
   for (const [contract, expected] of truth) {
-    expect(await storedTransfers(store, node.chain, contract)).toEqual(expected)
+    expectSame(await storedTransfers(store, node.chain, contract), expected, `transfers of ${contract}`)
   }
 }
 
@@ -52,7 +53,7 @@ async function expectTruth(node: SimNode, store: Store, from = 0): Promise<void>
   const chain = node.chain.options.chainId as ChainId
   await Promise.all(
     [...activity].map(async ([address, expected]) =>
-      expect((await store.activityOf(address)).get(chain)).toEqual(expected),
+      expectSame((await store.activityOf(address)).get(chain), expected, `activity of ${address}`),
     ),
   )
 }
@@ -65,17 +66,17 @@ describe.each(engineNames)('on %s', name => {
 
   describe('full mode', () => {
     test('stores the whole chain, and what is mined meanwhile, with the proof of the receipts root', async () => {
-      const { node, store, indexer } = await run({ chain: { height: 300, hashes: 'real', ...lightBlocks } })
+      const { node, store, indexer } = await run({ chain: { height: 120, hashes: 'real', ...light } })
       await caughtUp(indexer, node)
       node.mine(10)
       await caughtUp(indexer, node)
       await expectTruth(node, store)
       const { covered } = await indexer.status()
-      expect(covered).toEqual([{ from: 0, to: 310, evidence: 'receipts-root', scope: 'full' }])
+      expect(covered).toEqual([{ from: 0, to: 130, evidence: 'receipts-root', scope: 'full' }])
     })
 
     test('indexes a Polygon whose state-sync transactions have an index of their own', async () => {
-      const node = await startSimNode({ chain: { height: 200, hashes: 'real', stateSync: 'own-index' } })
+      const node = await startSimNode({ chain: { height: 140, hashes: 'real', stateSync: 'own-index', ...light } })
       cleanups.push(() => node.close())
       const { store, remove } = await temporaryStore(engine)
       cleanups.push(remove)
@@ -90,7 +91,7 @@ describe.each(engineNames)('on %s', name => {
     test('takes the bloom where a node has no receipts', async () => {
       const faults = [{ kind: 'method-missing', methods: ['eth_getBlockReceipts'] }] as const
       const { node, store, indexer } = await run({
-        chain: { height: 200, hashes: 'real', ...lightBlocks },
+        chain: { height: 120, hashes: 'real', ...light },
         endpoints: [{ faults }],
       })
       await caughtUp(indexer, node)
@@ -99,7 +100,7 @@ describe.each(engineNames)('on %s', name => {
     })
 
     test('replaces hot blocks on reorganisations, also nested ones', async () => {
-      const { node, store, indexer } = await run({ chain: { height: 200, hashes: 'real', ...lightBlocks } })
+      const { node, store, indexer } = await run({ chain: { height: 120, hashes: 'real', ...light } })
       await caughtUp(indexer, node)
       for (const move of [
         { depth: 1, length: 1 },
@@ -115,7 +116,7 @@ describe.each(engineNames)('on %s', name => {
     })
 
     test('history below `from` is left out', async () => {
-      const { node, store, indexer } = await run({ chain: { height: 300, ...lightBlocks } }, { from: 120 })
+      const { node, store, indexer } = await run({ chain: { height: 200, ...light } }, { from: 120 })
       await caughtUp(indexer, node)
       await expectTruth(node, store, 120)
     })
@@ -145,7 +146,7 @@ describe.each(engineNames)('on %s', name => {
 
     test('keeps every transfer and no wallet; activity that is named later is filled while contracts stay complete', async () => {
       const { node, store, indexer, stop } = await run(
-        { chain: { height: 150, hashes: 'real', ...lightBlocks } },
+        { chain: { height: 150, hashes: 'real', ...light } },
         { views: ['transfers'] },
       )
       const chain = node.chain.options.chainId as ChainId
@@ -187,7 +188,7 @@ describe.each(engineNames)('on %s', name => {
     test.runIf(name === 'sqlite')(
       'activity that is no longer named stays, and what came meanwhile is read for it alone',
       async () => {
-        const { node, store, indexer, stop } = await run({ chain: { height: 150, hashes: 'real', ...lightBlocks } })
+        const { node, store, indexer, stop } = await run({ chain: { height: 150, hashes: 'real', ...light } })
         const chain = node.chain.options.chainId as ChainId
         await caughtUp(indexer, node)
         await stop()
@@ -214,7 +215,7 @@ describe.each(engineNames)('on %s', name => {
 
   describe('on demand', () => {
     test('a contract is indexed when it is asked for, and followed from then on', async () => {
-      const { node, store, indexer } = await run({ chain: { height: 400 } }, { index: 'on-demand' })
+      const { node, store, indexer } = await run({ chain: { height: 400, ...light } }, { index: 'on-demand' })
       const truth = truthByContract(node.chain, { from: 0, to: 400 })
       const [contract] = [...truth].sort((a, b) => b[1].length - a[1].length)[0] as [Address, unknown]
       await indexer.ensureContract(contract, patienceMs)

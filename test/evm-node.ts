@@ -7,6 +7,8 @@ export type EvmNode = Omit<SandboxNode, 'mine' | 'mineEmpty'> & {
   mine(transactions: readonly Hex[]): Promise<void>
   /** Replaces as many of the newest blocks as are given. */
   reorganise(blocks: readonly (readonly Hex[])[]): Promise<void>
+  /** Takes back every block above this one. */
+  rewind(to: number): Promise<void>
 }
 
 const genesisTimestamp = 1_700_000_000
@@ -22,15 +24,18 @@ export async function startEvmNode(): Promise<EvmNode> {
     snapshots.set(Number(head.number), await ask('evm_snapshot'))
     await node.mine(transactions, Number(head.timestamp) + blockTimeSeconds)
   }
+  const rewind: EvmNode['rewind'] = async to => {
+    if (Number(await ask('eth_blockNumber')) === to) return
+    if ((await ask('evm_revert', snapshots.get(to))) !== true) throw new Error(`cannot go back to block ${to}`)
+  }
   return {
     chainId: node.chainId,
     url: node.url,
     ask,
     mine,
+    rewind,
     async reorganise(blocks) {
-      const ancestor = Number(await ask('eth_blockNumber')) - blocks.length
-      if ((await ask('evm_revert', snapshots.get(ancestor))) !== true)
-        throw new Error(`cannot go back to block ${ancestor}`)
+      await rewind(Number(await ask('eth_blockNumber')) - blocks.length)
       for (const transactions of blocks) await mine(transactions)
     },
     stop: () => node.stop(),

@@ -38,7 +38,7 @@ test.each(engineNames)(
   async name => {
     const engine = await startEngine(name)
     cleanups.push(() => engine.close())
-    const chain = signedChain({ height: 120 })
+    const chain = signedChain({ height: 60 })
     const id = chain.options.chainId as ChainId
     const node = await startSimNode({ chain, endpoints: [{}, { faults: [hasRaw, ...faults] }] })
     cleanups.push(() => node.close())
@@ -50,7 +50,7 @@ test.each(engineNames)(
     cleanups.push(() => fromBytes.close())
     await Promise.all([fromJson.complete(chain.head), fromBytes.complete(chain.head)])
     // By now it is known who has them.
-    node.mine(40)
+    node.mine(30)
     await Promise.all([fromJson.complete(chain.head), fromBytes.complete(chain.head)])
     expect(json!.calls.get(raw)).toBe(1)
     expect(bytes!.calls.get(raw)).toBeGreaterThan(20)
@@ -63,7 +63,7 @@ test.each(engineNames)(
 )
 
 /** Signed once for all tests that ask for the same blocks. */
-const shared = signedChain({ height: 60 })
+const shared = signedChain({ height: 40 })
 
 type Opened = { node: SimNode; rpc: ChainRpc; source: FullSource }
 
@@ -139,7 +139,7 @@ describe.each(forgeries)('forged raw receipts: %s', (_, forge) => {
 
   test('beside an honest endpoint cost nothing but trust', async () => {
     // The slow one is asked where the other is not believed.
-    const opened = await open([hasRaw], [{ kind: 'latency', delayMs: 300 }])
+    const opened = await open([hasRaw], [{ kind: 'latency', delayMs: 100 }])
     await givesReceipts(opened, 'raw')
     const right = await rowsOf(opened)
     opened.node.endpoints[0]!.forgery = forgeryOf(opened)

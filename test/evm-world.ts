@@ -20,45 +20,79 @@ type WalletAnswer = { complete: string | null; first?: TransactionRecord; last?:
 type Covered = { from: number; to: number; evidence: string; scope: string }
 type ChainStatus = { state: string; head: number; complete: boolean; covered: Covered[]; lag_seconds: number }
 
+/** A node on which the history was played, up to final blocks. Worlds of a suite may have it one after the other. */
+export class PlayedNode {
+  readonly node: EvmNode
+  readonly history: History
+  readonly #head: number
+
+  private constructor(node: EvmNode, history: History, head: number) {
+    this.node = node
+    this.history = history
+    this.#head = head
+  }
+
+  static async start(): Promise<PlayedNode> {
+    const node = await startEvmNode()
+    const history = await playHistory(node)
+    for (let block = 0; block < finality; block++) await mine(node)
+    return new PlayedNode(node, history, Number(await node.ask('eth_blockNumber')))
+  }
+
+  /** Takes back what a world did on it. */
+  rewind(): Promise<void> {
+    return this.node.rewind(this.#head)
+  }
+
+  stop(): Promise<void> {
+    return this.node.stop()
+  }
+}
+
 export class World {
   readonly #index: 'full' | 'on-demand'
   readonly #engineName: EngineName
   #engine: Engine | undefined
   readonly #place = new CommandPlace()
   #service: CommandRun | undefined
-  #node: EvmNode | undefined
-  #history: History | undefined
+  readonly #given: (() => PlayedNode) | undefined
+  #played: PlayedNode | undefined
   #environment: Readonly<Record<string, string>> = { ALMANAC_KEY: key, ALMANAC_OPS_OPEN: 'true' }
   url = ''
 
-  constructor(index: 'full' | 'on-demand', engine: EngineName = 'sqlite') {
+  /** On a node of its own, unless one is given. */
+  constructor(index: 'full' | 'on-demand', engine: EngineName = 'sqlite', played?: () => PlayedNode) {
     this.#index = index
     this.#engineName = engine
+    this.#given = played
   }
 
   get node(): EvmNode {
-    return this.#node!
+    return this.#played!.node
+  }
+
+  get service(): CommandRun | undefined {
+    return this.#service
   }
 
   get history(): History {
-    return this.#history!
+    return this.#played!.history
   }
 
   /** More settings may be given by their names in the environment. */
   async begin(environment: Readonly<Record<string, string>> = {}): Promise<void> {
     this.#environment = { ...this.#environment, ...environment }
-    this.#node = await startEvmNode()
-    this.#history = await playHistory(this.#node)
-    for (let block = 0; block < finality; block++) await mine(this.#node)
+    this.#played = this.#given?.() ?? (await PlayedNode.start())
+    await this.#played.rewind()
     this.#engine = await startEngine(this.#engineName)
-    const chains = { eth: { rpc: this.#node.url, index: this.#index, finality } }
+    const chains = { eth: { rpc: this.node.url, index: this.#index, finality } }
     this.#place.configure(chains, await this.#engine.newStore())
     await this.start()
   }
 
   async end(): Promise<void> {
     await this.#place.dispose()
-    await this.#node?.stop()
+    if (this.#given === undefined) await this.#played?.stop()
     await this.#engine?.close()
   }
 
@@ -152,7 +186,7 @@ export class World {
 
   /** What `almanac verify` says of the blocks from the first to this one, beside the running service. */
   async verify(to: number): Promise<unknown> {
-    const { stdout } = await this.#place.run(['verify', '--chain', 'eth', '--from', '0', '--to', `${to}`, '--json'])
+    const { stdout } = await this.#place.runHere(['verify', '--chain', 'eth', '--from', '0', '--to', `${to}`, '--json'])
     return JSON.parse(stdout)
   }
 

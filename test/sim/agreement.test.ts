@@ -7,6 +7,7 @@ import { FullSource } from '../../src/evm/source/full-source.ts'
 import type { ActivityRow, Address, Evidence, TransferRow } from '../../src/model.ts'
 import { unpackActivity } from '../../src/store/packed-activity.ts'
 import { unpackTransfer } from '../../src/store/transfer-payload.ts'
+import { expectSame } from '../evm-fault-checks.ts'
 import type { Fault } from './faults.ts'
 import { type SimNode, startSimNode } from './node.ts'
 import type { SimChainOptions } from './options.ts'
@@ -34,7 +35,7 @@ test.each([
   '%s with %j and faults %j is proven by %s',
   async (name, options: Partial<SimChainOptions>, faults, evidence) => {
     const chain = builtInChains.find(known => known.name === name)!
-    const shape = { height: 330, chainId: chain.id, denseEvery: 40, emptyEvery: 9, finalityDepth: 100, seed: 17 }
+    const shape = { height: 200, chainId: chain.id, denseEvery: 40, emptyEvery: 9, finalityDepth: 60, seed: 17 }
     node = await startSimNode({ chain: { ...shape, ...options }, endpoints: [{ faults }] })
     node.reorg({ depth: 20, length: 25 })
     rpc = new ChainRpc({ chain, endpoints: [{ url: node.url }] })
@@ -56,8 +57,12 @@ test.each([
     }
     const found = transfers.map(({ payload, ...row }) => ({ ...row, ...unpackTransfer(payload) }))
     const expected = expectedTransfers(node.chain, { from: 0, to: head })
-    expect(found).toEqual(expected.map(({ blockHash: _, timestamp: __, ...row }) => row))
-    expect(found.length).toBeGreaterThan(3_000)
-    expect(activity).toEqual(expectedActivity(node.chain, { from: 0, to: head }))
+    expectSame(
+      found,
+      expected.map(({ blockHash: _, timestamp: __, ...row }) => row),
+      'transfers',
+    )
+    expect(found.length).toBeGreaterThan(1_500)
+    expectSame(activity, expectedActivity(node.chain, { from: 0, to: head }), 'activity')
   },
 )

@@ -12,7 +12,7 @@ import { expectedTransfers } from './truth.ts'
 const hoodi = 560_048
 const chain = new SimChain({
   ...{ seed: 5, chainId: hoodi, height: 150, hashes: 'real', signed: true, mergedAt: 70 },
-  ...{ types: [0, 1, 2, 3, 4], transactionsPerBlock: 10, emptyEvery: 7, denseEvery: 40 },
+  ...{ types: [0, 1, 2, 3, 4], transactionsPerBlock: 5, emptyEvery: 7, denseEvery: 40 },
 })
 const beacon = new BeaconChain(Array.from({ length: 151 }, (_, number) => chain.hashOf(number)))
 const signal = new AbortController().signal
