@@ -28,6 +28,8 @@ export type DatabaseOptions = {
    * them from 1.21 on where max_prepared_statements is above 0. Where names turn out not to work they are given up.
    */
   namedStatements: boolean
+  /** Tests wait for less. */
+  stallMsMax?: number | undefined
 }
 
 const connectTimeoutMs = 10_000
@@ -41,23 +43,28 @@ const attemptsMax = 5
  * A process that stops in the middle of a transaction, as a paused machine does, must not hold its locks for long: the
  * server ends it after this time, and other processes wait longer than that.
  */
-const stallMsMax = 10_000
-const lockWaitMsMax = 12_000
-/**
- * No timeout of the server applies while it waits for the rows of a COPY: a process that stops there, or is cut off,
- * would keep its locks for hours. A process that gave up waiting for such a lock ends it.
- */
-const endStalledSql = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity AS session
-  WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()
-    AND state = 'active' AND query LIKE 'COPY %' AND wait_event = 'ClientRead'
-    AND query_start < clock_timestamp() - interval '${stallMsMax} milliseconds'
-    AND EXISTS (SELECT 1 FROM pg_locks WHERE pg_locks.pid = session.pid
-      AND relation IN (to_regclass('transfers'), to_regclass('packs')))`
+const stallMsUsual = 10_000
 /** What a notice has that is no warning: severities may be in any language. */
 const plainNotice = '00000'
-const begin = `BEGIN; SET LOCAL client_min_messages = warning; SET LOCAL idle_in_transaction_session_timeout = ${stallMsMax}; SET LOCAL lock_timeout = ${lockWaitMsMax}; SET LOCAL statement_timeout = 110000`
-/** Workers get it with their part of the transaction. Citus sends them the text of the whole call, so it is alone. */
-const lockTimeoutOnWorkers = `SET LOCAL lock_timeout = ${lockWaitMsMax}`
+
+function transactionSql(stallMsMax: number) {
+  const lockTimeout = `SET LOCAL lock_timeout = ${stallMsMax * 1.2}`
+  return {
+    begin: `BEGIN; SET LOCAL client_min_messages = warning; SET LOCAL idle_in_transaction_session_timeout = ${stallMsMax}; ${lockTimeout}; SET LOCAL statement_timeout = 110000`,
+    /** Workers get it with their part of the transaction. Citus sends them the text of the whole call, so it is alone. */
+    lockTimeout,
+    /**
+     * No timeout of the server applies while it waits for the rows of a COPY: a process that stops there, or is cut
+     * off, would keep its locks for hours. A process that gave up waiting for such a lock ends it.
+     */
+    endStalled: `SELECT pg_terminate_backend(pid) FROM pg_stat_activity AS session
+      WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()
+        AND state = 'active' AND query LIKE 'COPY %' AND wait_event = 'ClientRead'
+        AND query_start < clock_timestamp() - interval '${stallMsMax} milliseconds'
+        AND EXISTS (SELECT 1 FROM pg_locks WHERE pg_locks.pid = session.pid
+          AND relation IN (to_regclass('transfers'), to_regclass('packs')))`,
+  }
+}
 
 type Statement = pg.QueryArrayConfig<Value[]> & { query_timeout?: number }
 
@@ -66,7 +73,9 @@ const asText = { getTypeParser: () => (text: string) => text }
 export class Database {
   readonly location: string
   readonly connectionsMax: number
+  readonly stallMsMax: number
   readonly #pool: pg.Pool
+  readonly #sql: ReturnType<typeof transactionSql>
   #namedStatements: boolean
   readonly #names = new Map<string, string>()
   /**
@@ -77,8 +86,11 @@ export class Database {
   /** Whether rows are spread over workers by Citus, once that is known. */
   distributed = false
 
-  constructor({ connectionString, location, connectionsMax, namedStatements }: DatabaseOptions) {
+  constructor(options: DatabaseOptions) {
+    const { connectionString, location, connectionsMax, namedStatements, stallMsMax = stallMsUsual } = options
     this.location = location
+    this.stallMsMax = stallMsMax
+    this.#sql = transactionSql(stallMsMax)
     this.connectionsMax = connectionsMax
     this.#namedStatements = namedStatements
     this.#pool = new pg.Pool({
@@ -184,7 +196,7 @@ export class Database {
 
   /** Whether any was ended. */
   async #endStalled(): Promise<boolean> {
-    return (await this.read(endStalledSql)).length > 0
+    return (await this.read(this.#sql.endStalled)).length > 0
   }
 
   async #attempt<T>(work: (transaction: Transaction) => Promise<T>, progress: { begun: boolean }): Promise<T> {
@@ -192,9 +204,9 @@ export class Database {
     let broken: Error | undefined
     try {
       if (this.distributed) {
-        await client.query(`${begin}; SET LOCAL citus.propagate_set_commands = 'local'`)
-        await client.query(lockTimeoutOnWorkers)
-      } else await client.query(begin)
+        await client.query(`${this.#sql.begin}; SET LOCAL citus.propagate_set_commands = 'local'`)
+        await client.query(this.#sql.lockTimeout)
+      } else await client.query(this.#sql.begin)
       progress.begun = true
       const result = await work(new Transaction(this, client))
       const { command } = await client.query('COMMIT')

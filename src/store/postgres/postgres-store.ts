@@ -34,14 +34,14 @@ export type PostgresStore = Store & {
 }
 type Seen = { commits: number; atMs: number }
 
-/** How bulk commits are kept; tests have runs of few rows. */
-export type OpenDatabaseOptions = { mustExist?: boolean } & Partial<Merging>
+/** How bulk commits are kept; tests have runs of few rows, and wait less for a process that stalls. */
+export type OpenDatabaseOptions = { mustExist?: boolean; stallMsMax?: number } & Partial<Merging>
 
 export async function openPostgresStore(
   url: string,
-  { mustExist = false, ...merging }: OpenDatabaseOptions = {},
+  { mustExist = false, stallMsMax, ...merging }: OpenDatabaseOptions = {},
 ): Promise<PostgresStore> {
-  const options = databaseOptions(url)
+  const options = { ...databaseOptions(url), stallMsMax }
   const database = new Database(options)
   try {
     if (mustExist) await requireStore(database)

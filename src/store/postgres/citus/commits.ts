@@ -5,7 +5,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { AlmanacError } from '../../../errors.ts'
 import type { Database } from '../database.ts'
 
-const waitMsMax = 10_000
 const pauseMs = 100
 
 const prepared =
@@ -14,7 +13,7 @@ const preparedSql = `SELECT true, (${prepared}) UNION ALL SELECT success, result
 
 /** Waits until all that was committed before the call is visible on every worker. */
 export async function visibleEverywhere(database: Database): Promise<void> {
-  const deadlineMs = performance.now() + waitMsMax
+  const deadlineMs = performance.now() + database.stallMsMax
   let left: ReadonlySet<string> | undefined
   for (;;) {
     const now = await preparedNow(database)
