@@ -8,17 +8,17 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { openStore } from '../src/store/open.ts'
 import { CommandPlace, makeStore } from './command-run.ts'
-import { type PostgresServer, startPostgres } from './postgres-server.ts'
+import { type SharedPostgres, sharedPostgres } from './postgres-server.ts'
 import { type RunningAlmanac, startAlmanac } from './running-almanac.ts'
 import { seed, seeded } from './seed.ts'
 
 const key = 'annotations-test-key'
 const shownTimeoutMs = 20_000
 
-let server: PostgresServer
+let server: SharedPostgres
 let place: CommandPlace
 beforeAll(async () => {
-  server = await startPostgres()
+  server = await sharedPostgres()
 })
 afterAll(() => server.stop())
 beforeEach(() => {
@@ -46,7 +46,7 @@ async function ask(url: string, version: 'v2' | 'v2.2', tag = ''): Promise<{ sta
 
 describe.each(['sqlite', 'postgres'])('on %s', engine => {
   test('a change of a label or pin is in the next answer of every process, under another tag', async () => {
-    const store = engine === 'sqlite' ? place.storeUrl : await server.createDatabase()
+    const store = engine === 'sqlite' ? place.storeUrl : await server.createStore()
     const opened = await openStore(store, { role: 'owner' })
     await seed(opened)
     await opened.close()
@@ -91,7 +91,7 @@ describe.each(['sqlite', 'postgres'])('on %s', engine => {
   })
 
   test('lists are imported, exported, replaced and forgotten', async () => {
-    const store = engine === 'sqlite' ? place.storeUrl : await server.createDatabase()
+    const store = engine === 'sqlite' ? place.storeUrl : await server.createStore()
     await makeStore(store)
     const at = ['--store', store]
     const file = (name: string, text: string) => {

@@ -15,7 +15,7 @@ import { type Ended, runHere } from './command-here.ts'
 import { CommandPlace, type CommandRun } from './command-run.ts'
 import { blocksOf, commandsOf, type DocBlock, pages, pageText, root, wordsOf } from './doc-blocks.ts'
 import { truthByContract } from './evm-harness.ts'
-import { type PostgresServer, startPostgres } from './postgres-server.ts'
+import { type Databases, sharedPostgres } from './postgres-server.ts'
 import { type SimNode, startSimNode } from './sim/node.ts'
 import { lightBlocks } from './sim/options.ts'
 
@@ -228,7 +228,7 @@ describe('the blocks of operators', { timeout: 180_000 }, () => {
   let bin: string
   let nodes: SimNode[] = []
   let service: CommandRun
-  let server: PostgresServer
+  let server: Databases
   let contract: string
   let transaction: string
   const key = 'a-key-of-the-operator'
@@ -316,7 +316,7 @@ describe('the blocks of operators', { timeout: 180_000 }, () => {
     expect((await service.ended()).code).toBe(0)
     const [restore, forget, copy, keys] = onceStopped as [string, string, string, string]
     await runBlocks(restore)
-    server = await startPostgres()
+    server = await sharedPostgres()
     const database = await server.createDatabase()
     await runBlocks(copy, text => text.replace(/postgres:\S+/, database))
     await runBlocks(forget)

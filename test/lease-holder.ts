@@ -1,19 +1,19 @@
 // A process that claims a lease and writes one block after another under it until it finds that the lease is lost. It is
-// started by a test, with the store and its own name, and says when it has begun.
+// started by a test, with the store, its own name, a contract and how long it may stall, and says when it has begun.
 import { setTimeout as delay } from 'node:timers/promises'
 import { AlmanacError } from '../src/errors.ts'
 import type { Address, ChainId, Hash } from '../src/model.ts'
 import { zeroAddress } from '../src/model.ts'
-import { openStore } from '../src/store/open.ts'
 import { noActivity } from '../src/store/packed-activity.ts'
+import { openPostgresStore } from '../src/store/postgres/postgres-store.ts'
 import { packTransfer } from './pack-transfer.ts'
 
-const [url, holder, contract] = process.argv.slice(2) as [string, string, Address]
+const [url, holder, contract, stallMsMax] = process.argv.slice(2) as [string, string, Address, string]
 const ttlMs = 300
 const chain = 1 as ChainId
 const hashOf = (number: number): Hash => `0x${number.toString(16).padStart(64, '0')}` as Hash
 
-const store = await openStore(url, { role: 'owner' })
+const store = await openPostgresStore(url, { stallMsMax: Number(stallMsMax) })
 let lease = await store.claim('follow', holder, ttlMs)
 while (lease === undefined) {
   await delay(50)

@@ -1,11 +1,13 @@
 // A throwaway PostgreSQL for tests, from the binaries that npm installs. It needs nothing on the machine and leaves nothing behind.
 import { type ChildProcess, type SpawnSyncOptions, spawn, spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { appendFile, chown, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { createServer } from 'node:net'
+import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 
@@ -24,10 +26,15 @@ const settings = {
   wal_keep_size: '256MB',
 }
 
-export type PostgresServer = {
+/** Databases of a server. Nothing uses them after `stop`. */
+export type Databases = {
   /** A fresh database: empty, or a copy of one that nobody is connected to, which is faster than filling it again. */
   createDatabase(template?: string): Promise<string>
   url(database: string): string
+  stop(): Promise<void>
+}
+
+export type PostgresServer = Databases & {
   /** Kills the server without a goodbye, as a crash does; `start` brings it back with its data. */
   kill(): Promise<void>
   /**
@@ -36,7 +43,100 @@ export type PostgresServer = {
    */
   startCopy(as: 'restored' | 'standby'): Promise<PostgresServer>
   start(): Promise<void>
-  stop(): Promise<void>
+  /** The process of the server, while it runs. */
+  processId(): number | undefined
+}
+
+/**
+ * For the server that all suites of a run share. Three run at once, and each may have as many connections as one with a
+ * server of its own. With `wal_level = minimal` a database takes three times as long to make. There are more than a
+ * hundred of them, and by default each is looked at for what to vacuum once a minute.
+ */
+const sharedSettings = { max_connections: '360', max_prepared_transactions: '10', autovacuum_naptime: '10min' }
+
+/** Databases of a suite, and among them stores: their tables are copied, which takes a fifth of the time of making them. */
+export type SharedPostgres = Databases & { createStore(): Promise<string> }
+
+/**
+ * The databases of one suite on the server of the run, which starts when the first suite asks for it. A suite that kills
+ * or copies its server, or sets it up in its own way, starts one of its own.
+ */
+export async function sharedPostgres(): Promise<SharedPostgres> {
+  const socket = sharedSocket()
+  const own = socket === undefined ? await startPostgres() : undefined
+  const base = own?.url('') ?? (await text(connect(socket!)))
+  if (base === '') throw new Error('The PostgreSQL of this run did not start.')
+  const url = (database: string): string => `${base}${database}`
+  const admin = new pg.Client({ connectionString: url('postgres') })
+  await admin.connect()
+  const create = async (template?: string): Promise<string> => {
+    const name = `almanac_${randomBytes(8).toString('hex')}`
+    await admin.query(creating(name, template))
+    return url(name)
+  }
+  let emptyStore: Promise<string> | undefined
+  return {
+    url,
+    createDatabase: create,
+    async createStore() {
+      emptyStore ??= makeEmptyStore(url)
+      return await create(await emptyStore)
+    },
+    async stop() {
+      // They go with the server: each that is dropped before waits for a checkpoint of all others.
+      await admin.end()
+      await own?.stop()
+    },
+  }
+}
+
+/** Made by the first suite that needs one, for all of them. */
+async function makeEmptyStore(url: Databases['url']): Promise<string> {
+  const name = 'almanac_empty_store'
+  const client = new pg.Client({ connectionString: url('postgres') })
+  await client.connect()
+  try {
+    await client.query('SELECT pg_advisory_lock(1)')
+    const { rowCount } = await client.query('SELECT 1 FROM pg_database WHERE datname = $1', [name])
+    if (rowCount === 0) {
+      await client.query(`CREATE DATABASE ${name}`)
+      const { openPostgresStore } = await import('../src/store/postgres/postgres-store.ts')
+      await (await openPostgresStore(url(name))).close()
+    }
+  } finally {
+    await client.end()
+  }
+  return url(name)
+}
+
+/** Answers each connection of a suite with where the server is. `close` stops it, if it was ever asked for. */
+export async function offerSharedPostgres(): Promise<{ close(): Promise<void>; processId(): number | undefined }> {
+  let server: Promise<PostgresServer> | undefined
+  let started: PostgresServer | undefined
+  const listener = createServer(async connection => {
+    connection.on('error', () => {})
+    try {
+      server ??= startPostgres(sharedSettings)
+      started = await server
+      connection.end(started.url(''))
+    } catch (error) {
+      process.stderr.write(`${error}\n`)
+      connection.end()
+    }
+  })
+  await new Promise<void>(resolve => listener.listen(sharedSocket(), resolve))
+  return {
+    processId: () => started?.processId(),
+    async close() {
+      listener.close()
+      await (await server?.catch(() => undefined))?.stop()
+    },
+  }
+}
+
+function sharedSocket(): string | undefined {
+  const { ALMANAC_TESTS_SHARED: shared } = process.env
+  return shared && join(shared, 'postgres.socket')
 }
 
 export function startPostgres(overrides: Record<string, string> = {}): Promise<PostgresServer> {
@@ -111,10 +211,10 @@ async function startOn(
     start,
     async createDatabase(template) {
       const name = `almanac_${++databases}`
-      const source = template === undefined ? '' : ` TEMPLATE ${new URL(template).pathname.slice(1)}`
-      await administer(url('postgres'), `CREATE DATABASE ${name}${source}`)
+      await administer(url('postgres'), creating(name, template))
       return url(name)
     },
+    processId: () => child?.pid,
     kill: () => end('SIGKILL'),
     startCopy: as => startOn(overrides, (copy, copyOwner) => copyCluster({ cluster, port, url }, copy, copyOwner, as)),
     async stop() {
@@ -123,6 +223,10 @@ async function startOn(
       await rm(directory, { recursive: true, force: true })
     },
   }
+}
+
+function creating(name: string, template: string | undefined): string {
+  return `CREATE DATABASE ${name}${template === undefined ? '' : ` TEMPLATE ${new URL(template).pathname.slice(1)}`}`
 }
 
 /** An empty cluster. The suites of one run copy the first one, since making it takes most of a second of the processor. */

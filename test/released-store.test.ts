@@ -10,7 +10,7 @@ import { openStore, openStoreParts } from '../src/store/open.ts'
 import { packActivity } from '../src/store/packed-activity.ts'
 import { partColumns, partNames } from '../src/store/parts.ts'
 import { packTransfer } from './pack-transfer.ts'
-import { type PostgresServer, startPostgres } from './postgres-server.ts'
+import { type Databases, sharedPostgres } from './postgres-server.ts'
 import { fillReleased, releasedChain, releasedContracts, releasedOther, releasedWallet } from './released-rows.ts'
 
 const dumpOf = (engine: string) => readFileSync(new URL(`released/0.1.0-${engine}.sql`, import.meta.url), 'utf8')
@@ -18,10 +18,10 @@ const releasedVersion = 7
 /** Parts that 0.1.0 did not have. */
 const laterParts = new Set(['pending_ranges'])
 
-let server: PostgresServer
+let server: Databases
 let folder: string
 beforeAll(async () => {
-  server = await startPostgres()
+  server = await sharedPostgres()
   folder = mkdtempSync(join(tmpdir(), 'almanac-released-'))
 })
 afterAll(async () => {

@@ -11,14 +11,14 @@ import { compareStores, copyStore } from '../src/store/parts.ts'
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts'
 import { fillEveryPart, shownOf } from './filled-store.ts'
 import { ModelStore } from './model-store.ts'
-import { type PostgresServer, startPostgres } from './postgres-server.ts'
+import { type Databases, sharedPostgres } from './postgres-server.ts'
 import { compareReads, StepRunner, steps } from './store-steps.ts'
 
-let server: PostgresServer
+let server: Databases
 let folder: string
 let files = 0
 beforeAll(async () => {
-  server = await startPostgres()
+  server = await sharedPostgres()
   folder = await mkdtemp(join(tmpdir(), 'almanac-copy-'))
 })
 afterAll(async () => {

@@ -2,22 +2,21 @@
 // Vitest loads it before each suite; it changes nothing that a test sees.
 import type { ChildProcess } from 'node:child_process'
 import { subscribe } from 'node:diagnostics_channel'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { afterAll, expect } from 'vitest'
+import { processorSeconds } from './processor-seconds.ts'
 
 export type SuiteTimes = { suite: string; seconds: number; cpuSeconds: number; started: Record<string, number> }
 
 const folder = process.env.ALMANAC_TESTS_TIMES
-/** Clock ticks of a second in `/proc`, on every Linux. */
-const ticks = 100
 
 if (folder !== undefined) {
   const children: ChildProcess[] = []
   let threads = 0
   subscribe('child_process', message => void children.push((message as { process: ChildProcess }).process))
   subscribe('worker_threads', () => void threads++)
-  const [beganMs, cpuBefore] = [performance.now(), cpuSeconds()]
+  const [beganMs, cpuBefore] = [performance.now(), processorSeconds('self')]
   // Hooks end in the opposite order, so this one comes after those of the suite, which stop its processes.
   afterAll(() => {
     const suite = expect.getState().testPath!
@@ -30,20 +29,9 @@ if (folder !== undefined) {
     const times: SuiteTimes = {
       suite,
       seconds: (performance.now() - beganMs) / 1_000,
-      cpuSeconds: cpuSeconds() - cpuBefore,
+      cpuSeconds: processorSeconds('self') - cpuBefore,
       started,
     }
     writeFileSync(join(folder, `${process.pid}-${suite.replaceAll('/', '+')}.json`), JSON.stringify(times))
   })
-}
-
-/** Of this process and of those that it started and that have ended. */
-function cpuSeconds(): number {
-  if (!existsSync('/proc/self/stat')) return process.cpuUsage().user / 1e6 + process.cpuUsage().system / 1e6
-  const fields = readFileSync('/proc/self/stat', 'utf8')
-    .replace(/^.*\) /s, '')
-    .split(' ')
-    .map(Number)
-  // utime, stime, cutime and cstime of proc(5), counted from the third field.
-  return fields.slice(11, 15).reduce((sum, value) => sum + value, 0) / ticks
 }

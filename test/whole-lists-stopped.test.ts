@@ -8,8 +8,9 @@ import { openStore } from '../src/store/open.ts'
 import { noActivity } from '../src/store/packed-activity.ts'
 import { row } from './listed-transfers.ts'
 import { apes, blockOf, chain, hashOf } from './plain-rows.ts'
+import { type PostgresServer, startPostgres } from './postgres-server.ts'
 import { type RunningAlmanac, startAlmanac } from './running-almanac.ts'
-import { type Engine, engineNames, startEngine } from './store-engines.ts'
+import { engineNames, startEngine } from './store-engines.ts'
 
 const key = 'alm_whole-lists-stopped'
 /** Some 12 MB as NDJSON: more than the buffers between the service and a client that does not read. */
@@ -71,19 +72,28 @@ class PausedReader {
 const lists = [`/api/v2.2/nft/${apes}/transfers?chain=eth`, `/api/v2.2/nft/${apes}/owners?chain=eth`]
 
 describe.each(engineNames)('a service on %s', name => {
-  let engine: Engine
   let store: string
+  /** Of this suite alone, which kills it. */
+  let server: PostgresServer | undefined
+  let close = async () => {}
   let almanac: RunningAlmanac | undefined
 
   beforeAll(async () => {
     vi.stubEnv('ALMANAC_LIMITS_DRAIN_TIMEOUT_MS', `${drainMs}`)
-    engine = await startEngine(name)
-    store = await engine.newStore()
+    if (name === 'postgres') {
+      server = await startPostgres()
+      close = server.stop
+      store = await server.createDatabase()
+    } else {
+      const engine = await startEngine(name)
+      close = engine.close
+      store = await engine.newStore()
+    }
     await fill(store)
   })
   afterAll(async () => {
     await almanac?.stop()
-    await engine.close()
+    await close()
     vi.unstubAllEnvs()
   })
 
@@ -112,9 +122,9 @@ describe.each(engineNames)('a service on %s', name => {
 
   test.runIf(name === 'postgres')('marks none as whole whose database goes away, and all once it is back', async () => {
     const readers = await begun()
-    await engine.server!.kill()
+    await server!.kill()
     for (const reader of readers) expect(await reader.rest()).not.toContain(end)
-    await engine.server!.start()
+    await server!.start()
     await vi.waitFor(sendsAllWhole, { timeout: 15_000, interval: 200 })
   })
 

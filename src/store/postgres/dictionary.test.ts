@@ -1,6 +1,6 @@
 // Numbers of chains and contracts where what was just written is not seen by other connections yet, as on Citus.
 import { expect, test, vi } from 'vitest'
-import { startPostgres } from '../../../test/postgres-server.ts'
+import { sharedPostgres } from '../../../test/postgres-server.ts'
 import type { Address, Block, ChainId, Hash } from '../../model.ts'
 import { Database } from './database.ts'
 import { Dictionary } from './dictionary.ts'
@@ -21,7 +21,7 @@ test('a row whose contract has no number is refused and not written under 0', ()
 })
 
 test('what a process has written it reads from where it wrote it', async () => {
-  const server = await startPostgres()
+  const server = await sharedPostgres()
   const database = new Database(databaseOptions(await server.createDatabase()))
   await migrate(database)
   const unseen = vi.spyOn(database, 'read').mockResolvedValue([])

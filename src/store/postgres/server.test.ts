@@ -2,9 +2,9 @@
 import { spawn } from 'node:child_process'
 import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { packTransfer } from '../../../test/pack-transfer.ts'
-import { type PostgresServer, startPostgres } from '../../../test/postgres-server.ts'
+import { type SharedPostgres, sharedPostgres, startPostgres } from '../../../test/postgres-server.ts'
 import { AlmanacError } from '../../errors.ts'
 import { type Address, type Block, type ChainId, type Hash, zeroAddress } from '../../model.ts'
 import { forget } from '../forget.ts'
@@ -18,11 +18,14 @@ import { openPostgresParts } from './parts.ts'
 import { openPostgresStore } from './postgres-store.ts'
 import { databaseOptions } from './store-database.ts'
 
-let server: PostgresServer
+let server: SharedPostgres
 beforeAll(async () => {
-  server = await startPostgres()
+  server = await sharedPostgres()
 })
 afterAll(() => server.stop())
+
+/** Five times as long in a service. */
+const stallMsMax = 2_000
 
 const eth = 1 as ChainId
 const contract = `0x${'c'.repeat(40)}` as Address
@@ -82,8 +85,7 @@ describe('opening', () => {
   })
 
   test('a newer schema and the tables of another program are refused and left alone', async () => {
-    const newer = await server.createDatabase()
-    await (await openPostgresStore(newer)).close()
+    const newer = await server.createStore()
     await query(newer, 'UPDATE almanac_schema SET version = 99')
     await expect(openPostgresStore(newer)).rejects.toMatchObject({ code: 'store_newer' })
     const foreign = await server.createDatabase()
@@ -103,7 +105,7 @@ describe('opening', () => {
   })
 
   test('later steps run once, one version each, and keep the rows', async () => {
-    const url = await server.createDatabase()
+    const url = await server.createStore()
     const store = await openPostgresStore(url)
     await store.commitCold(commit(1, 3))
     await store.close()
@@ -123,7 +125,7 @@ describe('opening', () => {
   })
 
   test('a store whose rows are gone is smaller after it is compacted', async () => {
-    const url = await server.createDatabase()
+    const url = await server.createStore()
     const store = await openPostgresStore(url)
     await store.commitCold(commit(0, 3_999))
     await forget(store, { chain: eth })
@@ -133,7 +135,7 @@ describe('opening', () => {
   })
 
   test('without named statements everything works the same', async () => {
-    const store = await openPostgresStore(`${await server.createDatabase()}?prepare=false&pool=2`)
+    const store = await openPostgresStore(`${await server.createStore()}?prepare=false&pool=2`)
     await store.commitCold(commit(1, 5))
     expect((await store.transferPage({ chain: eth, contract, order: 'desc', limit: 4 })).blocks).toEqual([5, 5, 5, 4])
     await store.close()
@@ -142,7 +144,7 @@ describe('opening', () => {
 
 describe('writing at once', () => {
   test('commits that overlap are all there once, with right counts and coverage', async () => {
-    const url = await server.createDatabase()
+    const url = await server.createStore()
     const stores = await Promise.all([1, 2, 3].map(() => openPostgresStore(url)))
     const contracts = ['1', '2', '3', '4', '5'].map(digit => `0x${digit.repeat(40)}` as Address)
     const starts = Array.from({ length: 60 }, (_, index) => (index * 37) % 300)
@@ -169,7 +171,7 @@ describe('writing at once', () => {
   })
 
   test('whole blocks in bulk and rows of a contract that overlap are counted once', async () => {
-    const url = await server.createDatabase()
+    const url = await server.createStore()
     const stores = await Promise.all([1, 2].map(() => openPostgresStore(url, { bulkRows: 100, runsPerMerge: 3 })))
     const contracts = ['1', '2', '3'].map(digit => `0x${digit.repeat(40)}` as Address)
     const write = (index: number): Promise<unknown> => {
@@ -189,7 +191,7 @@ describe('writing at once', () => {
   })
 
   test('contracts that take the same waiting ranges back never wait for each other in a circle', async () => {
-    const url = await server.createDatabase()
+    const url = await server.createStore()
     const stores = await Promise.all([1, 2].map(() => openPostgresStore(url, { bulkRows: 100, runsPerMerge: 3 })))
     const contracts = ['1', '2', '3'].map(digit => `0x${digit.repeat(40)}` as Address)
     const one = commit(0, 40, 7, contracts)
@@ -210,7 +212,9 @@ describe('writing at once', () => {
   })
 
   test('a server that is killed again and again loses and repeats nothing', { timeout: 60_000 }, async () => {
-    const store = await openPostgresStore(await server.createDatabase())
+    const mortal = await startPostgres()
+    onTestFinished(() => mortal.stop())
+    const store = await openPostgresStore(await mortal.createDatabase())
     const attempts: unknown[] = []
     const write = async (): Promise<void> => {
       for (let from = 0; from < 2_000; from += 20)
@@ -227,8 +231,8 @@ describe('writing at once', () => {
     const writing = write()
     for (let round = 0; round < 3; round++) {
       await new Promise(resolve => setTimeout(resolve, 300))
-      await server.kill()
-      await server.start()
+      await mortal.kill()
+      await mortal.start()
     }
     await writing
     expect(attempts.length).toBeGreaterThan(0)
@@ -245,12 +249,12 @@ describe('writing at once', () => {
 
 describe('leases', () => {
   test('an indexer that was paused anywhere cannot write after its successor', { timeout: 120_000 }, async () => {
-    const url = await server.createDatabase()
+    const url = await server.createStore()
     const store = await openPostgresStore(url)
     const holderFile = new URL('../../../test/lease-holder.ts', import.meta.url).pathname
     for (let round = 1; round <= 2; round++) {
       const theirs = `0x${String(round).repeat(40)}` as Address
-      const child = spawn(process.execPath, [holderFile, url, `holder ${round}`, theirs], {
+      const child = spawn(process.execPath, [holderFile, url, `holder ${round}`, theirs, `${stallMsMax}`], {
         stdio: ['ignore', 'pipe', 'inherit'],
       })
       let said = ''
@@ -283,8 +287,8 @@ describe('leases', () => {
 
 describe('locks', () => {
   test('of one that stands still in the middle of a COPY are taken from it', { timeout: 60_000 }, async () => {
-    const url = await server.createDatabase()
-    const store = await openPostgresStore(url)
+    const url = await server.createStore()
+    const store = await openPostgresStore(url, { stallMsMax })
     await store.commitCold(commit(1, 1))
     const stalled = new pg.Client({ connectionString: url })
     const ended = new Promise(resolve => stalled.once('error', resolve))
@@ -300,7 +304,7 @@ describe('locks', () => {
 
 describe('the revision', () => {
   test('of another process is known within a second, and stays while nothing changes', async () => {
-    const url = await server.createDatabase()
+    const url = await server.createStore()
     const store = await openPostgresStore(url)
     // Another address of the same database has a watch of its own, as another process has.
     const other = await openPostgresStore(`${url}?application_name=other`)
@@ -318,14 +322,15 @@ describe('the revision', () => {
 
 describe('a read that takes too long', () => {
   test('is given up once, and ends on the server too', async () => {
-    const url = await server.createDatabase()
+    const url = await server.createStore()
     const database = new Database(databaseOptions(`${url}?pool=1`))
     const startedMs = performance.now()
     const read = database.readWithin(300, 'SELECT pg_sleep(60)')
     await expect(read).rejects.toMatchObject({ code: 'store_failed', retryable: true })
     expect(await database.read('SELECT 1')).toEqual([['1']])
     expect(performance.now() - startedMs).toBeLessThan(3_000)
-    const sleeping = "SELECT count(*)::int AS left FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep%'"
+    const sleeping =
+      "SELECT count(*)::int AS left FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'SELECT pg_sleep%'"
     await expect.poll(async () => (await query(url, sleeping)).rows[0].left, { timeout: 10_000 }).toBe(0)
     await database.close()
   })
@@ -333,7 +338,7 @@ describe('a read that takes too long', () => {
 
 describe('pages', () => {
   test('are walks along the index that end with the page, whatever the statistics say', async () => {
-    const url = await server.createDatabase()
+    const url = await server.createStore()
     const store = await openPostgresStore(`${url}?pool=1`)
     await store.commitCold(commit(1, 3_000, 10, [contract, `0x${'d'.repeat(40)}` as Address]))
     await query(url, 'VACUUM ANALYZE transfers')

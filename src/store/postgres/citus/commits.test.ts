@@ -3,22 +3,21 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type PostgresServer, startPostgres } from '../../../../test/postgres-server.ts'
+import { type SharedPostgres, sharedPostgres } from '../../../../test/postgres-server.ts'
 import type { Address, ChainId, Hash } from '../../../model.ts'
 import { noActivity, packActivity } from '../../packed-activity.ts'
 import { activityReader } from '../activity.ts'
 import { chainReader, chainWriter } from '../chain.ts'
 import { Database } from '../database.ts'
 import { Dictionary } from '../dictionary.ts'
-import { migrate } from '../migrate.ts'
 import { watchRevision } from '../revision.ts'
 import { databaseOptions, StoreDatabase } from '../store-database.ts'
 import { transferReader } from '../transfer-pages.ts'
 import type { CitusWorkers } from './workers.ts'
 
-let server: PostgresServer
+let server: SharedPostgres
 beforeAll(async () => {
-  server = await startPostgres({ max_prepared_transactions: '10' })
+  server = await sharedPostgres()
 })
 afterAll(() => server.stop())
 
@@ -31,11 +30,11 @@ function blockOf(number: number, branch = 0) {
   return { number, hash, timestamp: number, transfers: [{ ...place, block: number }], activity: noActivity }
 }
 
-async function openWorld() {
-  const url = await server.createDatabase()
+/** `stallMsMax`: how long a worker may be silent. */
+async function openWorld(stallMsMax?: number) {
+  const url = await server.createStore()
   const options = databaseOptions(url)
-  const database = new Database(options)
-  await migrate(database)
+  const database = new Database({ ...options, stallMsMax })
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   await client.query(`CREATE TABLE workers (success bool, result text);
@@ -77,7 +76,7 @@ test('nothing is written or claimed while a commit is unfinished anywhere', asyn
 })
 
 test('a worker that does not answer leaves rows without a claim, and the next try claims them', async () => {
-  const world = await openWorld()
+  const world = await openWorld(2_000)
   await world.commitCold(cold(0, 0))
   // Lost after the rows were committed: a warning of the commit is all that tells.
   await world.client.query(`INSERT INTO workers VALUES (false, 'connection refused');

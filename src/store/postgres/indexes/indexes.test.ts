@@ -2,16 +2,13 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { checkIndexSteps } from '../../../../test/index-steps.ts'
-import { type PostgresServer, startPostgres } from '../../../../test/postgres-server.ts'
+import { type SharedPostgres, sharedPostgres } from '../../../../test/postgres-server.ts'
 import { seed, seeded } from '../../../../test/seed.ts'
 import { openPostgresStore } from '../postgres-store.ts'
 
-let server: PostgresServer
-let empty: string
+let server: SharedPostgres
 beforeAll(async () => {
-  server = await startPostgres()
-  empty = await server.createDatabase()
-  await (await openPostgresStore(empty)).close()
+  server = await sharedPostgres()
 })
 afterAll(() => server.stop())
 
@@ -21,13 +18,13 @@ test('an index has the records of the stored transfers, after every change', {
   timeout: 60_000 + runs * 3_000,
 }, async () => {
   await checkIndexSteps(async form => {
-    const store = await openPostgresStore(await server.createDatabase(empty), form)
+    const store = await openPostgresStore(await server.createStore(), form)
     return { store, dispose: () => store.close() }
   }, runs)
 })
 
 test('an index that another process leaves gets no record any more', { timeout: 60_000 }, async () => {
-  const url = await server.createDatabase(empty)
+  const url = await server.createStore()
   const store = await openPostgresStore(url)
   const chain = seeded.chains.eth
   await seed(store)
@@ -36,7 +33,8 @@ test('an index that another process leaves gets no record any more', { timeout: 
   await store.keepIndexes(chain, ['by_token'])
   const other = new pg.Client({ connectionString: url })
   await other.connect()
-  const waiting = 'SELECT count(*)::int AS count FROM pg_locks WHERE NOT granted AND locktype = $1'
+  const waiting = `SELECT count(*)::int AS count FROM pg_locks JOIN pg_database ON pg_database.oid = database
+    WHERE NOT granted AND locktype = $1 AND datname = current_database()`
   const locksWaited = async () => (await other.query(waiting, ['advisory'])).rows[0].count
   /** Nothing is changed while another process changes the runs. */
   const meanwhile = async (work: () => Promise<unknown>, change: string): Promise<void> => {

@@ -7,7 +7,7 @@ import pg from 'pg'
 import { expect, test } from 'vitest'
 import { keyBytesOf, shownRecords } from '../../../../test/index-reads.ts'
 import { packTransfer } from '../../../../test/pack-transfer.ts'
-import { startPostgres } from '../../../../test/postgres-server.ts'
+import { sharedPostgres } from '../../../../test/postgres-server.ts'
 import { draw } from '../../../../test/sim/random.ts'
 import { rowsOf } from '../../../../test/store-rows.ts'
 import type { ActivityRow, Address, ChainId, Hash, TransferRow } from '../../../model.ts'
@@ -31,6 +31,7 @@ const contracts = ['a', 'b', 'c', 'd', 'e'].map(digit => `0x${digit.repeat(40)}`
 const blocksPerCommit = 30
 const commits = 40
 const lastBlock = blocksPerCommit * commits - 1
+const queries = Number(process.env.ALMANAC_RUN_QUERIES ?? 20)
 
 const seed = Number(process.env.ALMANAC_SEED ?? Math.floor(Math.random() * 2 ** 31))
 let draws = 0
@@ -83,7 +84,7 @@ async function commitBlocks(stores: readonly Store[], { from, to }: { from: numb
 }
 
 async function compare(postgres: Store, file: Store): Promise<void> {
-  for (let query = 0; query < 60; query++) {
+  for (let query = 0; query < queries; query++) {
     const contract = contracts[below(contracts.length)]!
     const [a, b] = [below(lastBlock + 10), below(lastBlock + 10)]
     const asked: TransferPageQuery = {
@@ -159,10 +160,10 @@ async function compareTransfersAt(
 }
 
 test(`runs of many packs answer as a file does (seed ${seed})`, { timeout: 60_000 }, async () => {
-  const server = await startPostgres()
+  const server = await sharedPostgres()
   const folder = mkdtempSync(join(tmpdir(), 'almanac-runs-'))
   const path = join(folder, 'almanac.db')
-  const url = await server.createDatabase()
+  const url = await server.createStore()
   const [postgres, file] = [
     await openPostgresStore(url, { bulkRows: 100, runsPerMerge: 3 }),
     await openSqliteStore(path, { role: 'owner' }),
