@@ -207,8 +207,11 @@ async function keysOf(
 ): Promise<string> {
   const keyBytes = index.keyBytes - (contract === undefined ? 0 : 4)
   const span = { from: new Uint8Array(keyBytes), to: new Uint8Array(keyBytes).fill(255) }
-  const query: IndexQuery = { chain, index: index.name, ...span, order: 'keys', limit: 1_000_000 }
+  // Memory is taken for as many records as are asked for, and a transfer has two at most.
+  const limit = contract === undefined ? 1_000_000 : 1 + 2 * (await store.transferCount({ chain, contract }))
+  const query: IndexQuery = { chain, index: index.name, ...span, order: 'keys', limit }
   const { keys, length } = await store.indexes.indexRecords(contract === undefined ? query : { ...query, contract })
+  assert(length < limit, `The index ${index.name} has more records than fit.`)
   return `${length} ${hash('sha256', keys)}`
 }
 
