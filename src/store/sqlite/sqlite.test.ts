@@ -1,11 +1,20 @@
 // The SQLite engine against the contract of every engine.
-import { mkdtemp, rm } from 'node:fs/promises'
+import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { vi } from 'vitest'
+import { afterAll, beforeAll, vi } from 'vitest'
 import { type StoreFixture, storeContract } from '../../../test/store-contract.ts'
 import { openStore } from '../open.ts'
+import { prepareFile } from './open-file.ts'
 import { type OpenFileOptions, openSqliteStore } from './sqlite-store.ts'
+
+// Making the tables takes most of the time of a store with a few rows, so each of them is a copy of one file.
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'almanac-store-'))
+  await prepareFile(join(folder, 'empty.db'))
+})
+afterAll(() => rm(folder, { recursive: true }))
 
 storeContract('sqlite', () => open({ role: 'owner' }))
 // Small commits of whole blocks go into tables as a rule. Here they are runs too.
@@ -14,8 +23,9 @@ storeContract('sqlite, in runs', () => open({ role: 'owner', bulkRows: 1, runsPe
 })
 
 async function open(options: OpenFileOptions): Promise<StoreFixture> {
-  const directory = await mkdtemp(join(tmpdir(), 'almanac-store-'))
+  const directory = await mkdtemp(join(folder, 'store-'))
   const path = join(directory, 'almanac.db')
+  await copyFile(join(folder, 'empty.db'), path)
   const url = `file:${path}`
   const store = await openSqliteStore(path, options)
   return {
