@@ -15,19 +15,19 @@ import { createLog } from '../src/log.ts'
 import { createMetrics } from '../src/metrics.ts'
 import { openStore } from '../src/store/open.ts'
 import type { Store } from '../src/store/store.ts'
-import { type PostgresServer, startPostgres } from './postgres-server.ts'
+import { type SharedPostgres, sharedPostgres } from './postgres-server.ts'
 import { seed, seeded, seededAddress } from './seed.ts'
 
 type Subject = { store: Store; get(target: string): Promise<Response>; close(): Promise<void> }
 
-let server: PostgresServer
+let server: SharedPostgres
 let folder: string
 let subjects: Subject[] = []
 
 beforeAll(async () => {
-  server = await startPostgres()
+  server = await sharedPostgres()
   folder = await mkdtemp(join(tmpdir(), 'almanac-engines-'))
-  const url = await server.createDatabase()
+  const url = await server.createStore()
   const sqlite = await openStore(`file:${join(folder, 'almanac.db')}`, { role: 'owner' })
   const postgres = await openStore(url, { role: 'owner' })
   // Cursors are signed with the store's secret, so that the same answer needs the same one.
@@ -124,8 +124,9 @@ async function answerOf(subject: Subject, target: string): Promise<{ shown: unkn
 }
 
 const pagesMax = 6
+const runs = Number(process.env.ENGINE_RUNS ?? 800)
 
-test('thousands of random requests get the same answers from both engines', { timeout: 120_000 }, async () => {
+test('random requests get the same answers from both engines', { timeout: 120_000 }, async () => {
   let requests = 0
   let furtherPages = 0
   const property = fc.asyncProperty(
@@ -141,8 +142,8 @@ test('thousands of random requests get the same answers from both engines', { ti
       }
     },
   )
-  await fc.assert(property, { numRuns: Number(process.env.ENGINE_RUNS ?? 2_500) })
+  await fc.assert(property, { numRuns: runs })
   // The requests must have reached rows and pages, not only refusals.
-  expect(requests).toBeGreaterThan(2_600)
-  expect(furtherPages).toBeGreaterThan(200)
+  expect(requests).toBeGreaterThan(runs * 1.04)
+  expect(furtherPages).toBeGreaterThan(runs * 0.08)
 })

@@ -28,7 +28,7 @@ export type StoreFixture = {
   dispose(): Promise<void>
 }
 
-const usualRuns = Number(process.env.STORE_RUNS ?? 60)
+const usualRuns = Number(process.env.STORE_RUNS ?? 20)
 
 const eth = 1 as ChainId
 const polygon = 0x89 as ChainId
@@ -1366,7 +1366,7 @@ export function storeContract(
                 }
             }
           }),
-          { numRuns: 25 },
+          { numRuns: Math.min(25, runs) },
         )
         for (const memory of known) await memory.settled()
         await reader.close()
