@@ -51,7 +51,7 @@ function transactionSql(stallMsMax: number) {
   const lockTimeout = `SET LOCAL lock_timeout = ${stallMsMax * 1.2}`
   return {
     begin: `BEGIN; SET LOCAL client_min_messages = warning; SET LOCAL idle_in_transaction_session_timeout = ${stallMsMax}; ${lockTimeout}; SET LOCAL statement_timeout = 110000`,
-    /** Workers get it with their part of the transaction. Citus sends them the text of the whole call, so it is alone. */
+    /** Workers get it with their part of the transaction. Citus sends them the text of the whole call: it is alone. */
     lockTimeout,
     /**
      * No timeout of the server applies while it waits for the rows of a COPY: a process that stops there, or is cut
