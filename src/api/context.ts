@@ -42,7 +42,7 @@ export type Context = AppDependencies & {
   cursors: () => Promise<CursorSigner>
   heads: HeadAges
   /** The operations of clients, by the ids of the OpenAPI document. */
-  served: readonly { id: string; path: string }[]
+  served: () => readonly { id: string; path: string }[]
   tokenUris: TokenUris
   /** Of the store, read once for all requests that arrive in one turn of the event loop. */
   revision: () => number

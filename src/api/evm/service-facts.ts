@@ -6,7 +6,7 @@ import { perform } from '../operation.ts'
 import type { RouteParts } from '../responder.ts'
 
 export const apiVersion: RouteParts = {
-  answer: context => sameForAll(context, { version: context.version }),
+  answer: context => sameForAll(context, () => ({ version: context.version })),
   document: (_, version) => ({
     id: version === 'v2' ? 'web3ApiVersion' : 'web3ApiVersionV22',
     tag: 'EVM',
@@ -19,9 +19,8 @@ export const apiVersion: RouteParts = {
 /** Every operation costs a key the same. */
 export const endpointWeights: RouteParts = {
   answer: context =>
-    sameForAll(
-      context,
-      context.served.map(({ id, path }) => ({ endpoint: id, path, rateLimitCost: '1', price: '1' })),
+    sameForAll(context, () =>
+      context.served().map(({ id, path }) => ({ endpoint: id, path, rateLimitCost: '1', price: '1' })),
     ),
   document: (_, version) => ({
     id: version === 'v2' ? 'endpointWeights' : 'endpointWeightsV22',
@@ -32,7 +31,13 @@ export const endpointWeights: RouteParts = {
   }),
 }
 
-function sameForAll(context: Context, value: unknown): ReturnType<RouteParts['answer']> {
-  const ready = readyAnswer({ headers: {}, body: Buffer.from(JSON.stringify(value)) as Buffer<ArrayBuffer> })
-  return request => perform(context, request, { scope: 'any', work: async () => ({ ready, keep: false }) })
+/** Made once, when it is first asked for: a start should not wait for it. */
+function sameForAll(context: Context, value: () => unknown): ReturnType<RouteParts['answer']> {
+  let made: ReturnType<typeof readyAnswer> | undefined
+  const make = () => readyAnswer({ headers: {}, body: Buffer.from(JSON.stringify(value())) as Buffer<ArrayBuffer> })
+  const work = async () => {
+    made ??= make()
+    return { ready: made, keep: false }
+  }
+  return request => perform(context, request, { scope: 'any', work })
 }
