@@ -2,6 +2,7 @@
 // milliseconds after which it goes on. `status` in it: all but the status is answered while it is there.
 import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs'
 import { type IndexThreadData, startThread as startIndexing } from '../src/cli/service/index-chains.ts'
+import { standStill } from './trial-thread.ts'
 
 export type HangingData = IndexThreadData & {
   /** Gets a line at each start. */
@@ -17,9 +18,9 @@ export async function startThread({ diary, hangs, ...data }: HangingData) {
   setInterval(() => {
     owesStatus = existsSync(hangs.file) && readFileSync(hangs.file, 'utf8') === 'status'
     if (owesStatus || !existsSync(hangs.file)) return
-    const untilMs = performance.now() + (Number(readFileSync(hangs.file, 'utf8')) || Number.POSITIVE_INFINITY)
+    const forMs = Number(readFileSync(hangs.file, 'utf8')) || Number.POSITIVE_INFINITY
     if (!hangs.again) rmSync(hangs.file)
-    while (performance.now() < untilMs);
+    standStill(forMs)
   }, 20)
   const status = (): ReturnType<typeof methods.status> => (owesStatus ? new Promise(() => {}) : methods.status())
   return { ...methods, status }

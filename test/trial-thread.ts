@@ -41,6 +41,11 @@ export function startThread(data: TrialData) {
   }
 }
 
+/** The thread that calls it does nothing else for so long, and takes no processor from the others. */
+export function standStill(forMs: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, forMs)
+}
+
 function hang(): void {
   for (;;);
 }
