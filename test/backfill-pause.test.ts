@@ -16,6 +16,7 @@ import {
   truthByContract,
 } from './evm-harness.ts'
 import { startSimNode } from './sim/node.ts'
+import { lightBlocks } from './sim/options.ts'
 
 const patience = { timeout: 60_000, interval: 20 }
 const cleanups: (() => Promise<unknown>)[] = []
@@ -24,7 +25,7 @@ afterEach(async () => {
 })
 
 async function world(height: number) {
-  const node = await startSimNode({ chain: { chainId: 31_337, height, hashes: 'real' } })
+  const node = await startSimNode({ chain: { chainId: 31_337, height, hashes: 'real', ...lightBlocks } })
   cleanups.push(() => node.close())
   const { store, remove } = await temporaryStore()
   cleanups.push(remove)
@@ -107,7 +108,10 @@ test('while it is paused, contracts are indexed on demand and listed ones wait',
 
 test('an order given at one process reaches another, and a restart', { timeout: 120_000 }, async () => {
   const node = await startSimNode({
-    chain: { chainId: 31_337, height: 120, hashes: 'real', genesisTime: Math.floor(Date.now() / 1_000) - 121 * 12 },
+    chain: {
+      ...{ chainId: 31_337, height: 120, hashes: 'real', ...lightBlocks },
+      genesisTime: Math.floor(Date.now() / 1_000) - 121 * 12,
+    },
   })
   cleanups.push(() => node.close())
   const place = new CommandPlace()

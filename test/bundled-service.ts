@@ -6,13 +6,15 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Plugin } from 'vite'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const source = join(root, 'src/cli/main.ts')
+const sources = { main: join(root, 'src/cli/main.ts'), program: join(root, 'src/cli/program.ts') }
 /** The packages that may be missing. */
 const external = ['almanac-sandbox', '@triton-one/yellowstone-grpc', 'pg-native']
 
 const { ALMANAC_TESTS_SERVICE: bundled, NODE_COMPILE_CACHE } = process.env
 /** The entry of the command line: of the bundle that this run of Vitest has made, or else of the sources. */
-export const almanacMain = bundled === undefined ? source : join(bundled, 'main.js')
+export const almanacMain = bundled === undefined ? sources.main : join(bundled, 'main.js')
+/** The module that runs a command within the process that imports it. */
+export const almanacProgram = bundled === undefined ? sources.program : join(bundled, 'program.js')
 /** Where its processes keep compiled code. That of a bundle goes with it. */
 export const compileCache = bundled === undefined ? NODE_COMPILE_CACHE : join(bundled, 'compiled')
 
@@ -29,7 +31,7 @@ export async function bundleService(): Promise<string> {
     publicDir: false,
     plugins: [placesOfSources(outDir)],
     ssr: { noExternal: true },
-    build: { ssr: true, outDir, target: 'node26', minify: false, rolldownOptions: { input: source, external } },
+    build: { ssr: true, outDir, target: 'node26', minify: false, rolldownOptions: { input: sources, external } },
   })
   return outDir
 }

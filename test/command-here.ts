@@ -1,11 +1,9 @@
 // Runs a command within this process, for tests that look at what it says and stores: a process of its own would spend
 // most of its life on loading code. What signals, exits and terminals do is seen in real ones (`command-run.ts`).
 import type { EventEmitter } from 'node:events'
-import { fileURLToPath } from 'node:url'
+import { almanacMain, almanacProgram } from './bundled-service.ts'
 
 export type Ended = { code: number | null; stdout: string; stderr: string }
-
-const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
 
 /** One at a time: a process has one working directory, one environment and one exit code. */
 export async function runHere(
@@ -21,7 +19,7 @@ export async function runHere(
     process.chdir(cwd)
   })
   process.chdir(directory)
-  process.argv = [process.execPath, main, ...parameters]
+  process.argv = [process.execPath, almanacMain, ...parameters]
   // As in `CommandRun`: the machine's own must not decide what is tested.
   process.env = { PATH: env.PATH, ...environment }
   process.exitCode = undefined
@@ -36,7 +34,7 @@ export async function runHere(
     stream.write = (text: string | Uint8Array) => written.push(String(text)) > 0
     return written
   }) as [string[], string[]]
-  const { runCommand } = await import('../src/cli/program.ts')
+  const { runCommand } = (await import(almanacProgram)) as typeof import('../src/cli/program.ts')
   await runCommand()
   return { code: Number(process.exitCode ?? 0), stdout: stdout.join(''), stderr: stderr.join('') }
 }

@@ -8,6 +8,7 @@ import { openStore } from '../src/store/open.ts'
 import { CommandPlace } from './command-run.ts'
 import { storedTransfers, truthByContract } from './evm-harness.ts'
 import { startSimNode } from './sim/node.ts'
+import { lightBlocks } from './sim/options.ts'
 
 const patience = { timeout: 60_000, interval: 50 }
 const cleanups: (() => Promise<unknown>)[] = []
@@ -18,7 +19,7 @@ afterEach(async () => {
 test('endpoints change with a reload, and a configuration that is wrong changes nothing', {
   timeout: 120_000,
 }, async () => {
-  const first = await startSimNode({ chain: { chainId: 31_337, height: 120, hashes: 'real' } })
+  const first = await startSimNode({ chain: { chainId: 31_337, height: 120, hashes: 'real', ...lightBlocks } })
   const second = await startSimNode({ chain: first.chain })
   cleanups.push(() => second.close())
   const place = new CommandPlace()

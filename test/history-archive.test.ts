@@ -55,7 +55,14 @@ async function opened(url: string, sources: SourceNames): Promise<HistoryIndex> 
   return index
 }
 
-async function fileDump() {
+/** What all sources should give: indexed once. */
+let dump: ReturnType<typeof indexFiles> | undefined
+const fileDump = () => {
+  dump ??= indexFiles()
+  return dump
+}
+
+async function indexFiles() {
   const url = await sqlite.newStore()
   const history = [folder()]
   exportChain(chain, whole, { folder: history[0]!, format: 'ere' })

@@ -15,6 +15,8 @@ import { startProgramNode } from './solana-program-node.ts'
 
 const chainId = 31_337
 const head = 3_000
+/** Every endpoint is asked for the logs of all its blocks. */
+const fewLogs = { transactionsPerBlock: 1, contracts: 4, erc20Contracts: 1 }
 const secret = 'S3cr3tS3cr3tS3cr3t'
 const cleanups: (() => Promise<void>)[] = []
 
@@ -24,7 +26,7 @@ afterEach(async () => {
 
 async function simulate(...endpoints: readonly (readonly Fault[])[]): Promise<SimNode> {
   const node = await startSimNode({
-    chain: { chainId, height: head, hashes: 'cheap' },
+    chain: { chainId, height: head, hashes: 'cheap', ...fewLogs },
     endpoints: (endpoints.length === 0 ? [[]] : endpoints).map(faults => ({ faults })),
   })
   cleanups.push(() => node.close())
@@ -145,7 +147,7 @@ describe('init', () => {
     const contract = `0x${'ab'.repeat(20)}`
     const flags = ['--chain', `Ethereum=${node.url}`, '--contract', `ethereum-mainnet=${contract}`]
     mkdirSync(join(place.directory, '.git'))
-    const { code, stderr } = await place.run(['init', '--yes', ...flags])
+    const { code, stderr } = await place.runHere(['init', '--yes', ...flags])
     expect(stderr).toContain('Add almanac.yaml and almanac.db* to .gitignore: they may hold keys.\n')
     expect([code, stderr]).toEqual([0, expect.stringContaining('Wrote almanac.yaml')])
     const { config } = loadConfig({ file: file() })
@@ -154,7 +156,7 @@ describe('init', () => {
 
   test('an endpoint of another chain is refused with its name, and nothing is written', async () => {
     const node = await simulate([{ kind: 'wrong-chain-id', chainId: 137 }])
-    const { code, stderr } = await place.run(['init', '--yes', '--chain', `eth=${node.url}/${secret}`])
+    const { code, stderr } = await place.runHere(['init', '--yes', '--chain', `eth=${node.url}/${secret}`])
     expect(code).toBe(1)
     expect(stderr).toContain('serves polygon (137), not eth (1).')
     expect(stderr).toContain('Try:   check the URL, or name the chain as it is: --chain polygon=URL\n')
@@ -183,7 +185,7 @@ describe('init', () => {
     const wrong = await place.runHere(['init', '--yes', '--chain', `777=${node.url}`])
     expect(wrong.stderr).toContain(`serves chain ${chainId}, not 777.`)
     expect(wrong.stderr).toContain(`name the chain as it is: --chain ${chainId}=URL\n`)
-    const { code, stderr } = await place.run(['init', '--yes', '--chain', `0x${chainId.toString(16)}=${node.url}`])
+    const { code, stderr } = await place.runHere(['init', '--yes', '--chain', `0x${chainId.toString(16)}=${node.url}`])
     expect([code, stderr]).toEqual([0, expect.stringContaining('Wrote almanac.yaml')])
     const { config, chains } = loadConfig({ file: file() })
     expect(Object.keys(config.chains)).toEqual([`${chainId}`])
@@ -202,12 +204,12 @@ describe('init', () => {
   })
 
   test('a name that looks mistyped is doubted before its node is asked', async () => {
-    const { stderr } = await place.run(['init', '--yes', '--chain', 'etth=http://127.0.0.1:1'])
+    const { stderr } = await place.runHere(['init', '--yes', '--chain', 'etth=http://127.0.0.1:1'])
     expect(stderr).toMatch(/^\s*Checking etth … It is not a known chain\. Did you mean eth\?\n/)
   })
 
   test('an endpoint that is not there is worth another try later: 75', async () => {
-    const { code, stderr } = await place.run(['init', '--yes', '--chain', `eth=http://127.0.0.1:1/${secret}`])
+    const { code, stderr } = await place.runHere(['init', '--yes', '--chain', `eth=http://127.0.0.1:1/${secret}`])
     expect(code).toBe(75)
     expect(stderr).toContain('Try:   check that the node runs and can be reached.')
     expect(stderr).not.toContain(secret)
@@ -221,7 +223,7 @@ describe('init', () => {
     const server = createServer((_, outgoing) => outgoing.writeHead(status).end(body))
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as AddressInfo
-    const { stderr } = await place.run(['init', '--yes', '--chain', `eth=http://127.0.0.1:${port}`])
+    const { stderr } = await place.runHere(['init', '--yes', '--chain', `eth=http://127.0.0.1:${port}`])
     server.close()
     expect(stderr).toContain('Try:   this may be no JSON-RPC node: check the URL and its path.')
   })
@@ -229,13 +231,13 @@ describe('init', () => {
   test('a file that is there is left alone, or kept beside the new one when told', async () => {
     writeFileSync(file(), '# mine\n')
     const parameters = ['init', '--no-check', '--chain', 'eth=http://127.0.0.1:8545', '--index', 'full']
-    const refused = await place.run(parameters)
+    const refused = await place.runHere(parameters)
     expect(refused).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('almanac.yaml exists and was not changed'),
     })
     expect(readFileSync(file(), 'utf8')).toBe('# mine\n')
-    const replaced = await place.run([...parameters, '--yes'])
+    const replaced = await place.runHere([...parameters, '--yes'])
     expect(replaced).toMatchObject({ code: 0, stderr: expect.stringContaining('The old almanac.yaml is now') })
     const kept = readdirSync(place.directory).find(name => name.startsWith('almanac.yaml.'))!
     expect(readFileSync(join(place.directory, kept), 'utf8')).toBe('# mine\n')

@@ -11,8 +11,10 @@ import { systemProgram } from '../src/solana/decode.ts'
 import { SolanaRpc } from '../src/solana/rpc.ts'
 import { CommandPlace } from './command-run.ts'
 import { startSimNode } from './sim/node.ts'
+import { lightBlocks } from './sim/options.ts'
 
 const chainId = 31_337
+const height = 200
 const key = 'large-answers-operator-key'
 const bytes = 62_000_000
 const lists = Buffer.from(`{"jsonrpc":"2.0","id":0,"result":[${'[],'.repeat(bytes / 3)}[]]}`)
@@ -66,7 +68,7 @@ test.each([
   ['blocks and receipts', 'eth_getBlockReceipts'],
   ['the chain id', 'eth_chainId'],
 ])('instead of %s: operators are answered, and the chain completes', { timeout: 180_000 }, async (_, method) => {
-  const node = await startSimNode({ chain: { chainId, height: 1_000, hashes: 'real' } })
+  const node = await startSimNode({ chain: { chainId, height, hashes: 'real', ...lightBlocks } })
   cleanups.push(() => node.close())
   let sent = 0
   const lie = (request: string): Buffer | undefined => {
@@ -85,7 +87,7 @@ test.each([
     async () => {
       const answer = await fetch(`${url}/status`, { headers: { 'x-api-key': key } })
       const status = (await answer.json()) as { chains: { sim?: object } }
-      expect([sent, status.chains.sim]).toMatchObject([1, { complete: true, head: 1_000 }])
+      expect([sent, status.chains.sim]).toMatchObject([1, { complete: true, head: height }])
     },
     { timeout: 120_000, interval: 200 },
   )

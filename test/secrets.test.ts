@@ -7,10 +7,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { almanacMain, compileCache } from './bundled-service.ts'
 
-const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
 const key = 'a-key-of-the-operator'
 const contract = '0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d'
 const owner = 'EJpLyTeE8XHG9CeREeHd6pr6hNhaRnTRJx4Z5DPhEJJ6'
@@ -107,7 +106,8 @@ beforeAll(async () => {
   const log = { level: 'trace', format: 'json' }
   const store = `file:${join(directory, 'almanac.db')}`
   writeFileSync(file, JSON.stringify({ listen: '127.0.0.1:0', store, chains, solana, log }))
-  service = spawn(process.execPath, [main, 'start', '--config', file], { env: { ...process.env, ALMANAC_KEY: key } })
+  const env = { ...process.env, NODE_COMPILE_CACHE: compileCache, ALMANAC_KEY: key }
+  service = spawn(process.execPath, [almanacMain, 'start', '--config', file], { env })
   url = await new Promise<string>((resolve, reject) => {
     const hear = (chunk: Buffer): void => {
       printed += chunk

@@ -90,7 +90,7 @@ test('a file is copied while the service runs, and the copy takes its place', as
   expect([code, JSON.parse(stdout).file]).toEqual([0, copy])
   const most = writer.commits()
   expect(most).toBeGreaterThan(least)
-  expect(await place.run(['store', 'backup', copy])).toMatchObject({
+  expect(await place.runHere(['store', 'backup', copy])).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/already/),
   })
@@ -101,12 +101,12 @@ test('a file is copied while the service runs, and the copy takes its place', as
   expect(await restored.secret()).toEqual(secret)
   await restored.close()
   writeFileSync(`${copy}.not`, 'no database')
-  const nowhere = await place.run(['store', 'backup', join(place.directory, 'nowhere', 'x.db')])
+  const nowhere = await place.runHere(['store', 'backup', join(place.directory, 'nowhere', 'x.db')])
   expect([nowhere.code, nowhere.stderr]).toEqual([
     1,
     expect.stringMatching(/^Error: The folder .*nowhere does not exist\./),
   ])
-  const refused = await place.run(['store', 'backup', join(place.directory, 'x.db'), '--store', `file:${copy}.not`])
+  const refused = await place.runHere(['store', 'backup', join(place.directory, 'x.db'), '--store', `file:${copy}.not`])
   expect(refused.code).toBe(1)
   expect(existsSync(join(place.directory, 'x.db'))).toBe(false)
   expect(partials()).toEqual([])
@@ -116,7 +116,7 @@ test('an empty store is not backed up, and what a killed backup left is removed'
   const place = new CommandPlace()
   cleanups.push(() => place.dispose())
   await makeStore(place.storeUrl)
-  const empty = await place.run(['store', 'backup', 'copy.db'])
+  const empty = await place.runHere(['store', 'backup', 'copy.db'])
   expect(empty).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('almanac.db is empty') })
   expect(readdirSync(place.directory).filter(name => name.startsWith('copy'))).toEqual([])
 

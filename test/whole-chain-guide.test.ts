@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
+import { compileCache } from './bundled-service.ts'
 import { chainsOf, cleanups, place } from './chain-commands.ts'
 import { exportChain } from './sim/export-files.ts'
 import { startSimNode } from './sim/node.ts'
@@ -26,6 +27,7 @@ test('files are checked, planned and indexed by the commands of the guide', { ti
     hashes: 'real',
     signed: true,
     transactionsPerBlock: 2,
+    logsPerCall: 2,
   } as const
   const node = await startSimNode({
     chain,
@@ -37,8 +39,8 @@ test('files are checked, planned and indexed by the commands of the guide', { ti
   const example = settings[0]!.replace('http://127.0.0.1:8545', node.url).replace('/srv/ethereum', history)
   expect(example).toContain(history)
   writeFileSync(file(), example)
-  const { PATH, NODE_COMPILE_CACHE } = process.env
-  const env = { PATH: `${place.install()}:${PATH}`, NODE_COMPILE_CACHE, HISTORY: history }
+  const path = `${place.install()}:${process.env.PATH}`
+  const env = { PATH: path, NODE_COMPILE_CACHE: compileCache, HISTORY: history }
   const run = async (command: string) =>
     (await promisify(execFile)('sh', ['-euc', command], { cwd: place.directory, env })).stdout
   expect(commands).toHaveLength(2)
