@@ -14,8 +14,17 @@ export const fundedAccounts = 10
 
 // BIP-39 by OpenSSL: the same in JavaScript takes a tenth of a second for each account.
 const root = HdKey.fromSeed(pbkdf2Sync(mnemonic, 'mnemonic', 2_048, 64, 'sha512'))
+// All accounts lie below one key; the way to it is most of the work.
+const parent = root.derive(HdKey.path({ index: 0 }).replace(/\/0$/, ''))
+const known = new Map<number, Account>()
 
 export function developmentAccount(index: number): Account {
-  const { privateKey, publicKey } = root.derive(HdKey.path({ index }))
+  const account = known.get(index) ?? derivedAccount(index)
+  known.set(index, account)
+  return account
+}
+
+function derivedAccount(index: number): Account {
+  const { privateKey, publicKey } = parent.derive(`m/${index}`)
   return { address: Address.fromPublicKey(publicKey, { checksum: true }), privateKey }
 }

@@ -15,12 +15,15 @@ export type EvmWorldOptions = {
   /** The collections of this chain. */
   kinds: readonly Kind[]
   genesisTimestamp: number
+  /** Blocks between the deployment and now. */
+  historyBlocks?: number
   /** Called as the history grows. */
   progress?: (mined: number, all: number) => void
 }
 
-const historyBlocks = 600
-const busyBlocks = 60
+const historyBlocksDefault = 600
+/** One block in so many has transactions. */
+const busyEvery = 10
 const walletCount = 8
 /** Wallets that are empty until they receive a payment. */
 const strangerCount = 6
@@ -52,7 +55,7 @@ export class EvmWorld {
   static async create(options: EvmWorldOptions): Promise<EvmWorld> {
     const world = new EvmWorld(options)
     await world.#deploy(options.compiled, options.kinds)
-    await world.#playHistory(options.progress)
+    await world.#playHistory(options)
     return world
   }
 
@@ -124,17 +127,16 @@ export class EvmWorld {
   }
 
   /** Mines mostly empty blocks up to the present, so an indexer has some history to read. */
-  async #playHistory(progress: EvmWorldOptions['progress']): Promise<void> {
+  async #playHistory({ historyBlocks = historyBlocksDefault, progress }: EvmWorldOptions): Promise<void> {
     const seconds = Math.floor(Date.now() / 1_000) - this.#genesisTimestamp
     // The last one is of now: a whole number of seconds for each would leave it minutes in the past.
     const momentOf = (block: number): number =>
       this.#genesisTimestamp + Math.floor((block * seconds) / (historyBlocks + 1))
-    const gap = Math.floor(historyBlocks / busyBlocks)
-    for (let block = 2; block <= historyBlocks; block += gap) {
+    for (let block = 2; block <= historyBlocks; block += busyEvery) {
       progress?.(block - 2, historyBlocks)
-      await this.#node.mineEmpty(Array.from({ length: gap - 1 }, (_, index) => momentOf(block + index)))
+      await this.#node.mineEmpty(Array.from({ length: busyEvery - 1 }, (_, index) => momentOf(block + index)))
       const transactions = Array.from({ length: this.#draws.between(1, 4) }, () => this.#next())
-      await this.#node.mine(await signed(this.#node, transactions), momentOf(block + gap - 1))
+      await this.#node.mine(await signed(this.#node, transactions), momentOf(block + busyEvery - 1))
     }
   }
 
