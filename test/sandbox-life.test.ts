@@ -90,6 +90,7 @@ test('an EVM node that stops is replaced by the same', async () => {
     seed: 'life',
     kinds,
     genesisTimestamp,
+    historyBlocks: 100,
   })
   const news: NodeNews[] = []
   const turn = (work: () => Promise<void>) => node.workOrReplace(work, told => news.push(told))
