@@ -33,6 +33,7 @@ import { clientScopes, issueKey, scopes } from '../src/keys/keys.ts'
 import { openStore } from '../src/store/open.ts'
 import { migrations } from '../src/store/sqlite/migrations.ts'
 import { prepareFile } from '../src/store/sqlite/open-file.ts'
+import { almanacMain, compileCache } from './bundled-service.ts'
 import { runHere } from './command-here.ts'
 import { CommandPlace, CommandRun, makeStore } from './command-run.ts'
 import { startSimNode } from './sim/node.ts'
@@ -250,8 +251,7 @@ describe('completion', () => {
   /** In the working directory of the test, where `almanac` is this program. */
   const offered = async (shell: Shell, ...lines: readonly string[][]): Promise<string[][]> => {
     const program = join(place.directory, 'almanac')
-    const main = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url))
-    writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`, { mode: 0o755 })
+    writeFileSync(program, `#!/bin/sh\nexec '${process.execPath}' '${almanacMain}' "$@"\n`, { mode: 0o755 })
     const script = completionScript(shell, await createProgram())
     const asked = [
       ...(shell === 'zsh' ? [shown] : []),
@@ -259,11 +259,10 @@ describe('completion', () => {
       ...lines.map(words => `${asks[shell](words)}; echo '=='`),
     ].join('\n')
     const plain = { bash: '--norc', zsh: '-f', fish: '--no-config' }[shell]
-    const { NODE_COMPILE_CACHE } = process.env
     const { stdout, stderr } = spawnSync(shell, [plain, '-c', asked], {
       encoding: 'utf8',
       cwd: place.directory,
-      env: { PATH: `${place.directory}:${process.env.PATH}`, NODE_COMPILE_CACHE, HOME: place.directory },
+      env: { PATH: `${place.directory}:${process.env.PATH}`, NODE_COMPILE_CACHE: compileCache, HOME: place.directory },
     })
     expect(stderr).toBe('')
     const answers = stdout.split(/^==\n/m).slice(0, -1)

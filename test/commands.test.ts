@@ -118,7 +118,7 @@ describe('sync', () => {
     await simulate()
     const service = place.begin(['start', '--listen', '127.0.0.1:0'])
     await service.listening()
-    const { code, stdout, stderr } = await place.run(['sync', '--chain', 'sim', '--from', '0', '--to', '9'])
+    const { code, stdout, stderr } = await place.runHere(['sync', '--chain', 'sim', '--from', '0', '--to', '9'])
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toMatch(/^Error: Another process is already indexing into the store .*\nTry: {3}stop it first/)
   })
@@ -148,7 +148,7 @@ describe('chain unfinalize', () => {
     expect(asked).toMatchObject({ code: 1, stdout: '' })
     expect(asked.stderr).toContain('Nothing was changed.')
     await expectTruth(node, { from: 0, to: 300 })
-    const taken = await place.run([...parameters, '--yes', '--json'])
+    const taken = await place.runHere([...parameters, '--yes', '--json'])
     expect(JSON.parse(taken.stdout)).toEqual({ chain: 'sim', finalized: 120, before: 300 })
     await expectTruth(node, { from: 0, to: 120 })
     const store = await openStore(place.storeUrl, { role: 'tool' })
@@ -168,7 +168,7 @@ describe('chain unfinalize', () => {
     node.chain.finalize(undefined)
     const service = place.begin(['start', '--listen', '127.0.0.1:0'], { ALMANAC_OPS_OPEN: 'true' })
     await service.until(async () => (await chainsOf(service)).sim?.complete === true, 'the chain is complete')
-    expect(await place.run([...parameters, '--yes'])).toMatchObject({ code: 1, stdout: '' })
+    expect(await place.runHere([...parameters, '--yes'])).toMatchObject({ code: 1, stdout: '' })
     await expectTruth(node, { from: 0, to: node.chain.head })
   })
 })
@@ -268,7 +268,7 @@ describe('plan', () => {
     const full = { sim: { id: chainId, rpc: node.url, index: 'full' } }
     place.configure(full, 'postgres://nowhere.invalid/almanac', { store_bytes_max: 1_048_576 })
     node.mine(400)
-    const onServer = (await place.run(['plan'])).stdout
+    const onServer = (await place.runHere(['plan'])).stdout
     expect(await assumed()).toMatch(/^disk: 136 bytes a transfer/)
     expect(await assumed()).not.toContain('merging')
     expect(onServer).toContain('\nlimits.store_bytes_max allows 1.0 MB: indexing would pause as store_full.\n')
@@ -375,7 +375,7 @@ describe('mistakes', () => {
     const node = await simulate()
     await node.close()
     await makeStore(place.storeUrl)
-    const { code, stdout, stderr } = await place.run([command, '--chain', 'sim', '--from', '0', '--to', '9'])
+    const { code, stdout, stderr } = await place.runHere([command, '--chain', 'sim', '--from', '0', '--to', '9'])
     expect({ code, stdout }).toEqual({ code: 75, stdout: '' })
     expect(stderr).toMatch(
       /^Error: sim endpoint 127\.0\.0\.1:\d+ did not answer .*ECONNREFUSED.*\nTry: {3}check that the node runs/,
@@ -422,17 +422,17 @@ describe('start and status', () => {
 
   test.skipIf(!terminal)('start draws a line for each chain on a terminal, below the lines of the log', async () => {
     await simulate({
-      chain: { height: 1_063, hashes: 'cheap', genesisTime: Math.floor(Date.now() / 1_000) - 1_064 * 12 },
+      chain: { height: 463, hashes: 'cheap', genesisTime: Math.floor(Date.now() / 1_000) - 464 * 12 },
       endpoints: [{ faults: [{ kind: 'latency', delayMs: 300 }] }],
     })
     const service = place.beginOnTerminal(['start', '--listen', '127.0.0.1:0'], { ALMANAC_KEY: 'the-operator-key' })
     await service.listening()
     await service.until(
-      () => /sim +\[=*>? *\] .* backfilling {2}head 1,063 .* of 1,064 blocks/.test(service.stdout),
+      () => /sim +\[=*>? *\] .* backfilling {2}head 463 .* of 464 blocks/.test(service.stdout),
       'a bar',
     )
     await service.until(
-      () => /sim +\[={24}\] +100% {2}\S*live\S* {2}head 1,063 {2}lag 0 s/.test(service.stdout),
+      () => /sim +\[={24}\] +100% {2}\S*live\S* {2}head 463 {2}lag 0 s/.test(service.stdout),
       'the end of the history',
     )
     // At another width each row is there once, whatever the terminal made of the old ones.
