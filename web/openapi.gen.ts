@@ -919,9 +919,9 @@ export interface components {
       api?: {
         /** @description Answered by this process, of the last minute, as the next four. */
         requests_per_second: number;
-        /** @description With a status of 500 or more. */
+        /** @description With a status of 500 or more, except 501. */
         errors_per_second: number;
-        /** @description With a status from 400 to 499. */
+        /** @description With a status from 400 to 499, or 501 for an operation that is not served. */
         refused_per_second: number;
         /** @description Time until half of the answers were ready; null while there was none. */
         p50_ms: number | null;

@@ -320,8 +320,8 @@ export const status = z.object({
 
 const liveApi = z.object({
   requests_per_second: z.number().describe('Answered by this process, of the last minute, as the next four.'),
-  errors_per_second: z.number().describe('With a status of 500 or more.'),
-  refused_per_second: z.number().describe('With a status from 400 to 499.'),
+  errors_per_second: z.number().describe('With a status of 500 or more, except 501.'),
+  refused_per_second: z.number().describe('With a status from 400 to 499, or 501 for an operation that is not served.'),
   p50_ms: z.number().nullable().describe('Time until half of the answers were ready; null while there was none.'),
   p99_ms: z.number().nullable(),
   requests_today: z.int().describe('Of all processes, in UTC.'),

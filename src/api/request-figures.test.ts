@@ -31,7 +31,8 @@ test('a minute is told as rates, by outcome and by key, and forgotten afterwards
   for (let second = 0; second < 60; second++) {
     now = second * 1_000
     for (let times = 0; times < 10; times++) send(200, 'a')
-    send(404, 'b')
+    // An operation that is not served is refused, and nothing failed.
+    send(second % 2 === 0 ? 404 : 501, 'b')
     if (second % 2 === 0) send(503)
   }
   now = 59_999

@@ -12,9 +12,9 @@ type Slot = {
   /** Counted from the start of the clock. */
   number: number
   requests: number
-  /** Answered with 5xx. */
+  /** Answered with 5xx, but for 501. */
   errors: number
-  /** Answered with 4xx. */
+  /** Answered with 4xx, or with 501: what this service does not serve is not its failure. */
   refused: number
   durations: Uint32Array
   keys: Map<string, number>
@@ -47,7 +47,7 @@ export class RequestMeter {
     const { atMs, durationMs, status, keyId } = answered
     const slot = this.#slotAt(Math.floor(atMs / slotMs))
     slot.requests++
-    if (status >= 500) slot.errors++
+    if (status >= 500 && status !== 501) slot.errors++
     else if (status >= 400) slot.refused++
     slot.durations[bucketOf(durationMs)]!++
     if (keyId !== undefined) slot.keys.set(keyId, (slot.keys.get(keyId) ?? 0) + 1)
