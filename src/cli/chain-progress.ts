@@ -2,7 +2,7 @@
 import { blockCount, missingIntervals } from '../coverage.ts'
 import { Progress } from '../evm/index/chain-stats.ts'
 import type { Log } from '../log.ts'
-import type { ChainStatus, EndpointStatus, Interval, StatusReport } from '../model.ts'
+import type { ChainStatus, Interval, StatusReport } from '../model.ts'
 import { type WholeScope, wholeScopeOf } from '../views.ts'
 import type { Render, Screen } from './screen/screen.ts'
 import {
@@ -143,23 +143,6 @@ function shortRates(rates: ChainStatus['rates']): Record<string, number> {
 export function isHeldUp(state: ChainStatus['state']): boolean {
   return state === 'stalled' || state === 'disputed' || state === 'store_full'
 }
-
-/** A node may start together with the service. */
-const firstWordSeconds = 60
-
-type Heard = {
-  state?: string | undefined
-  lag_seconds?: number | null | undefined
-  rpc: readonly Pick<EndpointStatus, 'head' | 'slot' | 'wrong_chain'>[]
-}
-
-/** Whether no node of a chain has said a word yet, and need not have: `seconds` is how long it was asked. */
-export function isWaiting({ state, lag_seconds, rpc }: Heard, seconds = lag_seconds ?? 0): boolean {
-  if (rpc.length === 0 || seconds >= firstWordSeconds || (state !== 'stalled' && state !== 'backfilling')) return false
-  return rpc.every(({ head, slot, wrong_chain }) => (slot ?? head) === undefined && wrong_chain !== true)
-}
-
-export const awaitsNode = 'waiting for its node'
 
 export type CoverageFacts = {
   head: number

@@ -8,7 +8,7 @@ import { AlmanacError } from '../errors.ts'
 import { asOfText } from '../head-age.ts'
 import { unreachedHint } from '../rpc/failures.ts'
 import { storeIdOf } from '../store/store-id.ts'
-import { awaitsNode, coveredBlocks, heldText, isWaiting, oldHint, transfersText } from './chain-progress.ts'
+import { coveredBlocks, heldText, oldHint, transfersText } from './chain-progress.ts'
 import { commandLine } from './current-process.ts'
 import { openTool } from './open-store.ts'
 import { addConfigOptions, loadConfigFor, printWarnings } from './options.ts'
@@ -248,12 +248,11 @@ const columns: readonly Column[] = [
 
 function chainRow(name: string, chain: ShownChain): string[] {
   const { head, rates, eta_seconds } = chain
-  const state = isWaiting(chain) ? 'waiting' : chain.state
   // A finished chain has no rate and no time left.
   const isDone = eta_seconds === 0
   const rate = rates == null || isDone ? undefined : rateText(rates.blocks_per_second)
   const left = eta_seconds == null || isDone ? undefined : durationText(eta_seconds)
-  return rowOf(name, { ...chain, state }, head, [coverageText(chain), rate, left])
+  return rowOf(name, chain, head, [coverageText(chain), rate, left])
 }
 
 /** Without a WebSocket nothing is asked before the first request. */
@@ -335,11 +334,9 @@ function withHint(reason: string): string {
 function remarks({ chains, solana }: z.output<typeof statusAnswer>): string[] {
   const networks = Object.entries(solana).map(([name, network]) => [`solana ${name}`, network] as const)
   const all = [...Object.entries(chains), ...networks]
-  const reasons = all.flatMap(([name, { reason, state = 'stalled', ...rest }]) => {
-    if (reason === undefined) return []
-    const isFirst = name in chains && isWaiting({ state, ...rest })
-    return [{ name: printable(name), why: printable(`${isFirst ? awaitsNode : state}: ${withHint(reason)}`) }]
-  })
+  const reasons = all.flatMap(([name, { reason, state = 'stalled' }]) =>
+    reason === undefined ? [] : [{ name: printable(name), why: printable(`${state}: ${withHint(reason)}`) }],
+  )
   // A full store holds up all of them for one reason.
   const stalled = [...Map.groupBy(reasons, ({ why }) => why)].map(([why, some]) => {
     const names = some.map(({ name }) => name)

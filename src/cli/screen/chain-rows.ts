@@ -1,7 +1,7 @@
 // The rows of a running service on a terminal: one for each chain, aligned, and what this run did. Where the terminal
 // is narrow the bar goes, and what is said after it; state, head and lag stay. Pure but for the look at the locale.
 import type { ChainStatus, SolanaStatus, StatusReport } from '../../model.ts'
-import { awaitsNode, coveredBlocks, heldText, isHeldUp, isWaiting, transfersText } from '../chain-progress.ts'
+import { coveredBlocks, heldText, isHeldUp, transfersText } from '../chain-progress.ts'
 import {
   barText,
   countOf,
@@ -22,8 +22,6 @@ export type RowOptions = {
   unicode?: boolean
   served?: ServedCounts | undefined
   keys?: string
-  /** Since the service started. */
-  upSeconds?: number
 }
 
 type Row = {
@@ -41,10 +39,10 @@ type Row = {
 type Trouble = { label: string; text: string }
 
 export function serviceRows({ chains, solana }: StatusReport, options: RowOptions): string[] {
-  const { width, unicode = isUnicode, served, keys, upSeconds = Number.POSITIVE_INFINITY } = options
+  const { width, unicode = isUnicode, served, keys } = options
   const all = [
     ...Object.entries(chains).map(([name, status]) => chainRow(name, status)),
-    ...Object.entries(solana).map(([name, status]) => solanaRow(`solana ${name}`, status, upSeconds)),
+    ...Object.entries(solana).map(([name, status]) => solanaRow(`solana ${name}`, status)),
   ]
   const labelWidth = Math.max(0, ...all.map(({ label }) => label.length), served === undefined ? 0 : 'this run'.length)
   const labelled = all.map(row => ({ ...row, label: row.label.padEnd(labelWidth) }))
@@ -61,9 +59,9 @@ export function serviceRows({ chains, solana }: StatusReport, options: RowOption
 
 function chainRow(label: string, status: ChainStatus): Row | Trouble {
   const { state, reason, head, lag_seconds, rates, eta_seconds, head_age_seconds, head_old, contracts = 0 } = status
-  if (isWaiting(status)) return { label, text: waitingFor(reason) }
   if (isHeldUp(state)) return { label, text: `${state}: ${printable(reason ?? 'unknown reason')}` }
   const blocks = coveredBlocks(status)
+  const isOnDemand = status.index === 'on-demand'
   const old = head_old === true && head_age_seconds != null ? `, ${durationText(head_age_seconds)} old` : ''
   const held = heldText(status)
   const isFilling = state === 'backfilling' && held === '' && blocks !== undefined
@@ -76,21 +74,15 @@ function chainRow(label: string, status: ChainStatus): Row | Trouble {
       ]
     : []
   return {
-    ...{ label, blocks, mode: blocks === undefined ? 'on demand' : '', state: held || state },
+    ...{ label, blocks, mode: isOnDemand ? 'on demand' : '', state: held || state },
     head: head < 0 ? 'no head yet' : `head ${countText(head)}${old}`,
     lag: `lag ${durationText(lag_seconds)}`,
-    more: (blocks === undefined ? [countOf(contracts, 'contract')] : filling).filter(text => text !== ''),
+    more: (isOnDemand ? [countOf(contracts, 'contract')] : filling).filter(text => text !== ''),
   }
 }
 
-/** What to do about it is said once it lasts. */
-function waitingFor(reason: string | undefined): string {
-  return reason === undefined ? awaitsNode : `${awaitsNode}: ${printable(reason.split(' Try: ')[0]!)}`
-}
-
-function solanaRow(label: string, status: SolanaStatus, upSeconds: number): Row | Trouble {
+function solanaRow(label: string, status: SolanaStatus): Row | Trouble {
   const { state, reason, slot, lag_seconds } = status
-  if (isWaiting(status, upSeconds)) return { label, text: waitingFor(reason) }
   if (reason !== undefined) return { label, text: `${state}: ${printable(reason)}` }
   const head = slot > 0 ? `slot ${countText(slot)}` : 'no slot yet'
   // Without a WebSocket nothing is asked before the first request.
@@ -150,12 +142,11 @@ function runRow(label: string, { requests, requestsPerSecond, transfers }: Serve
   return line.length <= width ? line : `${label}  ${asked} (${rate}/s)  ${kept}`
 }
 
-export type Paint = Readonly<Record<'live' | 'waiting' | 'stalled' | 'soft', (text: string) => string>>
+export type Paint = Readonly<Record<'live' | 'stalled' | 'soft', (text: string) => string>>
 
 /** Colours the states of a row. */
 export function tinted(line: string, paint: Paint): string {
   if (/^\S.* {2}(stalled|disputed|store_full): |, \S.* old( {2}|$)/.test(line)) return paint.stalled(line)
-  if (new RegExp(`^\\S.* {2}${awaitsNode}(:|$)`).test(line)) return paint.waiting(line)
   if (/^this run {2,}\d|^Press /.test(line)) return paint.soft(line)
   return line.replace(/(?<= {2})live(?= {2})/, paint.live)
 }

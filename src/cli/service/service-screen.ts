@@ -17,7 +17,6 @@ type CountParts = { metrics: Metrics; indexers: { metrics(): Promise<string> } }
 
 export class ServiceScreen {
   readonly screen: Screen
-  readonly #startedMs = performance.now()
   #counts: CountParts | undefined
   #known: (ServedCounts & { atMs: number }) | undefined
   readonly #past: { atMs: number; requests: number }[] = []
@@ -25,8 +24,8 @@ export class ServiceScreen {
   readonly #closeKeys: (() => void) | undefined
 
   constructor() {
-    const { green: live, yellow: waiting, red: stalled, dim: soft } = pc.createColors(stderrColours)
-    this.screen = new Screen(process.stderr, line => tinted(line, { live, waiting, stalled, soft }))
+    const { green: live, red: stalled, dim: soft } = pc.createColors(stderrColours)
+    this.screen = new Screen(process.stderr, line => tinted(line, { live, stalled, soft }))
     this.#closeKeys = listenToKeys({
       o: () => this.#openConsole(),
       // As Ctrl-C: the second one stops at once.
@@ -46,9 +45,8 @@ export class ServiceScreen {
       this.#closeKeys === undefined
         ? {}
         : { keys: `Press ${this.#consoleUrl === undefined ? '' : 'o to open the console, '}q to quit.` }
-    const upSeconds = (performance.now() - this.#startedMs) / 1_000
     // Apart from the log above it.
-    return width => ['', ...serviceRows(report, { width, served, upSeconds, ...keys })]
+    return width => ['', ...serviceRows(report, { width, served, ...keys })]
   }
 
   close(): void {
