@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
+import { commandLine } from '../src/cli/current-process.ts'
 import { activityGaps } from '../src/store/activity-gaps.ts'
 import { openStore, openStoreParts } from '../src/store/open.ts'
 import { busiest, chainId, chainsOf, configureFor, expectTruth, fullBlocks, place, simulate } from './chain-commands.ts'
@@ -338,6 +339,16 @@ describe('mistakes', () => {
       '"smi" is not a known chain.',
       'did you mean sim? configured chains: sim.',
     ],
+    [
+      ['explain'],
+      'explain needs <chain> and <contract>: no chain is given.',
+      `configured chains: sim; for example: ${commandLine} explain sim 0x…`,
+    ],
+    [
+      ['collections', 'unpin', 'sim'],
+      'collections unpin needs <chain> and <contract>: no contract is given.',
+      `configured chains: sim; for example: ${commandLine} collections unpin sim 0x…`,
+    ],
     [['plan', '--chain', 'other'], 'The chain "other" is not configured.', 'configured chains: sim.'],
     [['plan', '--samples', 'many'], '--samples is "many".', 'pass a whole number, at least 1.'],
     [['verify', '--chain', 'sim', '--from', '4'], '--from needs --to.', 'pass both'],
@@ -403,10 +414,9 @@ describe('start and status', () => {
     expect(shown).toMatch(/CHAIN +STATE +HEAD +AGE +LAG +COVERED +RATE +ETA +ENDPOINTS/)
     // Simulated blocks are years old, as those of a node that stopped.
     expect(shown).toMatch(/sim +live +364 +\d+ y( \d+ d)? +0 s +\[={12}\] 100% .*1 of 1 healthy/)
-    // Its node may be starting too.
-    expect(shown).toMatch(/gone +(waiting|stalled) +- +- +- .*0 of 1 healthy/)
+    expect(shown).toMatch(/gone +stalled +- +- +- .*0 of 1 healthy/)
     expect(shown).toMatch(
-      /gone is (waiting for its node|stalled): gone endpoint 127\.0\.0\.1:\d+ did not answer .*\. Try: check that the node/,
+      /gone is stalled: gone endpoint 127\.0\.0\.1:\d+ did not answer .*\. Try: check that the node/,
     )
     expect(shown.match(/gone endpoint/g)).toHaveLength(1)
     expect(service.stderr).not.toContain('\u001b[')

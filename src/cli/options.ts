@@ -93,12 +93,15 @@ export function parseChain(chains: ChainTable, text: string): Chain {
   const chain = chains.parse(text)
   if (chain !== undefined) return chain
   const names = chains.all.map(({ name }) => name)
-  const configured = chains.configured.map(({ name }) => name)
-  const listed =
-    configured.length === 0 ? `known chains: ${names.join(', ')}` : `configured chains: ${configured.join(', ')}`
   throw new AlmanacError('bad_request', `${JSON.stringify(text)} is not a known chain.`, {
-    hint: `${suggestion(text, names)}${listed}.`,
+    hint: `${suggestion(text, names)}${chainsListed(chains)}.`,
   })
+}
+
+/** For hints: the configured chains, or all known ones where none is. */
+export function chainsListed({ configured, all }: ChainTable): string {
+  const some = configured.length === 0 ? all : configured
+  return `${some === all ? 'known' : 'configured'} chains: ${some.map(({ name }) => name).join(', ')}`
 }
 
 export function parseChainIf(chains: ChainTable, text: string | undefined): Chain | undefined {

@@ -11,7 +11,8 @@ import type { LoadedConfig } from '../config/load.ts'
 import { parseListen } from '../config/settings.ts'
 import { AlmanacError } from '../errors.ts'
 import { storeFile } from '../store/open.ts'
-import { loadConfigFor, withConfig } from './options.ts'
+import { commandLine } from './current-process.ts'
+import { chainsListed, loadConfigFor, withConfig } from './options.ts'
 import { printNote } from './terminal.ts'
 
 const runningSandbox = z.object({
@@ -53,14 +54,39 @@ export function withMeantConfig<Parameters extends unknown[]>(
   settings: readonly string[],
   run: (loaded: LoadedConfig, ...parameters: Parameters) => Promise<void>,
 ): Command {
-  return withConfig<Parameters>(command, settings, async (loaded, ...parameters) => {
+  const meantBy = (loaded: LoadedConfig): LoadedConfig => {
     const sandbox = sandboxMeant(loaded)
-    const meant = sandbox === undefined ? loaded : loadConfigFor(command, sandbox.config)
+    return sandbox === undefined ? loaded : loadConfigFor(command, sandbox.config)
+  }
+  if (command.registeredArguments[0]?.name() === 'chain')
+    // Commander would say no more than which argument is missing.
+    Object.assign(command, {
+      missingArgument: (name: string) => {
+        throw missingArgument(command, name, meantBy(loadConfigFor(command)))
+      },
+    })
+  return withConfig<Parameters>(command, settings, async (loaded, ...parameters) => {
+    const meant = meantBy(loaded)
     await run(meant, ...parameters).catch((error: unknown) => {
       const lacksChain = error instanceof AlmanacError && error.code === 'not_configured'
       throw lacksChain ? withSandboxElsewhere(error, meant) : error
     })
   })
+}
+
+function missingArgument(command: Command, missing: string, { chains }: LoadedConfig): AlmanacError {
+  const names: string[] = []
+  for (let part: Command | null = command; part !== null; part = part.parent) names.unshift(part.name())
+  const called = [commandLine, ...names.slice(1)].join(' ')
+  const given = command.registeredArguments.map(argument => argument.name()).map(name => `<${name}>`)
+  const example = `${called} ${(chains.configured[0] ?? chains.usual).name} 0x…`
+  return new AlmanacError(
+    'bad_request',
+    `${names.slice(1).join(' ')} needs ${given.join(' and ')}: no ${missing} is given.`,
+    {
+      hint: `${chainsListed(chains)}; for example: ${example}`,
+    },
+  )
 }
 
 /**
