@@ -43,14 +43,17 @@ export function HistoryControl({ name, chain }: { name: string; chain: LiveChain
           <small class="soft" role="status">
             {isWaiting && 'Asked for; it takes up to two seconds.'}
           </small>
-          <Badge word={wordOf(backfill, chain)} tone={isHeld || isStuck(chain) ? 'quiet' : 'good'} />
-          <button type="button" class="small" disabled={isWaiting} onClick={() => order({ paused: !isPaused })}>
-            {isPaused ? 'Resume' : 'Pause'}
-          </button>
+          <Badge word={wordOf(backfill, chain)} tone={isHeld || isStuck(chain) || isUnasked(chain) ? 'quiet' : 'good'} />
+          {(isPaused || !isUnasked(chain)) && (
+            <button type="button" class="small" disabled={isWaiting} onClick={() => order({ paused: !isPaused })}>
+              {isPaused ? 'Resume' : 'Pause'}
+            </button>
+          )}
         </>
       }
     >
       <p class="soft">
+        {isUnasked(chain) && 'A contract’s history is filled once a request asks for it.'}{' '}
         {isHeld && <State backfill={backfill} />} <Pace backfill={backfill} />
         {isHeld && ' The head is followed, and what requests ask for is indexed.'}
       </p>
@@ -63,9 +66,15 @@ export function HistoryControl({ name, chain }: { name: string; chain: LiveChain
 function wordOf({ state }: Backfill, chain: LiveChain): string {
   const { complete } = chain
   if (state === 'paused') return 'paused'
+  if (isUnasked(chain)) return 'nothing asked for yet'
   if (complete) return 'complete'
   if (isStuck(chain)) return 'waits for an endpoint'
   return state === 'outside_hours' ? 'waits for its hours' : 'filling'
+}
+
+/** On demand, there is nothing to fill before the first request for a contract. */
+function isUnasked({ index, contracts }: LiveChain): boolean {
+  return index === 'on-demand' && contracts.total === 0
 }
 
 function isStuck({ state, complete }: LiveChain): boolean {
