@@ -507,6 +507,22 @@ walkConsole(walk => {
     expect(await page.evaluate('JSON.stringify([sessionStorage, localStorage])')).not.toContain(walk.world.key)
   })
 
+  test('in a sandbox the reference answers without signing in, with examples of its own', async () => {
+    const page = await newPage()
+    await page.route('**/openapi.json', async route => {
+      const document = await (await route.fetch()).json()
+      document.info['x-sandbox-key'] = walk.world.key
+      await route.fulfill({ json: document })
+    })
+    await page.goto(`${walk.world.url}/reference#/getNFTContractTransfersV22`)
+    await page.locator('#getNFTContractTransfersV22').getByRole('button', { name: 'Send' }).click(patience)
+    const answer = page.locator('[aria-live] > .panel')
+    await answer.waitFor(patience)
+    expect(await answer.textContent()).toMatch(/^Answer200/)
+    expect(await answer.textContent()).not.toContain('"result": []')
+    expect(page.url()).toContain('chain=sim')
+  })
+
   test('on a phone the menu of the reference is folded, and nothing is wider than the screen', async () => {
     const page = await newPage({
       viewport: { width: 390, height: 844 },

@@ -117,6 +117,9 @@ describe('the sandbox', { timeout: startedWithinMs + 60_000 }, () => {
     const { curls, url } = await guideOf(run)
     expect(run.stdout).toContain('This is a sandbox')
     expect(run.stdout).toContain(`${url}/#key=sandbox`)
+    // So that the reference answers without signing in.
+    const document = (await (await fetch(`${url}/openapi.json`)).json()) as { info: object }
+    expect(document.info).toHaveProperty('x-sandbox-key', 'sandbox')
     for (const name of ['eth', 'polygon', 'base', 'solana'])
       expect(run.stdout).toMatch(new RegExp(`^${name} ready after`, 'm'))
     for (const line of run.stdout.split('\n').filter(text => !/^curl |^ +Console: /.test(text)))

@@ -161,8 +161,8 @@ function servedOperations(dependencies: AppDependencies): ReturnType<Context['se
   })
 }
 
-function documentOptions({ chains, settings, version }: AppDependencies): DocumentOptions {
-  return { chains, pageSizeMax: settings.pageSizeMax, version }
+function documentOptions({ chains, settings, version, sandboxKey }: AppDependencies): DocumentOptions {
+  return { chains, pageSizeMax: settings.pageSizeMax, version, sandboxKey }
 }
 
 /** Open to everybody, by path. */

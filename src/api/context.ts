@@ -59,6 +59,8 @@ export type AppDependencies = {
   gatekeeper: Gatekeeper
   /** The key of `ALMANAC_KEY`, which cannot be revoked over HTTP. */
   operatorKeyId?: string | undefined
+  /** The public key of a sandbox, for its documents. Absent: the service is not a sandbox. */
+  sandboxKey?: string | undefined
   log: Log
   metrics: Metrics
   /** What other threads count, in the text format of Prometheus. Names differ from those of `metrics`. */

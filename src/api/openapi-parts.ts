@@ -10,7 +10,13 @@ import { problemAnswer, statusOf } from './problem.ts'
 export type Json = Record<string, unknown>
 
 /** What the document depends on. */
-export type DocumentOptions = { chains: ChainTable; pageSizeMax: number; version: string }
+export type DocumentOptions = {
+  chains: ChainTable
+  pageSizeMax: number
+  version: string
+  /** The public key of a sandbox. Absent: the service is not a sandbox. */
+  sandboxKey?: string | undefined
+}
 
 export type OperationFacts = {
   id: string

@@ -67,7 +67,7 @@ function allOperations(options: DocumentOptions): DocumentedOperation[] {
 
 export function documentOf(
   operations: readonly DocumentedOperation[],
-  { version }: DocumentOptions,
+  { version, sandboxKey }: DocumentOptions,
   { title, description, base, tags, keyScheme }: DocumentHead,
 ): Json {
   const paths: Record<string, Json> = {}
@@ -85,6 +85,7 @@ export function documentOf(
       version,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       description: description.join('\n\n'),
+      ...(sandboxKey === undefined ? {} : { 'x-sandbox-key': sandboxKey }),
     },
     servers: [{ url: base }],
     security: [{ [keyScheme]: [] }],

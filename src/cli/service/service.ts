@@ -114,7 +114,10 @@ export async function start(loaded: LoadedConfig, { only, key, load, whenListeni
     await reportAdministrators(store, log)
     const pages = readConsole()
     const built = { console: pages, docs: readDocs() }
-    const servers = await serve({ loaded, store, operatorKeyId, indexers, ...built, log, metrics, opened })
+    // A sandbox may be given the operator's own.
+    const sandboxKey = key === process.env.ALMANAC_KEY ? undefined : key
+    const keys = { operatorKeyId, sandboxKey }
+    const servers = await serve({ loaded, store, ...keys, indexers, ...built, log, metrics, opened })
     for (const server of servers) log.info({ url: server.url }, 'Server listening')
     opened.defer(announceServer(config.store, servers[0]!.url))
     const url = urlHere(servers[0]!.url.slice('http://'.length))
@@ -176,6 +179,7 @@ type Parts = {
   loaded: LoadedConfig
   store: Store
   operatorKeyId: string | undefined
+  sandboxKey: string | undefined
   /** In this process, or in others on the same store. */
   indexers: Indexers
   console: StaticFiles | undefined
@@ -187,7 +191,7 @@ type Parts = {
 
 async function serve({ loaded, store, indexers, log, metrics, opened, ...parts }: Parts): Promise<ServedApp[]> {
   const { config, chains } = loaded
-  const { operatorKeyId, console, docs } = parts
+  const { operatorKeyId, sandboxKey, console, docs } = parts
   const throttle = new LogThrottle()
   const gatekeeper = await StoreGatekeeper.open(store, {
     onFlushError: error =>
@@ -225,6 +229,7 @@ async function serve({ loaded, store, indexers, log, metrics, opened, ...parts }
       chains,
       gatekeeper,
       operatorKeyId,
+      sandboxKey,
       log,
       metrics,
       displayAmount,

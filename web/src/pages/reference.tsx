@@ -24,11 +24,16 @@ import '../reference/reference.css'
 
 export function Reference() {
   useEffect(loadDocument, [isLive.value])
-  useEffect(() => {
-    if (key.value === undefined) withoutLiveExamples()
-    else if (status.value !== undefined) void loadLiveExamples()
-  }, [key.value, status.value === undefined])
   const shown = apiDocument.value
+  const sandboxKey = shown?.info['x-sandbox-key']
+  useEffect(() => {
+    if (key.value !== undefined) {
+      if (status.value !== undefined) void loadLiveExamples()
+    } else if (sandboxKey !== undefined) {
+      typedKey.value ||= sandboxKey
+      void loadLiveExamples(sandboxKey)
+    } else if (shown !== undefined) withoutLiveExamples()
+  }, [key.value, status.value === undefined, shown])
   const id = route.value.parts[1]
   useEffect(() => scrollTo(0, 0), [id])
   const entries = shown === undefined ? [] : entriesOf(shown)

@@ -14,12 +14,15 @@ export const liveExamples = signal<LiveExamples | undefined>(undefined)
 
 let isAsked = false
 
-/** Once; a key that may not look leaves the document's examples. */
-export async function loadLiveExamples(): Promise<void> {
+/** Once; a key that may not look leaves the document's examples. `secret` is for those who are not signed in. */
+export async function loadLiveExamples(secret?: string): Promise<void> {
   if (isAsked) return
   isAsked = true
+  const headers = secret === undefined ? {} : { 'x-api-key': secret }
   try {
-    liveExamples.value = { ...(await onChains()), ...(await onSolana()) }
+    const told = status.value ?? (await service.GET('/status', { headers })).data
+    const [chains, networks] = [Object.keys(told?.chains ?? {}), Object.keys(told?.solana ?? {})]
+    liveExamples.value = { ...(await onChains(chains, headers)), ...(await onSolana(networks[0], headers)) }
   } catch {
     liveExamples.value = {}
   }
@@ -29,15 +32,18 @@ export function withoutLiveExamples(): void {
   if (!isAsked) liveExamples.value = {}
 }
 
-async function onChains(): Promise<LiveExamples> {
-  for (const chain of Object.keys(status.value?.chains ?? {})) {
+type Headers = Readonly<Record<string, string>>
+
+async function onChains(chains: readonly string[], headers: Headers): Promise<LiveExamples> {
+  for (const chain of chains) {
     const path = { chain }
-    const { data } = await service.GET('/chains/{chain}/contracts', { params: { path, query: { limit: 1 } } })
+    const { data } = await service.GET('/chains/{chain}/contracts', { params: { path, query: { limit: 1 } }, headers })
     const found = data?.contracts[0]
     if (found === undefined) continue
     const query = { chain, limit: 10 } as never
     const transfers = await service.GET('/api/v2.2/nft/{address}/transfers', {
       params: { path: { address: found.address }, query },
+      headers,
     })
     const rows = transfers.data?.result ?? []
     // A burned token has no owner to show.
@@ -51,11 +57,11 @@ async function onChains(): Promise<LiveExamples> {
   return {}
 }
 
-async function onSolana(): Promise<LiveExamples> {
-  const network = Object.keys(status.value?.solana ?? {})[0]
+async function onSolana(network: string | undefined, headers: Headers): Promise<LiveExamples> {
   if (network === undefined) return {}
   const { data } = await service.GET('/solana/{network}/accounts', {
     params: { path: { network: network as 'mainnet' }, query: { limit: 1 } },
+    headers,
   })
   const account = data?.accounts[0]?.address
   return account === undefined ? {} : { account }

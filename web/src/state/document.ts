@@ -52,7 +52,7 @@ type OperationFacts = {
 export type DocumentedOperation = OperationFacts & { method: string; path: string }
 
 export type ApiDocument = {
-  info: { description: string }
+  info: { description: string; 'x-sandbox-key'?: string }
   paths: Record<string, Record<string, OperationFacts>>
 }
 
