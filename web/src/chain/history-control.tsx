@@ -43,7 +43,10 @@ export function HistoryControl({ name, chain }: { name: string; chain: LiveChain
           <small class="soft" role="status">
             {isWaiting && 'Asked for; it takes up to two seconds.'}
           </small>
-          <Badge word={wordOf(backfill, chain)} tone={isHeld || isStuck(chain) || isUnasked(chain) ? 'quiet' : 'good'} />
+          <Badge
+            word={wordOf(backfill, chain)}
+            tone={isHeld || isStuck(chain) || isUnasked(chain) ? 'quiet' : 'good'}
+          />
           {(isPaused || !isUnasked(chain)) && (
             <button type="button" class="small" disabled={isWaiting} onClick={() => order({ paused: !isPaused })}>
               {isPaused ? 'Resume' : 'Pause'}

@@ -198,7 +198,7 @@ function Introduction({ shown, entries }: { shown: ApiDocument; entries: readonl
 function FirstRequest({ entry }: { entry: Entry }) {
   const { method, path, parameters = [] } = entry.operation
   const live = liveExamples.value ?? {}
-  const values = { ...firstValues(entry, live), ...(live.chain === undefined ? {} : { chain: live.chain }), limit: '5' }
+  const values = { ...firstValues(entry, live), limit: '5' }
   return (
     <Panel
       id="first-request"

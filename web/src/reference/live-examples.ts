@@ -6,7 +6,7 @@ import { status } from '../state/live.ts'
 import { service } from '../state/service.ts'
 
 export type LiveExamples = Partial<
-  Record<'chain' | 'contract' | 'name' | 'tokenId' | 'wallet' | 'block' | 'transaction' | 'account', string>
+  Record<'chain' | 'network' | 'contract' | 'name' | 'tokenId' | 'wallet' | 'block' | 'transaction' | 'account', string>
 >
 
 /** Undefined while they are looked for. */
@@ -64,7 +64,7 @@ async function onSolana(network: string | undefined, headers: Headers): Promise<
     headers,
   })
   const account = data?.accounts[0]?.address
-  return account === undefined ? {} : { account }
+  return { network, ...(account === undefined ? {} : { account }) }
 }
 
 /** What a required parameter begins with. */
@@ -72,6 +72,7 @@ export function exampleOf(operation: DocumentedOperation, { name, example }: Par
   const { path } = operation
   const found: Readonly<Record<string, string | undefined>> = {
     chain: live.chain,
+    network: live.network,
     contract: live.contract,
     token_id: live.tokenId,
     block_number_or_hash: live.block,
