@@ -306,6 +306,11 @@ describe('the age of the newest block', () => {
       const csv = await ask(`/nft/${nothing}/transfers`, { accept: 'text/csv' })
       expect(Number(ageOf(csv))).toBeGreaterThanOrEqual(7 * minutes)
       await csv.text()
+      // An error about its data is as old; one about the request says nothing of data.
+      const unknown = await ask(`/nft/${nothing}/1`)
+      expect([unknown.status, Number(ageOf(unknown)) >= 7 * minutes]).toEqual([404, true])
+      const wrong = await ask(`/nft/${nothing}/transfers?limit=none`)
+      expect([wrong.status, ageOf(wrong)]).toEqual([400, null])
       // The operator may say never, and a minute is no age.
       expect(ageOf(await ask(`/nft/${nothing}/transfers?chain=base`))).toBeNull()
       expect(ageOf(await ask(`/nft/${nothing}/transfers?chain=optimism`))).toBeNull()

@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache'
 import type { Chain } from '../chains.ts'
 import { type Evidence, shownEvidence } from '../model.ts'
 import type { Dialect } from './params.ts'
-import type { ApiRequest } from './request.ts'
+import type { ApiRequest, Head } from './request.ts'
 
 export type Answer = {
   status: number
@@ -92,9 +92,6 @@ export function completenessHeaders(
     ...(evidence === undefined ? {} : { 'X-Index-Evidence': shownEvidence(evidence) }),
   }
 }
-
-/** The newest known block of a chain that an answer is about, and from which age on it is told. */
-export type Head = { timestamp: number; ageMaxSeconds: number }
 
 /** Of the oldest, by the clock: a kept answer grows old too. */
 export function headAgeHeader(heads: readonly Head[]): Record<string, string> {

@@ -72,6 +72,7 @@ function performAdmitted(
     await required()
     // Before what is answered is read: a head that comes in between is younger.
     const heads = about === undefined ? [] : await context.heads.asked(request, about)
+    request.heads = heads
     const { ready, keep } = await work(admission).catch(error => explainNotFound(context, request, error))
     if (heads.length > 0) ready.heads = heads
     const reason = await reasonHeader(context, request, ready.plain)

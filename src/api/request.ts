@@ -22,6 +22,9 @@ export function newRequestId(): string {
 
 const validRequestId = /^[\w.:-]{1,64}$/
 
+/** The newest known block of a chain that an answer is about, and from which age on it is told. */
+export type Head = { timestamp: number; ageMaxSeconds: number }
+
 /** What the route says of the path: its version and the names of its parameters. */
 type PathFacts = { version: ApiVersion; names: readonly string[] }
 
@@ -36,6 +39,8 @@ export class ApiRequest {
   rateLimit: RateLimitFacts | undefined
   /** Of the key, once it is admitted. */
   keyId: string | undefined
+  /** The newest known blocks of the chains that it is about, for an error too. Empty until its work begins. */
+  heads: readonly Head[] = []
   #left: AlmanacError | undefined
   #leaving: AbortController | undefined
   readonly #incoming: IncomingMessage

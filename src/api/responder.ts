@@ -1,7 +1,7 @@
 // Turns the work of a handler into the whole answer: headers, errors, metrics. It knows no route and sends nothing.
 import { AlmanacError } from '../errors.ts'
 import { LogThrottle } from '../log.ts'
-import { type Answer, type Handler, jsonAnswer } from './answer.ts'
+import { type Answer, type Handler, headAgeHeader, jsonAnswer } from './answer.ts'
 import type { Context } from './context.ts'
 import type { DocumentOptions, FailureSchema, OperationFacts } from './openapi-parts.ts'
 import { allowedMethods, codeOf, problemAnswer, rateLimitHeaders, statusOf } from './problem.ts'
@@ -76,7 +76,9 @@ export class Responder {
         accept: request.header('accept'),
         solana: endpoint.failureSchema === 'SolanaFailure',
       })
-      return this.#finish(request, endpoint, answer)
+      // What is refused as it was asked says nothing of data.
+      const age = answer.status === 400 ? {} : headAgeHeader(request.heads)
+      return this.#finish(request, endpoint, { ...answer, headers: { ...answer.headers, ...age } })
     } catch (second) {
       return this.#bareAnswer(request, endpoint, second)
     }

@@ -5,8 +5,7 @@ import { headAgeMax, usualBlockTime } from '../../head-age.ts'
 import type { ChainId } from '../../model.ts'
 import type { CursorSigner } from '../../store/cursor.ts'
 import type { Store } from '../../store/store.ts'
-import type { Head } from '../answer.ts'
-import type { ApiRequest } from '../request.ts'
+import type { ApiRequest, Head } from '../request.ts'
 
 /**
  * The chain of the parameter `chain`: `indexed` where it has to be configured or stored, `asked` where any is
