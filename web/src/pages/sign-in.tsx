@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { Mark } from '../parts/icons.tsx'
 import { problemOf } from '../state/service.ts'
-import { refusal, refusalOfKey, signIn } from '../state/session.ts'
+import { problemOfKey, refusal, refusalOfKey, signIn } from '../state/session.ts'
 import './sign-in.css'
 
 const command = 'almanac keys create --scopes all'
@@ -20,7 +20,7 @@ export function SignIn() {
     const given = secret.value.trim()
     if (given === '' || isTrying.value) return
     isTrying.value = true
-    const problem = await problemWith(given)
+    const problem = problemOfKey(given) ?? (await problemWith(given))
     isTrying.value = false
     refusal.value = problem
     if (problem === undefined) signIn(given, { remember: remember.value })

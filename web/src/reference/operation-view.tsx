@@ -21,7 +21,7 @@ import {
   resolved,
 } from '../state/document.ts'
 import { goTo, hrefOf, route } from '../state/route.ts'
-import { key, typedKey } from '../state/session.ts'
+import { key, problemOfKey, typedKey } from '../state/session.ts'
 import { useAnswer } from '../state/use-answer.ts'
 import { type Entry, versionOf } from './entries.ts'
 import { exampleOf, liveExamples } from './live-examples.ts'
@@ -153,11 +153,13 @@ function isJsonType(type: string): boolean {
   return /[/+]json$/.test(type)
 }
 
-/** Chains and networks begin with what is configured here, which the form knows. */
+/** Chains and networks begin with those of the examples, or with what is configured here, which the form knows. */
 export function firstValues({ operation }: Entry, live: NonNullable<typeof liveExamples.value>): Values {
-  const required = (operation.parameters ?? []).filter(({ required, name }) => required && name !== 'network')
+  const wanted = (operation.parameters ?? []).filter(({ required, name }) =>
+    name === 'chain' || name === 'network' ? live[name] !== undefined : required,
+  )
   return Object.fromEntries(
-    required
+    wanted
       .map(parameter => [parameter.name, exampleOf(operation, parameter, live)] as const)
       .filter(([, value]) => value !== ''),
   )
@@ -271,6 +273,8 @@ type Outcome = { data?: Body; error?: unknown; response: Response }
 
 async function receive(method: string, { target, body }: Asked, signal: AbortSignal): Promise<Outcome> {
   const secret = key.value ?? typedKey.value.trim()
+  const message = secret === '' ? undefined : problemOfKey(secret)
+  if (message !== undefined) return { error: { message }, response: new Response(null, { status: 400 }) }
   const headers = {
     ...(secret === '' ? {} : { 'x-api-key': secret }),
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),

@@ -27,6 +27,13 @@ export function refusalOfKey(): string {
     : 'This service does not accept this key. Check that it was copied whole and belongs to this service; it may also have been revoked.'
 }
 
+/** What is wrong with a text that cannot be a key: a header carries no other characters. */
+export function problemOfKey(secret: string): string | undefined {
+  return /^[\x20-\x7e\xa0-\xff]+$/.test(secret)
+    ? undefined
+    : 'This is not a key: it has a character that no key has. Check that it was copied whole, and nothing else with it.'
+}
+
 /** Why the last key is not in use any more; shown above the sign-in form. */
 export const refusal = signal<string | undefined>(undefined)
 
@@ -85,10 +92,16 @@ export function restoreSession(): void {
 export function takeLinkedKey(): boolean {
   const given = /^#key=([^&]+)(?:&(.*))?$/.exec(location.hash)
   if (given === null) return false
-  history.replaceState(history.state, '', `${location.pathname}#${given[2] ?? '/'}`)
+  const rest = given[2]?.split('&') ?? []
+  const others = rest.filter(part => !part.startsWith('key='))
+  history.replaceState(history.state, '', `${location.pathname}#${others.join('&') || '/'}`)
   // What is not encoded well is taken as it stands.
   const secret = new URLSearchParams(`key=${given[1]!.replaceAll('+', '%2B')}`).get('key')!
-  if (session.value === undefined) use({ key: secret, remembered: false })
+  const isOne = others.length === rest.length
+  const problem = isOne ? problemOfKey(secret) : 'The link carries several keys. Sign in with the one that is yours.'
+  if (problem !== undefined) {
+    if (session.value === undefined) refusal.value = problem
+  } else if (session.value === undefined) use({ key: secret, remembered: false })
   else if (secret !== session.value.key) offeredKey.value = secret
   return true
 }
