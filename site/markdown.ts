@@ -32,7 +32,8 @@ const languages = {
 for (const [name, language] of Object.entries(languages)) hljs.registerLanguage(name, language)
 
 export type Heading = { depth: number; id: string; text: string }
-export type Section = { id: string; title: string; text: string }
+/** Code apart from text: an excerpt is text. */
+export type Section = { id: string; title: string; text: string; code: string }
 export type Page = { title: string; html: string; headings: Heading[]; sections: Section[] }
 
 /** What fits beside other columns on a phone. */
@@ -43,6 +44,13 @@ const builtInOption = /-<span class="hljs-built_in">([\w-]+)<\/span>/g
 
 /** In a narrow column a number stays beside its unit. */
 const quantity = /(\d) (h|s|ms|µs|kB|MB|GB|TB|%)(?![\w])/g
+
+/** An address in a narrow column breaks after its parts. */
+const longWord = /(?<=^|[\s>])[^\s<>]{25,}(?![^<]*>)/g
+const wordPart = /[/:@](?=\w)/g
+
+/** Prose in four columns and more does not fit a phone side by side; figures stay side by side to be compared. */
+const proseLengthMin = 60
 
 /** Says where a link leads: an address within the site, or undefined where the site does not have it. */
 export type Linker = (path: string) => string | undefined
@@ -60,10 +68,10 @@ export function renderPage(source: string, text: string, linkTo: Linker): Page {
       const id = idOf(title, ids)
       anchored.set(token, id)
       headings.push({ depth: token.depth, id, text: title })
-      sections.push({ id, title, text: '' })
+      sections.push({ id, title, text: '', code: '' })
     } else {
       const section = sections.at(-1)
-      if (section !== undefined) section.text += ` ${plainOf(token)}`
+      if (section !== undefined) section[token.type === 'code' ? 'code' : 'text'] += ` ${plainOf(token)}`
     }
   }
   marked.use({
@@ -78,7 +86,8 @@ export function renderPage(source: string, text: string, linkTo: Linker): Page {
         const language = lang?.split(/\s/)[0] ?? ''
         const isKnown = hljs.getLanguage(language) !== undefined
         const html = isKnown ? hljs.highlight(code, { language }).value.replaceAll(builtInOption, '-$1') : escaped(code)
-        return `<div class="code"><pre tabindex="0"><code>${html}</code></pre></div>\n`
+        // A drawing would fall apart where its lines wrap.
+        return `<div class="${isKnown ? 'code' : 'code drawn'}"><pre tabindex="0"><code>${html}</code></pre></div>\n`
       },
       codespan({ text: code }) {
         // Names such as `receipts-root` would break at their hyphens.
@@ -96,14 +105,23 @@ export function renderPage(source: string, text: string, linkTo: Linker): Page {
         return `<img src="${escaped(addressOf(source, href, linkTo) ?? href)}" alt="${escaped(alternative)}" />`
       },
       table(token) {
+        const isStacked = token.rows.some(cells => cells.length > 3 && cells.at(-1)!.text.length >= proseLengthMin)
         const row = (cells: Tokens.TableCell[], tag: string) =>
           `<tr>${cells
-            .map(({ text: title, tokens: inner }) => [title === '' ? 'td' : tag, this.parser.parseInline(inner)])
-            .map(([name, shown]) => `<${name}>${shown!.replaceAll(quantity, '$1\u00a0$2')}</${name}>`)
+            .map(({ text: title, tokens: inner }, at) => {
+              const name = title === '' ? 'td' : tag
+              const titled =
+                isStacked && tag === 'td' && at > 0 ? ` data-title="${escaped(token.header[at]!.text)}"` : ''
+              const shown = this.parser
+                .parseInline(inner)
+                .replaceAll(quantity, '$1\u00a0$2')
+                .replaceAll(longWord, word => word.replaceAll(wordPart, '$&<wbr>'))
+              return `<${name}${titled}>${shown}</${name}>`
+            })
             .join('')}</tr>`
         const isHeaded = token.header.some(cell => cell.text !== '')
         const head = isHeaded ? `<thead>${row(token.header, 'th')}</thead>` : ''
-        return `<div class="table" tabindex="0"><table>${head}<tbody>${token.rows.map(cells => row(cells, 'td')).join('\n')}</tbody></table></div>\n`
+        return `<div class="${isStacked ? 'table stacked' : 'table'}" tabindex="0"><table>${head}<tbody>${token.rows.map(cells => row(cells, 'td')).join('\n')}</tbody></table></div>\n`
       },
       html({ text: raw }) {
         return raw.replaceAll(/\b(src|srcset|href)="([^"]+)"/g, (whole, name: string, href: string) => {

@@ -4,6 +4,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } 
 import { dirname, join, posix } from 'node:path'
 import { marked, type Tokens } from 'marked'
 import { root } from '../web/build-folder.ts'
+import type { DocsEntry } from '../web/src/search/docs-index.ts'
 import { type Page, renderPage } from './markdown.ts'
 import { contents, pagesOf } from './pages.ts'
 import { type MenuGroup, pageHtml } from './template.ts'
@@ -23,15 +24,19 @@ export async function makeSite(folder: string): Promise<void> {
   for (const path of copied) cpSync(join(root, path), join(folder, 'files', path), { recursive: true })
   const entries = pages
     .flatMap(({ target, title: page, sections }) =>
-      sections.map(({ id, title, text }, place) => ({
-        ...{ page, title, text: text.replaceAll(/\s+/g, ' ').trim() },
+      sections.map(({ id, title, text, code }, place) => ({
+        ...{ page, title, text: oneLine(text), code: oneLine(code) },
         href: place === 0 ? target : `${target}#${id}`,
       })),
     )
-    .map((entry, id) => ({ id, ...entry }))
+    .map((entry, id): DocsEntry => ({ id, ...entry }))
   writeFileSync(join(folder, 'search-index.js'), `window.almanacEntries = ${JSON.stringify(entries)}\n`)
   cpSync(join(root, 'web/src/almanac.svg'), join(folder, 'almanac.svg'))
   await bundle(folder)
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim()
 }
 
 type Place = { source: string; target: string }

@@ -45,7 +45,7 @@ export function pageHtml({ title, target, html, headings, menu, version }: Shown
 <a class="brand" href="${up}index.html"><img src="${up}almanac.svg" alt="" width="26" height="26" /> Almanac</a>
 <div class="search" role="search">
 <input type="search" id="search" placeholder="Search the docs" aria-label="Search the docs" autocomplete="off" role="combobox" aria-expanded="false" aria-controls="found" />
-<kbd aria-hidden="true">/</kbd>
+<kbd aria-hidden="true">Ctrl K</kbd>
 <ul id="found" role="listbox" aria-label="Found" hidden></ul>
 </div>
 <button type="button" id="theme" aria-label="Change colours">◐</button>

@@ -65,8 +65,9 @@ walkConsole(walk => {
     await search(page).waitFor(patience)
     await accept(page, 'search-empty')
     await page.keyboard.type('coll')
+    // Operations are found by that word too, before the store answers.
     await page
-      .getByRole('option', { name: /Collection/ })
+      .getByRole('option', { name: /^contract ?Collection/ })
       .first()
       .waitFor(patience)
     expect(await search(page).getAttribute('aria-activedescendant')).toBe('offer-0')
@@ -111,6 +112,41 @@ walkConsole(walk => {
     await page.locator('#getDateToBlockV22').waitFor(patience)
     await page.goto(`${walk.world.url}/#/search?q=owners`)
     await page.getByRole('link', { name: /^Owners of a token/ }).waitFor(patience)
+  })
+
+  test('pages of the documentation are found too, and both searches are opened by the same keys', async () => {
+    const page = await open('/')
+    await page.locator('.news-live').waitFor(patience)
+    const shown = await page
+      .getByRole('button', { name: /^Search/ })
+      .locator('kbd')
+      .textContent()
+    for (const [word, title] of [
+      ['reorganisation', 'Reorganisations'],
+      ['owners', 'Who owns what'],
+      ['backup', 'Backup and restore'],
+    ]) {
+      await page.keyboard.press('Control+k')
+      await search(page).fill(word!, patience)
+      const found = page.getByRole('group', { name: 'Docs' }).getByRole('option')
+      await expect.poll(() => found.allTextContents(), patience).toContainEqual(expect.stringContaining(title!))
+      if (word !== 'backup') await page.keyboard.press('Escape')
+      else await found.first().click()
+    }
+    await page.waitForURL(`${walk.world.url}/docs/backup.html`)
+    const field = page.getByRole('combobox', { name: 'Search the docs' })
+    expect(await page.locator('.search kbd').textContent()).toBe(shown)
+    for (const key of ['Control+k', '/']) {
+      await page.keyboard.press(key)
+      await expect.poll(() => page.evaluate('document.activeElement.id'), patience).toBe('search')
+      await field.blur()
+    }
+    // Examples ask the service that serves the page.
+    await page.goto(`${walk.world.url}/docs/guides/first-calls.html`)
+    await expect
+      .poll(() => page.locator('.code').first().textContent(), patience)
+      .toContain(`${walk.world.url}/api/v2/nft/`)
+    expect(await page.locator('main').textContent()).not.toContain('http://127.0.0.1:8080')
   })
 
   test('what is typed before the search is there is in its field once it is', async () => {
@@ -384,6 +420,23 @@ walkConsole(walk => {
     await page.getByLabel('Key', { exact: true }).fill(walk.world.key)
     await page.getByLabel('Key', { exact: true }).press('Enter')
     await page.locator('.news-live').waitFor(patience)
+  })
+
+  test('what cannot be a key is said to be none, typed or in a link, and so are several', async () => {
+    const page = await newPage()
+    await page.goto(walk.world.url)
+    await page.getByLabel('Key', { exact: true }).fill('ключ', patience)
+    await page.getByRole('button', { name: 'Open the console' }).click()
+    await page.getByText('This is not a key').waitFor(patience)
+    await page.goto(`${walk.world.url}/?again#key=${encodeURIComponent('ключ')}&/keys`)
+    await page.getByText('This is not a key').waitFor(patience)
+    await page.goto(`${walk.world.url}/#key=one&key=${encodeURIComponent(walk.world.key)}`)
+    await page.getByText('The link carries several keys.').waitFor(patience)
+    expect(page.url()).toBe(`${walk.world.url}/#/`)
+    await page.goto(`${walk.world.url}/reference#/listKeys`)
+    await page.getByLabel('X-API-Key').fill('ключ', patience)
+    await page.getByRole('button', { name: 'Send' }).click(patience)
+    await page.getByText('This is not a key').waitFor(patience)
   })
 
   test('a link with a key asks before it replaces the one in use, and never forgets the one that is remembered', async () => {

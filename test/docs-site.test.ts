@@ -56,16 +56,44 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
       })
       await page.goto(pathToFileURL(join(folder, 'index.html')).href)
       expect(await page.getByRole('link', { name: 'Console', exact: true }).count()).toBe(0)
-      await page.keyboard.press('/')
-      await page.keyboard.type('receipts-root')
-      await page.locator('#found [role=option]').first().waitFor()
+      await page.keyboard.press('Control+k')
+      await page.keyboard.type('owners')
+      const found = page.locator('#found [role=option]')
+      await found.first().waitFor()
+      expect(await found.first().locator('b').textContent()).toBe('Who owns what')
+      // An excerpt is text, from the beginning of a word.
+      const texts = (await page.evaluate('almanacEntries.map(({ text }) => ` ${text}`)')) as string[]
+      for (const excerpt of await found.locator('span').allTextContents()) {
+        expect(excerpt).not.toContain('":')
+        const words = excerpt.replace(/^…/, ' ').replace(/ …$/, '')
+        expect(
+          texts.some(text => text.includes(words)),
+          excerpt,
+        ).toBe(true)
+      }
       await page.setViewportSize({ width: 390, height: 844 })
       const { x, width } = (await page.locator('#found').boundingBox())!
       expect([x >= 0, x + width <= 390]).toEqual([true, true])
       await page.keyboard.press('ArrowDown')
       await page.keyboard.press('Enter')
       await page.waitForURL(url => !url.pathname.endsWith('/index.html'))
-      await expect.poll(() => page.locator('main').innerText()).toContain('receipts-root')
+      await expect.poll(() => page.locator('main').innerText()).toContain('owners')
+      await page.goto(pathToFileURL(join(folder, 'settings.html')).href)
+      for (const width of [1440, 390]) {
+        await page.setViewportSize({ width, height: 900 })
+        const cut =
+          "[...document.querySelectorAll('.table, .code pre')].filter(at => at.scrollWidth > at.clientWidth).length"
+        expect([width, await page.evaluate(cut)]).toEqual([width, 0])
+      }
+      // Nor does the button stand over the end of the first line.
+      await page.goto(pathToFileURL(join(folder, 'guides/first-calls.html')).href)
+      const covered = `[...document.querySelectorAll('.code')].filter(block => {
+        const button = block.querySelector('.copy').getBoundingClientRect()
+        const range = document.createRange()
+        range.selectNodeContents(block.querySelector('code'))
+        return [...range.getClientRects()].some(line => line.right > button.left && line.top < button.bottom - 4)
+      }).length`
+      expect(await page.evaluate(covered)).toBe(0)
       for (const theme of ['dark', 'light']) {
         await page.evaluate(axe.source)
         const found = (await page.evaluate(

@@ -1,12 +1,10 @@
 // What a page does in the browser: search without a server, copy buttons, light or dark, a menu that folds on a phone.
-import MiniSearch from 'minisearch'
+import { type DocsEntry, type DocsIndex, docsIndexOf } from '../../web/src/search/docs-index.ts'
 import './site.css'
-
-type Entry = { id: number; page: string; title: string; text: string; href: string }
 
 declare global {
   interface Window {
-    almanacEntries?: Entry[]
+    almanacEntries?: DocsEntry[]
     /** Where the browser has it, and the service that serves the page asks for it. */
     trustedTypes?: { createPolicy(name: string, rules: object): { createScriptURL(url: string): string } }
   }
@@ -15,11 +13,10 @@ declare global {
 const root = document.currentScript?.dataset.root ?? ''
 const input = document.querySelector<HTMLInputElement>('#search')!
 const list = document.querySelector<HTMLUListElement>('#found')!
-const shownMost = 12
 
 const policy = window.trustedTypes?.createPolicy('almanac-docs', { createScriptURL: (url: string) => url })
 
-let index: MiniSearch<Entry> | undefined
+let index: DocsIndex | undefined
 let chosen = -1
 
 /** A script and no request: pages that are opened from a folder may load scripts alone. */
@@ -29,11 +26,7 @@ function load(): Promise<void> {
     const address = `${root}search-index.js`
     script.src = policy?.createScriptURL(address) ?? address
     script.onload = () => {
-      index = new MiniSearch<Entry>({
-        fields: ['title', 'page', 'text'],
-        storeFields: ['page', 'title', 'text', 'href'],
-      })
-      index.addAll(window.almanacEntries ?? [])
+      index = docsIndexOf(window.almanacEntries ?? [])
       resolve()
     }
     script.onerror = () => reject(new Error('The index of the search is missing.'))
@@ -46,13 +39,10 @@ async function find(): Promise<void> {
   loading ??= load()
   await loading
   const text = input.value.trim()
-  const found =
-    text === ''
-      ? []
-      : index!.search(text, { prefix: true, fuzzy: 0.15, boost: { title: 3, page: 2 }, combineWith: 'AND' })
+  const found = text === '' ? [] : index!(text)
   chosen = -1
   list.replaceChildren(
-    ...found.slice(0, shownMost).map((entry, place) => {
+    ...found.map((entry, place) => {
       const item = document.createElement('li')
       item.role = 'option'
       item.id = `found-${place}`
@@ -64,7 +54,7 @@ async function find(): Promise<void> {
       const where = document.createElement('small')
       where.textContent = entry.page === entry.title ? '' : entry.page
       const words = document.createElement('span')
-      words.textContent = excerpt(entry.text, entry.terms[0] ?? text)
+      words.textContent = entry.excerpt
       link.append(title, where, words)
       item.append(link)
       return item
@@ -77,13 +67,6 @@ async function find(): Promise<void> {
     list.append(item)
   }
   open(text !== '')
-}
-
-function excerpt(text: string, word: string): string {
-  const at = text.toLowerCase().indexOf(word)
-  const from = at < 60 ? 0 : at - 50
-  const to = from + 140
-  return `${from === 0 ? '' : '…'}${text.slice(from, to).trim()}${to < text.length ? '…' : ''}`
 }
 
 function open(isOpen: boolean): void {
@@ -116,7 +99,7 @@ input.addEventListener('keydown', event => {
 })
 addEventListener('keydown', event => {
   const isTyping = event.target instanceof HTMLElement && event.target.matches('input, textarea')
-  if ((event.key === '/' && !isTyping) || (event.key === 'k' && (event.metaKey || event.ctrlKey))) {
+  if ((event.key === '/' && !isTyping) || (event.key.toLowerCase() === 'k' && (event.metaKey || event.ctrlKey))) {
     event.preventDefault()
     input.focus()
     input.select()
@@ -153,6 +136,8 @@ for (const block of document.querySelectorAll<HTMLElement>('.code')) {
   block.append(button)
 }
 
+if (/Mac|iP(hone|ad|od)/.test(navigator.platform)) document.querySelector('.search kbd')!.textContent = '⌘K'
+
 // Only the service has a console and a reference beside these pages.
 if (location.protocol !== 'file:' && location.pathname.startsWith('/docs/')) {
   const service = document.createElement('nav')
@@ -166,6 +151,18 @@ if (location.protocol !== 'file:' && location.pathname.startsWith('/docs/')) {
     service.append(link)
   }
   document.querySelector('.brand')?.after(service)
+  askHere()
+}
+
+/** Examples ask the service that serves the page. Code that is the usual address and no more names just that. */
+function askHere(): void {
+  const usual = 'http://127.0.0.1:8080'
+  for (const code of document.querySelectorAll('main code')) {
+    const texts = document.createTreeWalker(code, NodeFilter.SHOW_TEXT)
+    if (code.textContent === usual) continue
+    for (let text = texts.nextNode() as Text | null; text !== null; text = texts.nextNode() as Text | null)
+      text.data = text.data.replaceAll(usual, location.origin)
+  }
 }
 
 // On a wide screen the menu stands open beside the text.

@@ -6,6 +6,7 @@ import { FailureNote } from '../parts/failure-note.tsx'
 import { SearchIcon } from '../parts/icons.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
+import { docsFound, loadDocsIndex } from '../search/docs-pages.ts'
 import {
   askSearch,
   type Group,
@@ -26,6 +27,7 @@ export function SearchPage({ text }: { text: string }) {
   const state = useAnswer(text.trim() === '' ? undefined : text, signal => askSearch(text, signal))
   const { answered, problem, again } = state.value
   useEffect(loadDocument, [isLive.value])
+  useEffect(loadDocsIndex, [])
   const submit = (event: SubmitEvent) => {
     event.preventDefault()
     const typed = String(new FormData(event.currentTarget as HTMLFormElement).get('q') ?? '').trim()
@@ -60,7 +62,7 @@ export function SearchPage({ text }: { text: string }) {
       {answered !== undefined && (
         <Found
           text={text}
-          groups={[...offersNamed(text), ...groupsOfResults(answered.data.results)]}
+          groups={[...offersNamed(text), ...groupsOfResults(answered.data.results), ...docsFound(text)]}
           names={answered.data.names}
         />
       )}

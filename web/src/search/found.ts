@@ -181,9 +181,9 @@ export function recentOffers(): Offer[] {
   }
 }
 
-/** Only places of the console: what is kept could have been written by something else. */
+/** Only places of the console and its documentation: what is kept could have been written by something else. */
 function isOwn(href: unknown): boolean {
-  return typeof href === 'string' && (href.startsWith('/#/') || href === '/reference')
+  return typeof href === 'string' && /^\/(#\/|reference$|docs(\/|$))/.test(href)
 }
 
 export function keepOffer(offer: Offer): void {

@@ -8,6 +8,7 @@ import { loadDocument } from '../state/load-document.ts'
 import { isReference, placeOf } from '../state/route.ts'
 import { type Schemas, service } from '../state/service.ts'
 import { useAnswer } from '../state/use-answer.ts'
+import { docsFound, loadDocsIndex } from './docs-pages.ts'
 import {
   askSearch,
   forgetOffers,
@@ -35,6 +36,7 @@ export function SearchDialog({ text, lengthMax, onClose }: Props) {
   const input = useRef<HTMLInputElement>(null)
   useEffect(() => input.current?.focus(), [])
   useEffect(loadDocument, [])
+  useEffect(loadDocsIndex, [])
   useEffect(() => {
     const timer = setTimeout(() => {
       settled.value = text.value.trim()
@@ -202,6 +204,7 @@ function offered(typed: string, keys: readonly Schemas['Key'][], found: Found): 
     ...here.filter(({ title }) => title === 'Chains'),
     ...results,
     ...here.filter(({ title }) => title !== 'Chains'),
+    ...docsFound(typed),
     ...all,
   ]
 }

@@ -1,0 +1,38 @@
+// The pages of the documentation that the console's search finds, by the index that they have of themselves. None where
+// the documentation is not built.
+import { signal } from '@preact/signals'
+import { type DocsEntry, type DocsIndex, docsIndexOf } from './docs-index.ts'
+import type { Group } from './found.ts'
+
+const offersMax = 5
+/** Fewer letters begin a word of nearly every page. */
+const lengthMin = 3
+
+const index = signal<DocsIndex | undefined>(undefined)
+let isAsked = false
+
+/** Once. */
+export function loadDocsIndex(): void {
+  if (isAsked) return
+  isAsked = true
+  fetch('/docs/search-index.js')
+    .then(async response => {
+      if (!response.ok) return
+      // A script that names a list, for pages that are opened from a folder.
+      const text = await response.text()
+      index.value = docsIndexOf(JSON.parse(text.slice(text.indexOf('['))) as DocsEntry[])
+    })
+    .catch(() => {
+      isAsked = false
+    })
+}
+
+/** By their headings: beside contracts and wallets a word of the text would be noise. */
+export function docsFound(text: string): Group[] {
+  const found = text.trim().length < lengthMin ? [] : (index.value?.(text, { inHeadings: true }) ?? [])
+  const offers = found.slice(0, offersMax).map(({ page, title, href }) => ({
+    ...{ type: 'docs', title, href: `/docs/${href}` },
+    note: page === title ? undefined : page,
+  }))
+  return offers.length === 0 ? [] : [{ title: 'Docs', offers }]
+}
