@@ -62,7 +62,7 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
       await found.first().waitFor()
       expect(await found.first().locator('b').textContent()).toBe('Who owns what')
       // An excerpt is text, from the beginning of a word.
-      const texts = (await page.evaluate('almanacEntries.map(({ text }) => ` ${text}`)')) as string[]
+      const texts = (await page.evaluate("almanacEntries.map(({ text }) => ' ' + text)")) as string[]
       for (const excerpt of await found.locator('span').allTextContents()) {
         expect(excerpt).not.toContain('":')
         const words = excerpt.replace(/^…/, ' ').replace(/ …$/, '')
