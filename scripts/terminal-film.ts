@@ -1,5 +1,6 @@
 // What a terminal shows over time, as frames, and these as one SVG that plays by itself: a strip of frames behind a
-// window, moved by steps. Each line that occurs is drawn once. It stands still for readers who ask for less motion.
+// window, moved by steps. Each line that occurs is drawn once. It stands still for readers who ask for less motion, and
+// where pictures do not move.
 import xterm from '@xterm/headless'
 
 type Size = { columns: number; rows: number }
@@ -118,14 +119,16 @@ export class TerminalFilm {
     const idOf = new Map(lines.map((line, index) => [line, `l${index}`]))
     const total = frames.reduce((sum, { ms }) => sum + ms, 0)
     let passed = 0
+    // The last frame stands first: it is what a picture that does not move shows.
+    const placeOf = (index: number): number => ((index + 1) % frames.length) * height
     const steps = frames.map(({ ms }, index) => {
-      const step = `${((passed / total) * 100).toFixed(2)}%{transform:translateY(${-index * height}px)}`
+      const step = `${((passed / total) * 100).toFixed(2)}%{transform:translateY(${-placeOf(index)}px)}`
       passed += ms
       return step
     })
     const strip = frames.map(
       (frame, index) =>
-        `<g transform="translate(0 ${index * height})">${frame.lines
+        `<g transform="translate(0 ${placeOf(index)})">${frame.lines
           .map((line, row) =>
             line === '' ? '' : `<use href="#${idOf.get(line)}" y="${(row + 1) * cell.height + padding - 4}"/>`,
           )
@@ -137,7 +140,7 @@ export class TerminalFilm {
 @media(prefers-color-scheme:dark){text{fill:#dde2e9}.paper{fill:#0f1216;stroke:#2a3038}.d,.c0{fill:#8b949e}
 .c1{fill:#ff8a80}.c2{fill:#6fd08c}.c3{fill:#e7b267}.c4{fill:#8dbcf0}.c5{fill:#e695bf}.c6{fill:#76c7bd}}
 .film{animation:film ${(total / 1_000).toFixed(1)}s step-end infinite}
-@media(prefers-reduced-motion:reduce){.film{animation:none;transform:translateY(${-(frames.length - 1) * height}px)}}
+@media(prefers-reduced-motion:reduce){.film{animation:none}}
 @keyframes film{${steps.join('')}}`
     return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-label="A terminal: npm start, chains that fill, and a first call with its answer">
 <style>${style}</style>
