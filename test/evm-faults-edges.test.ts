@@ -7,6 +7,7 @@ import { type Address, type ChainId, zeroAddress } from '../src/model.ts'
 import type { Store } from '../src/store/store.ts'
 import { expectContractTruth, expectFullTruth, expectNothingWrong, expectSentTruth } from './evm-fault-checks.ts'
 import { caughtUp, patienceMs, startIndexer, storedTransfers, temporaryStore, truthByContract } from './evm-harness.ts'
+import { isRelease } from './release-runs.ts'
 import { hastyClock } from './sim/hasty-clock.ts'
 import { type SimNode, type SimNodeOptions, startSimNode } from './sim/node.ts'
 import type { SimChainOptions } from './sim/options.ts'
@@ -70,7 +71,7 @@ async function until(
 }
 
 const id = 1 as ChainId
-const dropSeeds = process.env.ALMANAC_TESTS_RELEASE === '1' ? 12 : 4
+const dropSeeds = isRelease ? 12 : 4
 
 function busiest(node: SimNode): Address {
   const truth = truthByContract(node.chain, { from: 0, to: node.chain.head })

@@ -10,6 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { almanacMain, compileCache } from './bundled-service.ts'
+import { isRelease } from './release-runs.ts'
 import { SimChain } from './sim/chain.ts'
 import type { SimContract } from './sim/contracts.ts'
 import { type ExpectedTransfer, transfersOfBlock } from './sim/truth.ts'
@@ -45,7 +46,6 @@ const between: [string, number][] = [
   ['a usual one', 20],
   ['a quiet one', 200],
 ]
-const isRelease = process.env.ALMANAC_TESTS_RELEASE === '1'
 
 test.each(isRelease ? [...ends, ...between] : ends)('%s', { timeout: 60_000 }, async (_, rank) => {
   const contract = byUse[rank]!

@@ -3,10 +3,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { planOf } from './evm-fault-plan.ts'
 import { runWithFaults } from './evm-fault-run.ts'
+import { isRelease } from './release-runs.ts'
 import { type Engine, engineNames, startEngine } from './store-engines.ts'
 
 /** Before a release, else: they are of all three modes. */
-const few = process.env.ALMANAC_TESTS_RELEASE === '1' ? 4 : 2
+const few = isRelease ? 4 : 2
 const runs = Number(process.env.ALMANAC_FAULT_RUNS ?? few)
 const only = process.env.ALMANAC_FAULT_SEED
 const given = process.env.ALMANAC_FAULT_FIRST

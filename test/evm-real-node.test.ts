@@ -7,6 +7,7 @@ import * as of from './evm-history.ts'
 import type { Transaction } from './evm-transactions.ts'
 import type { TransferRecord } from './evm-truth.ts'
 import { finality, PlayedNode, patience, World } from './evm-world.ts'
+import { isRelease } from './release-runs.ts'
 import { engineNames } from './store-engines.ts'
 
 const { alice, bob, carol, dave, erin, frank, giver, taker, operator, largest, rangeLength, mine } = of
@@ -14,7 +15,7 @@ const nobody = `0x${'0'.repeat(40)}`
 const stranger = `0x${'ee'.repeat(20)}` as const
 const slowMs = 120_000
 /** On both before a release: what is stored on demand is compared on both in `evm-index` and `evm-faults`. */
-const demandEngines = process.env.ALMANAC_TESTS_RELEASE === '1' ? engineNames : (['sqlite'] as const)
+const demandEngines = isRelease ? engineNames : (['sqlite'] as const)
 
 describe('a real node', { timeout: slowMs }, () => {
   let played: PlayedNode

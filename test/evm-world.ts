@@ -71,10 +71,6 @@ export class World {
     return this.#played!.node
   }
 
-  get service(): CommandRun | undefined {
-    return this.#service
-  }
-
   get history(): History {
     return this.#played!.history
   }

@@ -19,7 +19,7 @@ const pace = {
   shorterBranchPatienceMs: 200,
   stalledAfterMs: 2_000,
 }
-const slower = [{ kind: 'latency', delayMs: 200 }] as const
+const slower = [{ kind: 'latency', delayMs: 100 }] as const
 
 let elsewhere: Server
 let askedElsewhere = 0
@@ -48,7 +48,7 @@ type Indexed = { status: ChainIndexer; store: Store }
 
 async function indexed(node: SimNode, look: (indexed: Indexed) => Promise<void>): Promise<void> {
   const { store, remove } = await temporaryStore()
-  const { indexer, stop } = startIndexer(node, store, { pace, clock: hastyClock(5) })
+  const { indexer, stop } = startIndexer(node, store, { pace, clock: hastyClock(5), pollMs: 50 })
   try {
     await look({ status: indexer, store })
   } finally {

@@ -24,7 +24,7 @@ test.each([
   ['one wrong block', [57]],
   ['three of them', [20, 57, 58]],
 ])('%s', async (_, wrong) => {
-  const chain = { height: 300, hashes: 'real', finalityDepth: 40, transactionsPerBlock: 2, signed: true } as const
+  const chain = { height: 220, hashes: 'real', finalityDepth: 40, transactionsPerBlock: 2, signed: true } as const
   const node = await startSimNode({ chain, endpoints: [{ faults: [{ kind: 'pruned', below, answer: 'geth' }] }] })
   cleanups.push(() => node.close())
   const portal = await startSimPortal({

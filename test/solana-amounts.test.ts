@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { displayAmount } from '../src/solana/amounts.ts'
 import { decodeMint } from '../src/solana/decode.ts'
-import { propertyRuns } from './property-runs.ts'
+import { propertyRuns } from './release-runs.ts'
 import { interestExtension, mintWithExtension, scaledExtension, startTokenProgram } from './solana-token-program.ts'
 
 const program = await startTokenProgram()

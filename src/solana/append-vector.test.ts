@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { propertyRuns } from '../../test/property-runs.ts'
+import { propertyRuns } from '../../test/release-runs.ts'
 import { appendVector, type SnapshotAccount, systemKey } from '../../test/solana-snapshot-archive.ts'
 import { AppendVectorReader } from './append-vector.ts'
 import { programKeys } from './decode.ts'

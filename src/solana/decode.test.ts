@@ -10,8 +10,8 @@ import {
 } from '@solana-program/token-2022'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { propertyRuns } from '../../test/property-runs.ts'
 import { solanaAccount } from '../../test/recordings.ts'
+import { propertyRuns } from '../../test/release-runs.ts'
 import {
   decodeClock,
   decodeMetadata,
