@@ -4,6 +4,7 @@ import { inspect } from 'node:util'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { SimEndpoint } from '../../../test/sim/endpoint.ts'
 import type { Fault } from '../../../test/sim/faults.ts'
+import { hastyClock } from '../../../test/sim/hasty-clock.ts'
 import { ManualClock } from '../../../test/sim/manual-clock.ts'
 import { type SimNode, startSimNode } from '../../../test/sim/node.ts'
 import { describeError } from '../../errors.ts'
@@ -139,7 +140,7 @@ describe('one endpoint', () => {
     [{ kind: 'html', rate: 0.3 }],
     [{ kind: 'reset', rate: 0.3 }],
   ] satisfies [Fault][])('%j now and then is survived', async fault => {
-    await start([[fault]], { attemptsMax: 12 })
+    await start([[fault]], { attemptsMax: 12, clock: hastyClock(5) })
     const answers = await Promise.all(Array.from({ length: 25 }, (_, at) => rpc.ask([logsOf(at, at + 3)], { signal })))
     expect(answers.every(({ values }) => Array.isArray(values[0]))).toBe(true)
     expect(node.endpoints[0]!.fired.get(fault.kind)).toBeGreaterThan(0)
