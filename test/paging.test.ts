@@ -214,7 +214,7 @@ test('every page is the next stretch of what the chain holds when it is asked fo
         }
       },
     ),
-    { numRuns: Number(process.env.ALMANAC_PAGING_RUNS ?? 40) },
+    { numRuns: Number(process.env.ALMANAC_PAGING_RUNS ?? 15) },
   )
 }, 1_200_000)
 
