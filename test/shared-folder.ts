@@ -10,7 +10,9 @@ import type { SuiteTimes } from './suite-times.ts'
 
 let remove = async () => {}
 
+/** For the first project of the run; others find what it has made. */
 export async function setup(): Promise<void> {
+  if (process.env.ALMANAC_TESTS_SHARED !== undefined) return
   const service = await bundleService()
   const shared = mkdtempSync(join(tmpdir(), 'almanac-shared-'))
   Object.assign(process.env, { ALMANAC_TESTS_SERVICE: service, ALMANAC_TESTS_SHARED: shared })
