@@ -1,7 +1,7 @@
 // The pages about one thing: a chain, a contract, a token, a wallet, a block, a transaction. A real browser walks through
 // them, from one to the other, on a wide screen and on a phone.
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import type { Page, Route } from 'playwright-core'
 import { expect, test } from 'vitest'
@@ -575,7 +575,7 @@ walkConsole(walk => {
       page.getByRole('button', { name: 'Download Transfers as NDJSON' }).click(),
     ])
     expect(file.suggestedFilename()).toBe(`${name}.ndjson`)
-    const lines = readFileSync((await file.path())!, 'utf8')
+    const lines = await text(await file.createReadStream())
     expect(lines.endsWith(`\n{"complete":true,"rows":${rows},"block":20000}\n`)).toBe(true)
     await page.goto(`${walk.world.url}/#/contract/eth/${seeded.collection}/holders?at_block=5009`)
     const [holders] = await Promise.all([
@@ -583,7 +583,7 @@ walkConsole(walk => {
       page.getByRole('button', { name: 'Download Holders as CSV' }).click(),
     ])
     expect(holders.suggestedFilename()).toBe(`holders-eth-${seeded.collection}-5009.csv`)
-    const held = readFileSync((await holders.path())!, 'utf8')
+    const held = await text(await holders.createReadStream())
     expect(held).toMatch(/^token_address,token_id,owner_of,.*\n(0x.*\n){90}# complete rows=90 block=5009\n$/)
   })
 })

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { bundleService } from './bundled-service.ts'
 import { offerSharedPostgres } from './postgres-server.ts'
 import { processorSeconds } from './processor-seconds.ts'
+import { offerBrowser } from './shared-browser.ts'
 import type { SuiteTimes } from './suite-times.ts'
 
 let remove = async () => {}
@@ -22,6 +23,7 @@ export async function setup(): Promise<void> {
   // A run that is interrupted ends without the teardown.
   process.once('exit', removeFolders)
   const postgres = await offerSharedPostgres()
+  const endBrowser = await offerBrowser(shared, async () => await (await import('./browser.ts')).launchBrowserServer())
   remove = async () => {
     const { ALMANAC_TESTS_TIMES: times } = process.env
     const server = postgres.processId()
@@ -29,6 +31,7 @@ export async function setup(): Promise<void> {
       const told: SuiteTimes = { suite: 'PostgreSQL', seconds: 0, cpuSeconds: processorSeconds(server), started: {} }
       writeFileSync(join(times, 'postgres.json'), JSON.stringify(told))
     }
+    await endBrowser()
     await postgres.close()
     removeFolders()
   }
