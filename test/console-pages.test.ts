@@ -10,7 +10,7 @@ import { readTokens } from './console-world.ts'
 import { seeded, seededTransfers } from './seed.ts'
 
 walkConsole(walk => {
-  const { open, newPage, accept } = walk
+  const { open, newPage, freshPage, accept } = walk
   const headOf = (page: Page) => page.locator('.chain-row', { hasText: 'sim' }).locator('.head')
   const titleOf = (page: Page) => expect.poll(() => page.title(), patience)
 
@@ -528,7 +528,7 @@ walkConsole(walk => {
   })
 
   test('whole lists are saved as files, and one that is not whole is not', async () => {
-    const page = await newPage({ permissions: ['clipboard-read', 'clipboard-write'] })
+    const page = await freshPage({ permissions: ['clipboard-read', 'clipboard-write'] })
     // Straight to disk where the browser can: the folder of the page stands for the one that a person chooses.
     await page.addInitScript(`window.showSaveFilePicker = async ({ suggestedName }) =>
       (await navigator.storage.getDirectory()).getFileHandle(suggestedName, { create: true })`)

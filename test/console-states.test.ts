@@ -14,7 +14,7 @@ const wholes = ['account', 'block', 'key', 'transaction']
 const variants = ['chain-on-demand', 'chain-stalled', 'contract-live', 'reference-operation']
 
 walkConsole(walk => {
-  const { newPage, open, accept } = walk
+  const { newPage, freshPage, open, accept } = walk
   const phone = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true } as const
 
   async function placesHere() {
@@ -128,7 +128,7 @@ walkConsole(walk => {
   })
 
   test('what is on its way has its shape and its heading', async () => {
-    const page = await newPage({ ...phone, colorScheme: 'dark' })
+    const page = await freshPage({ ...phone, colorScheme: 'dark' })
     await page.addInitScript(`sessionStorage.setItem('almanac.key', ${JSON.stringify(walk.world.key)})`)
     await holdAnswers(page, 'loading')
     for (const [name, { data }] of await placesHere()) {
@@ -154,7 +154,7 @@ walkConsole(walk => {
   })
 
   test('what failed says so, can be tried again, and is there by itself once the service answers', async () => {
-    const page = await newPage({ ...phone, colorScheme: 'dark' })
+    const page = await freshPage({ ...phone, colorScheme: 'dark' })
     await page.addInitScript(`sessionStorage.setItem('almanac.key', ${JSON.stringify(walk.world.key)})`)
     await holdAnswers(page, 'broken')
     for (const [name, { data }] of await placesHere()) {

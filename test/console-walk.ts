@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import axe from 'axe-core'
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { browserPath, browserRequired, launchBrowser } from './browser.ts'
 import { type ConsoleWorld, startConsoleWorld } from './console-world.ts'
@@ -18,7 +18,10 @@ const screenshots = fileURLToPath(new URL('screenshots', import.meta.url))
 export type Walk = {
   /** There once the tests run. */
   readonly world: ConsoleWorld
+  /** An empty page, which may have files of the console in its cache. */
   newPage(options?: BrowserContextOptions): Promise<Page>
+  /** One in a profile of its own: for a first load, and for scripts and rights that a page keeps. */
+  freshPage(options?: BrowserContextOptions): Promise<Page>
   /** Opens a page of the console with the key, as the link that the service prints does. */
   open(route?: string, options?: BrowserContextOptions, key?: string): Promise<Page>
   /** Finds nothing to complain about with axe, and takes a screenshot where they are wanted. */
@@ -41,10 +44,15 @@ export function walkConsole(walk: (tools: Walk) => void): void {
   }
 }
 
+/** `like`: the options that it was made with, where another test may take it over. */
+type WalkedPage = { page: Page; like: string | undefined }
+
 function prepareWalk(): Walk {
   let world: ConsoleWorld
   let browser: Browser
-  const contexts: BrowserContext[] = []
+  /** A profile costs more than what most tests do in it, so the next test takes over its page where it wants the same. */
+  const free: WalkedPage[] = []
+  const taken: WalkedPage[] = []
   /** What pages asked for elsewhere, and what they complained about. Must stay empty. */
   const strays: string[] = []
   const complaints: string[] = []
@@ -55,7 +63,10 @@ function prepareWalk(): Walk {
     browser = await launchBrowser()
   }, 90_000)
   afterEach(async () => {
-    for (const context of contexts.splice(0)) await context.close()
+    for (const each of taken.splice(0)) {
+      if (each.like !== undefined && (await isEmptied(each.page))) free.push(each)
+      else await each.page.context().close()
+    }
     expect(strays).toEqual([])
     expect(complaints.splice(0)).toEqual([])
   })
@@ -65,10 +76,23 @@ function prepareWalk(): Walk {
   })
 
   async function newPage(options: BrowserContextOptions = {}): Promise<Page> {
+    const like = JSON.stringify(options)
+    const at = free.findIndex(each => each.like === like)
+    const [found = { page: await makePage(options), like }] = at < 0 ? [] : free.splice(at, 1)
+    taken.push(found)
+    return found.page
+  }
+
+  async function freshPage(options: BrowserContextOptions = {}): Promise<Page> {
+    const page = await makePage(options)
+    taken.push({ page, like: undefined })
+    return page
+  }
+
+  async function makePage(options: BrowserContextOptions): Promise<Page> {
     // What moves without end would be drawn sixty times a second on every page. A walk may ask for it.
     const still = { reducedMotion: 'reduce', viewport: { width: 1280, height: 900 } } as const
     const context = await browser.newContext({ ...still, ...options })
-    contexts.push(context)
     context.on('request', request => {
       if (!request.url().startsWith(world.url) && !request.url().startsWith('data:')) strays.push(request.url())
     })
@@ -86,6 +110,20 @@ function prepareWalk(): Walk {
     const page = await newPage(options)
     await page.goto(`${world.url}/#key=${encodeURIComponent(key)}&${route}`)
     return page
+  }
+
+  /** Leaves nothing of a test in its page, which is at a file without a script afterwards. */
+  async function isEmptied(page: Page): Promise<boolean> {
+    try {
+      for (const event of ['request', 'response']) page.removeAllListeners(event)
+      await page.unrouteAll({ behavior: 'ignoreErrors' })
+      await page.mouse.move(0, 0)
+      await page.goto(`${world.url}/geist-OFL.txt`)
+      await page.evaluate('localStorage.clear(), sessionStorage.clear()')
+      return true
+    } catch {
+      return false
+    }
   }
 
   async function accept(page: Page, name: string): Promise<void> {
@@ -106,6 +144,7 @@ function prepareWalk(): Walk {
       return world
     },
     newPage,
+    freshPage,
     open,
     accept,
   }

@@ -14,9 +14,7 @@ import { serveApi } from './served-api.ts'
 
 /** With both fonts. */
 const firstLoadBytesMax = 120_000
-const interactiveMsMax = 1_000
-/** The best load says what the console needs; the others say what else the machine did, so it has many chances. */
-const timedLoads = 30
+const interactiveSecondsMax = 1
 /** The last page holds a single row: axe takes its time with each of them. */
 const pageSize = 84
 
@@ -73,7 +71,7 @@ test('the reference page loads only what the service itself serves', async () =>
 })
 
 walkConsole(walk => {
-  const { newPage, open, accept } = walk
+  const { newPage, freshPage, open, accept } = walk
   const headOf = (page: Page) => page.locator('.chain-row', { hasText: 'sim' }).locator('.head')
 
   test('shows the chains, and keeps the key out of the address', async () => {
@@ -151,7 +149,7 @@ walkConsole(walk => {
     const at = Array.from({ length: 61 }, (_, index) => Date.UTC(2026, 0, 1, 12) + index * 5_000)
     const answers = at.map((_, index) => (index < 30 ? 12 : null))
     const history = { at, lines: [{ chain: 'sim', measure: 'latency_ms', endpoint: 'a', values: answers }] }
-    const page = await newPage({ timezoneId: 'UTC' })
+    const page = await freshPage({ timezoneId: 'UTC' })
     await page.addInitScript(`
       const fillText = CanvasRenderingContext2D.prototype.fillText
       window.drawn = []
@@ -201,7 +199,7 @@ walkConsole(walk => {
   })
 
   test('a page that cannot be loaded says so, and is there after a reload', async () => {
-    const page = await newPage()
+    const page = await freshPage()
     await page.route('**/assets/keys-*.js', route => route.abort())
     await page.goto(`${walk.world.url}/#key=${encodeURIComponent(walk.world.key)}&/keys`)
     await page.getByText('This page could not be loaded.').waitFor(patience)
@@ -595,15 +593,18 @@ walkConsole(walk => {
     expect(await visitor.getByRole('link', { name: 'Docs', exact: true }).getAttribute('href', patience)).toBe('/docs')
   })
 
-  test('is there within a second', async () => {
-    const times: number[] = []
-    while (times.length < timedLoads && !times.some(time => time < interactiveMsMax)) {
-      const page = await open()
-      await page.locator('.chain-row', { hasText: 'sim' }).waitFor(patience)
-      times.push((await page.evaluate(`performance.getEntriesByName('overview-shown')[0].startTime`)) as number)
-      await page.context().close()
-    }
-    console.log(`The console was there after ${times.map(Math.round).join(', ')} ms`)
-    expect(Math.min(...times)).toBeLessThan(interactiveMsMax)
+  test('is there after less than a second of the processor', async () => {
+    const page = await freshPage()
+    const client = await page.context().newCDPSession(page)
+    // Time in which the page itself runs, whatever else the machine does: `npm run test:release` measures by the clock.
+    await client.send('Performance.enable', { timeDomain: 'threadTicks' })
+    await page.goto(`${walk.world.url}/#key=${encodeURIComponent(walk.world.key)}&/`)
+    await page.locator('.chain-row', { hasText: 'sim' }).waitFor(patience)
+    expect(await page.evaluate(`performance.getEntriesByName('overview-shown').length`)).toBe(1)
+    const { metrics } = await client.send('Performance.getMetrics')
+    const seconds = metrics.find(({ name }) => name === 'TaskDuration')!.value
+    console.log(`The console was there after ${Math.round(seconds * 1_000)} ms of the processor`)
+    expect(seconds).toBeGreaterThan(0.01)
+    expect(seconds).toBeLessThan(interactiveSecondsMax)
   })
 })
