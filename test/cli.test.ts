@@ -17,7 +17,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { issueKey, registerOperatorKey } from '../src/keys/keys.ts'
 import { openStore } from '../src/store/open.ts'
 import { almanacMain, compileCache } from './bundled-service.ts'
@@ -27,10 +27,14 @@ import { listeningUrls, makeStore } from './command-run.ts'
 const wallet = '0x2bd806c97f0e00af1a1fc3328fa763a9269723c8'
 
 let directory: string
+const made: string[] = []
 const children: ChildProcessWithoutNullStreams[] = []
 
+const makeDirectory = (): string => mkdtempSync(join(tmpdir(), 'almanac-cli-'))
+
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'almanac-cli-'))
+  directory = makeDirectory()
+  made.push(directory)
 })
 
 afterEach(async () => {
@@ -40,7 +44,7 @@ afterEach(async () => {
     child.kill('SIGKILL')
     await ended
   }
-  rmSync(directory, { recursive: true })
+  for (const folder of made.splice(0)) rmSync(folder, { recursive: true })
 })
 
 type Environment = Readonly<Record<string, string>>
@@ -150,7 +154,7 @@ describe('configuration', () => {
     const secret = 'S3cr3tS3cr3t'
     writeFileSync(join(directory, 'almanac.yaml'), `chains: { eth: { rpc: https://rpc.example/${secret}, from: 7 } }\n`)
     const environment = { ALMANAC_CHAINS_POLYGON_RPC: `https://u:${secret}@other.example`, ALMANAC_LOG_LEVEL: 'warn' }
-    const text = await almanac(['config', 'check', '--listen', ':9'], environment)
+    const text = await almanacHere(['config', 'check', '--listen', ':9'], environment)
     expect(text.code).toBe(0)
     expect(text.stdout + text.stderr).not.toContain(secret)
     expect(text.stdout).toContain('https://rpc.example/…')
@@ -415,22 +419,6 @@ describe('start', () => {
     expect(await ask(await server.url(), made.stdout.trim(), '/keys')).toBe(200)
   })
 
-  test('a key that another process revokes stops within a second', async () => {
-    const server = start([], { ALMANAC_KEY: 'the-operator-key' })
-    const url = await server.url()
-    const secret = (await almanac(['keys', 'create', '--name', 'guest'])).stdout.trim()
-    expect(await ask(url, secret)).toBe(200)
-    const store = await openStore(`file:${join(directory, 'almanac.db')}`, { role: 'tool' })
-    const guest = (await store.keys()).find(key => key.name === 'guest')!
-    await store.revokeKey(guest.id, Date.now())
-    const revokedAt = performance.now()
-    await store.close()
-    while ((await ask(url, secret)) === 200 && performance.now() - revokedAt < 5_000) await delay(5)
-    expect(performance.now() - revokedAt).toBeLessThan(1_000)
-    expect(await ask(url, secret)).toBe(401)
-    expect(await ask(url, 'the-operator-key')).toBe(200)
-  })
-
   test('counts what keys use, also what came last before the end', async () => {
     const server = start([], { ALMANAC_KEY: 'the-operator-key' })
     const url = await server.url()
@@ -438,38 +426,6 @@ describe('start', () => {
     server.child.kill('SIGTERM')
     expect(await server.code).toBe(0)
     expect(JSON.parse((await almanacHere(['keys', 'list', '--json'])).stdout)[0].used_today).toBe(3)
-  })
-
-  test('a second one on the same file is refused clearly; one for the API alone is not', async () => {
-    const first = start([], { ALMANAC_KEY: 'the-operator-key' })
-    await first.url()
-    const second = start([], { ALMANAC_KEY: 'the-operator-key' })
-    expect(await second.code).toBe(1)
-    expect(second.stderr).toContain('Another process is already indexing into the store')
-    expect(second.stderr).toContain('Try:')
-    const copy = await almanac(['store', 'copy', '--from', 'file:./almanac.db', '--to', 'file:./copy.db'])
-    expect(copy.code).toBe(1)
-    expect(copy.stderr).toMatch(/\nTry: {3}stop it first\. .* almanac store backup\.\n$/)
-    const api = start(['--only', 'api'], { ALMANAC_KEY: 'the-operator-key' })
-    expect(await ask(await api.url(), 'the-operator-key')).toBe(200)
-    api.child.kill('SIGTERM')
-    await api.code
-    expect(api.stderr).not.toContain('Indexing idle')
-  })
-
-  test('a port in use is refused clearly, and the store is free again', async () => {
-    const first = start([], { ALMANAC_KEY: 'the-operator-key' })
-    const { host } = new URL(await first.url())
-    const second = await almanac(['start', '--listen', host, '--store', 'file:other.db'])
-    expect(second.code).toBe(1)
-    expect(second.stderr).toContain(`Error: Cannot listen on ${host}`)
-    const next = `127.0.0.1:${Number(new URL(`http://${host}`).port) + 1}`
-    const hint = `\nTry:   stop what uses it, or choose another port: --listen ${next}\n`
-    expect(second.stderr.slice(-hint.length)).toBe(hint)
-    // Nothing was created for nothing.
-    expect(existsSync(join(directory, 'other.db'))).toBe(false)
-    const third = start(['--store', 'file:other.db'])
-    await third.url()
   })
 
   test('a node that cannot be reached is reported in the log, and nothing is called complete', {
@@ -518,6 +474,82 @@ describe('start', () => {
     const path = '/account/mainnet/B8qdgQDsaTYR8QBmCB252oNrtyMKYhg6wMqRLaMcUr7i/portfolio'
     const statuses = await Promise.all(urls.map(url => ask(url, 'the-operator-key', path)))
     expect(statuses[0]).toBe(statuses[1])
+  })
+})
+
+describe('beside a running service', () => {
+  let kept: string
+  let server: Run
+  let url: string
+  beforeAll(async () => {
+    kept = makeDirectory()
+    directory = kept
+    server = start([], { ALMANAC_KEY: 'the-operator-key' })
+    children.length = 0
+    url = await server.url()
+  })
+  beforeEach(() => {
+    directory = kept
+  })
+  afterAll(async () => {
+    server.child.kill('SIGTERM')
+    await server.code
+    rmSync(kept, { recursive: true })
+  })
+
+  test('a key that another process revokes stops within a second', async () => {
+    const secret = (await almanac(['keys', 'create', '--name', 'guest'])).stdout.trim()
+    expect(await ask(url, secret)).toBe(200)
+    const store = await openStore(`file:${join(directory, 'almanac.db')}`, { role: 'tool' })
+    const guest = (await store.keys()).find(key => key.name === 'guest')!
+    await store.revokeKey(guest.id, Date.now())
+    const revokedAt = performance.now()
+    await store.close()
+    while ((await ask(url, secret)) === 200 && performance.now() - revokedAt < 5_000) await delay(5)
+    expect(performance.now() - revokedAt).toBeLessThan(1_000)
+    expect(await ask(url, secret)).toBe(401)
+    expect(await ask(url, 'the-operator-key')).toBe(200)
+  })
+
+  test('a second one on the same file is refused clearly; one for the API alone is not', async () => {
+    const second = start([], { ALMANAC_KEY: 'the-operator-key' })
+    expect(await second.code).toBe(1)
+    expect(second.stderr).toContain('Another process is already indexing into the store')
+    expect(second.stderr).toContain('Try:')
+    const copy = await almanac(['store', 'copy', '--from', 'file:./almanac.db', '--to', 'file:./copy.db'])
+    expect(copy.code).toBe(1)
+    expect(copy.stderr).toMatch(/\nTry: {3}stop it first\. .* almanac store backup\.\n$/)
+    const api = start(['--only', 'api'], { ALMANAC_KEY: 'the-operator-key' })
+    expect(await ask(await api.url(), 'the-operator-key')).toBe(200)
+    api.child.kill('SIGTERM')
+    await api.code
+    expect(api.stderr).not.toContain('Indexing idle')
+  })
+
+  test('a port in use is refused clearly, and the store is free again', async () => {
+    const { host } = new URL(url)
+    const second = await almanac(['start', '--listen', host, '--store', 'file:other.db'])
+    expect(second.code).toBe(1)
+    expect(second.stderr).toContain(`Error: Cannot listen on ${host}`)
+    const next = `127.0.0.1:${Number(new URL(`http://${host}`).port) + 1}`
+    const hint = `\nTry:   stop what uses it, or choose another port: --listen ${next}\n`
+    expect(second.stderr.slice(-hint.length)).toBe(hint)
+    // Nothing was created for nothing.
+    expect(existsSync(join(directory, 'other.db'))).toBe(false)
+    const third = start(['--store', 'file:other.db'])
+    await third.url()
+  })
+
+  test('status asks it', async () => {
+    const json = await almanac(['status', '--json', '--url', url], { ALMANAC_KEY: 'the-operator-key' })
+    expect(json.code).toBe(0)
+    expect(JSON.parse(json.stdout)).toMatchObject({ version: expect.any(String), chains: {} })
+    const text = await almanacHere(['status', '--listen', new URL(url).host, '--key', 'the-operator-key'])
+    expect(text.code).toBe(0)
+    expect(text.stdout).toContain('almanac.db')
+    const refused = await almanacHere(['status', '--url', url, '--key', 'wrong'])
+    expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('scope ops') })
+    expect(refused.stderr).toContain('answered 401 to /status. (Invalid key)')
   })
 })
 
@@ -591,20 +623,6 @@ describe('signals', () => {
 })
 
 describe('status', () => {
-  test('asks the running server', async () => {
-    const server = start([], { ALMANAC_KEY: 'the-operator-key' })
-    const url = await server.url()
-    const json = await almanac(['status', '--json', '--url', url], { ALMANAC_KEY: 'the-operator-key' })
-    expect(json.code).toBe(0)
-    expect(JSON.parse(json.stdout)).toMatchObject({ version: expect.any(String), chains: {} })
-    const text = await almanacHere(['status', '--listen', new URL(url).host, '--key', 'the-operator-key'])
-    expect(text.code).toBe(0)
-    expect(text.stdout).toContain('almanac.db')
-    const refused = await almanacHere(['status', '--url', url, '--key', 'wrong'])
-    expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('scope ops') })
-    expect(refused.stderr).toContain('answered 401 to /status. (Invalid key)')
-  })
-
   test('nothing there is worth another try later: 75', async () => {
     const { code, stdout, stderr } = await almanac(['status', '--listen', '127.0.0.1:1'])
     expect({ code, stdout }).toEqual({ code: 75, stdout: '' })
