@@ -12,7 +12,7 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/al
 const suites = ['test/**/*.test.ts', 'src/store/{sqlite,postgres}/*.test.ts', 'src/store/postgres/*/*.test.ts']
 
 // Suites that leave nothing behind in their process: no environment, listeners, mocked modules or measured memory. They
-// share processes too, which takes 1.4 s of the processor from each, most of it for imports.
+// share processes too, which takes 0.9 s of the processor from each, most of it for imports.
 const sharing = [
   'api',
   'contract-facts',
