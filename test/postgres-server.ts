@@ -49,7 +49,8 @@ export type PostgresServer = Databases & {
 
 /**
  * For the server that all suites of a run share. Three run at once, and each may have as many connections as one with a
- * server of its own. There are more than a hundred databases, and by default each is looked at for what to vacuum once a minute.
+ * server of its own. There are more than a hundred databases, and by default each is looked at for what to vacuum
+ * once a minute.
  */
 const sharedSettings = { max_connections: '360', max_prepared_transactions: '10', autovacuum_naptime: '10min' }
 
