@@ -3,7 +3,6 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
-import { commandLine } from '../src/cli/current-process.ts'
 import { activityGaps } from '../src/store/activity-gaps.ts'
 import { openStore, openStoreParts } from '../src/store/open.ts'
 import { busiest, chainId, chainsOf, configureFor, expectTruth, fullBlocks, place, simulate } from './chain-commands.ts'
@@ -342,12 +341,12 @@ describe('mistakes', () => {
     [
       ['explain'],
       'explain needs <chain> and <contract>: no chain is given.',
-      `configured chains: sim; for example: ${commandLine} explain sim 0x…`,
+      'configured chains: sim; for example: almanac explain sim 0x…',
     ],
     [
       ['collections', 'unpin', 'sim'],
       'collections unpin needs <chain> and <contract>: no contract is given.',
-      `configured chains: sim; for example: ${commandLine} collections unpin sim 0x…`,
+      'configured chains: sim; for example: almanac collections unpin sim 0x…',
     ],
     [['plan', '--chain', 'other'], 'The chain "other" is not configured.', 'configured chains: sim.'],
     [['plan', '--samples', 'many'], '--samples is "many".', 'pass a whole number, at least 1.'],
