@@ -569,7 +569,10 @@ walkConsole(walk => {
     await reader.keyboard.press('/')
     await reader.keyboard.type('backup')
     const first = reader.locator('#found [role=option]').first()
-    await first.getByText(/backup/i).first().waitFor(patience)
+    await first
+      .getByText(/backup/i)
+      .first()
+      .waitFor(patience)
     await reader.keyboard.press('Enter')
     await reader.waitForURL(url => url.pathname !== '/docs/index.html', patience)
     await accept(reader, 'docs')
