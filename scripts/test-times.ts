@@ -6,6 +6,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { processorSeconds } from '../test/processor-seconds.ts'
 import type { SuiteTimes } from '../test/suite-times.ts'
 
 /** Suites that take less than this begin in any order. */
@@ -27,10 +28,12 @@ try {
     .sort((one, other) => other.seconds - one.seconds)
   const sum = (value: (suite: SuiteTimes) => number): number => suites.reduce((total, suite) => total + value(suite), 0)
   for (const suite of suites.slice(0, shown)) process.stdout.write(`${lineOf(suite)}\n`)
+  // What ended suites leave to others is in the whole alone: the browser that they share, and Vitest itself.
+  const whole = processorSeconds('self')
   process.stdout.write(
     `${suites.length} suites: ${Math.round((performance.now() - beganMs) / 1_000)} s by the clock, ` +
-      `${Math.round(sum(({ seconds }) => seconds))} s one after the other, ` +
-      `${Math.round(sum(({ cpuSeconds }) => cpuSeconds))} s of the processor\n`,
+      `${Math.round(sum(({ seconds }) => seconds))} s one after the other, ${Math.round(whole)} s of the processor, ` +
+      `of it ${Math.round(sum(({ cpuSeconds }) => cpuSeconds))} s in suites\n`,
   )
   if (words.length === 0 && status === 0) {
     const longest = suites.filter(({ seconds }) => seconds >= longSeconds).map(({ suite }) => relative(root, suite))
