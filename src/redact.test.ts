@@ -22,6 +22,7 @@ test.each([
   ['me:S3CRET@rpc.example', '…@rpc.example'],
   ['localhost:8545', 'localhost:8545'],
   ['127.0.0.1:8545/S3CRET', '127.0.0.1:8545/…'],
+  ['perhaps', 'perhaps'],
   ['S3CRET', '(hidden)'],
   ['eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.S3CRET', '(hidden)'],
   ['http://', '(hidden)'],

@@ -11,8 +11,9 @@ export function redactUrl(text: string): string {
   return `${url.protocol}//${credentials}${url.host}${rest}`
 }
 
-/** Of what was meant as an address and is none, what looks like a host; a key alone looks like none. */
+/** Of what was meant as an address and is none, a short word, or what looks like a host; a key alone looks like neither. */
 export function redactMistyped(text: string): string {
+  if (/^[a-z]{1,10}$/i.test(text)) return text
   if ((URL.parse(text)?.host ?? '') !== '') return redactUrl(text)
   const [, scheme = '', rest = ''] = /^\s*([a-z]{1,10}:?\/+)?(.*)$/is.exec(text) ?? []
   const [authority = '', ...path] = rest.split(/[/?#]/)
