@@ -308,6 +308,9 @@ describe('init', () => {
       index: 'full',
       rpc: ['http://127.0.0.1:8545'],
     })
+    // Nor is the mode, where a flag names another.
+    expect((await init('--index', 'on-demand')).code).toBe(0)
+    expect(loadConfig({ file: file() }).config.chains.eth).toMatchObject({ index: 'on-demand' })
   })
 
   test('on a terminal endpoints are checked as they are typed, and a refused one costs no other answer', async () => {
@@ -321,6 +324,7 @@ describe('init', () => {
       run.child.stdin.write(`${text}\n`)
     }
     await answer('EVM chains', 'sim,eth')
+    await answer('sim is not a known chain', 'yes')
     // Its id is not known without an endpoint.
     await answer('sim: JSON-RPC endpoints', 'http://127.0.0.1:1')
     await answer('sim: JSON-RPC endpoints', node.url)
@@ -358,6 +362,7 @@ describe('init', () => {
     expect(run.stdout).not.toMatch(/goerli|mumbai|holesky|zora/)
     expect(run.stdout.replaceAll(/\s+/g, ' ')).toMatch(/linea … and \d\d more, listed in docs\/settings\.md\./)
     await answer('EVM chains', 'sim')
+    await answer('sim is not a known chain', 'yes')
     await answer('JSON-RPC endpoints', 'nonsense')
     await run.until(() => run.stdout.includes('is not a URL'), 'the slip is told')
     run.child.stdin.write(`${node.url}\n`)
@@ -401,7 +406,10 @@ describe('init', () => {
 
   test('on a terminal a name that looks mistyped is asked about', async () => {
     const run = place.beginOnTerminal(['init', '--no-check'], {}, 60)
+    let seen = 0
     for (const [question, text] of [
+      ['EVM chains', 'nowhere'],
+      ['nowhere is not a known chain.', ''],
       ['EVM chains', 'etherem,etth'],
       ['etherem is not a known chain. Did you mean eth? [yes]', 'perhaps'],
       ['"perhaps" is neither yes nor no.', 'no'],
@@ -411,7 +419,8 @@ describe('init', () => {
       ['etth is not a known chain. Did you mean eth? [yes]', 'eth'],
       ['eth: JSON-RPC endpoints', ''],
     ] as const) {
-      await run.until(() => run.stdout.includes(question), question)
+      await run.until(() => run.stdout.indexOf(question, seen) !== -1, question)
+      seen = run.stdout.indexOf(question, seen) + question.length
       run.child.stdin.write(`${text}\n`)
     }
     await run.kill()

@@ -3,7 +3,6 @@
 import { existsSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { Command, Option } from 'commander'
-import { namedChain, parseChainText } from '../chains.ts'
 import { type LoadedConfig, loadConfig } from '../config/load.ts'
 import { shownConfig } from '../config/problems.ts'
 import { AlmanacError, describeError } from '../errors.ts'
@@ -16,6 +15,7 @@ import {
   type ChainAnswers,
   chainMeant,
   type InitFlags,
+  isKnown,
   type Questions,
   type SolanaAnswers,
   withQuestions,
@@ -105,7 +105,7 @@ async function write(
   const found = known ?? (await checkAll(answers, flags, questions))
   if (questions === undefined) await mayReplace(flags, undefined)
   const replaces = existsSync(flags.output)
-  const loaded = writeBeside(flags.output, configurationText(answers, found), questions === undefined)
+  const loaded = writeBeside(flags, configurationText(answers, found), questions === undefined)
   if (replaces) keepFormer(flags.output)
   renameSync(`${flags.output}.new`, flags.output)
   if (questions !== undefined) questions.stopped = `Stopped; ${flags.output} is written.`
@@ -157,14 +157,9 @@ async function checkOne(
     printNote(isOther ? `Error: ${error.message}` : describeError(error))
     if (isOther && 'name' in typed) delete typed.id
     // Only the endpoint knows the id of a chain that is not built in, and nothing can be written without one.
-    if ('name' in typed && typed.id === undefined && !isBuiltIn(typed.name)) return false
+    if ('name' in typed && typed.id === undefined && !isKnown(typed.name)) return false
     return await questions.confirm(`Keep it anyway? no ${otherwise}.`, !isOther)
   }
-}
-
-/** By its name, or by an id. */
-function isBuiltIn(name: string): boolean {
-  return namedChain(name) !== undefined || 'id' in parseChainText(name)
 }
 
 /** A chain may have any name, but one that looks mistyped is worth a word before its node is waited for. */
@@ -198,14 +193,19 @@ function lostSettings(old: unknown, now: unknown, path: readonly string[] = []):
 }
 
 /** The user has not agreed to lose what the file says. One that cannot be read has nothing to lose: it is kept. */
-function refuseLosses(output: string, now: LoadedConfig): void {
+function refuseLosses(flags: InitFlags, now: LoadedConfig): void {
+  const { output } = flags
   let old: LoadedConfig
   try {
     old = loadConfig({ file: output })
   } catch {
     return
   }
-  const lost = lostSettings(shownConfig(old.config), shownConfig(now.config))
+  // What a flag says replaces a value; it loses none.
+  const isSaid = (path: string): boolean =>
+    (flags.index !== undefined && /^chains\.[^.]+\.index$/.test(path)) ||
+    (flags.store !== undefined && path === 'store')
+  const lost = lostSettings(shownConfig(old.config), shownConfig(now.config)).filter(path => !isSaid(path))
   if (lost.length === 0) return
   throw new AlmanacError('conflict', `${output} has settings that the new file would lose: ${lost.join(', ')}.`, {
     hint: `edit ${output}, move it away, or pass another file with --output.`,
@@ -213,13 +213,14 @@ function refuseLosses(output: string, now: LoadedConfig): void {
 }
 
 /** Reads the new file back as the service will, before it replaces anything. */
-function writeBeside(output: string, text: string, keepsSettings: boolean): LoadedConfig {
+function writeBeside(flags: InitFlags, text: string, keepsSettings: boolean): LoadedConfig {
+  const { output } = flags
   const beside = `${output}.new`
   try {
     rmSync(beside, { force: true })
     writeFileSync(beside, text, { mode: 0o600, flag: 'wx' })
     const loaded = loadConfig({ file: beside })
-    if (keepsSettings) refuseLosses(output, loaded)
+    if (keepsSettings) refuseLosses(flags, loaded)
     return loaded
   } catch (error) {
     rmSync(beside, { force: true })

@@ -79,9 +79,14 @@ export function chainNamed(text: string): string {
   return 'id' in meant ? String(meant.id) : meant.name
 }
 
+/** By its name, or by an id. */
+export function isKnown(name: string): boolean {
+  return namedChain(name) !== undefined || 'id' in parseChainText(name)
+}
+
 /** The known chain that a name means which looks mistyped. */
 export function chainMeant(name: string): string | undefined {
-  if (namedChain(name) !== undefined || 'id' in parseChainText(name)) return undefined
+  if (isKnown(name)) return undefined
   return nearestChain(
     name,
     offeredChains.map(chain => chain.name),
@@ -208,7 +213,7 @@ export async function askForAnswers(questions: Questions, flags: InitFlags, chec
   const more = offeredChains.length - shownChains.length
   printNote(`Known by name: ${shownChains.join(', ')} … and ${more} more, listed in docs/settings.md.`)
   printNote('Others by their id, such as 33139.')
-  const names = await questions.ask('EVM chains, separated by commas; - for none', 'eth', namesIn)
+  const names = await askNames(questions)
   const chains: ChainAnswers[] = []
   for (const given of names) {
     const meant = chainMeant(given)
@@ -224,6 +229,16 @@ export async function askForAnswers(questions: Questions, flags: InitFlags, chec
   if (chains.length + solana.length === 0)
     throw new AlmanacError('interrupted', 'No chain was named, so nothing was written.')
   return { chains, solana, ...(flags.store === undefined ? {} : { store: flags.store }) }
+}
+
+/** Asks again for a name that no chain has, unless it is that of a chain of one's own: only its node can tell the id then. */
+async function askNames(questions: Questions): Promise<string[]> {
+  for (;;) {
+    const names = await questions.ask('EVM chains, separated by commas; - for none', 'eth', namesIn)
+    const unknown = names.find(name => !isKnown(name) && chainMeant(name) === undefined)
+    if (unknown === undefined) return names
+    if (await questions.confirm(`${unknown} is not a known chain. Is it a chain of your own?`, false)) return names
+  }
 }
 
 async function askChain(
