@@ -11,7 +11,7 @@ export function redactUrl(text: string): string {
   return `${url.protocol}//${credentials}${url.host}${rest}`
 }
 
-/** Of what was meant as an address and is none, a short word, or what looks like a host; a key alone looks like neither. */
+/** Of what was meant as an address and is none, a short word or what looks like a host; a key looks like neither. */
 export function redactMistyped(text: string): string {
   if (/^[a-z]{1,10}$/i.test(text)) return text
   if ((URL.parse(text)?.host ?? '') !== '') return redactUrl(text)

@@ -231,7 +231,7 @@ export async function askForAnswers(questions: Questions, flags: InitFlags, chec
   return { chains, solana, ...(flags.store === undefined ? {} : { store: flags.store }) }
 }
 
-/** Asks again for a name that no chain has, unless it is that of a chain of one's own: only its node can tell the id then. */
+/** Asks again for a name that no chain has, unless it is of a chain of one's own: only its node can tell the id. */
 async function askNames(questions: Questions): Promise<string[]> {
   for (;;) {
     const names = await questions.ask('EVM chains, separated by commas; - for none', 'eth', namesIn)
