@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { isRelease } from './test/release-runs.ts'
 
 // Tests start hundreds of processes and threads of the same sources. What one of them compiled the others read, which takes half a second
 // of each start away.
@@ -40,7 +41,6 @@ const sharing = [
 ].map(name => `test/${name}.test.ts`)
 
 // What takes minutes by design runs before a release and at night alone: `npm run test:release`.
-const isRelease = process.env.ALMANAC_TESTS_RELEASE === '1'
 const release = 'test/release/*.test.ts'
 
 // Left to itself, Vitest begins with the largest files where it has not run before, and would begin minutes of waiting

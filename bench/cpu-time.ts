@@ -1,8 +1,6 @@
 // How much processor time another process, or some threads of this one, have used. Linux only: elsewhere it is not known.
 import { readdirSync, readFileSync } from 'node:fs'
-
-/** `/proc` counts in hundredths of a second on every Linux that Node runs on. */
-const ticksPerSecond = 100
+import { statSeconds } from '../test/processor-seconds.ts'
 
 export function cpuSecondsOf(processId: number): number {
   return cpuSecondsIn(`/proc/${processId}`)
@@ -21,10 +19,7 @@ export function threadCpuSeconds(name: string): number {
 
 function cpuSecondsIn(path: string): number {
   try {
-    const text = readFileSync(`${path}/stat`, 'utf8')
-    // The second field is the name in brackets, which may hold spaces; user and system time are fields 14 and 15.
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-    return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
+    return statSeconds(path)
   } catch {
     return Number.NaN
   }

@@ -1,7 +1,7 @@
 // The browser of the console's tests: Debian's Chromium or another one of the machine, kept from reaching anything but this machine.
 import { existsSync } from 'node:fs'
 import { type Browser, type BrowserServer, chromium, type LaunchOptions } from 'playwright-core'
-import { sharedBrowser } from './shared-browser.ts'
+import { askOffered, socketIn } from './offered.ts'
 
 const places = [
   process.env.ALMANAC_BROWSER,
@@ -37,7 +37,7 @@ const options: LaunchOptions = {
 export async function launchBrowser(): Promise<Browser> {
   const { ALMANAC_TESTS_SHARED: shared } = process.env
   if (shared === undefined) return await chromium.launch(options)
-  return await chromium.connect(await sharedBrowser(shared))
+  return await chromium.connect(await askOffered(socketIn(shared, 'browser')))
 }
 
 /** One that several processes connect to. What follows a signal is decided by whoever starts it. */

@@ -4,12 +4,12 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, renameSync, rmSync } from 'node:fs'
 import { appendFile, chown, cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { connect, createServer } from 'node:net'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
+import { askOffered, socketIn } from './offered.ts'
 
 /** PostgreSQL refuses to run as root; `nobody` has this id on every Linux. */
 const nobodyId = 65_534
@@ -62,10 +62,9 @@ export type SharedPostgres = Databases & { createStore(): Promise<string> }
  * or copies its server, or sets it up in its own way, starts one of its own.
  */
 export async function sharedPostgres(): Promise<SharedPostgres> {
-  const socket = sharedSocket()
-  const own = socket === undefined ? await startPostgres() : undefined
-  const base = own?.url('') ?? (await text(connect(socket!)))
-  if (base === '') throw new Error('The PostgreSQL of this run did not start.')
+  const { ALMANAC_TESTS_SHARED: shared } = process.env
+  const own = shared === undefined ? await startPostgres() : undefined
+  const base = own?.url('') ?? (await askOffered(socketIn(shared!, 'postgres')))
   const url = (database: string): string => `${base}${database}`
   const admin = new pg.Client({ connectionString: url('postgres') })
   await admin.connect()
@@ -109,34 +108,9 @@ async function makeEmptyStore(url: Databases['url']): Promise<string> {
   return url(name)
 }
 
-/** Answers each connection of a suite with where the server is. `close` stops it, if it was ever asked for. */
-export async function offerSharedPostgres(): Promise<{ close(): Promise<void>; processId(): number | undefined }> {
-  let server: Promise<PostgresServer> | undefined
-  let started: PostgresServer | undefined
-  const listener = createServer(async connection => {
-    connection.on('error', () => {})
-    try {
-      server ??= startPostgres(sharedSettings)
-      started = await server
-      connection.end(started.url(''))
-    } catch (error) {
-      process.stderr.write(`${error}\n`)
-      connection.end()
-    }
-  })
-  await new Promise<void>(resolve => listener.listen(sharedSocket(), resolve))
-  return {
-    processId: () => started?.processId(),
-    async close() {
-      listener.close()
-      await (await server?.catch(() => undefined))?.stop()
-    },
-  }
-}
-
-function sharedSocket(): string | undefined {
-  const { ALMANAC_TESTS_SHARED: shared } = process.env
-  return shared && join(shared, 'postgres.socket')
+/** The server that all suites of a run share. */
+export function startSharedPostgres(): Promise<PostgresServer> {
+  return startPostgres(sharedSettings)
 }
 
 export function startPostgres(overrides: Record<string, string> = {}): Promise<PostgresServer> {

@@ -1,12 +1,12 @@
 // Makes what the suites of one run share, and removes it after the last of them: a folder, the service in one bundle, and
-// a PostgreSQL once a suite asks for it. Vitest calls both, in a process whose environment those of the suites inherit.
+// a PostgreSQL and a browser once a suite asks for them. Vitest calls both, in a process whose environment those of the suites inherit.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bundleService } from './bundled-service.ts'
-import { offerSharedPostgres } from './postgres-server.ts'
+import { offer, socketIn } from './offered.ts'
+import { startSharedPostgres } from './postgres-server.ts'
 import { processorSeconds } from './processor-seconds.ts'
-import { offerBrowser } from './shared-browser.ts'
 import type { SuiteTimes } from './suite-times.ts'
 
 let remove = async () => {}
@@ -22,17 +22,20 @@ export async function setup(): Promise<void> {
   }
   // A run that is interrupted ends without the teardown.
   process.once('exit', removeFolders)
-  const postgres = await offerSharedPostgres()
-  const endBrowser = await offerBrowser(shared, async () => await (await import('./browser.ts')).launchBrowserServer())
+  const takePostgres = await offer(socketIn(shared, 'postgres'), startSharedPostgres, server => server.url(''))
+  // The library that drives the browser is loaded with it.
+  const launch = async () => await (await import('./browser.ts')).launchBrowserServer()
+  const takeBrowser = await offer(socketIn(shared, 'browser'), launch, browser => browser.wsEndpoint())
   remove = async () => {
+    await (await takeBrowser())?.close()
+    const postgres = await takePostgres()
     const { ALMANAC_TESTS_TIMES: times } = process.env
-    const server = postgres.processId()
+    const server = postgres?.processId()
     if (times !== undefined && server !== undefined) {
       const told: SuiteTimes = { suite: 'PostgreSQL', seconds: 0, cpuSeconds: processorSeconds(server), started: {} }
       writeFileSync(join(times, 'postgres.json'), JSON.stringify(told))
     }
-    await endBrowser()
-    await postgres.close()
+    await postgres?.stop()
     removeFolders()
   }
 }

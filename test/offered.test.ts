@@ -7,19 +7,22 @@ import { join } from 'node:path'
 import { chromium } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { browserPath, launchBrowserServer } from './browser.ts'
-import { offerBrowser, sharedBrowser } from './shared-browser.ts'
+import { askOffered, offer, socketIn } from './offered.ts'
 
 describe.skipIf(browserPath === undefined)('the browser of a run', () => {
   test('starts when it is asked for, once, and ends with the offer', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'almanac-browser-'))
     let started = 0
-    const end = await offerBrowser(folder, () => {
+    const socket = socketIn(folder, 'browser')
+    const launch = () => {
       started++
       return launchBrowserServer()
-    })
+    }
+    const take = await offer(socket, launch, browser => browser.wsEndpoint())
+    const end = async () => await (await take())?.close()
     try {
       expect(started).toBe(0)
-      const [one, other] = await Promise.all([sharedBrowser(folder), sharedBrowser(folder)])
+      const [one, other] = await Promise.all([askOffered(socket), askOffered(socket)])
       expect([started, other]).toEqual([1, one])
       const suite = await chromium.connect(one)
       await suite.close()
