@@ -42,7 +42,7 @@ const elsewhere: Readonly<Record<string, string>> = {
 const notRun: Readonly<Record<string, string>> = {
   'docs/guides/a-whole-chain.md: wget': 'fetches hundreds of gigabytes',
   'docs/guides/a-whole-chain.md: geth': 'needs a node with the whole chain',
-  'docs/guides/docker.md': 'needs a container engine; package.test.ts builds what the image is made of',
+  'docs/guides/docker.md': 'needs a container engine; release/package.test.ts builds what the image is made of',
   'docs/guides/kubernetes.md': 'needs a cluster; kubernetes-files.test.ts checks the manifests',
   'docs/guides/moving.md: export ALMANAC_COMPARE_KEY': 'asks the hosted service; compare.test.ts runs the command',
   'docs/guides/postgres-and-citus.md: sudo':

@@ -1,130 +1,44 @@
-// What would be published: the right files and no others, small, clean for publint, and a program that runs from there
-// like the sources do, with and without the sandbox; and the image's build finds all that it needs in the few files that .dockerignore lets
-// through.
+// What packages are made of: the files that they take, what is installed with them, the lock file, and what the image's
+// build is given. `test/release/package.test.ts` builds and runs them.
 import { execFileSync, spawnSync } from 'node:child_process'
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { publint } from 'publint'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { CommandRun } from './command-run.ts'
+import { describe, expect, test } from 'vitest'
+import { contextFiles } from './image-context.ts'
+import { sandboxNodes, sandboxPlatforms } from './sandbox-nodes.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-/** Of which the documentation that it serves is 0.4 MB. */
-const packedBytesMax = 2_000_000
-const installedMegabytesMax = 42
+const manifest: {
+  version: string
+  engines: { node: string }
+  dependencies: Record<string, string>
+  peerDependencies: Record<string, string>
+  bin: { almanac: string }
+  scripts: Record<string, string>
+} = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
-type Packed = { filename: string; size: number; files: { path: string }[] }
-
-let directory: string
-/** Apart from the build, whose packages would be found from below it. */
-let elsewhere: string
-let packed: Packed
-let packedSandbox: Packed
-
-/** The build runs apart from the checkout, on the files of the image's context, so that it shows both at once. */
-beforeAll(() => {
-  directory = mkdtempSync(join(tmpdir(), 'almanac-package-'))
-  elsewhere = mkdtempSync(join(tmpdir(), 'almanac-installed-'))
-  for (const path of [...contextFiles(), 'README.md', 'CHANGELOG.md', 'etc'])
-    cpSync(join(root, path), join(directory, path), { recursive: true })
-  symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'))
-  expect(run('npm', ['run', '-s', 'build'])).toBe('')
-  packed = pack('.')
-  packedSandbox = pack('./sandbox/dist')
-}, 240_000)
-
-afterAll(() => {
-  for (const folder of [directory, elsewhere]) rmSync(folder, { recursive: true })
-})
-
-function pack(folder: string): Packed {
-  return JSON.parse(run('npm', ['pack', folder, '--json', '--ignore-scripts', '--silent']))[0]
+function run(command: string, options: readonly string[]): string {
+  return execFileSync(command, options, { cwd: root, encoding: 'utf8' })
 }
 
-function run(command: string, options: readonly string[], where = directory): string {
-  return execFileSync(command, options, { cwd: where, encoding: 'utf8' })
-}
-
-/** Of the tracked files, those that a line `!path` of .dockerignore lets through. */
-function contextFiles(): string[] {
-  const kept = readFileSync(join(root, '.dockerignore'), 'utf8').match(/(?<=^!).+/gm) ?? []
-  return run(
-    'git',
-    [
-      'ls-files',
-      '--cached',
-      '--others',
-      '--exclude-standard',
-      '--',
-      ...kept.map(path => `:(glob)${path}`),
-      ...kept.map(path => `:(glob)${path}/**`),
-    ],
-    root,
+test('only what runs and what is read is published', () => {
+  const packed = JSON.parse(run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts', '--silent']))[0]
+  const paths: string[] = packed.files.map(({ path }: { path: string }) => path)
+  for (const path of ['bin/almanac.js', 'bin/check-node.js', 'docs/openapi.json', 'README.md', 'LICENSE'])
+    expect(paths).toContain(path)
+  // What the build makes is looked at before a release.
+  const others = paths.filter(
+    path => !/^(bin|dist|docs|etc)\/|^(CHANGELOG|README)\.md$|^(LICENSE|package\.json)$/.test(path),
   )
-    .split('\n')
-    .filter(path => path !== '')
-}
-
-test('only what runs and what is read is published, and it is small', () => {
-  const paths = packed.files.map(({ path }) => path)
-  for (const path of [
-    'bin/almanac.js',
-    'bin/check-node.js',
-    'dist/cli/main.js',
-    'docs/openapi.json',
-    'README.md',
-    'LICENSE',
-    'etc/almanac.service',
-  ])
-    expect(paths).toContain(path)
-  expect(
-    paths.filter(path => /\.test\.|sandbox|^(src|test|bench|node_modules)\/|\.db$|\.env|almanac\.yaml$/.test(path)),
-  ).toEqual([])
-  console.log(`The package: ${packed.size} bytes, ${packed.files.length} files`)
-  expect(packed.size).toBeLessThan(packedBytesMax)
+  expect([others, paths.filter(path => path.startsWith('docs/pictures'))]).toEqual([[], []])
 })
 
-test('the sandbox is published apart, with its contracts and without what runs sources only', () => {
-  const paths = packedSandbox.files.map(({ path }) => path)
-  for (const path of ['sandbox.js', 'collections.json', 'evm-edr-process.js', 'README.md', 'LICENSE'])
-    expect(paths).toContain(path)
-  expect(paths.filter(path => /\.ts$|\.test\.|\.sol$|^node_modules\//.test(path))).toEqual([])
-  expect(packedSandbox.size).toBeLessThan(packedBytesMax)
-  const collections = JSON.parse(readFileSync(join(directory, 'sandbox/dist/collections.json'), 'utf8'))
-  expect(Object.keys(collections)).toContain('Collection721A')
-  const service = manifestOf('.')
-  const sandbox = manifestOf('sandbox/dist')
-  expect([sandbox.version, service.peerDependencies['almanac-sandbox']]).toEqual([service.version, service.version])
-  expect(sandbox).not.toHaveProperty('private')
-  for (const version of Object.values({ ...sandbox.dependencies, ...sandbox.optionalDependencies }))
-    expect(version).toMatch(/^\d/)
-  // Native parts of one platform each; the libraries around them bring tens of megabytes that the sandbox does not use.
-  expect(Object.keys(sandbox.optionalDependencies!).sort()).toEqual(sandboxNodes)
+test('the service takes the sandbox of its own version', () => {
+  const { version } = JSON.parse(readFileSync(join(root, 'sandbox/package.json'), 'utf8'))
+  expect([version, manifest.peerDependencies['almanac-sandbox']]).toEqual([manifest.version, manifest.version])
 })
-
-const platforms = [
-  'darwin-arm64',
-  'darwin-x64',
-  'linux-arm64-gnu',
-  'linux-arm64-musl',
-  'linux-x64-gnu',
-  'linux-x64-musl',
-]
-const sandboxNodes = ['@nomicfoundation/edr', 'litesvm'].flatMap(node =>
-  platforms.map(platform => `${node}-${platform}`),
-)
 
 test('the sandbox asks for the same two nodes on every platform, and for no other', () => {
   const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(root, 'sandbox/package.json'), 'utf8'))
@@ -132,140 +46,42 @@ test('the sandbox asks for the same two nodes on every platform, and for no othe
   expect(Object.keys(optionalDependencies).sort()).toEqual(sandboxNodes.map(wrapped).sort())
   expect(Object.keys(dependencies)).toEqual(['@noble/curves', '@scure/base', 'ox', 'ws'])
   const others = /anvil|foundry|surfpool|surfnet|ganache|hardhat-node|test-validator/i
-  const sources = run('git', ['ls-files', 'sandbox', 'Dockerfile', 'package.json', 'package-lock.json'], root).trim()
+  const sources = run('git', ['ls-files', 'sandbox', 'Dockerfile', 'package.json', 'package-lock.json']).trim()
   expect(sources.split('\n').length).toBeGreaterThan(30)
   expect(sources.split('\n').filter(path => others.test(readFileSync(join(root, path), 'utf8')))).toEqual([])
-})
-
-test.each(['.', 'sandbox/dist'])('publint finds nothing in %s', async folder => {
-  const pkgDir = join(directory, folder)
-  const { messages } = await publint({ pkgDir, level: 'suggestion', strict: true, pack: 'npm' })
-  expect(messages).toEqual([])
-})
-
-type Manifest = {
-  version: string
-  engines: { node: string }
-  dependencies: Record<string, string>
-  optionalDependencies?: Record<string, string>
-  peerDependencies: Record<string, string>
-  bin: { almanac: string }
-}
-
-function manifestOf(folder: string): Manifest {
-  return JSON.parse(readFileSync(join(directory, folder, 'package.json'), 'utf8'))
-}
-
-function unpack({ filename }: Packed): string {
-  const where = mkdtempSync(join(elsewhere, 'unpacked-'))
-  run('tar', ['-xzf', join(directory, filename), '-C', where])
-  return join(where, 'package')
-}
-
-/** Installs the archive as npm would, without the packages named. */
-function install(without: readonly string[]): { program: string; packages: string } {
-  const folder = unpack(packed)
-  const packages = join(folder, 'node_modules')
-  mkdirSync(packages)
-  for (const name of readdirSync(join(root, 'node_modules')))
-    if (!without.includes(name)) symlinkSync(join(root, 'node_modules', name), join(packages, name))
-  return { program: join(folder, manifestOf('.').bin.almanac), packages }
-}
-
-/** In a folder with no configuration. */
-function runProgram(command: readonly string[]): { status: number | null; stdout: string; stderr: string } {
-  const environment = { PATH: process.env.PATH ?? '', HOME: elsewhere }
-  const where = mkdtempSync(join(elsewhere, 'empty-'))
-  return spawnSync(process.execPath, command, { cwd: where, encoding: 'utf8', env: environment, timeout: 60_000 })
-}
-
-test('the published program runs from the archive', () => {
-  const { program } = install([])
-  expect(readFileSync(program, 'utf8').startsWith('#!/usr/bin/env node\n')).toBe(true)
-  expect(runProgram([program, '--version']).stdout).toBe(`${manifestOf('.').version}\n`)
-})
-
-test('the published program runs a service, down to the thread that indexes and the console', async () => {
-  const { program } = install([])
-  const where = mkdtempSync(join(elsewhere, 'serving-'))
-  // No node is there, but the thread that looks for it must be.
-  writeFileSync(join(where, 'almanac.yaml'), 'chains: { eth: { rpc: "http://127.0.0.1:1" } }')
-  const service = new CommandRun([process.execPath, program, 'start', '--listen', '127.0.0.1:0'], where, {
-    ALMANAC_KEY: 'the-operator-key',
-  })
-  try {
-    const url = await service.listening()
-    const answer = await fetch(`${url}/status`, { headers: { 'x-api-key': 'the-operator-key' } })
-    const { version } = manifestOf('.')
-    expect(await answer.json()).toMatchObject({ version, chains: { eth: { rpc: [{ endpoint: '127.0.0.1:1' }] } } })
-    const page = await fetch(`${url}/`, { headers: { 'accept-encoding': 'br' } })
-    const script = /<script type="module" [^>]*src="(\/assets\/[^"]+)"/.exec(await page.text())?.[1]
-    const asset = await fetch(`${url}${script}`, { headers: { 'accept-encoding': 'br' } })
-    expect([asset.status, asset.headers.get('content-encoding')]).toEqual([200, 'br'])
-    const docs = await fetch(`${url}/docs`)
-    expect([docs.status, docs.url]).toEqual([200, `${url}/docs/index.html`])
-    expect(await docs.text()).toContain('site.js')
-    service.child.kill('SIGTERM')
-    expect(await service.ended()).toMatchObject({ code: 0, stdout: '' })
-  } finally {
-    await service.kill()
-  }
-})
-
-test.each([
-  [
-    'start',
-    /^Error: Nothing is configured, and the sandbox is not installed\.\nTry: {3}.*almanac init, or get the sandbox: /,
-  ],
-  ['demo', /^Error: The sandbox is not installed\.\nTry: {3}get the sandbox: /],
-])('%s without configuration and sandbox says in two lines what to do', (command, opening) => {
-  const { program } = install(['almanac-sandbox'])
-  const { status, stdout, stderr } = runProgram([program, command])
-  expect([status, stdout]).toEqual([1, ''])
-  expect(stderr).toMatch(opening)
-  expect(stderr).toMatch(/^Error: .+\nTry: {3}.*npm install -g almanac-sandbox.*image tag sandbox\.\n$/)
-})
-
-test('the published sandbox is loaded where it is installed', () => {
-  const { packages } = install(['almanac-sandbox'])
-  renameSync(unpack(packedSandbox), join(packages, 'almanac-sandbox'))
-  const script = "import('almanac-sandbox').then(({ startSandbox }) => console.log(typeof startSandbox))"
-  expect(run(process.execPath, ['-e', script], dirname(packages))).toBe('function\n')
 })
 
 describe('an old Node', () => {
   const fake = "Object.defineProperty(process,'versions',{value:{...process.versions,node:'20.1.0'}})"
   const preload = `--import=data:text/javascript,${encodeURIComponent(fake)}`
   const sentence = () => {
-    const required = manifestOf('.').engines.node.replace('>=', '')
+    const required = manifest.engines.node.replace('>=', '')
     return `Error: Almanac needs Node ${required} or newer; this is Node 20.1.0.\nTry:   install Node ${required}, then run npm install again.\n`
   }
 
   test('is told which one is needed', () => {
-    const { program } = install([])
-    const { status, stdout, stderr } = runProgram([preload, program, 'start'])
+    const command = [preload, join(root, manifest.bin.almanac), 'start']
+    const { status, stdout, stderr } = spawnSync(process.execPath, command, { cwd: tmpdir(), encoding: 'utf8' })
     expect([status, stdout, stderr]).toEqual([1, '', sentence()])
   })
 
   test.each(['start', 'almanac'])('is told so by the script %s too', script => {
-    const command = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts[script]
+    const command = manifest.scripts[script]!
     const env = { PATH: `${dirname(process.execPath)}:${process.env.PATH}`, NODE_OPTIONS: preload }
     const { status, stdout, stderr } = spawnSync('sh', ['-c', command], { cwd: root, encoding: 'utf8', env })
     expect([status, stdout, stderr]).toEqual([1, '', sentence()])
   })
 })
 
-test('what is installed with it is small and has no blockchain node', () => {
+test('what is installed with it has no blockchain node', () => {
   const listed = ['ls', '--omit=dev', '--all', '--parseable', '--workspaces=false']
-  const folders = run('npm', listed, root)
+  const folders = run('npm', listed)
     .split('\n')
     .filter(path => path.includes('/node_modules/'))
-  expect(folders.length).toBeGreaterThan(Object.keys(manifestOf('.').dependencies).length)
+  expect(folders.length).toBeGreaterThan(Object.keys(manifest.dependencies).length)
   expect(
     folders.filter(path => /solana|triton|edr|anvil|litesvm|viem|\/ox$|\/node-(bin|linux|darwin|win)/.test(path)),
   ).toEqual([])
-  const kilobytes = [...folders, unpack(packed)].map(path => Number(run('du', ['-sk', path]).split('\t')[0]))
-  expect(kilobytes.reduce((sum, size) => sum + size) / 1_024).toBeLessThan(installedMegabytesMax)
 })
 
 type Locked = {
@@ -301,11 +117,11 @@ describe('the lock file', () => {
     expect(ofPlatform.length).toBeGreaterThan(20)
     const anywhere = ofPlatform.filter(([, { os, cpu }]) => os === undefined || cpu === undefined)
     // The package around each says the platform.
-    const edr = platforms.map(platform => `node_modules/@nomicfoundation/edr-${platform}`)
+    const edr = sandboxPlatforms.map(platform => `node_modules/@nomicfoundation/edr-${platform}`)
     expect(anywhere.map(([path]) => path).sort()).toEqual(edr)
   })
 
-  test.each(platforms)("has the sandbox's two nodes for %s", platform => {
+  test.each(sandboxPlatforms)("has the sandbox's two nodes for %s", platform => {
     const [os, cpu, library] = platform.split('-')
     const libc = library && { libc: [library.replace('gnu', 'glibc')] }
     const only = { optional: true, os: [os], cpu: [cpu], ...libc }
@@ -319,7 +135,7 @@ describe('the lock file', () => {
 
 test('the image takes only what its context and its own stages have', () => {
   const copies = [...readFileSync(join(root, 'Dockerfile'), 'utf8').matchAll(/^COPY (?!--from)(.+) \S+$/gm)]
-  const kept = contextFiles()
+  const kept = contextFiles(root)
   const isKept = (path: string) => kept.some(file => file === path || file.startsWith(`${path}/`))
   for (const path of copies.flatMap(([, paths]) => String(paths).split(' ')))
     expect(path === '.' || isKept(path), path).toBe(true)

@@ -1,7 +1,9 @@
 // The README and the guide to first calls tell the truth: every command in them is run, or is named here with what runs it instead.
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { almanacMain } from './bundled-service.ts'
 import { Checkout } from './checkout.ts'
 import { CommandRun } from './command-run.ts'
 import { callBlocks, firstCalls, readme, shellBlocks } from './readme-blocks.ts'
@@ -14,9 +16,9 @@ const ownNode = 'http://127.0.0.1:8545'
 const runElsewhere: Readonly<Record<string, string>> = {
   'npm ci': 'npm ci has installed what runs this test, and sandbox.test.ts runs npm start',
   'npm run pack:release':
-    'package.test.ts runs the packages as they are published, and npm run release:rehearse installs them',
+    'release/package.test.ts runs the packages as they are published, and npm run release:rehearse installs them',
   'docker build --target sandbox -t almanac:sandbox .':
-    'package.test.ts builds from the files that the image is made of',
+    'release/package.test.ts builds from the files that the image is made of',
   'npm ci && npm test': 'this is a part of it; continuous integration runs this very line',
 }
 
@@ -26,6 +28,10 @@ const runs: CommandRun[] = []
 
 beforeAll(async () => {
   checkout = new Checkout()
+  // Loading the sources again for each line takes longer than the line does. sandbox.test.ts runs them as they are.
+  mkdirSync(join(checkout.directory, 'programs'))
+  const program = `#!/bin/sh\nexec '${process.execPath}' '${almanacMain}' "$@"\n`
+  writeFileSync(join(checkout.directory, 'programs/almanac'), program, { mode: 0o755 })
   node = await startSimNode({ chain: { chainId: 1, height: 300, hashes: 'real' } })
 })
 afterAll(async () => {
@@ -44,6 +50,7 @@ function begin(line: string): CommandRun {
     ALMANAC_LISTEN: '127.0.0.1:0',
     ALMANAC_OPS_OPEN: 'true',
     HOME: process.env.HOME ?? '',
+    PATH: `${join(checkout.directory, 'programs')}:${process.env.PATH}`,
     ...address,
   }
   const run = new CommandRun(
