@@ -12,33 +12,11 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/al
 // projects run in the order of their names.
 const suites = ['test/**/*.test.ts', 'src/store/{sqlite,postgres}/*.test.ts', 'src/store/postgres/*/*.test.ts']
 
-// Suites that leave nothing behind in their process: no environment, listeners, mocked modules or measured memory. They
-// share processes too, which takes 0.9 s of the processor from each, most of it for imports.
-const sharing = [
-  'api',
-  'contract-facts',
-  'generated-docs',
-  'head-went-back',
-  'holding-answers',
-  'holding-lists',
-  'holdings-on-store',
-  'house',
-  'kept-index',
-  'kubernetes-files',
-  'links',
-  'operations-files',
-  'paging',
-  'private-files',
-  'released-store',
-  'search',
-  'secrets',
-  'snapshot-guide',
-  'solana-amounts',
-  'token-facts',
-  'transfer-lists',
-  'troubleshooting',
-  'whole-holdings',
-].map(name => `test/${name}.test.ts`)
+// Suites share processes, which takes 0.9 s of the processor from each, most of it for imports. These have their own: they
+// measure the memory of their process, listen to its errors, replace what is global, or use a library that does.
+const apart = ['api-fuzz', 'connections', 'troubles', 'whole-lists-stopped', 'clients/moralis-*'].map(
+  name => `test/${name}.test.ts`,
+)
 
 // What takes minutes by design runs before a release and at night alone: `npm run test:release`.
 const release = 'test/release/*.test.ts'
@@ -76,18 +54,14 @@ export default defineConfig({
         test: {
           name: 'across files',
           include: suites,
-          exclude: [...configDefaults.exclude, ...sharing, ...(isRelease ? [] : [release])],
+          exclude: [...configDefaults.exclude, ...apart, ...(isRelease ? [] : [release])],
+          isolate: false,
           globalSetup: 'test/shared-folder.ts',
         },
       },
       {
         extends: true,
-        test: {
-          name: 'across files, sharing processes',
-          include: sharing,
-          isolate: false,
-          globalSetup: 'test/shared-folder.ts',
-        },
+        test: { name: 'across files, apart', include: apart, globalSetup: 'test/shared-folder.ts' },
       },
       {
         extends: true,

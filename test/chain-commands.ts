@@ -1,3 +1,4 @@
+// Commands on simulated chains: a place, a node and a configuration for each test, and what is compared afterwards.
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect } from 'vitest'
 import type { Address } from '../src/model.ts'
@@ -11,13 +12,16 @@ export const chainId = 31_337
 export const cleanups: (() => Promise<void>)[] = []
 export let place: CommandPlace
 
-beforeEach(() => {
-  place = new CommandPlace()
-  cleanups.push(() => place.dispose())
-})
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
-})
+/** Gives each test of a suite a place of its own, and removes what it leaves. Suites share this module, so each asks. */
+export function placeEachTest(): void {
+  beforeEach(() => {
+    place = new CommandPlace()
+    cleanups.push(() => place.dispose())
+  })
+  afterEach(async () => {
+    for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
+  })
+}
 
 export type Simulated = Omit<SimNodeOptions, 'chain'> & { chain?: Partial<SimChainOptions> }
 

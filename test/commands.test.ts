@@ -5,13 +5,25 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, test } from 'vitest'
 import { activityGaps } from '../src/store/activity-gaps.ts'
 import { openStore, openStoreParts } from '../src/store/open.ts'
-import { busiest, chainId, chainsOf, configureFor, expectTruth, fullBlocks, place, simulate } from './chain-commands.ts'
+import {
+  busiest,
+  chainId,
+  chainsOf,
+  configureFor,
+  expectTruth,
+  fullBlocks,
+  place,
+  placeEachTest,
+  simulate,
+} from './chain-commands.ts'
 import { makeStore } from './command-run.ts'
 import { truthByContract } from './evm-harness.ts'
 import { type SimNode, startSimNode } from './sim/node.ts'
 import { lightBlocks } from './sim/options.ts'
 import { expectedActivity, expectedTransfers } from './sim/truth.ts'
 import { TerminalModel } from './terminal-model.ts'
+
+placeEachTest()
 
 test('sync and verify count what they ask for under the daily budget of the service', async () => {
   await simulate({ chain: { height: 80 } }, { index: 'full', daily_budget: 10_000 })

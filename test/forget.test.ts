@@ -14,9 +14,11 @@ import { packActivity } from '../src/store/packed-activity.ts'
 import { compactFile, roomOf } from '../src/store/sqlite/forget/compact.ts'
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts'
 import type { Forgotten, Store } from '../src/store/store.ts'
-import { busiest, chainId, chainsOf, expectTruth, place, simulate } from './chain-commands.ts'
+import { busiest, chainId, chainsOf, expectTruth, place, placeEachTest, simulate } from './chain-commands.ts'
 import { packTransfer } from './pack-transfer.ts'
 import { countIn } from './store-tables.ts'
+
+placeEachTest()
 
 const eth = 1 as ChainId
 const polygon = 0x89 as ChainId

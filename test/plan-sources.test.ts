@@ -3,11 +3,13 @@
 import { truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { chainId, cleanups, place, simulate } from './chain-commands.ts'
+import { chainId, cleanups, place, placeEachTest, simulate } from './chain-commands.ts'
 import { exportChain } from './sim/export-files.ts'
 import type { SimNode } from './sim/node.ts'
 import { startSimPortal } from './sim/portal.ts'
 import { expectedTransfers } from './sim/truth.ts'
+
+placeEachTest()
 
 const signed = { signed: true, transactionsPerBlock: 2, height: 364 } as const
 

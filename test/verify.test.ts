@@ -15,6 +15,7 @@ import {
   configureFor,
   expectTruth,
   place,
+  placeEachTest,
   type Simulated,
   simulate,
 } from './chain-commands.ts'
@@ -22,6 +23,8 @@ import { forgedResults } from './sim/hostile.ts'
 import { type SimNode, startSimNode } from './sim/node.ts'
 import { lightBlocks } from './sim/options.ts'
 import { startOtherHistory } from './sim/other-history.ts'
+
+placeEachTest()
 
 describe('verify', () => {
   /** Of which 64 are not final. */

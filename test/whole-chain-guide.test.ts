@@ -6,9 +6,11 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { compileCache } from './bundled-service.ts'
-import { chainsOf, cleanups, place } from './chain-commands.ts'
+import { chainsOf, cleanups, place, placeEachTest } from './chain-commands.ts'
 import { exportChain } from './sim/export-files.ts'
 import { startSimNode } from './sim/node.ts'
+
+placeEachTest()
 
 const guide = readFileSync(new URL('../docs/guides/a-whole-chain.md', import.meta.url), 'utf8')
 const blocksOf = (language: string) =>
