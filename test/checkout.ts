@@ -1,18 +1,25 @@
 // A checkout as it is cloned and installed, without what its developer or earlier runs may have put there.
-import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const leftOut = new Set(['node_modules', 'dist', '.git', 'almanac.yaml'])
 
 export class Checkout {
   readonly directory = mkdtempSync(join(tmpdir(), 'almanac-checkout-'))
 
   constructor() {
-    const isCloned = (path: string): boolean => !leftOut.has(basename(path)) && !/\.db(-\w+)?$/.test(path)
-    cpSync(root, this.directory, { recursive: true, filter: isCloned })
+    // What git ignores may be gigabytes.
+    const listed = ['ls-files', '--cached', '--others', '--exclude-standard', '-z']
+    const paths = execFileSync('git', listed, { cwd: root, encoding: 'utf8' }).split('\0')
+    for (const path of paths) {
+      // A file that was removed is listed until that is committed.
+      if (path === '' || !existsSync(join(root, path))) continue
+      mkdirSync(dirname(join(this.directory, path)), { recursive: true })
+      copyFileSync(join(root, path), join(this.directory, path))
+    }
     symlinkSync(join(root, 'node_modules'), join(this.directory, 'node_modules'))
   }
 
