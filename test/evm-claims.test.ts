@@ -18,7 +18,7 @@ import {
 import { type SimNode, startSimNode } from './sim/node.ts'
 import { startOtherHistory } from './sim/other-history.ts'
 import { expectedActivity } from './sim/truth.ts'
-import { type Engine, engineNames, startEngine } from './store-engines.ts'
+import { type Engine, engineAbove, startEngine } from './store-engines.ts'
 
 const cleanups: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -98,7 +98,7 @@ async function stalled(indexer: ChainIndexer): Promise<string> {
   return (await indexer.status()).reason ?? ''
 }
 
-describe.each(engineNames)('on %s', name => {
+describe.each(engineAbove('sqlite'))('on %s', name => {
   beforeAll(async () => {
     engine = await startEngine(name)
   })

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { planOf } from './evm-fault-plan.ts'
 import { runWithFaults } from './evm-fault-run.ts'
 import { isRelease } from './release-runs.ts'
-import { type Engine, engineNames, startEngine } from './store-engines.ts'
+import { type Engine, engineAbove, startEngine } from './store-engines.ts'
 
 /** Before a release, else: they are of all three modes. */
 const few = isRelease ? 4 : 2
@@ -14,7 +14,7 @@ const given = process.env.ALMANAC_FAULT_FIRST
 const first = Number(given ?? (runs > few ? Date.now() % 1_000_000 : 1))
 const seeds = only === undefined ? Array.from({ length: runs }, (_, at) => first + at) : [Number(only)]
 
-describe.each(engineNames)('what is stored on %s equals the truth', name => {
+describe.each(engineAbove('sqlite'))('what is stored on %s equals the truth', name => {
   let engine: Engine
   beforeAll(async () => {
     engine = await startEngine(name)

@@ -19,7 +19,7 @@ import {
 } from './evm-harness.ts'
 import { type SimNode, type SimNodeOptions, startSimNode } from './sim/node.ts'
 import { expectedActivity, expectedSent, expectedTransfers } from './sim/truth.ts'
-import { type Engine, engineNames, startEngine } from './store-engines.ts'
+import { type Engine, engineAbove, startEngine } from './store-engines.ts'
 
 const cleanups: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -58,7 +58,7 @@ async function expectTruth(node: SimNode, store: Store, from = 0): Promise<void>
   )
 }
 
-describe.each(engineNames)('on %s', name => {
+describe.each(engineAbove('postgres'))('on %s', name => {
   beforeAll(async () => {
     engine = await startEngine(name)
   })

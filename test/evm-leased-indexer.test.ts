@@ -8,7 +8,7 @@ import { createEvmMetrics } from '../src/metrics.ts'
 import type { Store } from '../src/store/store.ts'
 import { caughtUp, simulatedChain, storedTransfers, temporaryStore, truthByContract } from './evm-harness.ts'
 import { type SimNode, startSimNode } from './sim/node.ts'
-import { type Engine, engineNames, startEngine } from './store-engines.ts'
+import { type Engine, engineAbove, startEngine } from './store-engines.ts'
 
 const cleanups: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -31,7 +31,7 @@ function leasedIndexerOn(node: SimNode, store: Store): LeasedIndexer {
 
 let engine: Engine
 
-describe.each(engineNames)('on %s', name => {
+describe.each(engineAbove('postgres'))('on %s', name => {
   beforeAll(async () => {
     engine = await startEngine(name)
   })

@@ -11,12 +11,11 @@ import type { Address, ChainId } from '../src/model.ts'
 import { mergePacked, unpackActivity } from '../src/store/packed-activity.ts'
 import { patienceMs } from './evm-harness.ts'
 import { chainOf, dumpOf, HistoryIndex, signedChain } from './history-world.ts'
-import { isRelease } from './release-runs.ts'
 import type { Fault } from './sim/faults.ts'
 import { forgedResults, refusedWith } from './sim/hostile.ts'
 import { rawReceiptsText } from './sim/json.ts'
 import { type SimNode, startSimNode } from './sim/node.ts'
-import { engineNames, startEngine } from './store-engines.ts'
+import { engineAbove, startEngine } from './store-engines.ts'
 
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {
@@ -34,33 +33,36 @@ const faults: Fault[] = (['call-behind', 'null-block', 'call-rate-limit'] as con
 }))
 
 /** Into both before a release: what receipts are read from is known to no store. */
-const engines = isRelease ? engineNames : (['sqlite'] as const)
 
-test.each(engines)('%s: raw receipts under faults give the same store as JSON', { timeout: 300_000 }, async name => {
-  const engine = await startEngine(name)
-  cleanups.push(() => engine.close())
-  const chain = signedChain({ height: 60 })
-  const id = chain.options.chainId as ChainId
-  const node = await startSimNode({ chain, endpoints: [{}, { faults: [hasRaw, ...faults] }] })
-  cleanups.push(() => node.close())
-  const [json, bytes] = node.endpoints
-  const urls = { json: await engine.newStore(), bytes: await engine.newStore() }
-  const fromJson = await HistoryIndex.open(chainOf(id), urls.json, { rpc: [json!.url] })
-  cleanups.push(() => fromJson.close())
-  const fromBytes = await HistoryIndex.open(chainOf(id), urls.bytes, { rpc: [bytes!.url] })
-  cleanups.push(() => fromBytes.close())
-  await Promise.all([fromJson.complete(chain.head), fromBytes.complete(chain.head)])
-  // By now it is known who has them.
-  node.mine(30)
-  await Promise.all([fromJson.complete(chain.head), fromBytes.complete(chain.head)])
-  expect(json!.calls.get(raw)).toBe(1)
-  expect(bytes!.calls.get(raw)).toBeGreaterThan(20)
-  expect((await fromJson.status()).rpc[0]).toMatchObject({ receipts: 'json', errors: 0 })
-  await Promise.all([fromJson.close(), fromBytes.close()])
-  cleanups.splice(2)
-  cleanups.push(() => node.close())
-  expect(await dumpOf(urls.bytes, id)).toEqual(await dumpOf(urls.json, id))
-})
+test.each(engineAbove('sqlite'))(
+  '%s: raw receipts under faults give the same store as JSON',
+  { timeout: 300_000 },
+  async name => {
+    const engine = await startEngine(name)
+    cleanups.push(() => engine.close())
+    const chain = signedChain({ height: 60 })
+    const id = chain.options.chainId as ChainId
+    const node = await startSimNode({ chain, endpoints: [{}, { faults: [hasRaw, ...faults] }] })
+    cleanups.push(() => node.close())
+    const [json, bytes] = node.endpoints
+    const urls = { json: await engine.newStore(), bytes: await engine.newStore() }
+    const fromJson = await HistoryIndex.open(chainOf(id), urls.json, { rpc: [json!.url] })
+    cleanups.push(() => fromJson.close())
+    const fromBytes = await HistoryIndex.open(chainOf(id), urls.bytes, { rpc: [bytes!.url] })
+    cleanups.push(() => fromBytes.close())
+    await Promise.all([fromJson.complete(chain.head), fromBytes.complete(chain.head)])
+    // By now it is known who has them.
+    node.mine(30)
+    await Promise.all([fromJson.complete(chain.head), fromBytes.complete(chain.head)])
+    expect(json!.calls.get(raw)).toBe(1)
+    expect(bytes!.calls.get(raw)).toBeGreaterThan(20)
+    expect((await fromJson.status()).rpc[0]).toMatchObject({ receipts: 'json', errors: 0 })
+    await Promise.all([fromJson.close(), fromBytes.close()])
+    cleanups.splice(2)
+    cleanups.push(() => node.close())
+    expect(await dumpOf(urls.bytes, id)).toEqual(await dumpOf(urls.json, id))
+  },
+)
 
 /** Signed once for all tests that ask for the same blocks. */
 const shared = signedChain({ height: 40 })

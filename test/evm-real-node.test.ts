@@ -7,15 +7,13 @@ import * as of from './evm-history.ts'
 import type { Transaction } from './evm-transactions.ts'
 import type { TransferRecord } from './evm-truth.ts'
 import { finality, PlayedNode, patience, World } from './evm-world.ts'
-import { isRelease } from './release-runs.ts'
-import { engineNames } from './store-engines.ts'
+import { engineAbove } from './store-engines.ts'
 
 const { alice, bob, carol, dave, erin, frank, giver, taker, operator, largest, rangeLength, mine } = of
 const nobody = `0x${'0'.repeat(40)}`
 const stranger = `0x${'ee'.repeat(20)}` as const
 const slowMs = 120_000
 /** On both before a release: what is stored on demand is compared on both in `evm-index` and `evm-faults`. */
-const demandEngines = isRelease ? engineNames : (['sqlite'] as const)
 
 describe('a real node', { timeout: slowMs }, () => {
   let played: PlayedNode
@@ -24,7 +22,7 @@ describe('a real node', { timeout: slowMs }, () => {
   }, slowMs)
   afterAll(() => played.stop())
 
-  describe.each(engineNames)('in full on %s', engine => {
+  describe.each(engineAbove('postgres'))('in full on %s', engine => {
     const world = new World('full', engine, () => played)
     beforeAll(() => world.begin(), slowMs)
     afterAll(() => world.end())
@@ -186,7 +184,7 @@ describe('a real node', { timeout: slowMs }, () => {
     })
   })
 
-  describe.each(demandEngines)('on demand on %s', engine => {
+  describe.each(engineAbove('sqlite'))('on demand on %s', engine => {
     const world = new World('on-demand', engine, () => played)
     beforeAll(() => world.begin(), slowMs)
     afterAll(() => world.end())

@@ -8,7 +8,7 @@ import { openStore } from '../src/store/open.ts'
 import { CommandPlace } from './command-run.ts'
 import { type SimNode, startSimNode } from './sim/node.ts'
 import { lightBlocks } from './sim/options.ts'
-import { type Engine, engineNames, startEngine } from './store-engines.ts'
+import { type Engine, engineAbove, startEngine } from './store-engines.ts'
 
 const chainId = 31_337
 const operatorKey = 'the-operator-key'
@@ -76,7 +76,7 @@ async function attack({ get }: World, key: string, requests: number, from = 1): 
   return statuses
 }
 
-describe.each(engineNames)('on %s', name => {
+describe.each(engineAbove('sqlite'))('on %s', name => {
   let world: World
   beforeAll(async () => {
     const engine = await startEngine(name)

@@ -18,7 +18,7 @@ import { storedTransfers, truthByContract } from './evm-harness.ts'
 import { type SimNode, startSimNode } from './sim/node.ts'
 import { lightBlocks } from './sim/options.ts'
 import { expectedSent } from './sim/truth.ts'
-import { type Engine, engineNames, startEngine } from './store-engines.ts'
+import { type Engine, engineAbove, startEngine } from './store-engines.ts'
 
 const chainId = 31_337
 const key = 'the-operator-key'
@@ -42,7 +42,7 @@ function busiest(node: SimNode): [Address, number] {
   return [contract, rows.length]
 }
 
-describe.each(engineNames)('on %s', name => {
+describe.each(engineAbove('postgres'))('on %s', name => {
   let engine: Engine
   beforeAll(async () => {
     engine = await startEngine(name)

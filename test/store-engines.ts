@@ -3,9 +3,18 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sharedPostgres } from './postgres-server.ts'
+import { isRelease } from './release-runs.ts'
 
 export type EngineName = 'sqlite' | 'postgres'
 export const engineNames: readonly EngineName[] = ['sqlite', 'postgres']
+
+/**
+ * For a suite of what lies above the store, whose contract is tested on each engine: the one that it runs on, and before
+ * a release both.
+ */
+export function engineAbove(name: EngineName): readonly EngineName[] {
+  return isRelease ? engineNames : [name]
+}
 
 /** Where new stores of one engine come from. `close` removes all of them. */
 export type Engine = {

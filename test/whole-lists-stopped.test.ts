@@ -10,7 +10,7 @@ import { row } from './listed-transfers.ts'
 import { apes, blockOf, chain, hashOf } from './plain-rows.ts'
 import { type PostgresServer, startPostgres } from './postgres-server.ts'
 import { type RunningAlmanac, startAlmanac } from './running-almanac.ts'
-import { engineNames, startEngine } from './store-engines.ts'
+import { engineAbove, startEngine } from './store-engines.ts'
 
 const key = 'alm_whole-lists-stopped'
 /** Some 12 MB as NDJSON: more than the buffers between the service and a client that does not read. */
@@ -71,7 +71,7 @@ class PausedReader {
 
 const lists = [`/api/v2.2/nft/${apes}/transfers?chain=eth`, `/api/v2.2/nft/${apes}/owners?chain=eth`]
 
-describe.each(engineNames)('a service on %s', name => {
+describe.each(engineAbove('sqlite'))('a service on %s', name => {
   let store: string
   /** Of this suite alone, which kills it. */
   let server: PostgresServer | undefined
