@@ -42,7 +42,7 @@ export default defineConfig({
     hookTimeout: 90_000,
     expect: { poll: { timeout: 60_000 } },
     // One more than the cores of a small machine: many suites wait for the processes that they start.
-    maxWorkers: 3,
+    maxWorkers: 4,
     pool: 'forks',
     // From the beginning as much as V8 would take after a while: most of these processes end before that.
     execArgv: ['--min-semi-space-size=16'],
