@@ -718,14 +718,26 @@ describe('files', () => {
   })
 
   test('a page of the documentation that is not there is a page to a browser, and an error to others', async () => {
-    await serve({ parts: { docs: new Map([['/docs/index.html', async () => script]]) } })
-    const page = await fetch(`${api.url}/docs/guides/nope.html`, { headers: { accept: 'text/html,*/*;q=0.8' } })
+    const missing = { ...script, type: 'text/html; charset=utf-8', plain: Buffer.from('<h1>Page not found</h1>') }
+    await serve({ parts: { docs: new Map([['/docs/404.html', async () => missing]]) } })
+    const page = await fetch(`${api.url}/docs/guides/nope.html`, {
+      headers: { accept: 'text/html,*/*;q=0.8', 'accept-encoding': 'identity' },
+    })
     expect([page.status, page.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
     expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
-    expect(await page.text()).toContain('<a href="/docs/index.html">')
+    expect(page.headers.get('vary')).toContain('Accept,')
+    expect(await page.text()).toBe('<h1>Page not found</h1>')
     const error = await fetch(`${api.url}/docs/nope`)
     expect(error.status).toBe(404)
     expect(await error.json()).toMatchObject({ message: 'There is nothing at /docs/nope; see /reference' })
+  })
+
+  test('a page of the documentation is found without its ending, and with that of its source', async () => {
+    await serve({ parts: { docs: new Map([['/docs/guides/moving.html', async () => script]]) } })
+    for (const path of ['/docs/guides/moving', '/docs/guides/moving/', '/docs/guides/moving.md']) {
+      const answer = await fetch(api.url + path, { redirect: 'manual' })
+      expect([path, answer.status, answer.headers.get('location')]).toEqual([path, 308, '/docs/guides/moving.html'])
+    }
   })
 
   test('where the console was not built, its place says so', async () => {

@@ -226,7 +226,8 @@ function endpointOf(router: Router<PathEndpoint>, method: string, target: string
     return { ...refusing('method', methodNotAllowed(method, methods), failureSchema), crossOrigin }
   const nothing = refusing('unknown', nothingAt(target), failureSchema)
   if (segments[0] !== 'docs') return nothing
-  return { ...nothing, handler: request => missingDocsPage(request) ?? nothing.handler(request) }
+  const page = router.find('GET', ['docs', '404.html'], [])?.handler
+  return { ...nothing, handler: async request => (await missingDocsPage(page, request)) ?? nothing.handler(request) }
 }
 
 /** A client of one operation that errs in the path reads the error as those of that operation. */

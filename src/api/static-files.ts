@@ -1,6 +1,6 @@
 // The files of the console and of the documentation, served as they are. Which files there are is decided elsewhere.
 import { AlmanacError } from '../errors.ts'
-import { type Answer, chooseEncoding, type Handler, matchesTag, textAnswer } from './answer.ts'
+import { type Answer, chooseEncoding, type Handler, matchesTag } from './answer.ts'
 import type { ApiRequest } from './request.ts'
 
 export type StaticFile = {
@@ -60,18 +60,23 @@ export function docsHandlers(files: LazyStaticFiles | undefined): ReadonlyMap<st
   const handlers = new Map<string, Handler>()
   for (const [path, read] of files)
     handlers.set(path, async request => staticAnswer(await read(), request, docsHeaders))
+  const pages = [...files.keys()].filter(path => path.endsWith('.html'))
+  for (const path of pages)
+    for (const ending of ['', '.md']) handlers.set(path.replace(/\.html$/, ending), () => movedTo(path))
   // Links of pages are relative, and a path means the same with a slash at its end and without.
-  return handlers.set('/docs', () => ({ status: 308, headers: { Location: '/docs/index.html' }, body: null }))
+  return handlers.set('/docs', () => movedTo('/docs/index.html'))
+}
+
+function movedTo(path: string): Answer {
+  return { status: 308, headers: { Location: path }, body: null }
 }
 
 /** For a browser that followed an old link; every other client reads the error. */
-export function missingDocsPage(request: ApiRequest): Answer | undefined {
-  if (request.header('accept')?.includes('text/html') !== true) return undefined
-  const text =
-    '<!doctype html><html lang="en"><meta charset="utf-8"><title>Not found · Almanac</title><h1>Not found</h1>' +
-    '<p>The documentation has no such page. <a href="/docs/index.html">Read the documentation</a></p></html>\n'
-  const headers = { 'Cache-Control': 'no-cache', Vary: 'Accept', ...pageHeaders }
-  return { ...textAnswer('text/html; charset=utf-8', text, headers), status: 404 }
+export async function missingDocsPage(page: Handler | undefined, request: ApiRequest): Promise<Answer | undefined> {
+  if (page === undefined || request.header('accept')?.includes('text/html') !== true) return undefined
+  const answer = await page(request)
+  const headers = { ...answer.headers, Vary: 'Accept, Accept-Encoding' }
+  return { ...answer, status: answer.status === 200 ? 404 : answer.status, headers }
 }
 
 function refuseConsole(): Answer {
