@@ -5,7 +5,7 @@ import type { Registry } from 'prom-client'
 import { rulesVersion, spamRules, spamScore } from '../src/annotate/spam-rules.ts'
 import { defaultApiSettings } from '../src/api/context.ts'
 import { hostedOperations, isServed, whyNotServed } from '../src/api/hosted/operations.ts'
-import { openApiText } from '../src/api/openapi.ts'
+import { allOperations, openApiText } from '../src/api/openapi.ts'
 import { statusOf } from '../src/api/problem.ts'
 import { routes } from '../src/api/routes.ts'
 import { ChainTable, offeredChains } from '../src/chains.ts'
@@ -67,7 +67,8 @@ const operationsOpening = `# Operations
 
 Every operation that the hosted service has or had, by its own id: first those that Almanac serves, then the others with the
 reason. \`/openapi.json\` and \`/reference\` describe the served ones. Every other operation answers 501 \`not_implemented\`, with
-its id and what it would need.
+its id and what it would need. [The service itself](#the-service-itself) has some of its own, for health, keys and the
+console.
 
 | column | meaning |
 |---|---|
@@ -110,6 +111,12 @@ const operationsNotes = `## Notes on the answers
 - \`include_prices\` and \`media_items\` are accepted and add nothing.
 `
 
+const documentOptions = {
+  chains: new ChainTable(),
+  pageSizeMax: defaultApiSettings.pageSizeMax,
+  version: packageVersion(),
+}
+
 export function operationsPage(): string {
   const served = hostedOperations.filter(operation => isServed(operation, routes))
   const notServed = hostedOperations.filter(operation => !served.includes(operation))
@@ -133,7 +140,14 @@ export function operationsPage(): string {
     ),
   }))
   const [yes, no] = [sections.map(section => section.yes), sections.map(section => section.no)]
-  return `${operationsOpening}${[...yes, operationsNotes, ...no].join('\n')}`
+  return `${operationsOpening}${[...yes, operationsNotes, ownOperations(), ...no].join('\n')}`
+}
+
+/** Those that the hosted service does not have. */
+function ownOperations(): string {
+  const own = allOperations(documentOptions).filter(({ facts }) => (facts.tag ?? 'Operations') === 'Operations')
+  const rows = own.map(({ method, path, facts: { id, summary } }) => [...namesOf({ id, method, path }), summary])
+  return operationsTable('The service itself', ['operation', 'path', 'what it is'], rows)
 }
 
 function namesOf({ id, method, path }: { id: string; method: string; path: string }): string[] {
@@ -317,14 +331,7 @@ export async function generatedDocs(): Promise<ReadonlyMap<string, string>> {
     withTable('docs/scale.md', '<!-- almanac plan --model -->', modelMarkdown()),
     withTable('docs/guides/a-whole-chain.md', '<!-- almanac plan --model: files -->', filesMarkdown()),
     ['docs/pictures/benchmark.svg', benchmarkChart()],
-    [
-      'docs/openapi.json',
-      openApiText({
-        chains: new ChainTable(),
-        pageSizeMax: defaultApiSettings.pageSizeMax,
-        version: packageVersion(),
-      }),
-    ],
+    ['docs/openapi.json', openApiText(documentOptions)],
   ])
 }
 

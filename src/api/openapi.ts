@@ -36,9 +36,9 @@ export function wholeDocument(options: DocumentOptions): Json {
     title: 'Almanac',
     description: [
       'NFT transfers, who owns which NFTs, active chains of a wallet and accounts of Solana.',
-      '## Dialects',
-      'Answers come in two dialects: `reference` writes counts and flags as strings, `live` as numbers and booleans. ' +
-        'The operator’s setting decides, then the path (`/api/v2.1` and `/api/v2.2`: live), then the header ' +
+      '## JSON types (dialects)',
+      'The hosted service sends numbers and booleans; its written reference shows text. Almanac has both as dialects: ' +
+        '`live` writes counts and flags as numbers and booleans, `reference` as strings. The operator’s setting decides, then the path (`/api/v2.1` and `/api/v2.2`: live), then the header ' +
         '`X-Moralis-Platform` (live); the default is `reference`. The header `X-Dialect` names the dialect. ' +
         '`/api/v2.1` is an alias of `/api/v2.2`.',
       '## Errors',
@@ -52,7 +52,7 @@ export function wholeDocument(options: DocumentOptions): Json {
 }
 
 /** Of every route. v2.1 is an alias of v2.2, so the document leaves it out. */
-function allOperations(options: DocumentOptions): DocumentedOperation[] {
+export function allOperations(options: DocumentOptions): DocumentedOperation[] {
   return routes.flatMap(({ method = 'GET', path, versions, failureSchema = 'Failure', document }) =>
     (versions ?? [undefined])
       .filter(version => version !== 'v2.1')
