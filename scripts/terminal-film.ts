@@ -11,6 +11,8 @@ const typedMs = 40
 const longestMs = 1_500
 const shortestMs = 120
 const lastMs = 4_000
+/** In all, of the frames before a third of the screen is written: they show little. */
+const openingMs = 1_500
 const cell = { width: 7.8, height: 17 }
 const padding = 14
 
@@ -72,7 +74,17 @@ export class TerminalFilm {
     }
     const end = kept.at(-1)
     if (end !== undefined) end.ms = Math.max(end.ms, lastMs)
-    return kept.map(({ lines, ms }) => ({ lines, ms: Math.max(ms, shortestMs) }))
+    return this.#quickened(kept).map(({ lines, ms }) => ({ lines, ms: Math.max(ms, shortestMs) }))
+  }
+
+  #quickened(frames: readonly Frame[]): Frame[] {
+    const shown = frames.findIndex(({ lines }) => lines.filter(line => line !== '').length >= this.#size.rows / 3)
+    const opening = frames.slice(0, Math.max(shown, 0))
+    const totalMs = opening.reduce((sum, { ms }) => sum + ms, 0)
+    if (totalMs <= openingMs) return [...frames]
+    const count = Math.floor(openingMs / shortestMs)
+    const seen = Array.from({ length: count }, (_, at) => opening[Math.floor((at * opening.length) / count)]!)
+    return [...seen.map(({ lines }) => ({ lines, ms: openingMs / count })), ...frames.slice(shown)]
   }
 
   #enqueue(work: () => Promise<void>): void {
