@@ -1,5 +1,5 @@
-// Turns one Markdown file into HTML, with anchors as GitHub makes them, links that stay within the site, and coloured code; and into
-// the sections that the search reads.
+// Turns one Markdown file into HTML, with anchors as GitHub makes them, links that stay within the site, coloured code,
+// and the same call in several languages as one example; and into the sections that the search reads.
 import { posix } from 'node:path'
 import hljs from 'highlight.js/lib/core'
 import bash from 'highlight.js/lib/languages/bash'
@@ -12,6 +12,7 @@ import sql from 'highlight.js/lib/languages/sql'
 import typescript from 'highlight.js/lib/languages/typescript'
 import yaml from 'highlight.js/lib/languages/yaml'
 import { Marked, type Token, type Tokens } from 'marked'
+import { type Operation, operationIn } from './operations.ts'
 
 const languages = {
   sh: bash,
@@ -47,21 +48,34 @@ const quantity = /(\d) (h|s|ms|µs|kB|MB|GB|TB|%)(?![\w])/g
 
 /** An address in a narrow column breaks after its parts. */
 const longWord = /(?<=^|[\s>])[^\s<>]{25,}(?![^<]*>)/g
-const wordPart = /[/:@](?=\w)/g
+const wordPart = /[/:@](?=[\w{])/g
 
-/** Prose in four columns and more does not fit a phone side by side; figures stay side by side to be compared. */
-const proseLengthMin = 60
+/** Code that does not fit a line breaks before the parts of its addresses. */
+const address = /https?:\/\/[^\s<>'"]+/g
+const addressPart = /(?<=[^/:])(?=\/)|(?=\?|&amp;)/g
+
+/** Prose and paths in three columns do not fit a phone side by side; figures stay side by side to be compared. */
+const proseLengthMin = 48
+const pathCell = /`(?=[^`]*\/)[^`]{20,}`/
+
+/** Blocks of these that follow each other are one example; the first is what runs in a shell. */
+const exampleLanguages: Readonly<Record<string, string>> = { sh: 'curl', ts: 'TypeScript', python: 'Python' }
 
 /** Says where a link leads: an address within the site, or undefined where the site does not have it. */
 export type Linker = (path: string) => string | undefined
 
-export function renderPage(source: string, text: string, linkTo: Linker): Page {
+/** The page that lists all of them, each in a row with its id. */
+export const operationsPage = 'docs/operations.md'
+
+export function renderPage(source: string, text: string, linkTo: Linker, operations: readonly Operation[]): Page {
   const ids = new Map<string, number>()
   const headings: Heading[] = []
   const sections: Section[] = []
   const anchored = new Map<Token, string>()
   const marked = new Marked({ gfm: true })
   const tokens = marked.lexer(text)
+  const examples = examplesOf(tokens)
+  let isInLink = false
   for (const token of tokens) {
     if (token.type === 'heading') {
       const title = plainOf(token)
@@ -82,20 +96,33 @@ export function renderPage(source: string, text: string, linkTo: Linker): Page {
         if (id === undefined || token.depth === 1) return `<h${token.depth}>${inner}</h${token.depth}>\n`
         return `<h${token.depth} id="${id}">${inner} <a class="anchor" href="#${id}" aria-label="Link to this section">#</a></h${token.depth}>\n`
       },
-      code({ text: code, lang }) {
+      code(token) {
+        const { text: code, lang } = token
         const language = lang?.split(/\s/)[0] ?? ''
         const isKnown = hljs.getLanguage(language) !== undefined
-        const html = isKnown ? hljs.highlight(code, { language }).value.replaceAll(builtInOption, '-$1') : escaped(code)
+        const coloured = isKnown
+          ? hljs.highlight(code, { language }).value.replaceAll(builtInOption, '-$1')
+          : escaped(code)
+        const html = coloured.replaceAll(address, each => each.replaceAll(addressPart, '<wbr>'))
+        const example = examples.get(token)
+        const named = example === undefined ? '' : `<p class="language">${exampleLanguages[language]}</p>`
         // A drawing would fall apart where its lines wrap.
-        return `<div class="${isKnown ? 'code' : 'code drawn'}"><pre tabindex="0"><code>${html}</code></pre></div>\n`
+        const block = `<div class="${isKnown ? 'code' : 'code drawn'}">${named}<pre tabindex="0"><code>${html}</code></pre></div>\n`
+        return `${example?.isFirst ? '<div class="example">\n' : ''}${block}${example?.isLast ? '</div>\n' : ''}`
       },
       codespan({ text: code }) {
         // Names such as `receipts-root` would break at their hyphens.
         const isWord = code.length <= wordLengthMax && !/\s/.test(code)
-        return `<code${isWord ? ' class="word"' : ''}>${escaped(code)}</code>`
+        const shown = `<code${isWord ? ' class="word"' : ''}>${escaped(code)}</code>`
+        const operation = isInLink ? undefined : operationIn(operations, code)
+        if (operation === undefined) return shown
+        const list = linkTo(operationsPage)
+        return `<a href="${list}#${operation.id}" data-operation="${operation.id}">${shown}</a>`
       },
       link({ href, title, tokens: inner }) {
+        isInLink = true
         const shown = this.parser.parseInline(inner)
+        isInLink = false
         const address = addressOf(source, href, linkTo)
         if (address === undefined) return shown
         const named = title == null ? '' : ` title="${escaped(title)}"`
@@ -105,9 +132,11 @@ export function renderPage(source: string, text: string, linkTo: Linker): Page {
         return `<img src="${escaped(addressOf(source, href, linkTo) ?? href)}" alt="${escaped(alternative)}" />`
       },
       table(token) {
-        const isStacked = token.rows.some(cells => cells.length > 3 && cells.at(-1)!.text.length >= proseLengthMin)
+        const isLong = ({ text: cell }: Tokens.TableCell, at: number) =>
+          pathCell.test(cell) || (at > 0 && cell.length >= proseLengthMin)
+        const isStacked = token.rows.some(cells => cells.length > 2 && cells.some(isLong))
         const row = (cells: Tokens.TableCell[], tag: string) =>
-          `<tr>${cells
+          `<tr${source === operationsPage ? idOfRow(cells) : ''}>${cells
             .map(({ text: title, tokens: inner }, at) => {
               const name = title === '' ? 'td' : tag
               const titled =
@@ -131,8 +160,34 @@ export function renderPage(source: string, text: string, linkTo: Linker): Page {
       },
     },
   })
+  const idOfRow = (cells: readonly Tokens.TableCell[]): string => {
+    const codes = cells.flatMap(({ tokens: inner }) => inner.filter(({ type }) => type === 'codespan'))
+    const [operation] = codes.flatMap(code => operationIn(operations, (code as Tokens.Codespan).text) ?? [])
+    return operation === undefined ? '' : ` id="${operation.id}"`
+  }
   const html = marked.parser(tokens, marked.defaults)
   return { title: headings[0]?.text ?? source, html, headings, sections }
+}
+
+type Example = { isFirst: boolean; isLast: boolean }
+
+function examplesOf(tokens: readonly Token[]): Map<Token, Example> {
+  const examples = new Map<Token, Example>()
+  let group: Tokens.Code[] = []
+  const close = () => {
+    if (group.length > 1)
+      for (const [place, code] of group.entries())
+        examples.set(code, { isFirst: place === 0, isLast: place === group.length - 1 })
+    group = []
+  }
+  for (const token of tokens) {
+    if (token.type === 'space') continue
+    const isExample = token.type === 'code' && exampleLanguages[token.lang ?? ''] !== undefined
+    if (!isExample || group.some(({ lang }) => lang === token.lang)) close()
+    if (isExample) group.push(token as Tokens.Code)
+  }
+  close()
+  return examples
 }
 
 function addressOf(source: string, href: string, linkTo: Linker): string | undefined {

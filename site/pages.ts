@@ -20,8 +20,11 @@ export const besideDocs = [
   'examples/README.md',
 ]
 
-/** The page whose lists of links are the menu of every page. */
+/** The first page, whose lists of links are the menu of every page. */
 export const contents = 'docs/README.md'
+
+/** Where pages stood before, by the page that is there now. */
+export const moved = { 'contents.html': 'index.html' }
 
 export function pagesOf(root: string): Place[] {
   const docs = readdirSync(`${root}/docs`, { recursive: true, encoding: 'utf8' })
@@ -31,8 +34,8 @@ export function pagesOf(root: string): Place[] {
 }
 
 function targetOf(source: string): string {
-  if (source === 'README.md') return 'index.html'
-  if (source === contents) return 'contents.html'
+  if (source === 'README.md') return 'overview.html'
+  if (source === contents) return 'index.html'
   const path = source.replace(/^docs\//, '').toLowerCase()
   return posix.basename(path) === 'readme.md' ? `${posix.dirname(path)}.html` : path.replace(/\.md$/, '.html')
 }

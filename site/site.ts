@@ -5,15 +5,17 @@ import { dirname, join, posix } from 'node:path'
 import { marked, type Tokens } from 'marked'
 import { root } from '../web/build-folder.ts'
 import type { DocsEntry } from '../web/src/search/docs-index.ts'
-import { type Page, renderPage } from './markdown.ts'
-import { contents, pagesOf } from './pages.ts'
-import { type MenuGroup, pageHtml } from './template.ts'
+import { operationsPage, type Page, renderPage } from './markdown.ts'
+import { type Operation, readOperations } from './operations.ts'
+import { contents, moved, pagesOf } from './pages.ts'
+import { type MenuGroup, missingHtml, movedHtml, pageHtml } from './template.ts'
 
 export async function makeSite(folder: string): Promise<void> {
   const places = pagesOf(root)
   const targetBySource = new Map(places.map(({ source, target }) => [source, target]))
   const copied = new Set<string>()
-  const pages = places.map(place => ({ ...place, ...rendered(place, targetBySource, copied) }))
+  const operations = readOperations()
+  const pages = places.map(place => ({ ...place, ...rendered(place, targetBySource, copied, operations) }))
   const menu = menuOf(targetBySource)
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
   for (const { target, title, html, headings } of pages) {
@@ -21,15 +23,22 @@ export async function makeSite(folder: string): Promise<void> {
     mkdirSync(dirname(file), { recursive: true })
     writeFileSync(file, pageHtml({ title, target, html, headings, menu, version }))
   }
+  writeFileSync(join(folder, '404.html'), missingHtml(menu, version))
+  for (const [from, to] of Object.entries(moved)) writeFileSync(join(folder, from), movedHtml(to))
   for (const path of copied) cpSync(join(root, path), join(folder, 'files', path), { recursive: true })
-  const entries = pages
-    .flatMap(({ target, title: page, sections }) =>
-      sections.map(({ id, title, text, code }, place) => ({
-        ...{ page, title, text: oneLine(text), code: oneLine(code) },
-        href: place === 0 ? target : `${target}#${id}`,
-      })),
-    )
-    .map((entry, id): DocsEntry => ({ id, ...entry }))
+  const internal = menu.find(({ title }) => title === 'Internals')!.links.map(({ target }) => target)
+  const sections = pages.flatMap(({ target, title: page, sections: own }) =>
+    own.map(({ id, title, text, code }, place) => ({
+      ...{ page, title, text: oneLine(text), code: oneLine(code) },
+      href: place === 0 ? target : `${target}#${id}`,
+      ...(internal.includes(target) ? { isInternal: true as const } : {}),
+    })),
+  )
+  const asked = operations.map(({ id, ids, title, subject, method, path }) => ({
+    ...{ page: subject, title, text: `${method} ${path}`, code: ids.join(' '), operation: id },
+    href: `${targetBySource.get(operationsPage)}#${id}`,
+  }))
+  const entries = [...sections, ...asked].map((entry, id): DocsEntry => ({ id, ...entry }))
   writeFileSync(join(folder, 'search-index.js'), `window.almanacEntries = ${JSON.stringify(entries)}\n`)
   cpSync(join(root, 'web/src/almanac.svg'), join(folder, 'almanac.svg'))
   await bundle(folder)
@@ -41,12 +50,17 @@ function oneLine(text: string): string {
 
 type Place = { source: string; target: string }
 
-function rendered({ source, target }: Place, targetBySource: ReadonlyMap<string, string>, copied: Set<string>): Page {
+function rendered(
+  { source, target }: Place,
+  targetBySource: ReadonlyMap<string, string>,
+  copied: Set<string>,
+  operations: readonly Operation[],
+): Page {
   const from = posix.dirname(target)
   // Pictures of the console in two themes would be a third of the site, which stands beside the console itself.
   // Comments are for whoever edits the file.
   const text = readFileSync(join(root, source), 'utf8').replaceAll(/<picture>.*?<\/picture>|<!--.*?-->/gs, '')
-  return renderPage(source, text, path => {
+  const linkTo = (path: string) => {
     const page = targetBySource.get(path)
     if (page !== undefined) return posix.relative(from, page)
     const file = join(root, path)
@@ -55,7 +69,8 @@ function rendered({ source, target }: Place, targetBySource: ReadonlyMap<string,
     if (!statSync(file).isFile()) return undefined
     copied.add(path)
     return posix.relative(from, posix.join('files', path))
-  })
+  }
+  return renderPage(source, text, linkTo, operations)
 }
 
 /** The headings of the contents, each with the pages that it lists. */

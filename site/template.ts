@@ -1,7 +1,9 @@
-// One page of the site: the menu, the text, and what is on this page. Every address is relative, so that the site also works from a folder.
+// One page of the site: the menu, the text, what is on this page, and the pages before and after it. Every address is
+// relative, so that the site also works from a folder; only the page for what is missing stands anywhere.
 import { escaped, type Heading } from './markdown.ts'
 
-export type MenuGroup = { title: string; links: { title: string; target: string }[] }
+type MenuLink = { title: string; target: string }
+export type MenuGroup = { title: string; links: MenuLink[] }
 
 export type Shown = {
   title: string
@@ -11,10 +13,13 @@ export type Shown = {
   headings: readonly Heading[]
   menu: readonly MenuGroup[]
   version: string
+  /** Where the site begins, from this page. */
+  up?: string
 }
 
-export function pageHtml({ title, target, html, headings, menu, version }: Shown): string {
-  const up = '../'.repeat(target.split('/').length - 1)
+const home = 'index.html'
+
+export function pageHtml({ title, target, html, headings, menu, version, up = upFrom(target) }: Shown): string {
   const groups = menu.map(
     group =>
       `<section><h2>${escaped(group.title)}</h2><ul>${group.links
@@ -28,7 +33,8 @@ export function pageHtml({ title, target, html, headings, menu, version }: Shown
   const here = below.map(
     ({ id, text, depth }) => `<li class="depth-${depth}"><a href="#${id}">${escaped(text)}</a></li>`,
   )
-  const name = target === 'index.html' ? 'Almanac' : `${escaped(title)} · Almanac`
+  const group = menu.find(({ links }) => links.some(link => link.target === target))
+  const name = target === home ? 'Almanac docs' : `${escaped(title)} · Almanac docs`
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -42,23 +48,55 @@ export function pageHtml({ title, target, html, headings, menu, version }: Shown
 <body>
 <a class="skip" href="#text">Skip to the content</a>
 <header>
-<a class="brand" href="${up}index.html"><img src="${up}almanac.svg" alt="" width="26" height="26" /> Almanac</a>
+<a class="brand" href="${up}${home}" aria-label="Almanac docs"><img src="${up}almanac.svg" alt="" width="26" height="26" /> <span>Almanac</span></a>
 <div class="search" role="search">
-<input type="search" id="search" placeholder="Search the docs" aria-label="Search the docs" autocomplete="off" role="combobox" aria-expanded="false" aria-controls="found" />
+<input type="search" id="search" placeholder="Search" aria-label="Search the docs" autocomplete="off" role="combobox" aria-expanded="false" aria-controls="found" />
 <kbd aria-hidden="true">Ctrl K</kbd>
 <ul id="found" role="listbox" aria-label="Found" hidden></ul>
 </div>
 <button type="button" id="theme" aria-label="Change colours">◐</button>
 </header>
-<div class="columns">
-<nav class="menu" aria-label="Pages"><details><summary>Pages</summary>${groups.join('')}</details></nav>
+<div class="${target === home ? 'columns home' : 'columns'}">
+<nav class="menu" aria-label="Pages"><details><summary>All pages</summary>${groups.join('')}</details></nav>
 <main id="text" tabindex="-1">
-${html}
+${group === undefined ? '' : `<p class="group">${escaped(group.title)}</p>\n`}${html}
+${neighbours(target, menu, up)}
 </main>
 <aside class="here" aria-label="On this page">${here.length > 1 ? `<h2>On this page</h2><ul>${here.join('')}</ul>` : ''}</aside>
 </div>
 <footer>Almanac ${escaped(version)} · Apache-2.0</footer>
 </body>
 </html>
+`
+}
+
+/** In the order of the menu. The first page leads on by itself. */
+function neighbours(target: string, menu: readonly MenuGroup[], up: string): string {
+  const all = menu.flatMap(({ links }) => links)
+  const at = all.findIndex(link => link.target === target)
+  if (at < 0) return ''
+  const linkTo = (link: MenuLink | undefined, rel: string, word: string) =>
+    link && `<a rel="${rel}" href="${up}${link.target}"><small>${word}</small> ${escaped(link.title)}</a>`
+  const before = linkTo(all[at - 1] ?? { title: 'Documentation', target: home }, 'prev', 'Previous')
+  return `<nav class="neighbours" aria-label="Previous and next page">${before}${linkTo(all[at + 1], 'next', 'Next') ?? ''}</nav>`
+}
+
+function upFrom(target: string): string {
+  return '../'.repeat(target.split('/').length - 1)
+}
+
+/** For whatever path has no page: only the service serves it, so that it knows where the site is. */
+export function missingHtml(menu: readonly MenuGroup[], version: string): string {
+  const html = `<h1>Page not found</h1>
+<p>The documentation has no page at this address. Search for it above, or go to the <a href="/docs/${home}">start of the
+documentation</a>.</p>
+<ul id="meant" hidden></ul>`
+  return pageHtml({ title: 'Page not found', target: '404.html', html, headings: [], menu, version, up: '/docs/' })
+}
+
+export function movedHtml(target: string): string {
+  return `<!doctype html>
+<html lang="en"><meta charset="utf-8" /><title>Almanac docs</title><meta http-equiv="refresh" content="0; url=${target}" />
+<p>This page has moved: <a href="${target}">Documentation</a></p></html>
 `
 }

@@ -27,7 +27,9 @@ test('every link leads to a page, a section or a file that is there', () => {
     for (const [, address] of textOf(page).matchAll(/ (?:href|src)="([^"]+)"/g)) {
       if (/^[a-z]+:/.test(address!)) continue
       const [path = '', anchor] = address!.split('#')
-      const target = path === '' ? page : join(dirname(page), path)
+      // The page for what is missing stands at any path.
+      const isFromRoot = page === '404.html' && path.startsWith('/docs/')
+      const target = isFromRoot ? path.slice('/docs/'.length) : path === '' ? page : join(dirname(page), path)
       const isThere =
         existsSync(join(folder, target)) && (anchor === undefined || textOf(target).includes(` id="${anchor}"`))
       if (!isThere) broken.push(`${page}: ${address}`)
@@ -37,8 +39,66 @@ test('every link leads to a page, a section or a file that is there', () => {
 
 test('the menu has every page', () => {
   const menu = /<nav class="menu".*?<\/nav>/s.exec(textOf('index.html'))![0]
-  const missing = pages().filter(page => page !== 'contents.html' && !menu.includes(`href="${page}"`))
+  const others = ['index.html', 'contents.html', '404.html']
+  const missing = pages().filter(page => !others.includes(page) && !menu.includes(`href="${page}"`))
   expect(missing).toEqual([])
+})
+
+test('the first page leads to what newcomers look for, and the address that it had leads to it', () => {
+  const cards = /<div class="cards">.*?<\/div>/s.exec(textOf('index.html'))![0]
+  const pages = [
+    'guides/first-calls',
+    'guides/moving',
+    'guides/endpoints',
+    'guides/server',
+    'operations',
+    'how-it-works',
+  ]
+  for (const page of pages) expect(cards).toContain(`<strong><a href="${page}.html">`)
+  expect(textOf('contents.html')).toContain('url=index.html')
+  expect(textOf('overview.html')).toContain('A first call')
+})
+
+test('the pages are one after the other from the first to the last', () => {
+  const nextOf = (page: string) => {
+    const [, address] = /<a rel="next" href="([^"]+)"/.exec(textOf(page)) ?? []
+    return address && join(dirname(page), address)
+  }
+  const walked = ['overview.html']
+  for (let page = nextOf('overview.html'); page !== undefined; page = nextOf(page)) {
+    expect(textOf(page)).toContain(' rel="prev" ')
+    walked.push(page)
+    expect(walked.length).toBeLessThan(100)
+  }
+  const others = ['index.html', 'contents.html', '404.html']
+  expect(walked.sort()).toEqual(
+    pages()
+      .filter(page => !others.includes(page))
+      .sort(),
+  )
+})
+
+test('operations come from the OpenAPI document: each is listed, found by the search, and linked where pages name it', () => {
+  const { paths } = JSON.parse(readFileSync(new URL('../docs/openapi.json', import.meta.url), 'utf8')) as {
+    paths: Record<string, Record<string, { operationId: string }>>
+  }
+  const known = Object.values(paths).flatMap(methods => Object.values(methods).map(({ operationId }) => operationId))
+  const index = textOf('search-index.js')
+  const entries = JSON.parse(index.slice(index.indexOf('['))) as { operation?: string; text: string; code: string }[]
+  const operations = entries.filter(({ operation }) => operation !== undefined)
+  expect(operations.flatMap(({ code }) => code.split(' ')).sort()).toEqual(known.sort())
+  const owners = operations.find(({ text }) => text === 'GET /nft/{address}/owners')!.operation!
+  const list = textOf('operations.html')
+  for (const { operation } of operations) expect(list).toContain(`<tr id="${operation}">`)
+  expect(textOf('guides/who-owns-what.html')).toContain(
+    `<a href="../operations.html#${owners}" data-operation="${owners}"><code>GET /nft/{address}/owners</code></a>`,
+  )
+})
+
+test('a call in several languages is one example, which shows all of them without a script', () => {
+  const [example] = /<div class="example">.*?<\/div>\n<\/div>/s.exec(textOf('guides/first-calls.html'))!
+  expect(example.match(/(?<=<p class="language">)\w+/g)).toEqual(['curl', 'TypeScript', 'Python'])
+  expect(example).not.toContain('hidden')
 })
 
 test('no page tells its readers how it was written', () => {
@@ -61,6 +121,10 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
       const found = page.locator('#found [role=option]')
       await found.first().waitFor()
       expect(await found.first().locator('b').textContent()).toBe('Who owns what')
+      expect(await found.first().locator('mark').allTextContents()).toEqual(['owns', 'Owners'])
+      const operation = `[...document.querySelectorAll('#found a')]
+        .find(link => link.querySelector('code')?.textContent === 'GET /nft/{address}/owners').getAttribute('href')`
+      expect(await page.evaluate(operation)).toMatch(/^operations\.html#getNFTOwners/)
       // An excerpt is text, from the beginning of a word.
       const texts = (await page.evaluate("almanacEntries.map(({ text }) => ' ' + text)")) as string[]
       for (const excerpt of await found.locator('span').allTextContents()) {
@@ -78,6 +142,11 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
       await page.keyboard.press('Enter')
       await page.waitForURL(url => !url.pathname.endsWith('/index.html'))
       await expect.poll(() => page.locator('main').innerText()).toContain('owners')
+      // Two letters that changed places.
+      await page.keyboard.press('Control+k')
+      await page.keyboard.type('ownres')
+      await page.getByText('This is close to it').waitFor()
+      expect(await found.locator('b').allTextContents()).toContain('Who owns what')
       await page.goto(pathToFileURL(join(folder, 'settings.html')).href)
       for (const width of [1440, 390]) {
         await page.setViewportSize({ width, height: 900 })
@@ -103,6 +172,63 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
         await page.locator('#theme').click()
       }
       expect(strays).toEqual([])
+    } finally {
+      await browser.close()
+    }
+  })
+
+  test('shows one language at a time, which it keeps, and marks the section that is read', {
+    timeout: 90_000,
+  }, async () => {
+    const browser = await launchBrowser()
+    try {
+      const context = await browser.newContext({ viewport: { width: 1_440, height: 900 } })
+      const page = await context.newPage()
+      const go = (name: string) => page.goto(pathToFileURL(join(folder, name)).href)
+      await go('guides/first-calls.html')
+      const shown = page.locator('.example .code:visible')
+      const examples = await page.locator('.example').count()
+      expect(examples).toBeGreaterThan(3)
+      expect(await shown.count()).toBe(examples)
+      expect(await shown.first().textContent()).toContain('curl ')
+      await page.getByRole('tab', { name: 'TypeScript' }).nth(2).click()
+      expect(await shown.first().textContent()).toContain('await fetch(')
+      await page.keyboard.press('ArrowRight')
+      expect(await shown.first().textContent()).toContain('urlopen(')
+      await go('guides/who-owns-what.html')
+      expect(await shown.first().textContent()).toContain('urlopen(')
+      expect(await page.getByRole('button', { name: 'Copy' }).first().isVisible()).toBe(true)
+
+      const current = page.locator('.here [aria-current]')
+      expect(await current.textContent()).toBe('Try it')
+      await page.evaluate("document.querySelector('#what-counts-as-holding').scrollIntoView()")
+      await expect.poll(() => current.allTextContents()).toEqual(['What counts as holding'])
+
+      // Nothing is wider than a phone, and the field of the search has room for what is typed.
+      await page.setViewportSize({ width: 390, height: 844 })
+      for (const name of ['index.html', 'operations.html', 'guides/solana.html', 'guides/who-owns-what.html']) {
+        await go(name)
+        const wide = `[...document.querySelectorAll('main .table')].filter(at => at.scrollWidth > at.clientWidth).length`
+        expect([name, await page.evaluate('document.documentElement.scrollWidth'), await page.evaluate(wide)]).toEqual([
+          name,
+          390,
+          0,
+        ])
+      }
+      expect((await page.locator('#search').boundingBox())!.width).toBeGreaterThan(150)
+      expect(await page.locator('.search kbd').isVisible()).toBe(false)
+    } finally {
+      await browser.close()
+    }
+  })
+
+  test('without scripts has the menu and every language', { timeout: 90_000 }, async () => {
+    const browser = await launchBrowser()
+    try {
+      const page = await browser.newPage({ javaScriptEnabled: false, viewport: { width: 1_440, height: 900 } })
+      await page.goto(pathToFileURL(join(folder, 'guides/first-calls.html')).href)
+      expect(await page.getByRole('link', { name: 'Who owns what' }).first().isVisible()).toBe(true)
+      expect(await page.locator('.example').first().locator('.code:visible').count()).toBe(3)
     } finally {
       await browser.close()
     }

@@ -1,0 +1,25 @@
+// The operations that pages and the search lead to: those of the OpenAPI document, as the reference lists them. It
+// describes none of them itself.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { root } from '../web/build-folder.ts'
+import { entriesOf } from '../web/src/reference/entries.ts'
+import type { ApiDocument } from '../web/src/state/document.ts'
+
+export type Operation = { id: string; title: string; subject: string; method: string; path: string; ids: string[] }
+
+const version = /^\/api\/v2(\.\d)?(?=\/)/
+
+export function readOperations(): Operation[] {
+  const document = JSON.parse(readFileSync(join(root, 'docs/openapi.json'), 'utf8')) as ApiDocument
+  return entriesOf(document).map(({ id, title, subject, operation: { method, path }, older }) => ({
+    ...{ id, title, subject, method, path: path.replace(version, '') },
+    ids: [id, ...older.map(({ operationId }) => operationId)],
+  }))
+}
+
+/** Code such as `GET /nft/{address}/owners`; without a method, one that reads. */
+export function operationIn(operations: readonly Operation[], code: string): Operation | undefined {
+  const [, method = 'GET', path] = /^(?:(GET|POST|DELETE) )?(\/[^\s?]*)(?:\?\S*)?$/.exec(code) ?? []
+  return operations.find(operation => operation.method === method && operation.path === path?.replace(version, ''))
+}
