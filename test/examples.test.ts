@@ -1,7 +1,7 @@
 // Every program of `examples/`, run as its users run it against a service with known rows.
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,7 +10,6 @@ import { noActivity } from '../src/store/packed-activity.ts'
 import { CommandRun } from './command-run.ts'
 import { fillListed, row } from './listed-transfers.ts'
 import { apes, blockOf, carol, chain } from './plain-rows.ts'
-import { firstCalls } from './readme-blocks.ts'
 import { seed, seeded } from './seed.ts'
 import { type ServedApi, serveApi } from './served-api.ts'
 
@@ -99,27 +98,6 @@ test('the wallet page shows NFTs, and keeps the key to itself', async () => {
   expect((await fetch(`${url}/other`)).status).toBe(404)
 })
 
-/** As it stands in the guide to first calls, asked of the service of this test. */
-function guideCode(language: string): string {
-  const [, code] = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'ms').exec(firstCalls)!
-  const asked = [
-    ['http://127.0.0.1:8080', api.url],
-    [`'sandbox'`, `'${api.key}'`],
-    [`"sandbox"`, `"${api.key}"`],
-    ['0x8464135c8f25da09e49bc8782676a84730c318bc', seeded.collection],
-  ] as const
-  return asked.reduce((text, [from, to]) => text.replaceAll(from, to), code!)
-}
-
-const fiveOwners = /^(\d+ 0x[0-9a-f]{40}\n){5}$/
-
-test('the TypeScript of the first calls prints owners', async () => {
-  await writeFile(join(folder, 'first-calls.mts'), guideCode('ts'))
-  const run = new CommandRun([process.execPath, 'first-calls.mts'], folder)
-  runs.push(run)
-  expect(await run.ended()).toEqual({ code: 0, stdout: expect.stringMatching(fiveOwners), stderr: '' })
-})
-
 const hasPython = spawnSync('python3', ['--version']).status === 0
 
 test.skipIf(!hasPython)('the Python program prints chains and every page of NFTs', async () => {
@@ -138,10 +116,4 @@ test.skipIf(!hasPython)('the Python program ends quietly when its reader has eno
   const run = new CommandRun(['sh', '-c', `python3 '${program}' ${seeded.alice} | head -n 1`], folder, environment)
   runs.push(run)
   expect(await run.ended()).toEqual({ code: 0, stdout: expect.stringMatching(/^eth: active.*\n$/), stderr: '' })
-})
-
-test.skipIf(!hasPython)('the Python of the first calls prints owners', async () => {
-  const run = new CommandRun(['python3', '-c', guideCode('python')], folder)
-  runs.push(run)
-  expect(await run.ended()).toEqual({ code: 0, stdout: expect.stringMatching(fiveOwners), stderr: '' })
 })

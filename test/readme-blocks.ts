@@ -1,23 +1,38 @@
-// The commands of the README and of the guide to first calls, block by block, with the answer that is printed below a
-// block where there is one.
+// The commands of the README and of the guides to calls, block by block, with the same in other languages and the answer
+// that is printed below where there are any.
 import { readFileSync } from 'node:fs'
+import { commandsOf } from './doc-blocks.ts'
 
 export const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
 export const firstCalls = readFileSync(new URL('../docs/guides/first-calls.md', import.meta.url), 'utf8')
 
-export type ShellBlock = { lines: string[]; answer: unknown }
+const otherGuides = ['who-owns-what', 'balances', 'solana'].map(name =>
+  readFileSync(new URL(`../docs/guides/${name}.md`, import.meta.url), 'utf8'),
+)
+
+export type ShellBlock = {
+  lines: string[]
+  /** What the block below it asks the same with. */
+  typescript: string | undefined
+  python: string | undefined
+  answer: unknown
+}
+
+const block = (language: string) => `\`\`\`${language}\\n((?:(?!\`\`\`).)*)^ *\`\`\`\\n`
+const shellBlock = new RegExp(
+  `^ *${block('sh')}(?:\\n${block('ts')})?(?:\\n${block('python')})?` +
+    `(?:\\n(?:<details(?: open)?><summary>[^\\n]*</summary>\\n\\n)?${block('json')})?`,
+  'gms',
+)
 
 const shellBlocksOf = (page: string): ShellBlock[] =>
-  [...page.matchAll(/^( *)```sh\n(.*?)^\1```\n(?:\n(?:<details>.*?<\/summary>\n\n)?```json\n(.*?)^```$)?/gms)].map(
-    ([, , commands, answer]) => ({
-      lines: commands!
-        .trim()
-        .split('\n')
-        .map(line => line.replace(/ +# .*$/, '').trim()),
-      answer: answer === undefined ? undefined : JSON.parse(answer),
-    }),
-  )
+  [...page.matchAll(shellBlock)].map(([, commands, typescript, python, answer]) => ({
+    lines: commandsOf(commands!).map(line => line.replace(/ +# .*$/, '').trim()),
+    ...{ typescript, python, answer: answer === undefined ? undefined : JSON.parse(answer) },
+  }))
 
 export const shellBlocks: readonly ShellBlock[] = [readme, firstCalls].flatMap(shellBlocksOf)
 
-export const callBlocks = shellBlocks.filter(({ lines }) => lines[0]!.startsWith('curl '))
+const isCall = ({ lines }: ShellBlock) => lines[0]!.startsWith('curl ')
+export const callBlocks = shellBlocks.filter(isCall)
+export const guideCalls = otherGuides.flatMap(shellBlocksOf).filter(isCall)
