@@ -21,7 +21,7 @@ export type FoundSection = Pick<DocsEntry, 'page' | 'title' | 'href' | 'operatio
   /** Nothing has what was asked for; this has words that are like it. */
   isClose: boolean
 }
-/** `inHeadings`: where every word has to be in a heading, and operations are found elsewhere. */
+/** `inHeadings`: beside other things, where every word has to be in a heading as it is, and operations are found anyway. */
 export type DocsIndex = (asked: string, options?: { inHeadings?: boolean }) => FoundSection[]
 
 const sectionsMax = 8
@@ -51,7 +51,7 @@ export function docsIndexOf(entries: readonly DocsEntry[]): DocsIndex {
     const exact = index.search(asked, { ...where, processTerm: term => wordOf(term, stemOf(term)) })
     // Two letters that changed places are two changes.
     const fuzzy = (term: string) => (term.length > 4 ? 2 : term.length > 3 && 1)
-    const isClose = exact.length === 0
+    const isClose = exact.length === 0 && !inHeadings
     const found = isClose
       ? index.search(asked, { ...where, fuzzy, processTerm: term => wordOf(term, term.toLowerCase()) })
       : exact
