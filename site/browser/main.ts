@@ -46,10 +46,12 @@ function linkToService(): void {
   }
 }
 
-/** Examples ask the service that serves the page. Code that is the usual address and no more names just that. */
+/** Examples and links ask the service that serves the page. Code that is the usual address and no more names just that. */
 function askHere(): void {
   const usual = 'http://127.0.0.1:8080'
-  for (const code of document.querySelectorAll('main code')) {
+  for (const link of document.querySelectorAll<HTMLAnchorElement>(`main a[href^="${usual}"]`))
+    link.href = link.href.replace(usual, location.origin)
+  for (const code of document.querySelectorAll('main :is(code, a)')) {
     const texts = document.createTreeWalker(code, NodeFilter.SHOW_TEXT)
     if (code.textContent === usual) continue
     for (let text = texts.nextNode() as Text | null; text !== null; text = texts.nextNode() as Text | null)
