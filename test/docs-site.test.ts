@@ -126,6 +126,7 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
       const operation = `[...document.querySelectorAll('#found a')]
         .find(link => link.querySelector('code')?.textContent === 'GET /nft/{address}/owners').getAttribute('href')`
       expect(await page.evaluate(operation)).toMatch(/^operations\.html#getNFTOwners/)
+      for (const path of await found.locator('code').allTextContents()) expect(path).toMatch(/^(GET|POST) \//)
       // An excerpt is text, from the beginning of a word.
       const texts = (await page.evaluate("almanacEntries.map(({ text }) => ' ' + text)")) as string[]
       for (const excerpt of await found.locator('span').allTextContents()) {
@@ -165,11 +166,13 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
       }).length`
       expect(await page.evaluate(covered)).toBe(0)
       for (const theme of ['dark', 'light']) {
+        await page.locator('#search').fill('owners')
+        await found.first().waitFor()
         await page.evaluate(axe.source)
-        const found = (await page.evaluate(
+        const barriers = (await page.evaluate(
           `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(node => node.html).join('; ')))`,
         )) as string[]
-        expect(found, theme).toEqual([])
+        expect(barriers, theme).toEqual([])
         await page.locator('#theme').click()
       }
       expect(strays).toEqual([])

@@ -61,9 +61,12 @@ async function find(): Promise<void> {
     if (place === 0 || isOperation !== (found[place - 1]!.operation !== undefined))
       items.push(noteItem(isOperation ? 'API operations' : 'Pages', 'kind'))
     const item = document.createElement('li')
-    item.role = 'option'
-    item.id = `found-${place}`
-    item.append(linkOf(section))
+    item.role = 'presentation'
+    const link = linkOf(section)
+    link.role = 'option'
+    link.id = `found-${place}`
+    link.tabIndex = -1
+    item.append(link)
     items.push(item)
   }
   list.replaceChildren(...items)
@@ -81,7 +84,6 @@ function noteItem(text: string, name = 'nothing'): HTMLLIElement {
 function linkOf({ page, title, href, operation, excerpt, terms }: FoundSection): HTMLAnchorElement {
   const link = document.createElement('a')
   link.href = operation !== undefined && isServed ? referenceOf(operation) : root + href
-  link.tabIndex = -1
   const heading = document.createElement('b')
   heading.append(...marked(title, terms))
   const where = document.createElement('small')
@@ -109,7 +111,7 @@ function open(isOpen: boolean): void {
 }
 
 function choose(step: number): void {
-  const items = [...list.querySelectorAll<HTMLLIElement>('[role=option]')]
+  const items = [...list.querySelectorAll('a')]
   if (items.length === 0) return
   items[chosen]?.removeAttribute('aria-selected')
   chosen = (chosen + step + items.length) % items.length
@@ -129,9 +131,7 @@ async function offerMeant(meant: HTMLUListElement): Promise<void> {
   const found = words.trim() === '' ? [] : await foundFor(words)
   const items = found.slice(0, 3).map(section => {
     const item = document.createElement('li')
-    const link = linkOf(section)
-    link.removeAttribute('tabindex')
-    item.append(link)
+    item.append(linkOf(section))
     return item
   })
   meant.replaceChildren(...items)

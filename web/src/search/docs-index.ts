@@ -61,7 +61,8 @@ export function docsIndexOf(entries: readonly DocsEntry[]): DocsIndex {
     return (isFirst ? [...operations, ...sections] : [...sections, ...operations]).map(
       ({ page, title, href, operation, text, terms }) => ({
         ...{ page, title, href, operation, terms, isClose },
-        excerpt: excerptOf(text, terms),
+        // A path is read whole.
+        excerpt: operation === undefined ? excerptOf(text, terms) : text,
       }),
     )
   }
