@@ -2,11 +2,11 @@
 import { availableParallelism } from 'node:os'
 import { Command } from 'commander'
 import type { LoadedConfig } from '../../config/load.ts'
-import { AlmanacError } from '../../errors.ts'
-import { commandLine, interruption } from '../current-process.ts'
+import { AlmanacError, describeError } from '../../errors.ts'
+import { commandLine, exitCodeOf, exitCodes, interruption } from '../current-process.ts'
 import { chooseChain, wholeNumber } from '../options.ts'
 import { withMeantConfig } from '../running-server.ts'
-import { bytesText, countText, fitted, ProgressLine, printData, printJson } from '../terminal.ts'
+import { bytesText, countText, fitted, ProgressLine, printData, printJson, printNote } from '../terminal.ts'
 import { planChain } from './chain-plan.ts'
 import { type EngineCosts, engineCosts, fromFiles, sendersPerSecond } from './measured-costs.ts'
 import { modelledChains, modelText } from './model.ts'
@@ -31,7 +31,12 @@ export function planCommand(): Command {
       'Ask no node: print what Ethereum, Polygon and a mid-size chain take in full, from measured costs.',
     )
     .option('--json', 'Print the estimate as JSON.')
-  return withMeantConfig(command, [], plan)
+  return withMeantConfig(command, [], async (loaded, flags: PlanFlags) => {
+    const failures = await plan(loaded, flags)
+    const codes = failures.map(exitCodeOf)
+    // What passes by itself is the lesser matter.
+    if (codes.length > 0) process.exitCode = codes.find(code => code !== exitCodes.tryLater) ?? exitCodes.tryLater
+  })
 }
 
 function assumptionsOf(costs: EngineCosts, plans: readonly ChainPlan[]): string[] {
@@ -64,11 +69,12 @@ function indexesText({ indexes }: EngineCosts): string {
   return parts.join(', ')
 }
 
-export async function plan(loaded: LoadedConfig, flags: PlanFlags): Promise<void> {
+/** Prints the plan and returns why chains are missing in it, which it has told. Of a single chain it fails instead. */
+export async function plan(loaded: LoadedConfig, flags: PlanFlags): Promise<AlmanacError[]> {
   if (flags.model) {
     if (flags.json) printJson({ model: modelledChains() })
     else printData(modelText())
-    return
+    return []
   }
   const configured = Object.entries(loaded.config.chains)
   const chosen = flags.chain === undefined ? undefined : chooseChain(loaded, flags.chain)
@@ -90,13 +96,19 @@ export async function plan(loaded: LoadedConfig, flags: PlanFlags): Promise<void
     setInterval(() => line.offer(() => doing), 1_000),
     clearInterval,
   )
-  for (const [name, settings] of chosen === undefined ? configured : [[chosen.name, chosen.settings] as const]) {
+  const planned = chosen === undefined ? configured : [[chosen.name, chosen.settings] as const]
+  for (const [name, settings] of planned) {
     const onStep = (text: string): void => {
       doing = `Sampling ${name}: ${text}`
       line.offer(() => doing)
     }
     doing = `Waiting for the node of ${name} …`
-    plans.push(await planChain({ name, settings, loaded, samples: flags.samples, spent, costs, onStep }, signal))
+    const task = { name, settings, loaded, samples: flags.samples, spent, costs, onStep }
+    const outcome = planChain(task, signal).catch((failure: unknown): ChainPlan => {
+      if (planned.length === 1 || !(failure instanceof AlmanacError) || signal.aborted) throw failure
+      return { name, works: [], missing: [], sources: [], isArchive: false, notFinal: 0, failure }
+    })
+    plans.push(await outcome)
   }
   line.close()
   spent.seconds = (performance.now() - startedAt) / 1_000
@@ -107,12 +119,15 @@ export async function plan(loaded: LoadedConfig, flags: PlanFlags): Promise<void
     const assumed = assumptions.length === 0 ? [] : [fitted(assumedText(costs), { output: process.stdout })]
     printData([described(plans, room, spent), ...assumed].join('\n'))
   }
+  const failures = plans.flatMap(({ failure = [] }) => failure)
+  for (const failure of failures) printNote(`\n${describeError(failure)}`)
+  return failures
 }
 
 /** What a reader needs to judge the figures; the JSON has every cost that they rest on. */
 function assumedText({ jsonPerSecond }: EngineCosts): string {
   const speed = `the endpoints stay as fast as now, and two cores index ${bytesText(jsonPerSecond)} of answers a second`
-  return `Assumed: ${speed}. Addresses are the least certain figure. Following the head, and what is requested later, come on top. All costs: --json.`
+  return `Assumed: ${speed}. The disk for wallets is the least certain figure. Following the head, and what is requested later, come on top. All costs: --json.`
 }
 
 function roomLines(needed: number, bytesMax: number | undefined): string[] {

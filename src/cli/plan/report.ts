@@ -1,5 +1,6 @@
 // Shows a plan: as JSON, and as a table with what to know of it. It works nothing out but sums.
 import { blockCount } from '../../coverage.ts'
+import { type AlmanacError, toPlain } from '../../errors.ts'
 import type { Interval, SourceStatus } from '../../model.ts'
 import {
   bytesText,
@@ -24,6 +25,8 @@ export type ChainPlan = {
   isArchive: boolean
   /** Blocks above the final one, which are left out. */
   notFinal: number
+  /** Why nothing is known of it. */
+  failure?: AlmanacError
 }
 export type Spent = { calls: number; bytes: number; seconds: number }
 
@@ -60,19 +63,26 @@ export function totalOf(plans: readonly ChainPlan[]): Figures {
 
 export function shown(plans: readonly ChainPlan[], spent: Spent) {
   const chains = plans
-    .filter(({ works, missing, sources }) => works.length + missing.length + sources.length > 0)
-    .map(({ name, works, missing, sources, notFinal }) => [
+    .filter(plan => plan.failure !== undefined || plan.works.length + plan.missing.length + plan.sources.length > 0)
+    .map(({ name, works, missing, sources, notFinal, failure }) => [
       name,
-      {
-        ...sumOf(works),
-        not_final: notFinal,
-        parts: works.map(shownPart),
-        missing,
-        ...(sources.length === 0 ? {} : { sources }),
-      },
+      failure !== undefined
+        ? { error: shownFailure(failure) }
+        : {
+            ...sumOf(works),
+            not_final: notFinal,
+            parts: works.map(shownPart),
+            missing,
+            ...(sources.length === 0 ? {} : { sources }),
+          },
     ])
   const sampling = { ...spent, seconds: tenths(spent.seconds) }
   return { chains: Object.fromEntries(chains), total: totalOf(plans), sampling }
+}
+
+function shownFailure(failure: AlmanacError) {
+  const { code, message, cause, hint, retryable } = toPlain(failure)
+  return { code, message, cause, hint, retryable }
 }
 
 function shownPart(work: Work) {
@@ -88,47 +98,94 @@ function shownPart(work: Work) {
   }
 }
 
-const columns: readonly Column[] = [
-  ...[{ title: 'CHAIN' }, { title: 'WHAT', min: 12 }, { title: 'SOURCE', drop: 3 }, { title: 'BLOCKS', drop: 1 }],
-  ...[{ title: 'SAMPLED', drop: 6 }, { title: 'CALLS' }, { title: 'BYTES' }, { title: 'TIME' }],
-  ...[
-    { title: 'SENDERS', drop: 5 },
-    { title: 'TRANSFERS', drop: 2 },
-    { title: 'ADDRESSES', drop: 4 },
-    { title: 'DISK' },
-  ],
-]
+/** Figures for the table; the JSON has all. */
+const columns = [
+  { title: 'CALLS', figure: 'calls' },
+  { title: 'BYTES', figure: 'bytes', drop: 4 },
+  { title: 'TIME', figure: 'seconds' },
+  { title: 'SENDERS', figure: 'senders_seconds', drop: 5 },
+  { title: 'TRANSFERS', figure: 'transfers', drop: 2 },
+  { title: 'DISK', figure: 'disk_bytes' },
+] as const satisfies (Column & { figure: keyof Figures })[]
 
 export function described(plans: readonly ChainPlan[], room: readonly string[], spent: Spent): string {
   const works = plans.flatMap(plan => plan.works)
-  const cells = (figures: Figures) => figureNames.map(name => formats[name](figures[name]))
-  const rows = works.map(work => [
-    ...[work.chain, work.contract ?? 'everything', work.source],
-    ...[countText(work.estimate.blocks), countText(work.estimate.blocksSampled)],
-    ...cells(figuresOf(work)),
-  ])
-  const total = ['total', '', '', '', '', ...cells(totalOf(plans))]
   const limits = works.filter(({ limitedBy }) => !['endpoints', 'portal', 'machine'].includes(limitedBy))
-  const areEmpty = plans.every(({ works, missing }) => works.length + missing.length === 0)
-  const nothing = plans.some(({ sources }) => sources.length > 0)
-    ? 'No source has a block: nothing would be indexed.'
-    : plans.some(({ notFinal }) => notFinal > 0)
-      ? 'No block is final yet: there is no history to estimate.'
-      : 'No contract is configured: nothing is indexed until one is requested.'
+  const areEmpty = plans.every(isEmpty)
   const notes = [
     ...plans.flatMap(sourceLines),
     ...plans.flatMap(viewsLines),
     ...plans.flatMap(notFinalLine),
+    ...(areEmpty ? [] : plans.filter(isEmpty).map(plan => `${plan.name}: ${emptyText([plan])}.`)),
     ...works.filter(({ source, limitedBy }) => source === 'nodes' && limitedBy === 'machine').map(machineLine),
     ...limits.map(({ chain, limitedBy }) => `${chain}: the time is set by chains.${chain}.${limitedBy}.`),
     ...room,
     `Sampling took ${countOf(spent.calls, 'call')}, ${bytesText(spent.bytes)} and ${durationText(spent.seconds)}.`,
   ]
+  const inRoom = (text: string): string => fitted(text, { output: process.stdout })
   return [
-    areEmpty ? nothing : fittedTable(columns, [...rows, total]),
+    inRoom(areEmpty ? `${capital(emptyText(plans))}.` : verdictOf(plans)),
     '',
-    ...notes.map(note => fitted(note, { output: process.stdout })),
+    ...(areEmpty ? [] : [tableOf(plans), '']),
+    ...notes.map(inRoom),
   ].join('\n')
+}
+
+/** The answer in one sentence. */
+function verdictOf(plans: readonly ChainPlan[]): string {
+  const failed = plans.filter(({ failure }) => failure !== undefined).map(({ name }) => name)
+  const known = plans.filter(({ works }) => works.length > 0).map(({ name }) => name)
+  const lacking = failed.length === 0 ? '' : ` Not estimated: ${failed.join(', ')}.`
+  if (known.length === 0) return `No chain could be estimated.${lacking}`
+  const chains = known.length <= listedMax ? known.join(', ') : countOf(known.length, 'chain')
+  return `Estimate: indexing ${chains} takes about ${costText(totalOf(plans))}.${lacking}`
+}
+
+export function costText({ seconds, senders_seconds, disk_bytes, calls }: Figures): string {
+  const wallets = senders_seconds === 0 ? '' : ` (then ${durationText(senders_seconds)} for wallets)`
+  return `${durationText(Math.max(1, seconds))}${wallets}, ${bytesText(disk_bytes)} of disk and ${countOf(calls, 'call')}`
+}
+
+function isEmpty({ works, missing, failure }: ChainPlan): boolean {
+  return works.length + missing.length === 0 && failure === undefined
+}
+
+function capital(text: string): string {
+  return `${text[0]!.toUpperCase()}${text.slice(1)}`
+}
+
+/** Why nothing is estimated. */
+function emptyText(plans: readonly ChainPlan[]): string {
+  if (plans.some(({ sources }) => sources.length > 0)) return 'no source has a block: nothing would be indexed'
+  return plans.some(({ notFinal }) => notFinal > 0)
+    ? 'no block is final yet: there is no history to estimate'
+    : 'no contract is configured: nothing is indexed until one is requested'
+}
+
+/** A row for each part, or for a chain that has none; a column for what differs. */
+function tableOf(plans: readonly ChainPlan[]): string {
+  const works = plans.flatMap(plan => plan.works)
+  const hasSources = plans.some(({ sources }) => sources.length > 0)
+  const shown = columns.filter(({ figure }) => figure !== 'senders_seconds' || works.some(({ senders }) => senders))
+  const cells = (figures: Figures) => shown.map(({ figure }) => formats[figure](figures[figure]))
+  const rowOf = (chain: string, what: string, source: string, blocks: string, figures: readonly string[]) => [
+    ...[chain, what, ...(hasSources ? [source] : []), blocks, ...figures],
+  ]
+  const unknown = shown.map(() => '-')
+  const rows = plans.flatMap(({ name, works, failure }) => {
+    const what = failure === undefined ? 'nothing yet' : 'failed'
+    if (works.length === 0) return [rowOf(name, what, '-', '-', unknown)]
+    return works.map(work => {
+      const blocks = countText(work.estimate.blocks)
+      return rowOf(name, work.contract ?? 'everything', work.source, blocks, cells(figuresOf(work)))
+    })
+  })
+  const total = works.length < 2 ? [] : [rowOf('total', '', '', '', cells(totalOf(plans)))]
+  const heading = [
+    ...[{ title: 'CHAIN' }, { title: 'WHAT', min: 12 }, ...(hasSources ? [{ title: 'SOURCE', drop: 3 }] : [])],
+    ...[{ title: 'BLOCKS', drop: 1 }, ...shown],
+  ]
+  return fittedTable(heading, [...rows, ...total])
 }
 
 /** Which blocks come from where, where that is not from nodes alone. */
