@@ -39,7 +39,7 @@ export type ErrorCode = (typeof errorCodes)[number]
 
 export type AlmanacErrorOptions = {
   cause?: unknown
-  /** What the reader can do about it: one imperative sentence. */
+  /** What the reader can do about it: one imperative sentence, or several on lines of their own to choose from. */
   hint?: string
   /**
    * Facts for programs, such as the parameter and its accepted values. Clients see them: JSON values and no secrets.
@@ -119,11 +119,11 @@ export function messageWithCauses(error: unknown): string {
   return cause === undefined ? messageOf(error) : `${messageOf(error).replace(/\.$/, '')}: ${messageWithCauses(cause)}`
 }
 
-/** The two lines that a terminal shows. */
+/** What a terminal shows: the error, and each thing to try on a line. */
 export function describeError(error: unknown): string {
   if (!(error instanceof AlmanacError)) return `Error: ${messageOf(error)}`
   const cause = error.cause === undefined ? '' : ` (${messageOf(error.cause)})`
-  const hint = error.hint === undefined ? '' : `\nTry:   ${error.hint}`
+  const hint = error.hint === undefined ? '' : `\nTry:   ${error.hint.replaceAll('\n', '\nOr:    ')}`
   return `Error: ${error.message}${cause}${hint}`
 }
 

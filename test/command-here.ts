@@ -22,6 +22,13 @@ export async function runHere(
   process.argv = [process.execPath, almanacMain, ...parameters]
   // As in `CommandRun`: the machine's own must not decide what is tested.
   process.env = { PATH: env.PATH, ...environment }
+  // Node reads this one where it was. A sandbox that runs on this machine is not of the test.
+  const { TMPDIR } = env
+  left.defer(() => {
+    if (TMPDIR === undefined) delete env.TMPDIR
+    else env.TMPDIR = TMPDIR
+  })
+  env.TMPDIR = directory
   process.exitCode = undefined
   left.defer(listening(process, ['SIGINT', 'SIGTERM', 'uncaughtException', 'unhandledRejection']))
   left.defer(listening(process.stdout, ['error']))

@@ -9,6 +9,7 @@ import {
   busiest,
   chainId,
   chainsOf,
+  cleanups,
   configureFor,
   expectTruth,
   fullBlocks,
@@ -256,15 +257,16 @@ describe('plan', () => {
     expectWithin(2, part.transfers, run.transfers)
   })
 
-  test('prints a table with a total, what sampling took and what is assumed; a limit sets the time', async () => {
+  test('says the answer, then a table, what sampling took and what is assumed; a limit sets the time', async () => {
     const node = await simulate()
     place.configure({ sim: { id: chainId, rpc: node.url, index: 'full', daily_budget: 100_000 } })
     const { code, stdout } = await place.runHere(['plan'])
     expect(code).toBe(0)
+    // The answer, then what it is made of; one part is its own total.
     expect(stdout).toMatch(
-      /^CHAIN +WHAT +SOURCE +BLOCKS +SAMPLED +CALLS +BYTES +TIME +SENDERS +TRANSFERS +ADDRESSES +DISK\nsim +everything +nodes +301 +1\d\d /,
+      /^Estimate: indexing sim takes about \d.*, [\d.]+ [kM]B of disk and [\d,]+ calls\.\n\nCHAIN +WHAT +BLOCKS +CALLS +BYTES +TIME +TRANSFERS +DISK\nsim +everything +301 +[\d,]+ +[\d.]+ [kM]B /,
     )
-    expect(stdout).toMatch(/\ntotal +[\d,]+ +[\d.]+ [kM]B /)
+    expect(stdout).not.toMatch(/^total/m)
     expect(stdout).toContain('sim: the time is set by chains.sim.daily_budget.')
     // One line of it for people, and every figure for programs.
     expect(stdout).toMatch(/Sampling took \d+ calls, [\d.]+ [kM]B and \d+ s\.\nAssumed: the endpoints stay as fast /)
@@ -285,6 +287,47 @@ describe('plan', () => {
     expect(await assumed()).not.toContain('merging')
     expect(onServer).toContain('\nlimits.store_bytes_max allows 1.0 MB: indexing would pause as store_full.\n')
   })
+
+  test('plans every chain but one that fails, says why, and ends with its exit code', async () => {
+    const node = await simulate()
+    const sim = { id: chainId, rpc: node.url, index: 'full' }
+    const gone = { id: 31_338, rpc: 'http://127.0.0.1:1', index: 'full' }
+    place.configure({ gone, sim, idle: { id: chainId + 2, rpc: node.url } })
+    const { code, stdout, stderr } = await place.runHere(['plan'])
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/^Estimate: indexing sim takes about .* calls\. Not estimated: gone, idle\.\n/)
+    expect(stdout).toMatch(/^gone +failed +- +- +- +- +- +-$/m)
+    expect(stdout).toMatch(/^sim +everything +301 /m)
+    expect(stderr).toMatch(/\nError: gone endpoint 127\.0\.0\.1:1 did not answer .*\nTry: {3}check that the node runs/)
+    // Its endpoint serves another chain, which does not pass by itself.
+    expect(stderr).toMatch(/\nError: .*idle.* 31339/)
+    place.configure({ gone, sim })
+    const json = await place.runHere(['plan', '--json'])
+    expect(json.code).toBe(75)
+    const { chains, total } = JSON.parse(json.stdout)
+    expect(chains.gone).toEqual({
+      error: {
+        code: 'upstream_failed',
+        message: expect.stringContaining('gone endpoint 127.0.0.1:1 did not answer'),
+        cause: expect.any(String),
+        hint: expect.stringContaining('check that the node runs'),
+        retryable: true,
+      },
+    })
+    expect([chains.sim.calls, chains.sim.parts]).toEqual([total.calls, [expect.anything()]])
+    // A chain that is indexed as requested has a row beside one that is not.
+    place.configure({ sim, idle: { id: 31_338, rpc: (await startIdle()).url } })
+    const mixed = await place.runHere(['plan'])
+    expect([mixed.code, mixed.stdout]).toEqual([0, expect.stringMatching(/^idle +nothing yet +- /m)])
+    expect(mixed.stdout).toMatch(/^Estimate: indexing sim takes about /)
+    expect(mixed.stdout).toContain('\nidle: no contract is configured: nothing is indexed until one is requested.\n')
+  })
+
+  async function startIdle(): Promise<SimNode> {
+    const node = await startSimNode({ chain: { chainId: 31_338, height: 100, hashes: 'cheap' } })
+    cleanups.push(() => node.close())
+    return node
+  }
 
   test('models whole chains without a node', async () => {
     const { stdout } = await place.runHere(['plan', '--model'])
@@ -352,14 +395,31 @@ describe('mistakes', () => {
     ],
     [
       ['explain'],
-      'explain needs <chain> and <contract>: no chain is given.',
-      'configured chains: sim; for example: almanac explain sim 0x…',
+      'explain needs <chain> and <contract>: no chain is given. Configured chains: sim.',
+      'for example: almanac explain sim 0x…',
     ],
     [
       ['collections', 'unpin', 'sim'],
-      'collections unpin needs <chain> and <contract>: no contract is given.',
-      'configured chains: sim; for example: almanac collections unpin sim 0x…',
+      'collections unpin needs <chain> and <contract>: no contract is given. Configured chains: sim.',
+      'for example: almanac collections unpin sim 0x…',
     ],
+    [['forget'], 'forget needs <chain>. Configured chains: sim.', 'for example: almanac forget sim\n'],
+    [
+      ['chain', 'unfinalize'],
+      'chain unfinalize needs <chain> and --to <block>: no --to is given. Configured chains: sim.',
+      'for example: almanac chain unfinalize sim --to BLOCK\n',
+    ],
+    [
+      ['chain', 'unfinalize', '--to', '7'],
+      'chain unfinalize needs <chain> and --to <block>: no chain is given. Configured chains: sim.',
+      'for example: almanac chain unfinalize sim --to BLOCK\n',
+    ],
+    [
+      ['sync'],
+      'sync needs --chain <name>, --from <block> and --to <block>: no --chain is given. Configured chains: sim.',
+      'for example: almanac sync --chain sim --from BLOCK --to BLOCK\n',
+    ],
+    [['keys', 'revoke'], 'keys revoke needs <id-or-name>.', 'for example: almanac keys revoke ID-OR-NAME\n'],
     [['plan', '--chain', 'other'], 'The chain "other" is not configured.', 'configured chains: sim.'],
     [['plan', '--samples', 'many'], '--samples is "many".', 'pass a whole number, at least 1.'],
     [['verify', '--chain', 'sim', '--from', '4'], '--from needs --to.', 'pass both'],

@@ -47,7 +47,36 @@ export function addConfigOptions(
     const about = `${(abouts[leaf.path.join('.')] ?? leaf.about).replaceAll('`', '')} (${variableOf(leaf.path)})`
     command.addOption(new Option(`${flagOf(leaf.path)}${value}`, about))
   }
-  return command
+  return tellMissing(command, () => loadConfigFor(command))
+}
+
+/** Says what a command needs, with an example: Commander would name no more than the first word that is missing. */
+export function tellMissing(command: Command, load: () => LoadedConfig): Command {
+  const fail = (missing: string): never => {
+    const words = [
+      ...command.registeredArguments.filter(({ required }) => required).map(argument => `<${argument.name()}>`),
+      ...command.options.filter(({ mandatory }) => mandatory).map(({ flags }) => flags),
+    ]
+    const names: string[] = []
+    for (let part: Command | null = command; part !== null; part = part.parent) names.unshift(part.name())
+    const called = names.slice(1).join(' ')
+    const { configured, usual } = load().chains
+    const { name: chain } = configured[0] ?? usual
+    const example = words
+      .join(' ')
+      .replace(/<chain>|(?<=--chain )<name>/, chain)
+      .replaceAll(/<(contract|address)>/g, '0x…')
+      .replaceAll(/<(.*?)>/g, (_, word: string) => word.toUpperCase())
+    const needs = `${called} needs ${words.join(', ').replace(/, (?=[^,]*$)/, ' and ')}`
+    const listed = example.includes(chain) && configured.length > 0 ? ` Configured chains: ${namesOf(configured)}.` : ''
+    throw new AlmanacError('bad_request', `${needs}${words.length === 1 ? '' : `: no ${missing} is given`}.${listed}`, {
+      hint: `for example: ${commandLine} ${called} ${example}`,
+    })
+  }
+  return Object.assign(command, {
+    missingArgument: fail,
+    missingMandatoryOptionValue: ({ long }: Option) => fail(long!),
+  })
 }
 
 export function printWarnings({ warnings }: LoadedConfig): void {
@@ -99,9 +128,12 @@ export function parseChain(chains: ChainTable, text: string): Chain {
 }
 
 /** For hints: the configured chains, or all known ones where none is. */
-export function chainsListed({ configured, all }: ChainTable): string {
-  const some = configured.length === 0 ? all : configured
-  return `${some === all ? 'known' : 'configured'} chains: ${some.map(({ name }) => name).join(', ')}`
+function chainsListed({ configured, all }: ChainTable): string {
+  return configured.length === 0 ? `known chains: ${namesOf(all)}` : `configured chains: ${namesOf(configured)}`
+}
+
+function namesOf(chains: readonly Chain[]): string {
+  return chains.map(({ name }) => name).join(', ')
 }
 
 export function parseChainIf(chains: ChainTable, text: string | undefined): Chain | undefined {

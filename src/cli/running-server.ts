@@ -4,15 +4,14 @@
 import { createHash } from 'node:crypto'
 import { lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { networkInterfaces, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Command } from 'commander'
 import { z } from 'zod'
 import type { LoadedConfig } from '../config/load.ts'
 import { parseListen } from '../config/settings.ts'
 import { AlmanacError } from '../errors.ts'
 import { storeFile } from '../store/open.ts'
-import { commandLine } from './current-process.ts'
-import { chainsListed, loadConfigFor, withConfig } from './options.ts'
+import { loadConfigFor, tellMissing, withConfig } from './options.ts'
 import { printNote } from './terminal.ts'
 
 const runningSandbox = z.object({
@@ -41,11 +40,22 @@ export function announceSandbox(sandbox: Omit<RunningSandbox, 'process' | 'direc
   }
 }
 
-/** The running sandbox of this directory if nothing is configured; a line on stderr says so. */
+/** The running sandbox of this directory if nothing is configured. The first command that takes it says so. */
 export function sandboxMeant({ unconfigured }: LoadedConfig): RunningSandbox | undefined {
   const sandbox = unconfigured ? sandboxHere() : undefined
-  if (sandbox !== undefined) printNote('Nothing is configured here: using the running sandbox.')
+  if (sandbox !== undefined && isFirst(sandbox))
+    printNote('Nothing is configured here: this and the next commands use the running sandbox.\n')
   return sandbox
+}
+
+/** Remembered beside the configuration of the sandbox, which ends with it. */
+function isFirst({ config }: RunningSandbox): boolean {
+  try {
+    writeFileSync(join(dirname(config), 'used'), '', { flag: 'wx' })
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'EEXIST'
+  }
 }
 
 /** As `withConfig`; where nothing is configured, with the configuration of the sandbox that runs here. */
@@ -58,35 +68,14 @@ export function withMeantConfig<Parameters extends unknown[]>(
     const sandbox = sandboxMeant(loaded)
     return sandbox === undefined ? loaded : loadConfigFor(command, sandbox.config)
   }
-  if (command.registeredArguments[0]?.name() === 'chain')
-    // Commander would say no more than which argument is missing.
-    Object.assign(command, {
-      missingArgument: (name: string) => {
-        throw missingArgument(command, name, meantBy(loadConfigFor(command)))
-      },
-    })
-  return withConfig<Parameters>(command, settings, async (loaded, ...parameters) => {
+  withConfig<Parameters>(command, settings, async (loaded, ...parameters) => {
     const meant = meantBy(loaded)
     await run(meant, ...parameters).catch((error: unknown) => {
       const lacksChain = error instanceof AlmanacError && error.code === 'not_configured'
       throw lacksChain ? withSandboxElsewhere(error, meant) : error
     })
   })
-}
-
-function missingArgument(command: Command, missing: string, { chains }: LoadedConfig): AlmanacError {
-  const names: string[] = []
-  for (let part: Command | null = command; part !== null; part = part.parent) names.unshift(part.name())
-  const called = [commandLine, ...names.slice(1)].join(' ')
-  const given = command.registeredArguments.map(argument => argument.name()).map(name => `<${name}>`)
-  const example = `${called} ${(chains.configured[0] ?? chains.usual).name} 0x…`
-  return new AlmanacError(
-    'bad_request',
-    `${names.slice(1).join(' ')} needs ${given.join(' and ')}: no ${missing} is given.`,
-    {
-      hint: `${chainsListed(chains)}; for example: ${example}`,
-    },
-  )
+  return tellMissing(command, () => meantBy(loadConfigFor(command)))
 }
 
 /**
@@ -98,18 +87,26 @@ export function withSandboxElsewhere(error: unknown, { unconfigured }: LoadedCon
   const isMissing =
     error instanceof AlmanacError && /^(not_found|not_configured|upstream_failed|unauthorized)$/.test(error.code)
   if (!isMissing || !unconfigured) return error
-  const notes = filesIn(tmpdir()).filter(name => /^almanac-sandbox-[0-9a-f]{16}\.json$/.test(name))
-  const running = notes
-    .map(name => readNote(join(tmpdir(), name), runningSandbox))
-    .find(note => note !== undefined && note.directory !== process.cwd())
+  const running = runningSandboxes().find(({ directory }) => directory !== process.cwd())
   if (running === undefined) return error
   const { code, message, cause, retryable, hint } = error
-  const elsewhere = `${hint === undefined ? 'a' : `${hint} A`} sandbox runs in ${running.directory}`
+  const elsewhere = `run this in ${running.directory}, where a sandbox runs.`
   return new AlmanacError(code, message, {
     cause,
     retryable,
-    hint: `${elsewhere}: to use it, run this there.`,
+    hint: hint === undefined ? elsewhere : `${hint}\n${elsewhere}`,
   })
+}
+
+export function sandboxAt(url: string): RunningSandbox | undefined {
+  return runningSandboxes().find(sandbox => sandbox.url === url)
+}
+
+/** Of this user, in any directory. */
+function runningSandboxes(): RunningSandbox[] {
+  return filesIn(tmpdir())
+    .filter(name => /^almanac-sandbox-[0-9a-f]{16}\.json$/.test(name))
+    .flatMap(name => readNote(join(tmpdir(), name), runningSandbox) ?? [])
 }
 
 /** None where the folder cannot be listed. */

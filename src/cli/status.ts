@@ -12,7 +12,8 @@ import { coveredBlocks, heldText, oldHint, transfersText } from './chain-progres
 import { commandLine } from './current-process.ts'
 import { openTool } from './open-store.ts'
 import { addConfigOptions, loadConfigFor, printWarnings } from './options.ts'
-import { serverMeant, withSandboxElsewhere } from './running-server.ts'
+import { sandboxAt, serverMeant, withSandboxElsewhere } from './running-server.ts'
+import { nextPort } from './service/listen-place.ts'
 import { stoppedState, storedStatus, storeIdAt } from './stored-status.ts'
 import {
   barText,
@@ -158,11 +159,29 @@ async function statusBesideStranger(loaded: LoadedConfig, base: string): Promise
   const answering = await storeIdAt(base)
   if (answering === undefined) return undefined
   await using opened = new AsyncDisposableStack()
-  const store = await openTool(loaded.config.store, opened).catch(() => undefined)
+  const store = await openTool(loaded.config.store, opened).catch((error: unknown) => {
+    const isMissing = error instanceof AlmanacError && error.code === 'not_found'
+    if (isMissing && !loaded.unconfigured) throw strangerAlone(loaded, base, error.message)
+    return undefined
+  })
   if (store === undefined || answering === (await storeIdOf(store))) return undefined
-  printNote(`${base} is another service, not the one of this store. This is what the store says.`)
+  printNote(`${base} is ${calledAt(base)}, not the one of this store. This is what the store says.`)
   printNote('Try:   if the service of this store runs elsewhere, pass its URL with --url.')
   return await storedStatus(store, loaded)
+}
+
+/** A store that is not there yet has no service: whatever answers has another one, and a key would not help. */
+function strangerAlone({ file }: LoadedConfig, base: string, problem: string): AlmanacError {
+  const whose = file === undefined ? 'the service here' : `the service of ${file}`
+  return new AlmanacError('conflict', `${base} is ${calledAt(base)}, not ${whose}, which has not started yet.`, {
+    cause: problem.replace(/\.$/, ''),
+    hint: `start it on another port: ${commandLine} start --listen ${nextPort(new URL(base).host)}\nif it runs elsewhere, pass its URL with --url.`,
+  })
+}
+
+function calledAt(base: string): string {
+  const sandbox = sandboxAt(base)
+  return sandbox === undefined ? 'another service' : `the sandbox of ${sandbox.directory}`
 }
 
 async function askStatus(base: string, key: string | undefined): Promise<string> {
@@ -195,7 +214,7 @@ async function askStatus(base: string, key: string | undefined): Promise<string>
       cause: printable(messageIn(text).slice(0, 200)),
       retryable: answer.status >= 500 || answer.status === 429,
       hint: keyProblem
-        ? `pass a key with the scope ops with --key or ALMANAC_KEY; where the store is, make one: ${commandLine} keys create --name status --scopes ops`
+        ? `pass a key with the scope ops with --key or ALMANAC_KEY.\nwhere the store is, make one: ${commandLine} keys create --name status --scopes ops`
         : 'read the log of the server.',
     },
   )

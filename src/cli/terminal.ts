@@ -163,7 +163,7 @@ export function fitted(text: string, { output = process.stderr, indent }: Fittin
   const width = output.isTTY ? output.columns || 80 : Number.POSITIVE_INFINITY
   const lines = text.split('\n').flatMap(line => {
     if (line.length <= width) return [line]
-    const [first] = /^\s*(?:(?:Error|Try): +)?/.exec(line)!
+    const [first] = /^\s*(?:(?:Error|Try|Or): +)?/.exec(line)!
     const rest = withWholeCommands(line.slice(first.length))
     return wrapped(rest, { width, first, indent: indent ?? ' '.repeat(first.length) })
   })
