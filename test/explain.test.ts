@@ -5,7 +5,7 @@ import { explanation } from '../src/api/operator-schemas.ts'
 import { AlmanacError } from '../src/errors.ts'
 import type { Address, Hash } from '../src/model.ts'
 import { noActivity } from '../src/store/packed-activity.ts'
-import { CommandPlace } from './command-run.ts'
+import { CommandPlace, makeStore } from './command-run.ts'
 import { truthByContract } from './evm-harness.ts'
 import { packTransfer } from './pack-transfer.ts'
 import { seed, seeded, seededTransfers } from './seed.ts'
@@ -64,6 +64,26 @@ describe('on the command line', () => {
     expect([code, stderr]).toEqual([0, ''])
     expect(text).toMatch(/blocks 100 to 299 are covered: receipts-root/)
     expect(text).toMatch(/transfer +stored: Block \d+ is stored with it \(evidence: receipts-root\)/)
+  })
+
+  test('a contract of which nothing is indexed: why, and what to do', async () => {
+    const [contract] = [...truthByContract(node.chain, { from: 0, to: 299 }).keys()]
+    const rpc = node.url
+    await makeStore(place.storeUrl)
+    expect(await explain('sim', contract!)).toMatch(
+      /^index {16}no block is indexed yet; .*\n {2}Try: \S*almanac status,/m,
+    )
+    place.configure({ sim: { id: chainId, rpc } })
+    const unasked = await explain('sim', contract!)
+    expect(unasked).toMatch(/^index {16}not requested yet: the first request indexes it; head unknown, final unknown$/m)
+    expect(unasked).toContain(
+      `\n  Try: request /api/v2/nft/${contract}/transfers?chain=sim, or list it under chains.sim.`,
+    )
+    place.configure({ sim: { id: chainId, rpc, contracts: [contract] } })
+    expect(await explain('sim', contract!)).toMatch(/^index {16}requested, not indexed yet; /m)
+    expect(await explain('polygon', contract!)).toContain('polygon is not configured, so nothing of it is indexed')
+    await place.runHere(['sync', '--chain', 'sim', '--from', '0', '--to', '299'])
+    expect(await explain('sim', contract!)).toMatch(/^index {16}\d+ transfers?; /m)
   })
 
   test('a running service asks through the endpoints that it indexes with, so that limits and counts hold', async () => {

@@ -1,5 +1,6 @@
 // Explains what answers show of a contract. It reads the store, and for a transfer one of the chain's nodes.
 import { Command } from 'commander'
+import type { Chain } from '../chains.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import { AlmanacError } from '../errors.ts'
 import type { Address } from '../model.ts'
@@ -14,10 +15,10 @@ import {
 } from '../query/explain.ts'
 import { Holdings } from '../query/holdings/holdings.ts'
 import type { Store } from '../store/store.ts'
-import { interruption } from './current-process.ts'
+import { commandLine, interruption } from './current-process.ts'
 import { withStore } from './open-store.ts'
 import { parseChain, requireAddress } from './options.ts'
-import { countOf, countText, printable, printData, printJson } from './terminal.ts'
+import { countOf, countText, fitted, printable, printData, printJson } from './terminal.ts'
 
 type Shown = ReturnType<typeof shownExplanation> & { transfer?: ReturnType<typeof shownTransfer> }
 
@@ -53,8 +54,31 @@ async function explain(
     const node = await ask({ chain: chain.name, contract, hash: asked.transaction }, interruption())
     shown.transfer = shownTransfer(await explainTransfer(store, explanation, asked, node))
   }
-  if (json) printJson(shown)
-  else printData(described(shown))
+  if (json) return printJson(shown)
+  const isKnown = explanation.covered.length > 0 || explanation.transfers > 0
+  const missing = isKnown ? [] : await whyNothing(store, loaded, { chain, contract })
+  printData(described(shown, missing))
+}
+
+/** What a person who has just asked for the contract needs to know: nothing of it is indexed. */
+async function whyNothing(
+  store: Store,
+  { config }: LoadedConfig,
+  { chain, contract }: { chain: Chain; contract: Address },
+): Promise<string[]> {
+  const { name } = chain
+  const settings = config.chains[name]
+  if (settings === undefined)
+    return [`${name} is not configured, so nothing of it is indexed`, `Try: ${commandLine} init`]
+  if (settings.index === 'full')
+    return ['no block is indexed yet', `Try: ${commandLine} status, which shows how far ${name} is`]
+  const watched = await store.watchedContracts(chain.id)
+  if (settings.contracts.includes(contract) || watched.some(each => each.contract === contract))
+    return ['requested, not indexed yet', `Try: ${commandLine} status, which shows how far ${name} is`]
+  return [
+    'not requested yet: the first request indexes it',
+    `Try: request /api/v2/nft/${contract}/transfers?chain=${name}, or list it under chains.${name}.contracts`,
+  ]
 }
 
 function readTransfer(text: string): AskedTransfer {
@@ -67,7 +91,7 @@ function readTransfer(text: string): AskedTransfer {
 
 type Flag = { value: boolean; because: string; mark: { source: string; updated_at: string } | null }
 
-function described({ transfer, ...shown }: Shown): string {
+function described({ transfer, ...shown }: Shown, [nothing, ...hints]: readonly string[]): string {
   const { possible_spam: spam, index } = shown
   const name = shown.name === null ? 'no name known' : printable(`${shown.name} (${shown.symbol ?? 'no symbol'})`)
   const read = shown.read_at === null ? 'never read' : `read on ${shown.read_at.slice(0, 10)}`
@@ -92,7 +116,8 @@ function described({ transfer, ...shown }: Shown): string {
       ({ label, rank, source, chain, updated_at, shown: wins }) =>
         `label                ${printable(label)}: ${rank}, from ${printable(source)}, ${chain ?? 'every chain'}, ${updated_at.slice(0, 10)}${wins ? ' (shown)' : ''}`,
     ),
-    `index                ${countOf(index.transfers, 'transfer')}; head ${index.head ?? 'unknown'}, final ${index.finalized ?? 'unknown'}`,
+    `index                ${nothing ?? countOf(index.transfers, 'transfer')}; head ${index.head ?? 'unknown'}, final ${index.finalized ?? 'unknown'}`,
+    ...hints.map(hint => fitted(`  ${hint}`, { output: process.stdout })),
     ...((index.impossible_sums ?? 0) === 0
       ? []
       : [
