@@ -178,8 +178,9 @@ const columns: readonly Column[] = [
 function stateText({ id, state, expires_at }: ShownKey, all: readonly ShownKey[], now: number): string {
   if (state !== 'active' || expires_at === null) return state
   const isReplaced = all.some(other => other.replaces_id === id && other.state === 'active')
-  // The larger unit alone.
-  const left = durationText((Date.parse(expires_at) - now) / 1_000).split(' ')
+  // The larger unit alone; a key that was made for 90 days a moment ago has 90 days.
+  const minutes = Math.ceil((Date.parse(expires_at) - now) / 60_000)
+  const left = durationText(minutes * 60).split(' ')
   return `${isReplaced ? 'retires' : 'expires'} in ${left.slice(0, 2).join(' ')}`
 }
 
