@@ -12,15 +12,19 @@ import { type Report, silentMsMax } from '../processes/heartbeat.ts'
 import { processTopic, RemoteWork, type WorkOutcome } from '../processes/remote-work.ts'
 import type { Store } from '../store/store.ts'
 import { commandLine } from './current-process.ts'
+import { summaryLines } from './init/summary.ts'
 import { withStore } from './open-store.ts'
 import { withConfig } from './options.ts'
 import { printData, printJson, printNote } from './terminal.ts'
 
 export function configCommand(): Command {
   const command = new Command('check')
-    .summary('Check the configuration and print the settings in force.')
-    .description('Check file, environment and flags, and print the settings in force with secrets hidden.')
-    .option('--json', 'Print the settings as JSON.')
+    .summary('Check the configuration.')
+    .description(
+      'Check file, environment and flags, and print chains, store and address in a few lines, with secrets hidden.',
+    )
+    .option('--all', 'Print every setting in force, with its default where it is not set.')
+    .option('--json', 'Print every setting in force as JSON.')
   const reload = new Command('reload')
     .summary('Reload the configuration of running services.')
     .description(
@@ -67,13 +71,16 @@ async function reloadConfig(store: Store, _: LoadedConfig, { json }: { json?: tr
   if (needRestart.length > 0) printData(`Needs a restart: ${needRestart.join(', ')}.`)
 }
 
-function checkConfig({ config, file, unconfigured }: LoadedConfig, { json }: { json?: true }): void {
+function checkConfig({ config, file, unconfigured }: LoadedConfig, { all, json }: { all?: true; json?: true }): void {
   if (unconfigured) printNote('Nothing is configured here: these are the defaults.')
   else printNote(file === undefined ? 'No file was read.' : `${file} is valid.`)
   for (const note of missingFiles(config)) printNote(note)
   if (json) printJson(shownConfig(config))
-  else printData(stringify(shownConfig(config)))
-  // Last: the settings are longer than a terminal.
+  else if (all) printData(stringify(shownConfig(config)))
+  else {
+    printData(summaryLines(config).join('\n'))
+    printNote(`\nEvery setting: ${commandLine} config check --all`)
+  }
   if (unconfigured) printNote(`Try:   ${commandLine} init for your own nodes, or ${commandLine} start for the sandbox.`)
 }
 
