@@ -116,7 +116,7 @@ async function startWithSteps({ seed, directory, output }: StepsParts): Promise<
 async function requirePort(listen: string): Promise<void> {
   const running = sandboxHere()
   const isOwn = running?.url === urlHere(listen)
-  await requirePlace(listen, isOwn ? `open the sandbox that runs there, ${consoleAt(running)},` : undefined)
+  await requirePlace(listen, isOwn ? `open the sandbox that runs there: ${consoleAt(running)}` : undefined)
 }
 
 /** A package of its own, so that a production install has no blockchain node in it. */
@@ -190,7 +190,7 @@ function consoleAt({ url, key }: { url: string; key: string }): string {
 
 type Place = { url: string; key: string; directory: string; width: number; colours?: boolean }
 
-/** One line to try: the others are in the README and the console. */
+/** One line to try: the others are in the README and the console. Nodes, for those who have none of their own. */
 export function guide({ chains, wallets, solana, missing }: Sandbox, place: Place): string {
   const { url, key, directory, width, colours = false } = place
   const first = chains[0]
@@ -200,7 +200,11 @@ export function guide({ chains, wallets, solana, missing }: Sandbox, place: Plac
       : solana !== undefined
         ? `/account/${network}/${solana.wallets[0]}/portfolio`
         : `/api/v2/wallets/${wallets[0]}/chains`
-  const networks = [...chains.map(({ name }) => name), ...(solana === undefined ? [] : [`solana ${network}`])]
+  const nodes = [
+    ...chains.map(({ name, url }) => [name, url] as const),
+    ...(solana === undefined ? [] : [[`solana ${network}`, solana.rpcUrl] as const]),
+  ]
+  const networks = nodes.map(([name]) => name)
   const are = networks.length === 1 ? 'is a local chain' : 'are local chains'
   return bannerText({
     ...{ width, colours, consoleUrl: consoleAt({ url, key }), trial: { key, url: url + path } },
@@ -208,7 +212,8 @@ export function guide({ chains, wallets, solana, missing }: Sandbox, place: Plac
       `This is a sandbox: ${networks.join(', ')} here ${are} with generated collections, wallets and traffic, and an occasional reorg. The store is ${join(directory, 'almanac.db')}, which is deleted at the end.`,
       ...missing.map(reason => `Missing: ${reason}`),
     ],
-    next: `your own chains, with ${commandLine} init`,
+    nodes,
+    next: `your own chains, or a node of these in another folder, with ${commandLine} init`,
   })
 }
 

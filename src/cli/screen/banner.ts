@@ -7,6 +7,8 @@ type Banner = {
   consoleUrl: string | undefined
   /** Absent where the key is not to be shown. */
   trial?: { key: string; url: string } | undefined
+  /** By the name of their chain. */
+  nodes?: readonly (readonly [name: string, url: string])[]
   next?: string | undefined
   width: number
   colours?: boolean
@@ -15,8 +17,8 @@ type Banner = {
 const indent = '  '
 const titleWidth = 12
 
-export function bannerText({ paragraphs, consoleUrl, trial, next, width, colours = false }: Banner): string {
-  const { bold, cyan } = pc.createColors(colours)
+export function bannerText({ paragraphs, consoleUrl, trial, nodes = [], next, width, colours }: Banner): string {
+  const { bold, cyan } = pc.createColors(colours ?? false)
   const titleOf = (title: string): string =>
     `${indent}${bold(title)}`.padEnd(titleWidth + bold(title).length - title.length)
   const broken = (text: string) => wrapped(text, { width: width - 1, first: indent, indent })
@@ -24,6 +26,7 @@ export function bannerText({ paragraphs, consoleUrl, trial, next, width, colours
     const [first, ...rest] = wrapped(withWholeCommands(text), { width: width - 1 - titleWidth })
     return [`${titleOf(title)}${first}`, ...rest.map(line => `${' '.repeat(titleWidth)}${line}`)]
   }
+  const nameWidth = Math.max(0, ...nodes.map(([name]) => name.length))
   // A line that is meant to be copied stays whole, and the longest has nothing before it.
   const blocks = [
     paragraphs.flatMap(broken),
@@ -33,6 +36,10 @@ export function bannerText({ paragraphs, consoleUrl, trial, next, width, colours
     ],
     ...(trial === undefined ? [] : [titled('Try:', 'paste this into another terminal')]),
     ...(trial === undefined ? [] : [[`curl -s -H 'X-API-Key: ${trial.key}' '${trial.url}'`]]),
+    nodes.map(([name, url], at) => {
+      const title = at === 0 ? titleOf('Nodes:') : ' '.repeat(titleWidth)
+      return `${title}${name.padEnd(nameWidth)}  ${url}`
+    }),
     ...(next === undefined ? [] : [titled('Next:', next)]),
   ].filter(lines => lines.length > 0)
   return blocks.length === 0 ? '' : `\n${blocks.map(lines => `${lines.join('\n')}\n`).join('\n')}\n`
