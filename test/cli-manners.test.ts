@@ -27,6 +27,7 @@ import { described } from '../src/cli/plan/report.ts'
 import { createProgram } from '../src/cli/program.ts'
 import { announceServer, serverMeant, urlHere } from '../src/cli/running-server.ts'
 import { openBrowser } from '../src/cli/screen/open-browser.ts'
+import { nextStep } from '../src/cli/service/listen-place.ts'
 import { differentBlocks } from '../src/cli/verify.ts'
 import { loadConfig } from '../src/config/load.ts'
 import { clientScopes, issueKey, scopes } from '../src/keys/keys.ts'
@@ -132,7 +133,7 @@ describe('on a terminal', () => {
 test('a sandbox in another directory is named where nothing is found, and not taken', async () => {
   const note = { process: process.pid, directory: '/home/ada/almanac', config: 'x', store: 'x', url: 'x', key: 'x' }
   writeFileSync(join(place.directory, `almanac-sandbox-${'0'.repeat(16)}.json`), JSON.stringify(note))
-  const hint = /Try: {3}\S.*\. A sandbox runs in \/home\/ada\/almanac: to use it, run this there\.\n/
+  const hint = /\nTry: {3}\S.*\.\nOr: {4}run this in \/home\/ada\/almanac, where a sandbox runs\.\n/
   const commands = ['keys list', 'store backup copy.db', 'status --listen 127.0.0.1:1', 'verify --chain eth', 'plan']
   for (const words of commands) expect((await place.run(words.split(' '))).stderr, words).toMatch(hint)
   expect((await place.run(['keys', 'list', '--store', 'file:./other.db'])).stderr).not.toMatch(hint)
@@ -159,7 +160,7 @@ describe('a port in use', () => {
     const direct = await told({})
     expect([code, stdout]).toEqual([1, ''])
     expect(stderr).toMatch(
-      /^Error: Cannot listen on 127\.0\.0\.1:\d+\. \(.*EADDRINUSE.*\)\nTry: .* npm start -- --listen 127\.0\.0\.1:\d+\n$/,
+      /^Error: Cannot listen on 127\.0\.0\.1:\d+\. \(.*EADDRINUSE.*\)\nTry: .*\nOr: .* npm start -- --listen 127\.0\.0\.1:\d+\n$/,
     )
     // It may be what the user looks for.
     const notes = createHash('sha256').update(realpathSync(place.directory)).digest('hex').slice(0, 16)
@@ -169,9 +170,23 @@ describe('a port in use', () => {
     const again = await told({})
     server.close()
     expect(again.stderr).toMatch(
-      /\nTry: {3}open the sandbox that runs there, http:\S+\/#key=a%20key, or choose another port: --listen 127/,
+      /\nTry: {3}open the sandbox that runs there: http:\S+\/#key=a%20key\nOr: {4}choose another port: --listen 127/,
     )
     expect(direct.stderr).toMatch(/ port: --listen 127\.0\.0\.1:\d+\n$/)
+  })
+
+  test('is passed over by what to do after init', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    const told = await nextStep(`127.0.0.1:${port}`, 'almanac start')
+    server.close()
+    expect(told).toMatch(
+      new RegExp(`^The address 127.0.0.1:${port} is in use\\.\\nNext: almanac start --listen 127.0.0.1:\\d+$`),
+    )
+    expect(told).not.toMatch(new RegExp(`${port}$`))
+    await once(server, 'close')
+    expect(await nextStep(`127.0.0.1:${port}`, 'almanac start')).toBe('Next: almanac start')
   })
 })
 
@@ -196,7 +211,7 @@ test('the banner of the sandbox has one line to copy, and breaks between words',
     name: 'eth',
     id: 1,
     index: 'full' as const,
-    url: '',
+    url: 'http://127.0.0.1:41233',
     collections: [{ kind: 'ERC721', name: 'A', address }],
   }
   const sandbox = { chains: [chain], wallets: [address], solana: undefined, missing: [] }
@@ -204,12 +219,14 @@ test('the banner of the sandbox has one line to copy, and breaks between words',
   const painted = guide(sandbox as unknown as Parameters<typeof guide>[0], { ...place, width: 80, colours: true })
   expect(painted).toContain('\u001b[36mhttp://127.0.0.1:8080/#key=sandbox\u001b[39m\n')
   const narrow = guide(sandbox as unknown as Parameters<typeof guide>[0], { ...place, width: 30 })
-  expect(narrow).toMatch(/\n {2}Next: {5}your own chains,\n {12}with\s+(npx )?almanac init\n\n$/)
+  expect(narrow).toMatch(/\n {2}Next: {5}your own chains,\n {12}[\w ,\n]+ with\s+(npx )?almanac init\n\n$/)
   for (const width of [60, 80, 120]) {
     const lines = guide(sandbox as unknown as Parameters<typeof guide>[0], { ...place, width }).split('\n')
     // Nothing stands before what is copied, and the key can be seen without reading an address.
     expect(lines.filter(line => line.includes('curl '))).toEqual([expect.stringMatching(/^curl -s -H 'X-API-Key: /)])
     expect(lines).toContain('  Key:      sandbox')
+    // For those who have no node of their own.
+    expect(lines).toContain('  Nodes:    eth  http://127.0.0.1:41233')
     const prose = lines.filter(line => !/^ {2}Console: |^curl /.test(line))
     for (const line of prose) expect(line.length, line).toBeLessThan(width)
     expect(prose.join(' ').replaceAll(/\s+/g, ' ')).toContain(
@@ -350,10 +367,17 @@ describe('completion', () => {
 describe('where nothing is there', () => {
   test('the check of the configuration says what to do', async () => {
     const { code, stdout, stderr } = await place.runHere(['config', 'check'])
-    expect([code, stdout]).toEqual([0, expect.stringContaining('listen: 127.0.0.1:8080\n')])
-    expect(stderr).toMatch(/^Nothing is configured .*\nTry: {3}.*almanac init for .*almanac start for the sandbox\.\n$/)
-    place.configure({ eth: { rpc: 'http://127.0.0.1:1' } })
-    expect((await place.runHere(['config', 'check'])).stderr).toBe('almanac.yaml is valid.\n')
+    expect([code, stdout]).toEqual([0, '  store   file:./almanac.db\n  listen  127.0.0.1:8080\n'])
+    expect(stderr).toMatch(
+      /^Nothing is configured .*\nTry: {3}.*almanac init for .*almanac start for the sandbox\.\n$/s,
+    )
+    place.configure({ eth: { rpc: 'http://127.0.0.1:1/secret', contracts: [address], from: 7_000 } })
+    const valid = await place.runHere(['config', 'check'])
+    expect(valid.stderr).toMatch(/^almanac\.yaml is valid\.\n\nEvery setting: (npx )?almanac config check --all\n$/)
+    expect(valid.stdout).toBe(
+      '  eth     on-demand, http://127.0.0.1:1/…, 1 contract, from block 7,000\n  store   file:./almanac.db\n  listen  127.0.0.1:8080\n',
+    )
+    expect((await place.runHere(['config', 'check', '--all'])).stdout).toMatch(/^listen: 127.*^chains:\n {2}eth:\n/ms)
   })
 
   test('a list says so instead of a bare heading', async () => {
@@ -446,7 +470,10 @@ test('a list of keys fits a terminal, says in words what a key may do, and when 
   await issueKey(store, { name: 'ci', scopes: clientScopes, ratePerSecond: 5, quotaPerDay: 1_000 })
   const expiresAt = Date.now() + 90.5 * 86_400_000
   await issueKey(store, { name: 'watch', scopes: ['portfolio', 'ops'], expiresAt })
+  // Made for 30 days a moment ago.
+  await issueKey(store, { name: 'month', scopes: ['ops'], expiresAt: Date.now() + 30 * 86_400_000 - 5_000 })
   await store.close()
+  expect((await place.runHere(['keys', 'list'])).stdout).toMatch(/ month +expires in 30 d /)
   await place.runHere(['keys', 'rotate', 'ci', '--grace', '36h'])
   const { stdout } = await place.runHere(['keys', 'list'])
   expect(stdout).toMatch(/^ID +NAME +STATE +SCOPES +LIMITS +TODAY +CREATED$/m)
@@ -457,9 +484,9 @@ test('a list of keys fits a terminal, says in words what a key may do, and when 
   for (const columns of [80, 50]) {
     const shown = place.beginOnTerminal(['keys', 'list'], { NO_COLOR: '1' }, columns)
     const lines = (await shown.ended()).stdout.trimEnd().split('\r\n')
-    expect(lines).toHaveLength(5)
+    expect(lines).toHaveLength(6)
     for (const line of lines) expect(line.length, line).toBeLessThanOrEqual(columns)
-    for (const line of lines.slice(1)) expect(line).toMatch(/^[0-9a-f]{12} +(first|ci|watch) +\w/)
+    for (const line of lines.slice(1)) expect(line).toMatch(/^[0-9a-f]{12} +(first|ci|watch|month) +\w/)
   }
 })
 
@@ -616,7 +643,9 @@ describe('status', () => {
     const elsewhere = await place.runHere(['status', '--url', `http://${host}`])
     expect([elsewhere.code, elsewhere.stderr]).toEqual([
       1,
-      expect.stringMatching(/Try: {3}pass a key with the scope ops .* keys create --name status --scopes ops\n$/),
+      expect.stringMatching(
+        /Try: {3}pass a key with the scope ops .*\nOr: .* keys create --name status --scopes ops\n$/,
+      ),
     ])
     await service.kill()
     await node.close()
@@ -649,6 +678,22 @@ describe('status', () => {
         expect(JSON.parse((await asked(stranger, '--json')).stdout).chains.sim).toMatchObject({ state: 'stopped' })
       }
       web.close()
+      // Before the first start there is no store, and a key for a stranger would be of no use.
+      const fresh = new CommandPlace()
+      fresh.configure({ sim: { id: 31_337, rpc: node.url } })
+      const { code, stderr } = await fresh.runHere(['status', '--listen', new URL(url).host])
+      const note = { process: process.pid, directory: '/home/ada', config: '/x/y', store: 'x', url, key: 'x' }
+      const noteFile = join(fresh.directory, `almanac-sandbox-${'f'.repeat(16)}.json`)
+      writeFileSync(noteFile, JSON.stringify(note))
+      const beside = await fresh.runHere(['status', '--listen', new URL(url).host])
+      await fresh.dispose()
+      expect([code, stderr]).toEqual([
+        1,
+        expect.stringMatching(
+          /^Error: http:\S+ is another service, not the service of almanac\.yaml, which has not started yet\. \(There is no store at .*\)\nTry: {3}start it on another port: (npx )?almanac start --listen 127\.0\.0\.1:\d+\nOr: {4}if it runs elsewhere, pass its URL with --url\.\n$/,
+        ),
+      ])
+      expect(beside.stderr).toContain(' is the sandbox of /home/ada, not the service of almanac.yaml')
       // A server that is named is asked, whosever it is.
       const named = await place.runHere(['status', '--url', url, '--key', key])
       expect(named.stdout).toContain('Nothing is indexed.')

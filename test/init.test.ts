@@ -246,7 +246,7 @@ describe('init', () => {
 
   test.each([
     ['--chain', 'nowhere=http://127.0.0.1:8545', 'nowhere is not a known chain'],
-    ['--store', 'mysql://nobody', 'store is'],
+    ['--store', 'mysql://nobody', 'mysql://nobody is not a store.'],
   ])('what the service could not read never takes the place of a file: %s %s', async (flag, value, message) => {
     writeFileSync(file(), '# mine\n')
     const parameters = ['init', '--yes', '--no-check', '--chain', 'eth=http://127.0.0.1:8545', flag, value]
@@ -334,15 +334,17 @@ describe('init', () => {
     await answer('eth: JSON-RPC endpoints', other.url)
     await answer('serves base (8453), not eth (1).', '')
     await answer('eth: JSON-RPC endpoints', 'http://127.0.0.1:1')
-    await answer('Keep it anyway? no asks for another. [yes]', '')
+    await answer('Keep it anyway, or paste another endpoint? [no]', 'yes')
     await answer('eth: WebSocket endpoint', 'n')
     await answer('eth: index everything', '')
     await answer('eth: contracts to index', 'no')
     await answer('Solana portfolios', '')
+    await answer('Where to keep the data', '')
+    await answer('Write almanac.yaml? [yes]', '')
     await run.until(() => run.stdout.includes('Next: '), 'the end')
     expect((await run.ended()).code).toBe(0)
-    // It would be of no use, and the flag is none of the dialogue.
-    expect(run.stdout).toContain('Keep it anyway? no asks for another. [no]')
+    // The flag is none of the dialogue.
+    expect(run.stdout).toContain('Call it base, or paste another endpoint? [no]')
     expect(run.stdout).not.toContain('--chain')
     const { chains } = loadConfig({ file: file() }).config
     expect(chains.sim).toMatchObject({ id: chainId, index: 'full', rpc: [node.url] })
@@ -360,7 +362,9 @@ describe('init', () => {
     await run.until(() => run.stdout.includes('EVM chains'), 'the first question')
     expect(run.stdout).toMatch(/base, optimism,\s+linea/)
     expect(run.stdout).not.toMatch(/goerli|mumbai|holesky|zora/)
-    expect(run.stdout.replaceAll(/\s+/g, ' ')).toMatch(/linea … and \d\d more, listed in docs\/settings\.md\./)
+    expect(run.stdout.replaceAll(/\s+/g, ' ')).toMatch(/linea … \? lists all \d\d\./)
+    await answer('EVM chains', '?')
+    await run.until(() => /opbnb[^?]*EVM chains/s.test(run.stdout), 'all of them, and the question again')
     await answer('EVM chains', 'sim')
     await answer('sim is not a known chain', 'yes')
     await answer('JSON-RPC endpoints', 'nonsense')
@@ -369,14 +373,72 @@ describe('init', () => {
     await answer('WebSocket endpoint', '')
     await answer('index everything', 'everything')
     await answer('Solana portfolios', 'no')
+    await answer('Where to keep the data', 'mysql://x')
+    await run.until(() => run.stdout.includes('mysql://x is not a store.'), 'the store is refused')
+    run.child.stdin.write('./other.db\n')
+    await run.until(() => run.stdout.includes('Write almanac.yaml? [yes]'), 'the summary')
+    expect(existsSync(file())).toBe(false)
+    run.child.stdin.write('\n')
     await run.until(() => run.stdout.includes('Next: '), 'the end')
     expect((await run.ended()).code).toBe(0)
-    expect(run.stdout).toContain('What indexing will cost')
-    expect(loadConfig({ file: file() }).config.chains.sim).toMatchObject({
-      id: chainId,
-      index: 'full',
-      rpc: [node.url],
-    })
+    // What the modes cost is said before one is chosen, of this chain, and sampled once.
+    expect(run.stdout).toMatch(
+      / {2}full +About \d.*, [\d.]+ [kM]B of disk and [\d,]+ calls, estimated from \d+ calls\.\s/,
+    )
+    expect(run.stdout.indexOf('estimated from')).toBeLessThan(run.stdout.indexOf('index everything'))
+    expect(run.stdout).not.toContain('What indexing will cost')
+    const [summary] = /This goes into almanac\.yaml:[^?]*/.exec(run.stdout)!
+    expect(summary).toContain(
+      `\r\n  sim     full, ${node.url}\r\n  store   file:./other.db\r\n  listen  127.0.0.1:8080\r\n`,
+    )
+    const { chains, store } = loadConfig({ file: file() }).config
+    expect(chains.sim).toMatchObject({ id: chainId, index: 'full', rpc: [node.url] })
+    expect(store).toBe('file:./other.db')
+  })
+
+  test('on a terminal a node is called what it serves, and what is pasted is taken as an endpoint', async () => {
+    const node = await simulate([{ kind: 'wrong-chain-id', chainId: 8453 }])
+    const other = await simulate()
+    const run = place.beginOnTerminal(['init', '--index', 'full'])
+    let seen = 0
+    for (const [question, text] of [
+      ['EVM chains', node.url],
+      ['is an endpoint, not the name of a chain.', 'warehouse 137'],
+      ['warehouse 137 is not a known chain. Is it a chain of your own? [no]', 'no'],
+      ['EVM chains', 'warehouse,polygon,local'],
+      ['warehouse is not a known chain. Is it a chain of your own? [no]', 'yes'],
+      ['warehouse: JSON-RPC endpoints', node.url],
+      ['The endpoint of "warehouse" serves base.', ''],
+      ['Checking base …', ''],
+      ['base: WebSocket endpoint', ''],
+      // The first chain has not the usual endpoint.
+      ['polygon: JSON-RPC endpoints, preferred first, separated by commas [http://127.0.0.1:8545]', other.url],
+      ['serves chain 31337, not polygon (137).', ''],
+      // It is no answer to keep it: nothing would be indexed.
+      ['Call it 31337, or paste another endpoint? [no]', 'http://127.0.0.1:1'],
+      ['Keep it anyway, or paste another endpoint? [no]', other.url],
+      ['Call it 31337, or paste another endpoint? [no]', 'y'],
+      ['31337: WebSocket endpoint', ''],
+      ['local: JSON-RPC endpoints', other.url],
+      ['local: JSON-RPC endpoints', ''],
+    ] as const) {
+      await run.until(() => run.stdout.indexOf(question, seen) !== -1, question)
+      seen = run.stdout.indexOf(question, seen) + question.length
+      if (text !== '' || question.includes('WebSocket') || question.includes('serves base'))
+        run.child.stdin.write(`${text}\n`)
+    }
+    await run.kill()
+  })
+
+  test('a store that is none is refused before any node is asked', async () => {
+    const node = await simulate()
+    const parameters = ['init', '--yes', '--chain', `sim=${node.url}`, '--store', 'mysql://x']
+    const { code, stderr } = await place.runHere(parameters)
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^Error: mysql:\/\/x is not a store\.\nTry: {3}pass file:/),
+    ])
+    expect([...node.endpoints[0]!.calls.keys()]).toEqual([])
   })
 
   test('on a terminal Ctrl-C ends it on a line of its own, and says that nothing was written', async () => {

@@ -8,21 +8,14 @@ import { shownConfig } from '../config/problems.ts'
 import { AlmanacError, describeError } from '../errors.ts'
 import { makePrivate } from '../private-file.ts'
 import { commandLine, exitCodes } from './current-process.ts'
-import {
-  type Answers,
-  answersOf,
-  askForAnswers,
-  type ChainAnswers,
-  chainMeant,
-  type InitFlags,
-  isKnown,
-  type Questions,
-  type SolanaAnswers,
-  withQuestions,
-} from './init/answers.ts'
-import { checkChain, checkSolana, socketLine } from './init/check.ts'
+import { type Answers, answersOf, askForAnswers, type InitFlags } from './init/answers.ts'
+import { socketLine } from './init/check.ts'
+import { checkAll, checkOne, planSamples, tellCost } from './init/endpoints.ts'
 import { configurationText, type Findings } from './init/file.ts'
+import { type Questions, withQuestions } from './init/questions.ts'
+import { summaryLines } from './init/summary.ts'
 import { plan } from './plan/plan.ts'
+import { nextStep } from './service/listen-place.ts'
 import { printNote, whileWaiting } from './terminal.ts'
 
 const several = (value: string, before: string[] = []): string[] => [...before, value]
@@ -57,7 +50,7 @@ export function initCommand(): Command {
     .action(init)
 }
 
-const planSamples = 6
+const defaults = loadConfig({ given: {} }).config
 
 async function init(flags: InitFlags): Promise<void> {
   const given = answersOf(flags)
@@ -78,16 +71,20 @@ async function init(flags: InitFlags): Promise<void> {
     await mayReplace(flags, questions)
     if (isGiven) return await write(given, flags, questions)
     const found = new Map<string, string[]>()
-    const answers = await askForAnswers(questions, flags, async typed =>
-      flags.check ? await checkOne(typed, found, questions, 'asks for another') : true,
-    )
+    const figured = new Set<string>()
+    const answers = await askForAnswers(questions, flags, {
+      check: async (typed, taken) => !flags.check || (await checkOne(typed, { found, questions, taken })),
+      tellCost: async chain => {
+        if (await tellCost(chain, found.has(chain.name))) figured.add(chain.name)
+      },
+    })
     for (const { name, ws } of flags.check ? answers.chains : []) {
       if (ws === undefined) continue
       const line = await whileWaiting(`  Waiting for the WebSocket endpoint of ${name}`, socketLine(ws))
       printNote(`  ${line}`)
       found.set(name, [...(found.get(name) ?? []), line])
     }
-    await write(answers, flags, questions, found)
+    await write(answers, flags, questions, { found, figured })
   }).catch((error: unknown) => {
     if (!(error instanceof AlmanacError) || error.code !== 'interrupted') throw error
     // The user's wish is no error. What still waits for a node is not waited for.
@@ -96,14 +93,20 @@ async function init(flags: InitFlags): Promise<void> {
   })
 }
 
+/** What is known already where the user was asked: of endpoints, and of which chains the cost was told. */
+type Known = { found: Findings; figured: ReadonlySet<string> }
+
 async function write(
   answers: Answers,
   flags: InitFlags,
   questions: Questions | undefined,
-  known?: Findings,
+  known?: Known,
 ): Promise<void> {
-  const found = known ?? (await checkAll(answers, flags, questions))
+  const found = known?.found ?? (await checkAll(answers, flags, questions))
   if (questions === undefined) await mayReplace(flags, undefined)
+  if (questions !== undefined) printSummary(answers, flags)
+  if (known !== undefined && !(await questions!.confirm(`\nWrite ${flags.output}?`, true)))
+    throw new AlmanacError('interrupted', 'Nothing was written.')
   const replaces = existsSync(flags.output)
   const loaded = writeBeside(flags, configurationText(answers, found), questions === undefined)
   if (replaces) keepFormer(flags.output)
@@ -112,60 +115,26 @@ async function write(
   printNote(`\nWrote ${flags.output}, readable only by you.`)
   const option = flags.output === 'almanac.yaml' ? '' : ` --config ${flags.output}`
   const areChecked = answers.chains.length > 0 && answers.chains.every(({ name }) => found.has(name))
-  if (questions !== undefined && areChecked) {
+  // What was told at the question is not sampled once more.
+  const isOpen = answers.chains.some(
+    ({ name, index, contracts }) => (index === 'full' && known?.figured.has(name) !== true) || contracts.length > 0,
+  )
+  if (questions !== undefined && areChecked && isOpen) {
     printNote('\nWhat indexing will cost, estimated from a few samples of the history:\n')
-    await plan(loaded, { samples: planSamples })
+    // The file is written, whatever a node says now.
+    await plan(loaded, { samples: planSamples }).catch((error: unknown) => printNote(describeError(error)))
   } else printNote(`\n${commandLine} plan${option} estimates what indexing costs, with some hundred calls.`)
   if (existsSync('.git')) printNote(`\nAdd ${flags.output} and almanac.db* to .gitignore: they may hold keys.`)
-  printNote(`\nNext: ${commandLine} start${option}`)
+  printNote(`\n${await nextStep(loaded.config.listen, `${commandLine} start${option}`)}`)
 }
 
-/** Reports every endpoint that cannot be used; on a terminal the user may continue anyway. */
-async function checkAll(
-  { chains, solana }: Answers,
-  { check }: InitFlags,
-  questions: Questions | undefined,
-): Promise<Findings> {
-  const found = new Map<string, string[]>()
-  for (const typed of check ? [...chains, ...solana] : []) {
-    if (!(await checkOne(typed, found, questions))) throw new AlmanacError('interrupted', 'Nothing was written.')
+function printSummary({ chains, solana, store }: Answers, { output }: InitFlags): void {
+  const summary = {
+    chains: Object.fromEntries(chains.map(chain => [chain.name, chain])),
+    solana: Object.fromEntries(solana.map(network => [network.network, network])),
+    ...{ store: store ?? defaults.store, listen: defaults.listen },
   }
-  return found
-}
-
-const checkTimeoutMs = 120_000
-
-/** False: the user does not want the endpoints, which cannot be used. Without a terminal that is an error. */
-async function checkOne(
-  typed: ChainAnswers | SolanaAnswers,
-  found: Map<string, string[]>,
-  questions: Questions | undefined,
-  otherwise = 'writes nothing',
-): Promise<boolean> {
-  const name = 'name' in typed ? typed.name : `solana ${typed.network}`
-  printNote(`\nChecking ${name} …${doubtOf(name)}`)
-  const look = 'name' in typed ? checkChain(typed, AbortSignal.timeout(checkTimeoutMs)) : checkSolana(typed)
-  try {
-    const lines = await whileWaiting(`  Waiting for the node of ${name}`, look)
-    found.set(name, lines)
-    for (const line of lines) printNote(`  ${line}`)
-    return true
-  } catch (error) {
-    if (questions === undefined) throw error
-    // It answers, but for another chain.
-    const isOther = error instanceof AlmanacError && error.code === 'config_invalid'
-    printNote(isOther ? `Error: ${error.message}` : describeError(error))
-    if (isOther && 'name' in typed) delete typed.id
-    // Only the endpoint knows the id of a chain that is not built in, and nothing can be written without one.
-    if ('name' in typed && typed.id === undefined && !isKnown(typed.name)) return false
-    return await questions.confirm(`Keep it anyway? no ${otherwise}.`, !isOther)
-  }
-}
-
-/** A chain may have any name, but one that looks mistyped is worth a word before its node is waited for. */
-function doubtOf(name: string): string {
-  const meant = chainMeant(name)
-  return meant === undefined ? '' : ` It is not a known chain. Did you mean ${meant}?`
+  printNote(`\nThis goes into ${output}:\n${summaryLines(summary).join('\n')}`)
 }
 
 /** Throws where a file exists that is not to be replaced. */

@@ -22,6 +22,8 @@ import { readYamlFile, type YamlFile } from './yaml-file.ts'
 export type LoadOptions = {
   /** Without a file, `almanac.yaml` in the working directory is read if it exists. */
   file?: string | undefined
+  /** What a file would say, in its place. */
+  given?: object
   environment?: NodeJS.ProcessEnv
   flags?: ReadonlyMap<string, string | boolean>
 }
@@ -42,13 +44,14 @@ export type LoadedConfig = {
 
 const defaultFile = 'almanac.yaml'
 
-export function loadConfig({ file, environment = {}, flags = new Map() }: LoadOptions = {}): LoadedConfig {
-  const path = file ?? (environment.ALMANAC_CONFIG || undefined) ?? (existsSync(defaultFile) ? defaultFile : undefined)
+export function loadConfig(options: LoadOptions = {}): LoadedConfig {
+  const { environment = {}, flags = new Map(), given: content } = options
+  const path = content === undefined ? fileOf(options) : undefined
   const yaml = path === undefined ? undefined : readYamlFile(path)
   const fromEnvironment = readEnvironment(environment)
   const overrides = [...fromEnvironment.overrides, ...readFlags(flags)]
   const oldNames: OldName[] = []
-  const given = merge(withNewNames(yaml?.value ?? {}, [], oldNames), overrides)
+  const given = merge(withNewNames(content ?? yaml?.value ?? {}, [], oldNames), overrides)
   const placeOf = placeFinder(yaml, overrides)
   const parsed = settingsSchema.safeParse(given)
   const { names, table, problems } = resolveChains(parsed.success ? parsed.data.chains : chainsIn(given), placeOf)
@@ -75,6 +78,10 @@ export function loadConfig({ file, environment = {}, flags = new Map() }: LoadOp
       ...fromEnvironment.unknown.map(unknownVariable),
     ],
   }
+}
+
+function fileOf({ file, environment = {} }: LoadOptions): string | undefined {
+  return file ?? (environment.ALMANAC_CONFIG || undefined) ?? (existsSync(defaultFile) ? defaultFile : undefined)
 }
 
 type OldName = { path: readonly string[]; old: string; now: string; isDouble: boolean }

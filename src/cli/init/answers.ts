@@ -1,12 +1,14 @@
 // What a new configuration will hold, from flags or from questions on a terminal. It asks no endpoint.
-import { createInterface, type Interface } from 'node:readline/promises'
 import { chainCommonlyCalled, namedChain, nearestChain, offeredChains, parseChainText } from '../../chains.ts'
-import { AlmanacError, describeError } from '../../errors.ts'
+import { schemaAt } from '../../config/setting.ts'
+import { settingsSchema } from '../../config/settings.ts'
+import { AlmanacError } from '../../errors.ts'
 import { type Address, type SolanaNetwork, solanaNetworks } from '../../model.ts'
 import { redactMistyped } from '../../redact.ts'
 import { isPrivateHost } from '../../rpc/endpoint-address.ts'
 import { parseContracts } from '../options.ts'
-import { fitted, printNote } from '../terminal.ts'
+import { printNote } from '../terminal.ts'
+import type { Questions } from './questions.ts'
 
 type IndexMode = 'full' | 'on-demand'
 
@@ -28,11 +30,14 @@ export type ChainAnswers = {
   contracts: Address[]
 }
 
+export type NamedChain = Pick<ChainAnswers, 'name' | 'id'>
+
 export type SolanaAnswers = { network: SolanaNetwork; rpc: string[]; ws?: string }
 
 export type Answers = { chains: ChainAnswers[]; solana: SolanaAnswers[]; store?: string }
 
 export function answersOf(flags: InitFlags): Answers {
+  const store = flags.store === undefined ? {} : { store: parseStore(flags.store) }
   const sockets = new Map((flags.ws ?? []).map(text => chainPairOf('--ws', text)))
   const contracts = Map.groupBy(
     (flags.contract ?? []).map(text => chainPairOf('--contract', text)),
@@ -58,7 +63,7 @@ export function answersOf(flags: InitFlags): Answers {
     const [name, urls] = pairOf('--solana', text)
     return { network: parseNetwork(name), ...endpointsOf('--solana', urls, solanaSockets.get(name)) }
   })
-  return { chains, solana, ...(flags.store === undefined ? {} : { store: flags.store }) }
+  return { chains, solana, ...store }
 }
 
 function endpointsOf(flag: '--chain' | '--solana', urls: string, ws: string | undefined) {
@@ -103,6 +108,10 @@ function pairOf(flag: string, text: string): [name: string, value: string] {
 
 /** A URL may hold a key: messages show only its host. */
 export function parseUrls(what: string, text: string): string[] {
+  if (text === '')
+    throw new AlmanacError('bad_request', `${what} needs an endpoint.`, {
+      hint: 'paste the URL of a node, such as http://127.0.0.1:8546.',
+    })
   const urls = text.split(/,\s*(?=https?:\/\/|[\w.-]+:\d+(?:[,/]|$))/).map(part => withScheme(part.trim()))
   for (const url of urls) {
     if (/^https?:$/.test(URL.parse(url)?.protocol ?? '')) continue
@@ -126,6 +135,15 @@ export function parseSocket(what: string, text: string): string {
   })
 }
 
+/** The path of a file needs no word before it. */
+export function parseStore(text: string): string {
+  const store = /^[\w./~-]*[./][\w./~-]*$/.test(text) ? `file:${text}` : text
+  if (schemaAt(settingsSchema, ['store'])!.safeParse(store).success) return store
+  throw new AlmanacError('bad_request', `${redactMistyped(text)} is not a store.`, {
+    hint: 'pass file:./almanac.db or another file, or postgres://user:password@host/database.',
+  })
+}
+
 export function parseNetwork(text: string): SolanaNetwork {
   const found = solanaNetworks.find(name => name === text)
   if (found !== undefined) return found
@@ -134,85 +152,24 @@ export function parseNetwork(text: string): SolanaNetwork {
   })
 }
 
-export class Questions {
-  readonly #terminal: Interface
-  /** What is said where the user ends the questions. */
-  stopped = 'Stopped; nothing was changed.'
-
-  constructor(terminal: Interface) {
-    this.#terminal = terminal
-  }
-
-  /** Asks again until `read` accepts the answer; an empty answer is `otherwise`. */
-  async ask<Value>(question: string, otherwise: string, read: (text: string) => Value): Promise<Value> {
-    for (;;) {
-      const whole = fitted(`${question}${otherwise === '' ? '' : ` [${otherwise}]`}: `)
-      // The terminal draws what it asks again and again: one line of it.
-      const lastLine = whole.lastIndexOf('\n') + 1
-      process.stderr.write(whole.slice(0, lastLine))
-      const text = (await this.#terminal.question(whole.slice(lastLine))).trim()
-      try {
-        return read(text === '' ? otherwise : text)
-      } catch (error) {
-        if (!(error instanceof AlmanacError)) throw error
-        printNote(describeError(error))
-      }
-    }
-  }
-
-  /** `suggested` is what the question asks about: whoever answers with it means yes. */
-  confirm(question: string, otherwise: boolean, suggested?: string): Promise<boolean> {
-    return this.ask(question, otherwise ? 'yes' : 'no', text => {
-      if (/^y(es)?$/i.test(text) || text.toLowerCase() === suggested) return true
-      if (/^no?$/i.test(text)) return false
-      throw new AlmanacError('bad_request', `${JSON.stringify(text)} is neither yes nor no.`)
-    })
-  }
-}
-
-/** Ctrl-C and the end of the input end the command. */
-export async function withQuestions(run: (questions: Questions) => Promise<void>): Promise<void> {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr })
-  const questions = new Questions(terminal)
-  let settled = false
-  const closed = new Promise<never>((_, reject) =>
-    terminal.once('close', () => {
-      if (settled) return
-      // What is said next is not on the line of the question.
-      process.stderr.write('\n')
-      reject(new AlmanacError('interrupted', questions.stopped))
-    }),
-  )
-  try {
-    await Promise.race([run(questions), closed])
-  } finally {
-    settled = true
-    terminal.close()
-  }
-}
-
-/** Asks before a command removes something. */
-export async function confirmRemoval(question: string): Promise<void> {
-  const hint = 'pass --yes to go on without a question.'
-  if (process.stdin.isTTY !== true)
-    throw new AlmanacError('conflict', `${question} Stdin is not a terminal. Nothing was changed.`, { hint })
-  await withQuestions(async questions => {
-    if (!(await questions.confirm(question, false)))
-      throw new AlmanacError('conflict', 'Nothing was changed.', { hint })
-  })
-}
-
 /** All of them would fill the screen. */
 const shownChains = ['eth', 'polygon', 'bsc', 'avalanche', 'arbitrum', 'base', 'optimism', 'linea']
 
-/** Looks at endpoints as soon as they are typed. False: the user wants to type others. */
-export type EndpointCheck = (typed: ChainAnswers | SolanaAnswers) => Promise<boolean>
+/** What the questions need of the endpoints that are typed. */
+export type Endpoints = {
+  /**
+   * Looks at them as soon as they are typed. It may change the answers as the user likes: other endpoints, or the name
+   * of the chain that they serve unless that is one of `taken`. False: the user wants to type others.
+   */
+  check(typed: ChainAnswers | SolanaAnswers, taken?: readonly NamedChain[]): Promise<boolean>
+  /** Says what each mode costs. */
+  tellCost(chain: ChainAnswers): Promise<void>
+}
 
-export async function askForAnswers(questions: Questions, flags: InitFlags, check: EndpointCheck): Promise<Answers> {
+export async function askForAnswers(questions: Questions, flags: InitFlags, endpoints: Endpoints): Promise<Answers> {
   printNote('This writes a configuration for your own nodes. An empty answer takes the value in brackets.')
-  const more = offeredChains.length - shownChains.length
-  printNote(`Known by name: ${shownChains.join(', ')} … and ${more} more, listed in docs/settings.md.`)
-  printNote('Others by their id, such as 33139.')
+  const named = `Chains have names: ${shownChains.join(', ')} … ? lists all ${offeredChains.length}.`
+  printNote(`${named} Others go by their id, such as 33139.\n`)
   const names = await askNames(questions)
   const chains: ChainAnswers[] = []
   for (const given of names) {
@@ -222,46 +179,75 @@ export async function askForAnswers(questions: Questions, flags: InitFlags, chec
       (await questions.confirm(`${given} is not a known chain. Did you mean ${meant}?`, true, meant))
     const chosen = isMeant ? meant : given
     // The list may have the name that was meant as well.
-    if (chosen === given || !names.includes(chosen)) chains.push(await askChain(questions, chosen, { flags, check }))
+    if (chosen !== given && names.includes(chosen)) continue
+    if (chains.some(({ name }) => name === chosen)) continue
+    chains.push(await askChain(questions, chosen, { flags, endpoints, names, chains }))
   }
   const solana: SolanaAnswers[] = []
-  if (await questions.confirm('Solana portfolios as well?', false)) solana.push(await askSolana(questions, check))
+  if (await questions.confirm('\nSolana portfolios as well?', false)) solana.push(await askSolana(questions, endpoints))
   if (chains.length + solana.length === 0)
     throw new AlmanacError('interrupted', 'No chain was named, so nothing was written.')
-  return { chains, solana, ...(flags.store === undefined ? {} : { store: flags.store }) }
+  const place = 'Where to keep the data: a file, or postgres://user:password@host/database'
+  const { store = await questions.ask(place, 'file:./almanac.db', parseStore) } = flags
+  return { chains, solana, store: parseStore(store) }
 }
 
 /** Asks again for a name that no chain has, unless it is of a chain of one's own: only its node can tell the id. */
 async function askNames(questions: Questions): Promise<string[]> {
   for (;;) {
-    const names = await questions.ask('EVM chains, separated by commas; - for none', 'eth', namesIn)
+    const names = await questions.ask('EVM chains, separated by commas; - for none', 'eth', text =>
+      text === '?' ? undefined : namesIn(text),
+    )
+    if (names === undefined) {
+      printNote(`${offeredChains.map(({ name }) => name).join(', ')}\n`)
+      continue
+    }
     const unknown = names.find(name => !isKnown(name) && chainMeant(name) === undefined)
     if (unknown === undefined) return names
     if (await questions.confirm(`${unknown} is not a known chain. Is it a chain of your own?`, false)) return names
   }
 }
 
+const usualEndpoint = 'http://127.0.0.1:8545'
+
+type Asked = {
+  flags: InitFlags
+  endpoints: Endpoints
+  /** Of all chains. */
+  names: readonly string[]
+  /** Those before. */
+  chains: readonly ChainAnswers[]
+}
+
 async function askChain(
   questions: Questions,
-  name: string,
-  { flags, check }: { flags: InitFlags; check: EndpointCheck },
+  called: string,
+  { flags, endpoints, names, chains }: Asked,
 ): Promise<ChainAnswers> {
-  const answers: ChainAnswers = { name, rpc: [], index: flags.index ?? 'on-demand', contracts: [] }
+  const answers: ChainAnswers = { name: called, rpc: [], index: flags.index ?? 'on-demand', contracts: [] }
+  const taken = [...chains, ...names.map(name => ({ name }))].filter(({ name }) => name !== called)
+  printNote('')
   do {
+    // Not one that another chain has, or that has just failed.
+    const tried = [answers, ...chains].flatMap(({ rpc }) => rpc)
     answers.rpc = await questions.ask(
-      `${name}: JSON-RPC endpoints, preferred first, separated by commas`,
-      'http://127.0.0.1:8545',
-      text => parseUrls(name, text),
+      `${called}: JSON-RPC endpoints, preferred first, separated by commas`,
+      tried.includes(usualEndpoint) ? '' : usualEndpoint,
+      text => parseUrls(called, text),
     )
-  } while (!(await check(answers)))
+  } while (!(await endpoints.check(answers, taken)))
+  const { name } = answers
+  if (flags.check) printNote('')
   const ws = await questions.ask(`${name}: WebSocket endpoint; empty for none`, '', text => optional(text, name))
   if (ws !== undefined) answers.ws = ws
-  if (flags.index === undefined)
+  if (flags.index === undefined) {
+    await endpoints.tellCost(answers)
     answers.index = await questions.ask(
       `${name}: index everything (full; wallet apps need it) or what is requested (on-demand)`,
       'on-demand',
       modeIn,
     )
+  }
   if (answers.index === 'on-demand')
     answers.contracts = await questions.ask(`${name}: contracts to index at once; empty for none`, '', text =>
       isNone(text) ? [] : parseContracts(text),
@@ -269,7 +255,7 @@ async function askChain(
   return answers
 }
 
-async function askSolana(questions: Questions, check: EndpointCheck): Promise<SolanaAnswers> {
+async function askSolana(questions: Questions, { check }: Endpoints): Promise<SolanaAnswers> {
   const network = await questions.ask('Solana network', 'mainnet', parseNetwork)
   const answers: SolanaAnswers = { network, rpc: [] }
   do {
@@ -290,7 +276,16 @@ function isNone(text: string): boolean {
 }
 
 function namesIn(text: string): string[] {
-  return text === '-' ? [] : [...new Set(text.split(',').map(chainNamed))].filter(name => name !== '')
+  if (/[:/]/.test(text))
+    throw new AlmanacError('bad_request', `${redactMistyped(text)} is an endpoint, not the name of a chain.`, {
+      hint: 'name its chain first, such as eth; the endpoint is asked for next.',
+    })
+  // Some names have a space in them.
+  const parts = text.split(',').flatMap(part => {
+    const words = part.trim().split(/\s+/).map(chainNamed)
+    return !isKnown(chainNamed(part)) && words.every(isKnown) ? words : chainNamed(part)
+  })
+  return text === '-' ? [] : [...new Set(parts)].filter(name => name !== '')
 }
 
 function modeIn(text: string): IndexMode {

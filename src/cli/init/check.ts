@@ -30,12 +30,14 @@ export async function checkChain(answers: ChainAnswers, signal: AbortSignal): Pr
       const hint = `check the URL, or name the chain as it is: --chain ${word}=URL`
       throw new AlmanacError('config_invalid', `The endpoint ${redactUrl(url)} serves ${served}, not ${wanted}.`, {
         hint,
+        details: { served: actual ?? String(id) },
       })
     }
     const called = namedChain(String(id))
     if (known === undefined && called !== undefined)
       throw new AlmanacError('config_invalid', `The endpoint of ${JSON.stringify(name)} serves ${called.name}.`, {
         hint: `call the chain ${called.name}.`,
+        details: { served: called.name },
       })
     const findings = await checkEndpoint(known ?? defineChain({ name, id }), url, signal)
     lines.push(...endpointLines(findings, Math.floor(Date.now() / 1_000)))

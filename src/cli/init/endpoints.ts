@@ -1,0 +1,154 @@
+// Asks the endpoints of a new configuration what they can do and what a full index of them would cost, and has the user
+// decide about those that cannot be used. It writes nothing.
+import { namedChain } from '../../chains.ts'
+import { loadConfig } from '../../config/load.ts'
+import type { ChainSettings } from '../../config/settings.ts'
+import { AlmanacError, describeError } from '../../errors.ts'
+import { commandLine } from '../current-process.ts'
+import { planChain } from '../plan/chain-plan.ts'
+import { engineCosts } from '../plan/measured-costs.ts'
+import { modelledChains } from '../plan/model.ts'
+import { costText, totalOf } from '../plan/report.ts'
+import { bytesText, countOf, durationText, printNote, whileWaiting } from '../terminal.ts'
+import {
+  type Answers,
+  type ChainAnswers,
+  chainMeant,
+  type InitFlags,
+  isKnown,
+  type NamedChain,
+  parseUrls,
+  type SolanaAnswers,
+} from './answers.ts'
+import { checkChain, checkSolana } from './check.ts'
+import type { Findings } from './file.ts'
+import type { Questions } from './questions.ts'
+
+export const planSamples = 6
+const estimateTimeoutMs = 30_000
+
+/** Says what each mode costs, and returns whether that is of this chain: its node may be away, or too slow. */
+export async function tellCost(answers: ChainAnswers, isChecked: boolean): Promise<boolean> {
+  const estimate = isChecked ? fullCost(answers).catch(() => undefined) : Promise.resolve(undefined)
+  const cost = await whileWaiting(`  Estimating what all of ${answers.name} takes`, estimate)
+  printNote(`\n  full       ${cost ?? modelledCost()}`)
+  printNote('  on-demand  Nothing now. A contract takes minutes and some MB when it is first requested.')
+  return cost !== undefined
+}
+
+async function fullCost({ name, id, rpc }: ChainAnswers): Promise<string> {
+  const loaded = loadConfig({
+    given: { chains: { [name]: { ...(id === undefined ? {} : { id }), rpc, index: 'full' } } },
+  })
+  const spent = { calls: 0, bytes: 0, seconds: 0 }
+  const [[configured, settings]] = Object.entries(loaded.config.chains) as [[string, ChainSettings]]
+  const sampling = { samples: planSamples, spent, costs: engineCosts.file, onStep: () => {} }
+  const task = { name: configured, settings, loaded, ...sampling }
+  const planned = await planChain(task, AbortSignal.timeout(estimateTimeoutMs))
+  if (planned.works.length === 0) return 'Nothing to estimate: no block is final yet.'
+  return `About ${costText(totalOf([planned]))}, estimated from ${countOf(spent.calls, 'call')}.`
+}
+
+function modelledCost(): string {
+  const { chain, seconds, disk_bytes } = modelledChains()[0]!
+  return `${chain} takes about ${durationText(seconds)} and ${bytesText(disk_bytes)}, computed; ${commandLine} plan asks your node.`
+}
+
+/** Reports every endpoint that cannot be used; on a terminal the user may continue anyway. */
+export async function checkAll(
+  { chains, solana }: Answers,
+  { check }: InitFlags,
+  questions: Questions | undefined,
+): Promise<Findings> {
+  const found = new Map<string, string[]>()
+  for (const typed of check ? [...chains, ...solana] : []) {
+    const taken = chains.filter(chain => chain !== typed)
+    if (!(await checkOne(typed, { found, questions, taken })))
+      throw new AlmanacError('interrupted', 'Nothing was written.')
+  }
+  return found
+}
+
+const checkTimeoutMs = 120_000
+
+type Checking = {
+  found: Map<string, string[]>
+  questions: Questions | undefined
+  /** The other chains. */
+  taken?: readonly NamedChain[] | undefined
+}
+
+/** False: the user does not want the endpoints, which cannot be used. Without a terminal that is an error. */
+export async function checkOne(
+  typed: ChainAnswers | SolanaAnswers,
+  { found, questions, taken = [] }: Checking,
+): Promise<boolean> {
+  for (;;) {
+    const name = 'name' in typed ? typed.name : `solana ${typed.network}`
+    printNote(`\nChecking ${name} …${doubtOf(name)}`)
+    const look = 'name' in typed ? checkChain(typed, AbortSignal.timeout(checkTimeoutMs)) : checkSolana(typed)
+    try {
+      const lines = await whileWaiting(`  Waiting for the node of ${name}`, look)
+      if ('name' in typed) refuseTwice(typed, taken)
+      found.set(name, lines)
+      for (const line of lines) printNote(`  ${line}`)
+      return true
+    } catch (error) {
+      if (questions === undefined) throw error
+      const mended = await mend(typed, error, { questions, taken })
+      if (mended !== 'changed') return mended
+    }
+  }
+}
+
+function idOf({ name, id = namedChain(name)?.id ?? Number(name) }: NamedChain): number {
+  return id
+}
+
+/** One chain under two names would be refused only when everything is answered. */
+function refuseTwice(typed: ChainAnswers, taken: readonly NamedChain[]): void {
+  const same = taken.find(other => idOf(other) === idOf(typed))
+  if (same === undefined) return
+  throw new AlmanacError('config_invalid', `${typed.name} has the id ${idOf(typed)}, as ${same.name} has.`, {
+    hint: `give the endpoints of ${same.name} in one list, or those of another chain.`,
+  })
+}
+
+/** Has the user decide about endpoints that cannot be used: to keep them, to type others, or to name another chain. */
+async function mend(
+  typed: ChainAnswers | SolanaAnswers,
+  error: unknown,
+  { questions, taken }: { questions: Questions; taken: readonly NamedChain[] },
+): Promise<boolean | 'changed'> {
+  const served = error instanceof AlmanacError ? (error.details as { served?: string } | undefined)?.served : undefined
+  const what = 'name' in typed ? typed.name : 'solana'
+  const read = (text: string): string[] => parseUrls(what, text)
+  if (served !== undefined && 'name' in typed) {
+    // The hint names a flag.
+    printNote(`Error: ${(error as AlmanacError).message}`)
+    delete typed.id
+    if (taken.some(({ name }) => name === served)) return false
+    // A name that no chain has is one for this node; eth is meant as eth.
+    const answer = await questions.confirmOrUrls(`Call it ${served}, or paste another endpoint?`, !isKnown(what), read)
+    if (answer === true) typed.name = served
+    else if (answer !== false) typed.rpc = answer
+    return answer === false ? false : 'changed'
+  }
+  printNote(describeError(error))
+  if ('name' in typed && error instanceof AlmanacError && error.code === 'config_invalid') {
+    delete typed.id
+    return false
+  }
+  // Only the endpoint knows the id of a chain that is not built in, and nothing can be written without one.
+  if ('name' in typed && typed.id === undefined && !isKnown(typed.name)) return false
+  const answer = await questions.confirmOrUrls('Keep it anyway, or paste another endpoint?', false, read)
+  if (typeof answer === 'boolean') return answer
+  typed.rpc = answer
+  return 'changed'
+}
+
+/** A chain may have any name, but one that looks mistyped is worth a word before its node is waited for. */
+function doubtOf(name: string): string {
+  const meant = chainMeant(name)
+  return meant === undefined ? '' : ` It is not a known chain. Did you mean ${meant}?`
+}

@@ -1,0 +1,79 @@
+// Questions on a terminal, asked again until an answer fits. It knows nothing of what they are about.
+import { createInterface, type Interface } from 'node:readline/promises'
+import { AlmanacError, describeError } from '../../errors.ts'
+import { fitted, printNote } from '../terminal.ts'
+
+export class Questions {
+  readonly #terminal: Interface
+  /** What is said where the user ends the questions. */
+  stopped = 'Stopped; nothing was changed.'
+
+  constructor(terminal: Interface) {
+    this.#terminal = terminal
+  }
+
+  /** Asks again until `read` accepts the answer; an empty answer is `otherwise`. */
+  async ask<Value>(question: string, otherwise: string, read: (text: string) => Value): Promise<Value> {
+    for (;;) {
+      const whole = fitted(`${question}${otherwise === '' ? '' : ` [${otherwise}]`}: `)
+      // The terminal draws what it asks again and again: one line of it.
+      const lastLine = whole.lastIndexOf('\n') + 1
+      process.stderr.write(whole.slice(0, lastLine))
+      const text = (await this.#terminal.question(whole.slice(lastLine))).trim()
+      try {
+        return read(text === '' ? otherwise : text)
+      } catch (error) {
+        if (!(error instanceof AlmanacError)) throw error
+        printNote(describeError(error))
+      }
+    }
+  }
+
+  /** `suggested` is what the question asks about: whoever answers with it means yes. */
+  confirm(question: string, otherwise: boolean, suggested?: string): Promise<boolean> {
+    return this.ask(question, otherwise ? 'yes' : 'no', text => text.toLowerCase() === suggested || yesOrNo(text))
+  }
+
+  /** People paste what they want instead of an answer to the question. */
+  confirmOrUrls<Urls>(question: string, otherwise: boolean, read: (text: string) => Urls): Promise<boolean | Urls> {
+    return this.ask(question, otherwise ? 'yes' : 'no', text => (/[:./]/.test(text) ? read(text) : yesOrNo(text)))
+  }
+}
+
+function yesOrNo(text: string): boolean {
+  if (/^y(es)?$/i.test(text)) return true
+  if (/^no?$/i.test(text)) return false
+  throw new AlmanacError('bad_request', `${JSON.stringify(text)} is neither yes nor no.`)
+}
+
+/** Ctrl-C and the end of the input end the command. */
+export async function withQuestions(run: (questions: Questions) => Promise<void>): Promise<void> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  const questions = new Questions(terminal)
+  let settled = false
+  const closed = new Promise<never>((_, reject) =>
+    terminal.once('close', () => {
+      if (settled) return
+      // What is said next is not on the line of the question.
+      process.stderr.write('\n')
+      reject(new AlmanacError('interrupted', questions.stopped))
+    }),
+  )
+  try {
+    await Promise.race([run(questions), closed])
+  } finally {
+    settled = true
+    terminal.close()
+  }
+}
+
+/** Asks before a command removes something. */
+export async function confirmRemoval(question: string): Promise<void> {
+  const hint = 'pass --yes to go on without a question.'
+  if (process.stdin.isTTY !== true)
+    throw new AlmanacError('conflict', `${question} Stdin is not a terminal. Nothing was changed.`, { hint })
+  await withQuestions(async questions => {
+    if (!(await questions.confirm(question, false)))
+      throw new AlmanacError('conflict', 'Nothing was changed.', { hint })
+  })
+}
