@@ -14,10 +14,10 @@ import { filesMarkdown, modelMarkdown, sizingMarkdown } from '../src/cli/plan/mo
 import { createProgram } from '../src/cli/program.ts'
 import { allLeaves, flagOf, variableOf } from '../src/config/overrides.ts'
 import type { SettingLeaf } from '../src/config/setting.ts'
+import { errorGuide } from '../src/error-guide.ts'
 import { AlmanacError, errorCodes } from '../src/errors.ts'
 import { createEvmMetrics, createMetrics } from '../src/metrics.ts'
 import { benchmarkChart } from './benchmark-chart.ts'
-import { errorGuide } from './error-guide.ts'
 
 const spamRulesOpening = `# Spam rules
 
@@ -56,7 +56,8 @@ work later, and with 130 if it was interrupted. [Troubleshooting](troubleshootin
 export function errorsPage(): string {
   const rows = errorCodes.map(code => {
     const { means, solve } = errorGuide[code]
-    return `| \`${code}\` | ${statusOf(new AlmanacError(code, ''))} | ${means} | ${solve} |`
+    // The reference links to the row.
+    return `| <a id="${code}"></a>\`${code}\` | ${statusOf(new AlmanacError(code, ''))} | ${means} | ${solve} |`
   })
   return `${errorsOpening}${rows.join('\n')}\n`
 }

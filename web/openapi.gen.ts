@@ -2244,7 +2244,7 @@ export interface operations {
       path: {
         /**
          * @description Address of the wallet.
-         * @example 0x26fcbd3afebbe28d0a8684f790c48368d21665b5
+         * @example 0x8ae57a027c63fca8070d1bf38622321de8004c67
          */
         address: string;
       };
@@ -2369,7 +2369,7 @@ export interface operations {
       path: {
         /**
          * @description Address of the wallet.
-         * @example 0x26fcbd3afebbe28d0a8684f790c48368d21665b5
+         * @example 0x8ae57a027c63fca8070d1bf38622321de8004c67
          */
         address: string;
       };
@@ -3085,7 +3085,7 @@ export interface operations {
       path: {
         /**
          * @description Address of the wallet.
-         * @example 0x26fcbd3afebbe28d0a8684f790c48368d21665b5
+         * @example 0x8ae57a027c63fca8070d1bf38622321de8004c67
          */
         address: string;
       };
@@ -3207,7 +3207,7 @@ export interface operations {
       path: {
         /**
          * @description Address of the wallet.
-         * @example 0x26fcbd3afebbe28d0a8684f790c48368d21665b5
+         * @example 0x8ae57a027c63fca8070d1bf38622321de8004c67
          */
         address: string;
       };
@@ -3312,7 +3312,7 @@ export interface operations {
       path: {
         /**
          * @description Address of the wallet.
-         * @example 0x26fcbd3afebbe28d0a8684f790c48368d21665b5
+         * @example 0x8ae57a027c63fca8070d1bf38622321de8004c67
          */
         address: string;
       };
@@ -3414,7 +3414,7 @@ export interface operations {
       path: {
         /**
          * @description Address of the wallet.
-         * @example 0x26fcbd3afebbe28d0a8684f790c48368d21665b5
+         * @example 0x8ae57a027c63fca8070d1bf38622321de8004c67
          */
         address: string;
       };
@@ -4875,7 +4875,7 @@ export interface operations {
       path: {
         /**
          * @description Address of the wallet.
-         * @example 0x26fcbd3afebbe28d0a8684f790c48368d21665b5
+         * @example 0x8ae57a027c63fca8070d1bf38622321de8004c67
          */
         address: string;
       };
@@ -4936,7 +4936,7 @@ export interface operations {
       path: {
         /**
          * @description Address of the wallet.
-         * @example 0x26fcbd3afebbe28d0a8684f790c48368d21665b5
+         * @example 0x8ae57a027c63fca8070d1bf38622321de8004c67
          */
         address: string;
       };
@@ -6285,7 +6285,7 @@ export interface operations {
         chain: string;
         /**
          * @description Number of the block.
-         * @example 12287507
+         * @example 16220243
          */
         number: number;
       };
@@ -6320,7 +6320,7 @@ export interface operations {
         chain: string;
         /**
          * @description Hash of the transaction.
-         * @example 0x057d10d1a5704f8e5d0b0ecb9bd8ef28ea0a6b9ff5cf6a9a8d3a2fb2cd2fb6cc
+         * @example 0x46ab6d3c3d1ab1ff5ad8ea03d3dc6ba4f7f1ed8b4e5e0f0a96a7dd3f0be0e76d
          */
         hash: string;
       };

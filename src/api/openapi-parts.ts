@@ -2,6 +2,7 @@
 import { STATUS_CODES } from 'node:http'
 import { z } from 'zod'
 import type { ChainTable } from '../chains.ts'
+import { errorGuide } from '../error-guide.ts'
 import { AlmanacError, type ErrorCode } from '../errors.ts'
 import examples from './openapi-examples.json' with { type: 'json' }
 import type { Parameter } from './params.ts'
@@ -43,6 +44,8 @@ export function operation(
     ...(open ? { security: [] } : {}),
     ...(parameters.length === 0 ? {} : { parameters }),
     responses: { ...answers, ...failures(errors, failureSchema) },
+    // A response is shared by all operations that answer with its status: these are the codes of this one.
+    ...(errors.length === 0 ? {} : { 'x-error-codes': errors }),
   }
 }
 
@@ -203,7 +206,12 @@ export function failureResponses(codes: readonly ErrorCode[], schema: FailureSch
         content: {
           'application/json': {
             schema: reference(schema),
-            examples: Object.fromEntries(errors.map(error => [error.code, { value: sampleBody(error, schema) }])),
+            examples: Object.fromEntries(
+              errors.map(error => [
+                error.code,
+                { summary: errorGuide[error.code].means, value: sampleBody(error, schema) },
+              ]),
+            ),
           },
         },
       },

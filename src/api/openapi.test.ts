@@ -50,3 +50,42 @@ test('every example of a refusal fits the schema that is named beside it', () =>
     for (const { value } of Object.values<{ value: unknown }>(examples as never))
       expect(schemaOf(schema.$ref.split('/').at(-1)!).parse(value)).toEqual(value)
 })
+
+type Answer = { $ref?: string; content?: Record<string, { examples?: Record<string, { summary?: string }> }> }
+type Documented = {
+  operationId: string
+  parameters?: { name: string; in: string; example: unknown }[]
+  responses: Record<string, Answer>
+  'x-error-codes'?: string[]
+}
+
+const operations = Object.values<Record<string, Documented>>(document.paths).flatMap(methods => Object.values(methods))
+
+/** Those whose answer does not repeat what it is about. */
+const silent =
+  /^(getWalletNFTCollections|getUniqueOwnersByCollection|get(NFTCollection|NFTToken|Wallet|Block)Stats|getNativeBalance|getPortfolio|getSolana(Balance|Tokens|Nfts)|explainContract|rotateKey|revokeKey)(V22)?$/
+
+test('the example of an answer is of what the examples of the parameters ask for', () => {
+  const strange = operations.flatMap(({ operationId, parameters = [], responses }) => {
+    const answer = JSON.stringify(Object.entries(responses).find(([status]) => status.startsWith('2'))).toLowerCase()
+    return parameters
+      .filter(({ in: place, name }) => place === 'path' && name !== 'chain' && name !== 'network')
+      .filter(({ example }) => !silent.test(operationId) && !answer.includes(String(example).toLowerCase()))
+      .map(({ name }) => `${operationId} ${name}`)
+  })
+  expect(strange).toEqual([])
+})
+
+test('an operation names the codes that it fails with, each with its meaning and an example', () => {
+  const without = operations.flatMap(({ operationId, responses, 'x-error-codes': codes = [] }) => {
+    const failures = Object.values(responses).flatMap(({ $ref }) =>
+      $ref === undefined ? [] : [document.components.responses[$ref.split('/').at(-1)!] as Answer],
+    )
+    const shown = failures.flatMap(({ content }) => Object.entries(content!['application/json']!.examples!))
+    return codes.filter(code => !shown.find(([name]) => name === code)?.[1].summary).map(code => `${operationId} ${code}`)
+  })
+  expect(without).toEqual([])
+  expect(operations.find(({ operationId }) => operationId === 'getNFTOwnersV22')!['x-error-codes']).toContain(
+    'chain_not_configured',
+  )
+})

@@ -7,7 +7,7 @@ import { operatorErrors, requireOperator } from '../operator-routes.ts'
 import { chainParameter, readParameter, wholeParameter } from '../params.ts'
 import type { RouteParts } from '../responder.ts'
 
-const number = wholeParameter('number', { min: 0, description: 'Number of the block.', example: 12_287_507 })
+const number = wholeParameter('number', { min: 0, description: 'Number of the block.', example: 16_220_243 })
 
 export const block: RouteParts = {
   answer: context => {

@@ -19,7 +19,7 @@ const hashParameter = {
   accepts: '0x and 64 hex digits',
   schema: z.string().regex(/^0[xX][0-9a-fA-F]{64}$/),
   description: 'Hash of the transaction.',
-  example: '0x057d10d1a5704f8e5d0b0ecb9bd8ef28ea0a6b9ff5cf6a9a8d3a2fb2cd2fb6cc',
+  example: '0x46ab6d3c3d1ab1ff5ad8ea03d3dc6ba4f7f1ed8b4e5e0f0a96a7dd3f0be0e76d',
 } satisfies Parameter<unknown>
 
 export const transaction: RouteParts = {

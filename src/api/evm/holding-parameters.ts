@@ -25,7 +25,7 @@ export function holdingParameters(table: ChainTable, pageSizeMax: number) {
   const { address, chain, format, limit, disableTotal, cursor } = transferParameters(table, pageSizeMax)
   return {
     ...{ address, chain, format, limit, disableTotal, cursor },
-    wallet: addressParameter('Address of the wallet.', '0x26fcbd3afebbe28d0a8684f790c48368d21665b5'),
+    wallet: addressParameter('Address of the wallet.', '0x8ae57a027c63fca8070d1bf38622321de8004c67'),
     tokenId: tokenIdParameter,
     atBlock: wholeParameter('at_block', {
       ...{ min: 0, example: 16_220_243 },

@@ -40,7 +40,7 @@ import { askedBounds, transferParameters } from './nft-transfers.ts'
 function parametersOf(table: ChainTable, pageSizeMax: number) {
   return {
     ...transferParameters(table, pageSizeMax),
-    wallet: addressParameter('Address of the wallet.', '0x26fcbd3afebbe28d0a8684f790c48368d21665b5'),
+    wallet: addressParameter('Address of the wallet.', '0x8ae57a027c63fca8070d1bf38622321de8004c67'),
     tokenId: tokenIdParameter,
     block: blockParameter,
     direction: directionParameter,

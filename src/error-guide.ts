@@ -1,5 +1,5 @@
-// What each error code means and how to solve it: the text of docs/errors.md.
-import type { ErrorCode } from '../src/errors.ts'
+// What each error code means and how to solve it, for docs/errors.md and the OpenAPI document. No code decides by it.
+import type { ErrorCode } from './errors.ts'
 
 export const errorGuide: Readonly<Record<ErrorCode, { means: string; solve: string }>> = {
   bad_request: {
