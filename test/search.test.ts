@@ -11,6 +11,9 @@ const account = 'So11111111111111111111111111111111111111112'
 const finalHash = `0x${'ab'.repeat(32)}` as Hash
 const spam = `0x${'5'.repeat(40)}` as Address
 const labelled = `0x${'6'.repeat(40)}` as Address
+const elsewhere = `0x${'7'.repeat(40)}` as Address
+const transaction = `0x${'ef'.repeat(32)}`
+const unknown = `0x${'cd'.repeat(32)}`
 
 let api: ServedApi
 const asked: (number | Hash)[] = []
@@ -25,7 +28,13 @@ beforeAll(async () => {
       ? { ...seededBlock(eth, 77), hash: finalHash, parentHash: finalHash, transactions: 0 }
       : undefined
   }
-  api = await serveApi({ fill, parts: { status, freshen: { block } as never } })
+  const askTransaction = async ({ chain, hash }: { chain: string; hash: string }) =>
+    chain === 'polygon' && hash === unknown
+      ? await new Promise<never>(() => undefined)
+      : chain === 'polygon' && hash === transaction
+        ? ({ block: 88 } as never)
+        : undefined
+  api = await serveApi({ fill, parts: { status, freshen: { block } as never, askTransaction } })
 })
 
 afterAll(() => api.close())
@@ -43,6 +52,8 @@ async function fill(store: ServedApi['store']): Promise<void> {
   await store.putLabels([
     { ...label, chain: undefined, address: labelled, label: 'Gardener Ada' },
     { ...label, chain: eth, address: seeded.collection, label: 'Old garden' },
+    { ...label, chain: polygon, address: elsewhere, label: 'Ada on polygon' },
+    { ...label, chain: polygon, address: seeded.bob, label: 'Bob on polygon' },
   ])
 }
 
@@ -86,6 +97,15 @@ test('an address finds the contracts that it is, and the wallet', async () => {
   ])
 })
 
+test('the label of an address is that of the chain on which its page opens', async () => {
+  expect((await search(seeded.bob)).results).toEqual([
+    { type: 'wallet', address: seeded.bob, label: null, chains: ['eth'] },
+  ])
+  expect((await search(elsewhere)).results).toEqual([
+    { type: 'wallet', address: elsewhere, label: 'Ada on polygon', chains: ['polygon'] },
+  ])
+})
+
 test('a number finds the block of each chain that has reached it, in any spelling', async () => {
   const found = [{ type: 'block', chain: 'eth', number: 19_999, hash: seededBlock(eth, 19_999).hash }]
   for (const text of ['19999', '#19,999', '19 999']) {
@@ -95,18 +115,21 @@ test('a number finds the block of each chain that has reached it, in any spellin
   expect((await search('999999999')).results).toEqual([])
 })
 
-test('a hash is that of a block at the head, of a final one that a node knows, or of a transaction anywhere', async () => {
+test('a hash is that of a block at the head, of a final one that a node knows, or of a transaction on any chain', async () => {
   const hot = seededBlock(eth, seeded.head)
   expect((await search(hot.hash)).results).toEqual([
     { type: 'block', chain: 'eth', number: hot.number, hash: hot.hash },
   ])
   const began = performance.now()
   expect((await search(finalHash)).results).toEqual([{ type: 'block', chain: 'eth', number: 77, hash: finalHash }])
-  const unknown = `0x${'cd'.repeat(32)}`
-  expect((await search(unknown)).results).toEqual([
-    { type: 'transaction', chain: 'eth', hash: unknown },
-    { type: 'transaction', chain: 'polygon', hash: unknown },
+  expect((await search(transaction)).results).toEqual([
+    { type: 'transaction', chain: 'polygon', hash: transaction, block: 88 },
   ])
+  // A chain that says no is not offered; one that does not answer may have it.
+  expect((await search(unknown)).results).toEqual([
+    { type: 'transaction', chain: 'polygon', hash: unknown, block: null },
+  ])
+  expect((await search(`0x${'ce'.repeat(32)}`)).results).toEqual([])
   expect(performance.now() - began).toBeLessThan(8_000)
   expect(asked.every(each => typeof each === 'string')).toBe(true)
 })

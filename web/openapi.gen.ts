@@ -417,7 +417,7 @@ export interface paths {
   "/search": {
     /**
      * What has this address, hash, number, name or label; always needs the scope `ops`
-     * @description Looks on the chains and networks that are configured. Names are searched for texts within them; in a store with more than 20,000 names or labels, for their beginnings alone. A hash that is not that of a known block may be that of a transaction on each chain. A node is asked for hashes of blocks alone.
+     * @description Looks on the chains and networks that are configured. Names are searched for texts within them; in a store with more than 20,000 names or labels, for their beginnings alone. A hash is asked of a node of each chain at once, as that of a block and of a transaction (three calls); a chain whose nodes do not answer within 1.5 seconds is named with `block` null.
      */
     get: operations["search"];
   };
@@ -1403,7 +1403,7 @@ export interface components {
           type: "wallet";
           address: string;
           label: string | null;
-          /** @description Those on which it is known to be active. */
+          /** @description Those on which it is known to be active, or else those that have a label for it. */
           chains: string[];
         }, {
           /** @constant */
@@ -1422,6 +1422,8 @@ export interface components {
           type: "transaction";
           chain: string;
           hash: string;
+          /** @description Null where no node could say whether the chain has it. */
+          block: number | null;
         }]>)[];
       /** @description Where in names and labels the text was looked for; null where it was not. */
       names: ("anywhere" | "beginnings") | null;
@@ -6608,7 +6610,7 @@ export interface operations {
   };
   /**
    * What has this address, hash, number, name or label; always needs the scope `ops`
-   * @description Looks on the chains and networks that are configured. Names are searched for texts within them; in a store with more than 20,000 names or labels, for their beginnings alone. A hash that is not that of a known block may be that of a transaction on each chain. A node is asked for hashes of blocks alone.
+   * @description Looks on the chains and networks that are configured. Names are searched for texts within them; in a store with more than 20,000 names or labels, for their beginnings alone. A hash is asked of a node of each chain at once, as that of a block and of a transaction (three calls); a chain whose nodes do not answer within 1.5 seconds is named with `block` null.
    */
   search: {
     parameters: {

@@ -99,11 +99,16 @@ export const searchAnswer = z.object({
         type: z.literal('wallet'),
         address: hexAddress,
         label: z.string().nullable(),
-        chains: z.array(z.string()).describe('Those on which it is known to be active.'),
+        chains: z.array(z.string()).describe('Those on which it is known to be active, or else those that have a label for it.'),
       }),
       z.object({ type: z.literal('account'), network: z.enum(solanaNetworks), address: z.string() }),
       z.object({ type: z.literal('block'), chain: z.string(), number: z.int(), hash: z.string().nullable() }),
-      z.object({ type: z.literal('transaction'), chain: z.string(), hash: z.string() }),
+      z.object({
+        type: z.literal('transaction'),
+        chain: z.string(),
+        hash: z.string(),
+        block: z.int().nullable().describe('Null where no node could say whether the chain has it.'),
+      }),
     ]),
   ),
   names: z

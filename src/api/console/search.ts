@@ -40,7 +40,8 @@ export const search: RouteParts = {
         const known = Object.keys(chains).flatMap((name): Chain | Chain[] => table.parse(name) ?? [])
         const isPubkey = parsePubkey(text) !== undefined
         const networks = Object.keys(solana) as SolanaNetwork[]
-        const dependencies = { store, table, contracts, chains: known, networks, askBlock: freshen?.block }
+        const nodes = { askBlock: freshen?.block, askTransaction: context.askTransaction }
+        const dependencies = { store, table, contracts, chains: known, networks, ...nodes }
         return jsonAnswer({ query: text, ...(await find({ text, isPubkey }, dependencies)) })
       })
     }
@@ -49,7 +50,7 @@ export const search: RouteParts = {
     id: 'search',
     summary: 'What has this address, hash, number, name or label; always needs the scope `ops`',
     description:
-      'Looks on the chains and networks that are configured. Names are searched for texts within them; in a store with more than 20,000 names or labels, for their beginnings alone. A hash that is not that of a known block may be that of a transaction on each chain. A node is asked for hashes of blocks alone.',
+      'Looks on the chains and networks that are configured. Names are searched for texts within them; in a store with more than 20,000 names or labels, for their beginnings alone. A hash is asked of a node of each chain at once, as that of a block and of a transaction (three calls); a chain whose nodes do not answer within 1.5 seconds is named with `block` null.',
     parameters: [{ ...inQuery(q), required: true }],
     answers: { 200: jsonSuccess('SearchAnswer', 'What was found, the best first.') },
     errors: ['bad_request', 'unauthorized', 'forbidden', 'rate_limited', 'quota_exceeded', 'internal', 'overloaded'],

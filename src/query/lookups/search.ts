@@ -1,11 +1,12 @@
 // What a search box finds in the store: contracts and wallets by address, name or label, and blocks and transactions by
-// number or hash. Bounded in rows and time; it asks nodes for block hashes alone. No HTTP.
+// number or hash. Bounded in rows and time; it asks nodes for hashes alone. No HTTP.
 import { within } from '../../abort.ts'
 import { shownName } from '../../annotate/shown-facts.ts'
 import type { Chain, ChainTable } from '../../chains.ts'
 import { type Address, type ChainId, type Hash, parseAddress, parseHash, type SolanaNetwork } from '../../model.ts'
 import type { RankedLabel } from '../../store/annotation-store.ts'
 import type { Store } from '../../store/store.ts'
+import type { AskTransaction } from '../explain.ts'
 import { blockNumberOf } from '../find-block.ts'
 import type { AskBlock } from '../freshen.ts'
 import type { ShownContracts } from '../shown-contracts.ts'
@@ -24,7 +25,7 @@ export type SearchResult =
   | { type: 'wallet'; address: string; label: string | null; chains: string[] }
   | { type: 'account'; network: SolanaNetwork; address: string }
   | { type: 'block'; chain: string; number: number; hash: string | null }
-  | { type: 'transaction'; chain: string; hash: string }
+  | { type: 'transaction'; chain: string; hash: string; block: number | null }
 
 type Names = { name: string | null; symbol: string | null; verified: boolean; possible_spam: boolean }
 
@@ -42,6 +43,7 @@ export type SearchDependencies = {
   chains: readonly Chain[]
   networks: readonly SolanaNetwork[]
   askBlock: AskBlock | undefined
+  askTransaction: AskTransaction | undefined
 }
 
 /** `isPubkey`: the text is an address of Solana. */
@@ -79,9 +81,12 @@ async function byAddress(address: Address, dependencies: Known): Promise<SearchR
     Promise.all(chains.map(chain => contractOn(chain, address, dependencies))),
     Promise.all(chains.map(chain => store.labelsOf(chain.id, [address]))),
   ])
-  const label = labels.find(found => found.has(address))?.get(address) ?? null
   const active = chains.filter(({ id }) => activity.has(id)).map(({ name }) => name)
-  return [...contracts.flatMap(found => found ?? []), { type: 'wallet', address, label, chains: active }]
+  const labelled = chains.filter((_, at) => labels[at]!.has(address)).map(({ name }) => name)
+  const known = active.length > 0 || labelled.length === chains.length ? active : labelled
+  // Its page opens on the first of these: a label that it has on another chain alone is not shown there.
+  const label = labels[Math.max(0, chains.findIndex(({ name }) => name === known[0]))]?.get(address) ?? null
+  return [...contracts.flatMap(found => found ?? []), { type: 'wallet', address, label, chains: known }]
 }
 
 /** Undefined where nothing is stored of such a contract. */
@@ -103,16 +108,38 @@ async function contractOn(
   }
 }
 
-/** A hash that is not that of a block may be that of a transaction, on any chain. */
-async function byHash(hash: Hash, { store, chains, askBlock }: SearchDependencies): Promise<SearchResult[]> {
-  const asking = chains.map(async ({ id, name: chain }): Promise<SearchResult> => {
+/** Every chain is asked for both at once, and the first that has it ends the search: no two chains have one hash. */
+async function byHash(hash: Hash, dependencies: SearchDependencies): Promise<SearchResult[]> {
+  const { store, chains, askBlock } = dependencies
+  const blocks = chains.map(async ({ id, name: chain }): Promise<SearchResult> => {
     const number = await within(nodeWaitMs, blockNumberOf(store, id, hash, askBlock))
     if (number === undefined) throw new Error(`no block of ${chain}`)
     return { type: 'block', chain, number, hash }
   })
-  // No two chains have one hash. A node that is slow, away or behind leaves it unknown.
-  const block = await Promise.any(asking).catch(() => undefined)
-  return block === undefined ? chains.map(({ name: chain }) => ({ type: 'transaction', chain, hash })) : [block]
+  const asking = chains.map(({ name }) => blockOfTransaction(name, hash, dependencies))
+  const transactions = asking.map(async (asked, at): Promise<SearchResult> => {
+    const block = await asked
+    if (block == null) throw new Error(`not known to be on ${chains[at]!.name}`)
+    return { type: 'transaction', chain: chains[at]!.name, hash, block }
+  })
+  const found = await Promise.any([...blocks, ...transactions]).catch(() => undefined)
+  if (found !== undefined) return [found]
+  const unsure = await Promise.all(asking)
+  return chains.flatMap(({ name: chain }, at): SearchResult[] =>
+    unsure[at] === null ? [{ type: 'transaction', chain, hash, block: null }] : [],
+  )
+}
+
+/** Undefined where the chain does not have it; null where its nodes are slow, away or not asked, so that it may. */
+async function blockOfTransaction(
+  chain: string,
+  hash: Hash,
+  { askTransaction }: SearchDependencies,
+): Promise<number | null | undefined> {
+  const signal = AbortSignal.timeout(nodeWaitMs)
+  const asking = askTransaction?.({ chain, contract: undefined, hash }, signal) ?? Promise.resolve('not asked' as const)
+  const node = await within(nodeWaitMs, asking).catch(() => 'not asked' as const)
+  return node === 'not asked' ? null : node?.block
 }
 
 async function byNumber(text: string, { store, held: chains }: Known): Promise<SearchResult[]> {
