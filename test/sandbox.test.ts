@@ -135,6 +135,13 @@ describe('the sandbox', { timeout: startedWithinMs + 60_000 }, () => {
     // So that the reference answers without signing in.
     const document = (await (await fetch(`${url}/openapi.json`)).json()) as { info: object }
     expect(document.info).toHaveProperty('x-sandbox-key', 'sandbox')
+    // So that the console says what it shows.
+    const events = await fetch(`${url}/events`, { headers: { 'x-api-key': 'sandbox' } })
+    const reader = events.body!.pipeThrough(new TextDecoderStream()).getReader()
+    let told = ''
+    while (!/event: status\ndata: .*\n\n/.test(told)) told += (await reader.read()).value ?? ''
+    await reader.cancel()
+    expect(told).toContain('"sandbox":true')
     for (const name of ['eth', 'polygon', 'base', 'solana'])
       expect(run.stdout).toMatch(new RegExp(`^${name} ready after`, 'm'))
     for (const line of run.stdout.split('\n').filter(text => !/^curl |^ +Console: /.test(text)))

@@ -895,6 +895,11 @@ export interface components {
       /** @description Unix milliseconds. */
       at: number;
       version: string;
+      /**
+       * @description The chains are local ones that `almanac start` made to try the service.
+       * @constant
+       */
+      sandbox?: true;
       store: {
         engine: string;
         location: string;

@@ -42,6 +42,8 @@ export type LiveFeedOptions = {
   problemsOf?: (report: StatusReport) => Promise<Problem[]>
   /** Absent: nothing is told of the API. */
   api?: ApiWatch | undefined
+  /** Its chains are local ones that a sandbox made. */
+  sandbox?: boolean
   version: string
   /** How often it looks while there are listeners. */
   lookEveryMs?: number
@@ -127,7 +129,7 @@ export class LiveFeed {
   }
 
   async #lookOnce(): Promise<void> {
-    const { status, store, version, problemsOf, api } = this.#options
+    const { status, store, version, sandbox, problemsOf, api } = this.#options
     try {
       const [report, info] = await Promise.all([status(), store.info()])
       const atMs = Date.now()
@@ -138,7 +140,7 @@ export class LiveFeed {
         isHeard ? problemsOf?.(report) : undefined,
         isHeard ? api?.look() : undefined,
       ])
-      const told = { store: info, version, atMs, recent, problems, api: figures }
+      const told = { store: info, version, sandbox, atMs, recent, problems, api: figures }
       const next = liveStatus({ report: { ...report, chains }, ...told })
       this.#publishBlocks(next)
       this.#publish({ name: 'status', data: next })
@@ -241,6 +243,7 @@ export type LiveStatus = {
   /** Unix milliseconds. */
   at: number
   version: string
+  sandbox?: true
   store: ReturnType<typeof shownStore>
   problems: readonly Problem[]
   api?: LiveApi
@@ -252,6 +255,7 @@ export type LiveFacts = {
   report: StatusReport
   store: StoreInfo
   version: string
+  sandbox?: boolean | undefined
   atMs: number
   /** Blocks that are not final, lowest first, by the name of the chain. */
   recent?: Readonly<Record<string, readonly RecentBlock[]>> | undefined
@@ -259,10 +263,12 @@ export type LiveFacts = {
   api?: LiveApi | undefined
 }
 
-export function liveStatus({ report, store, version, atMs, recent, problems = [], api }: LiveFacts): LiveStatus {
+export function liveStatus(facts: LiveFacts): LiveStatus {
+  const { report, store, version, sandbox, atMs, recent, problems = [], api } = facts
   return {
     at: atMs,
     version,
+    ...(sandbox ? { sandbox } : {}),
     store: shownStore(store),
     problems,
     ...(api === undefined ? {} : { api }),

@@ -116,7 +116,7 @@ export async function start(loaded: LoadedConfig, { only, key, load, whenListeni
     const built = { console: pages, docs: readDocs() }
     // A sandbox may be given the operator's own.
     const sandboxKey = key === process.env.ALMANAC_KEY ? undefined : key
-    const keys = { operatorKeyId, sandboxKey }
+    const keys = { operatorKeyId, sandboxKey, isSandbox: key !== undefined }
     const servers = await serve({ loaded, store, ...keys, indexers, ...built, log, metrics, opened })
     for (const server of servers) log.info({ url: server.url }, 'Server listening')
     opened.defer(announceServer(config.store, servers[0]!.url))
@@ -180,6 +180,7 @@ type Parts = {
   store: Store
   operatorKeyId: string | undefined
   sandboxKey: string | undefined
+  isSandbox: boolean
   /** In this process, or in others on the same store. */
   indexers: Indexers
   console: StaticFiles | undefined
@@ -191,7 +192,7 @@ type Parts = {
 
 async function serve({ loaded, store, indexers, log, metrics, opened, ...parts }: Parts): Promise<ServedApp[]> {
   const { config, chains } = loaded
-  const { operatorKeyId, sandboxKey, console, docs } = parts
+  const { operatorKeyId, sandboxKey, isSandbox, console, docs } = parts
   const throttle = new LogThrottle()
   const gatekeeper = await StoreGatekeeper.open(store, {
     onFlushError: error =>
@@ -216,7 +217,7 @@ async function serve({ loaded, store, indexers, log, metrics, opened, ...parts }
   const problemsOf = (report: StatusReport) =>
     findProblems({ store, chains, status: async () => report, lagMaxSeconds: limits.lagMaxSeconds })
   const live = new LiveFeed({
-    ...{ status, store, contractsOf, hotBlocksOf, transfersIn, problemsOf, version },
+    ...{ status, store, contractsOf, hotBlocksOf, transfersIn, problemsOf, version, sandbox: isSandbox },
     api: new ApiWatch(meter, store),
   })
   const replica =
