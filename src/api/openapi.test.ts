@@ -82,7 +82,9 @@ test('an operation names the codes that it fails with, each with its meaning and
       $ref === undefined ? [] : [document.components.responses[$ref.split('/').at(-1)!] as Answer],
     )
     const shown = failures.flatMap(({ content }) => Object.entries(content!['application/json']!.examples!))
-    return codes.filter(code => !shown.find(([name]) => name === code)?.[1].summary).map(code => `${operationId} ${code}`)
+    return codes
+      .filter(code => !shown.find(([name]) => name === code)?.[1].summary)
+      .map(code => `${operationId} ${code}`)
   })
   expect(without).toEqual([])
   expect(operations.find(({ operationId }) => operationId === 'getNFTOwnersV22')!['x-error-codes']).toContain(

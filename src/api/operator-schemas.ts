@@ -342,7 +342,10 @@ const liveApi = z.object({
 export const liveStatus = z.object({
   at: z.int().describe('Unix milliseconds.'),
   version: z.string(),
-  sandbox: z.literal(true).optional().describe('The chains are local ones that `almanac start` made to try the service.'),
+  sandbox: z
+    .literal(true)
+    .optional()
+    .describe('The chains are local ones that `almanac start` made to try the service.'),
   store: storeFacts,
   problems: z.array(problem).describe('What is wrong, in the words of `/ready`.'),
   api: liveApi.optional().describe('Requests of clients: those for the console and for operators are not counted.'),

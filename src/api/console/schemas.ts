@@ -99,7 +99,9 @@ export const searchAnswer = z.object({
         type: z.literal('wallet'),
         address: hexAddress,
         label: z.string().nullable(),
-        chains: z.array(z.string()).describe('Those on which it is known to be active, or else those that have a label for it.'),
+        chains: z
+          .array(z.string())
+          .describe('Those on which it is known to be active, or else those that have a label for it.'),
       }),
       z.object({ type: z.literal('account'), network: z.enum(solanaNetworks), address: z.string() }),
       z.object({ type: z.literal('block'), chain: z.string(), number: z.int(), hash: z.string().nullable() }),

@@ -1,6 +1,7 @@
 // Whether the history of a chain is being filled, who paused it and when, and the buttons that pause, resume and
 // throttle it. What was ordered shows once the process that fills the history tells of it.
 import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import { Age } from '../parts/age.tsx'
 import { Badge } from '../parts/badge.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
@@ -23,7 +24,14 @@ export function HistoryControl({ name, chain }: { name: string; chain: LiveChain
   const isHeld = isPaused || (backfill.state === 'outside_hours' && !chain.complete)
   const shown = JSON.stringify(backfill)
   const isWaiting = asked.value === shown
-  const order = async (body: Order) => {
+  /** Where nothing is filled, a pause is for what may come, and stands with the pace. */
+  const hasPauseBelow = !isPaused && (chain.complete || isUnasked(chain))
+  const button = (
+    <button type="button" class="small" disabled={isWaiting} onClick={() => order({ paused: !isPaused })}>
+      {isPaused ? 'Resume' : 'Pause'}
+    </button>
+  )
+  async function order(body: Order) {
     problem.value = undefined
     try {
       const path = { chain: name }
@@ -47,21 +55,19 @@ export function HistoryControl({ name, chain }: { name: string; chain: LiveChain
             word={wordOf(backfill, chain)}
             tone={isHeld || isStuck(chain) || isUnasked(chain) ? 'quiet' : 'good'}
           />
-          {(isPaused || !isUnasked(chain)) && (
-            <button type="button" class="small" disabled={isWaiting} onClick={() => order({ paused: !isPaused })}>
-              {isPaused ? 'Resume' : 'Pause'}
-            </button>
-          )}
+          {!hasPauseBelow && button}
         </>
       }
     >
       <p class="soft">
-        {isUnasked(chain) && 'A contract’s history is filled once a request asks for it.'}{' '}
-        {isHeld && <State backfill={backfill} />} <Pace backfill={backfill} />
+        {hasPauseBelow && !isPaced(backfill) && doneText(chain)} {isHeld && <State backfill={backfill} />}{' '}
+        <Pace backfill={backfill} isFilling={!hasPauseBelow} />
         {isHeld && ' The head is followed, and what requests ask for is indexed.'}
       </p>
       {problem.value !== undefined && <FailureNote problem={problem.value} />}
-      <ThrottleForm key={name} backfill={backfill} onOrder={order} />
+      <ThrottleForm key={name} backfill={backfill} onOrder={order}>
+        {hasPauseBelow && button}
+      </ThrottleForm>
     </Panel>
   )
 }
@@ -73,6 +79,11 @@ function wordOf({ state }: Backfill, chain: LiveChain): string {
   if (complete) return 'complete'
   if (isStuck(chain)) return 'waits for an endpoint'
   return state === 'outside_hours' ? 'waits for its hours' : 'filling'
+}
+
+function doneText(chain: LiveChain): string {
+  if (isUnasked(chain)) return 'A contract’s history is filled once a request asks for it.'
+  return chain.index === 'on-demand' ? 'All that was asked for is indexed.' : 'Every block up to the head is indexed.'
 }
 
 /** On demand, there is nothing to fill before the first request for a contract. */
@@ -96,15 +107,22 @@ export function State({ backfill: { state, paused, opens_at } }: { backfill: Bac
   )
 }
 
-function Pace({ backfill: { state, hours, blocks_per_second } }: { backfill: Backfill }) {
+function isPaced({ hours, blocks_per_second }: Backfill): boolean {
+  return hours !== undefined || blocks_per_second !== undefined
+}
+
+function Pace({ backfill, isFilling }: { backfill: Backfill; isFilling: boolean }) {
+  const { state, hours, blocks_per_second } = backfill
   const rate = blocks_per_second === undefined ? '' : `at most ${rateText(blocks_per_second)} blocks a second`
   const when = hours === undefined ? '' : `from ${hours.replace('-', ' to ')} UTC`
   const pace = [rate, when].filter(Boolean).join(', ')
-  if (pace === '' && state === 'paused') return null
+  if (pace === '' && (state === 'paused' || !isFilling)) return null
   return <>{pace === '' ? 'At full speed.' : `${pace[0]!.toUpperCase()}${pace.slice(1)}.`}</>
 }
 
-function ThrottleForm({ backfill, onOrder }: { backfill: Backfill; onOrder: (order: Order) => void }) {
+type ThrottleProps = { backfill: Backfill; onOrder: (order: Order) => void; children: ComponentChildren }
+
+function ThrottleForm({ backfill, onOrder, children }: ThrottleProps) {
   const submit = (event: SubmitEvent) => {
     event.preventDefault()
     const form = new FormData(event.currentTarget as HTMLFormElement)
@@ -142,6 +160,7 @@ function ThrottleForm({ backfill, onOrder }: { backfill: Backfill; onOrder: (ord
           />
         </div>
         <div class="form-end">
+          {children}
           <button type="button" onClick={() => onOrder({ throttle: null })}>
             As configured
           </button>

@@ -9,10 +9,12 @@ type Props = {
   parameter: Parameter
   value: string
   refusal: string | undefined
+  /** Said below the refusal. */
+  accepted?: string | undefined
   onChange: (value: string) => void
 }
 
-export function Field({ id, parameter, value, refusal, onChange }: Props) {
+export function Field({ id, parameter, value, refusal, accepted, onChange }: Props) {
   const { name, required } = parameter
   const described = refusal === undefined ? `${id}-help` : `${id}-refusal ${id}-help`
   const wide = name === 'address' || parameter.schema.type === 'array'
@@ -32,6 +34,7 @@ export function Field({ id, parameter, value, refusal, onChange }: Props) {
       {refusal !== undefined && (
         <strong class="refusal" id={`${id}-refusal`} role="alert">
           {refusal}
+          {accepted !== undefined && `. Accepted: ${accepted}.`}
         </strong>
       )}
       <small id={`${id}-help`}>

@@ -21,6 +21,11 @@ type Props = {
   children?: ComponentChildren
 }
 
+/** Many a message says it already. */
+function isNews({ accepted }: Problem['errors'][number], { message }: Problem): boolean {
+  return !message.includes(accepted)
+}
+
 export function OperationForm({ id, parameters, values, problem, onAsk, onDraft, children }: Props) {
   const draft = useSignal<Values>(values)
   const form = useRef<HTMLFormElement>(null)
@@ -51,6 +56,7 @@ export function OperationForm({ id, parameters, values, problem, onAsk, onDraft,
       parameter={parameter}
       value={heldBy(parameter)}
       refusal={problem?.parameter === parameter.name ? problem.message : undefined}
+      accepted={problem?.errors.find(each => each.parameter === parameter.name && isNews(each, problem))?.accepted}
       onChange={value => {
         // A cursor is of the request that it came with.
         draft.value = { ...draft.value, cursor: '', [parameter.name]: value }

@@ -1,10 +1,12 @@
 // What every page has around it: the name, the pages, the search, whether the service is heard, light or dark.
 import type { ComponentChildren } from 'preact'
+import { Badge } from '../parts/badge.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { Mark, MoonIcon, SearchIcon, SunIcon, SystemIcon } from '../parts/icons.tsx'
 import { spanText } from '../quantities.ts'
 import { openSearch, SearchBox } from '../search/search-box.tsx'
 import { now } from '../state/clock.ts'
+import { apiDocument } from '../state/document.ts'
 import { connection, status } from '../state/live.ts'
 import { hrefOf, route } from '../state/route.ts'
 import { acceptOfferedKey, key, offeredKey, signOut } from '../state/session.ts'
@@ -12,7 +14,8 @@ import { theme, themes } from '../state/theme.ts'
 
 const data = ['contract', 'token', 'wallet', 'account', 'block', 'transaction']
 const ways = [
-  { parts: ['', 'chain', ...data], title: 'Overview' },
+  { parts: ['', 'chain'], title: 'Overview' },
+  { parts: ['search', ...data], title: 'Search' },
   { parts: ['keys'], title: 'Keys' },
   { parts: ['explore'], title: 'API' },
 ]
@@ -30,6 +33,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
             <Mark />
             <span>Almanac</span>
           </a>
+          {isSandbox() && <Badge word="Sandbox" tone="busy" />}
           <nav aria-label="Pages">
             {ways.map(({ title, parts }) => (
               <a key={title} href={hrefOf([parts[0]!])} aria-current={parts.includes(here) ? 'page' : undefined}>
@@ -39,12 +43,8 @@ export function Frame({ children }: { children: ComponentChildren }) {
             <a href="/docs">Docs</a>
           </nav>
           <div class="bar-end">
-            {key.value !== undefined && (
-              <>
-                <SearchButton />
-                <News />
-              </>
-            )}
+            <SearchButton />
+            {key.value !== undefined && <News />}
             <ThemeButton />
             {key.value === undefined ? (
               <a href="/#/">Sign in</a>
@@ -56,7 +56,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
           </div>
         </div>
       </header>
-      {key.value !== undefined && <SearchBox />}
+      <SearchBox />
       {offeredKey.value !== undefined && <OfferedKey />}
       <Stale />
       <main id="main" tabIndex={-1}>
@@ -68,6 +68,11 @@ export function Frame({ children }: { children: ComponentChildren }) {
       </footer>
     </>
   )
+}
+
+/** The status says so to those who are signed in, and the document of the reference to everybody. */
+function isSandbox(): boolean {
+  return status.value?.sandbox === true || apiDocument.value?.info['x-sandbox-key'] !== undefined
 }
 
 /** A link must not make anybody use the key of somebody else unawares. */

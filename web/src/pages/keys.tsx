@@ -164,7 +164,7 @@ function KeyRow({ of: key, isFresh, ...actions }: { of: Key; isFresh: boolean } 
       <td class="not-narrow">
         {key.expires_at === null ? 'never' : exactText(Date.parse(key.expires_at)).slice(0, 10)}
       </td>
-      <td class="row-actions not-narrow">{isActive && <KeyButtons of={key} isNamed {...actions} />}</td>
+      <td class="row-actions own-line">{isActive && <KeyButtons of={key} isNamed {...actions} />}</td>
     </tr>
   )
 }

@@ -2,6 +2,7 @@
 import { useEffect } from 'preact/hooks'
 import { ChainsPanel } from '../overview/chains-panel.tsx'
 import { Figures } from '../overview/figures.tsx'
+import { FirstStepsPanel } from '../overview/first-steps-panel.tsx'
 import { KeysPanel } from '../overview/keys-panel.tsx'
 import { NoStatus } from '../overview/no-status.tsx'
 import { PlotsPanel } from '../overview/plots-panel.tsx'
@@ -31,6 +32,7 @@ export function Overview() {
     <>
       <h1 class="offstage">Overview</h1>
       {told === undefined ? <Skeleton rows={2} /> : <VerdictBanner />}
+      {told !== undefined && isIndexing && <FirstStepsPanel told={told} />}
       <Figures />
       {isIndexing ? <ChainsPanel told={told} /> : <NothingIndexed />}
       <RibbonPanel told={told} />

@@ -13,19 +13,27 @@ import {
   groupsOfResults,
   keepOffer,
   type Offer,
+  offerOf,
   offersHere,
+  offersToBegin,
   operationsKnown,
 } from '../search/found.ts'
 import { openSearch } from '../search/search-box.tsx'
 import { isLive, status } from '../state/live.ts'
 import { loadDocument } from '../state/load-document.ts'
 import { goTo, hrefOf } from '../state/route.ts'
+import type { Schemas } from '../state/service.ts'
 import { useAnswer } from '../state/use-answer.ts'
 import '../search/search.css'
 
 export function SearchPage({ text }: { text: string }) {
   const state = useAnswer(text.trim() === '' ? undefined : text, signal => askSearch(text, signal))
   const { answered, problem, again } = state.value
+  const only = answered?.data.query === text.trim() ? onlyPlace(answered.data) : undefined
+  // Whoever pressed Enter before the dialog knew is shown the block or the transaction itself.
+  useEffect(() => {
+    if (only !== undefined) goTo(only.slice(1), { replace: true })
+  }, [only])
   useEffect(loadDocument, [isLive.value])
   useEffect(loadDocsIndex, [])
   const submit = (event: SubmitEvent) => {
@@ -58,6 +66,7 @@ export function SearchPage({ text }: { text: string }) {
       {problem !== undefined && (
         <FailureNote problem={problem} what="The store could not be searched." onRetry={again} />
       )}
+      {text.trim() === '' && <Groups groups={offersToBegin()} />}
       {text.trim() !== '' && answered === undefined && problem === undefined && <Skeleton rows={6} />}
       {answered !== undefined && (
         <Found
@@ -68,6 +77,12 @@ export function SearchPage({ text }: { text: string }) {
       )}
     </div>
   )
+}
+
+/** The place of a hash that one chain has. */
+function onlyPlace({ query, results: [first, ...others] }: Schemas['SearchAnswer']): string | undefined {
+  const isIt = first !== undefined && 'hash' in first && first.hash === query.toLowerCase()
+  return isIt && others.length === 0 ? offerOf(first).href : undefined
 }
 
 function offersNamed(text: string): Group[] {
@@ -97,6 +112,10 @@ function Found({ text, groups, names }: { text: string; groups: readonly Group[]
       </section>
     )
   }
+  return <Groups groups={groups} />
+}
+
+function Groups({ groups }: { groups: readonly Group[] }) {
   return groups.map(({ title, offers }) => (
     <Panel key={title} id={`found-${title}`} title={title} count={offers.length} flush>
       {offers.map(offer => (

@@ -23,7 +23,13 @@ export function FailureNote({ problem, what, onRetry }: Props) {
   )
   const request = problem.requestId !== undefined && (
     <>
-      {problem.status} · request <code>{problem.requestId}</code>
+      {problem.status}{' '}
+      {problem.code !== undefined && (
+        <a href={errorHref(problem.code)}>
+          <code>{problem.code}</code>
+        </a>
+      )}{' '}
+      · request <code>{problem.requestId}</code>
     </>
   )
   if (isQuiet)
@@ -42,6 +48,13 @@ export function FailureNote({ problem, what, onRetry }: Props) {
     <div class="note note-bad" role="alert">
       <strong>{what ?? problem.message}</strong>
       {what !== undefined && <p>{problem.message}</p>}
+      {problem.errors
+        .filter(({ accepted }) => !problem.message.includes(accepted))
+        .map(({ parameter, accepted }) => (
+          <p key={parameter}>
+            <code>{parameter}</code> accepts {accepted}.
+          </p>
+        ))}
       {problem.scope !== undefined && (
         <p>
           What belongs here needs a key with the scope <code>{problem.scope}</code>. <a href="/#/keys">Keys</a> makes
@@ -53,6 +66,11 @@ export function FailureNote({ problem, what, onRetry }: Props) {
       {again}
     </div>
   )
+}
+
+/** Where the docs say what the code means, and how to solve it. */
+export function errorHref(code: string): string {
+  return `/docs/errors.html#${code}`
 }
 
 function adviceOf({ status }: Problem): string | undefined {

@@ -1,15 +1,26 @@
 // Said in the place of what a chain would have that is not indexed here: what to add to the configuration, to be copied.
 import type { ComponentChildren } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { apiDocument, isChainKnown } from '../state/document.ts'
+import { loadDocument } from '../state/load-document.ts'
 import { CodeView } from './code-view.tsx'
 import { EmptyState } from './empty-state.tsx'
 
 type Props = { chain: string; action?: ComponentChildren }
 
 export function NotConfigured({ chain, action }: Props) {
+  useEffect(loadDocument, [])
   const network = /^solana (.*)/.exec(chain)?.[1]
+  // The document lists the chains that need no id.
+  const isKnown = apiDocument.value === undefined || isChainKnown(apiDocument.value, chain)
   const lines =
     network === undefined
-      ? ['chains:', `  ${chain}:`, '    rpc: [http://127.0.0.1:8545]']
+      ? [
+          'chains:',
+          `  ${chain}:`,
+          ...(isKnown ? [] : [`    id: 31337 # the chain id of ${chain}`]),
+          '    rpc: [http://127.0.0.1:8545]',
+        ]
       : ['solana:', `  ${network}:`, '    rpc: [http://127.0.0.1:8899]']
   return (
     <EmptyState

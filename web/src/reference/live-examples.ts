@@ -3,7 +3,8 @@
 import { signal } from '@preact/signals'
 import type { DocumentedOperation, Parameter } from '../state/document.ts'
 import { status } from '../state/live.ts'
-import { service } from '../state/service.ts'
+import { type Schemas, service } from '../state/service.ts'
+import { steadyContract } from './steady-contract.ts'
 
 export type LiveExamples = Partial<
   Record<'chain' | 'network' | 'contract' | 'name' | 'tokenId' | 'wallet' | 'block' | 'transaction' | 'account', string>
@@ -37,24 +38,47 @@ type Headers = Readonly<Record<string, string>>
 async function onChains(chains: readonly string[], headers: Headers): Promise<LiveExamples> {
   for (const chain of chains) {
     const path = { chain }
-    const { data } = await service.GET('/chains/{chain}/contracts', { params: { path, query: { limit: 1 } }, headers })
-    const found = data?.contracts[0]
+    const { data } = await service.GET('/chains/{chain}/contracts', { params: { path }, headers })
+    const found = steadyContract(data?.contracts ?? [])
     if (found === undefined) continue
-    const query = { chain, limit: 10 } as never
+    const { address, name } = found
+    // The oldest ones stay the same.
+    const query = { chain, order: 'ASC', limit: 10 } as never
     const transfers = await service.GET('/api/v2.2/nft/{address}/transfers', {
-      params: { path: { address: found.address }, query },
+      params: { path: { address }, query },
       headers,
     })
-    const rows = transfers.data?.result ?? []
-    // A burned token has no owner to show.
-    const row = rows.find(({ to_address }) => !/^0x0*$/.test(to_address)) ?? rows[0]
+    const row = await heldOf(transfers.data?.result ?? [], { chain, address }, headers)
     return {
-      ...{ chain, contract: found.address, ...(found.name === null ? {} : { name: found.name }) },
+      ...{ chain, contract: address, ...(name === null ? {} : { name }) },
       ...(row === undefined ? {} : { tokenId: row.token_id, wallet: row.to_address, block: String(row.block_number) }),
       ...(row === undefined ? {} : { transaction: row.transaction_hash }),
     }
   }
   return {}
+}
+
+type Transfer = Pick<
+  Schemas['NamedTransferCollection']['result'][number],
+  'token_id' | 'to_address' | 'block_number' | 'transaction_hash'
+>
+
+/** The first transfer of a token that still has an owner, to whom it is said to have gone: a burned one has nothing to show. */
+async function heldOf(
+  rows: readonly Transfer[],
+  { chain, address }: { chain: string; address: string },
+  headers: Headers,
+): Promise<Transfer | undefined> {
+  for (const row of rows.slice(0, 3)) {
+    const path = { address, token_id: row.token_id }
+    const { data } = await service.GET('/api/v2.2/nft/{address}/{token_id}/owners', {
+      params: { path, query: { chain, limit: 1 } as never },
+      headers,
+    })
+    const owner = data?.result?.[0]?.owner_of
+    if (owner !== undefined) return { ...row, to_address: owner }
+  }
+  return rows[0]
 }
 
 async function onSolana(network: string | undefined, headers: Headers): Promise<LiveExamples> {

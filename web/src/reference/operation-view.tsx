@@ -2,12 +2,13 @@
 // address, so that it can be linked to; a link never sends what would change something.
 import { type Signal, useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
-import { AnswerView, type Body } from '../explorer/answer-view.tsx'
+import { AnswerView } from '../explorer/answer-view.tsx'
 import { OperationForm } from '../explorer/operation-form.tsx'
 import { sdkText, targetOf, type Values } from '../explorer/request-text.ts'
+import { Badge } from '../parts/badge.tsx'
 import { CodeView } from '../parts/code-view.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
-import { FailureNote } from '../parts/failure-note.tsx'
+import { errorHref, FailureNote } from '../parts/failure-note.tsx'
 import { JsonView } from '../parts/json-view.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { Paragraphs, Prose } from '../parts/prose.tsx'
@@ -21,10 +22,13 @@ import {
   resolved,
 } from '../state/document.ts'
 import { goTo, hrefOf, route } from '../state/route.ts'
-import { key, problemOfKey, typedKey } from '../state/session.ts'
+import { key, typedKeyRefusal } from '../state/session.ts'
 import { useAnswer } from '../state/use-answer.ts'
 import { type Entry, versionOf } from './entries.ts'
+import { Example } from './example.tsx'
+import { failuresOf } from './failures.ts'
 import { exampleOf, liveExamples } from './live-examples.ts'
+import { isJsonType, receive } from './receive.ts'
 import { SchemaTree } from './schema-tree.tsx'
 
 type Props = { entry: Entry; shown: ApiDocument }
@@ -54,6 +58,9 @@ export function OperationView({ entry, shown }: Props) {
     if (!loading && isSending.current) place.current?.scrollIntoView({ block: 'nearest' })
     if (!loading) isSending.current = false
   }, [loading])
+  useEffect(() => {
+    if (key.value === undefined && problem?.status === 401) typedKeyRefusal.value = problem.message
+  }, [problem])
   const live = liveExamples.value
   const values = linked ?? (live && firstValues(entry, live))
   const [success] = Object.entries(operation.responses).filter(([status]) => isSuccess(status))
@@ -120,12 +127,23 @@ export function OperationView({ entry, shown }: Props) {
           {problem !== undefined && !isBeside && (
             <FailureNote problem={problem} what="The request failed." onRetry={isOrder ? undefined : again} />
           )}
+          {problem?.body !== undefined && (
+            <Panel id={`${id}-answer`} title="Answer" flush actions={<Badge word={`${problem.status}`} tone="bad" />}>
+              <JsonView value={problem.body} what="the answer" />
+            </Panel>
+          )}
           {answered === undefined && loading && <Skeleton rows={6} />}
           {answered !== undefined && <AnswerView id={id} values={linked ?? {}} answered={answered} />}
         </div>
         {answer !== undefined && <AnswerSchema id={id} status={success![0]} answer={answer} shown={shown} />}
         <div>
-          {answer !== undefined && <Example id={id} status={success![0]} answer={answer} />}
+          {answer !== undefined && answered === undefined && (
+            <Example
+              {...{ operation, shown, answer }}
+              status={success![0]}
+              values={linked === undefined && hasAny(live) ? values : undefined}
+            />
+          )}
           <Failures entry={entry} shown={shown} />
         </div>
       </div>
@@ -145,12 +163,13 @@ function linkedValues({ parameters = [] }: DocumentedOperation, query: URLSearch
   return { ...(takesChain ? { chain: 'eth' } : {}), ...Object.fromEntries(query) }
 }
 
-function isSuccess(status: string): boolean {
-  return status.startsWith('2')
+/** Without any the form holds the document's own examples. */
+function hasAny(live: typeof liveExamples.value): boolean {
+  return live !== undefined && Object.keys(live).length > 0
 }
 
-function isJsonType(type: string): boolean {
-  return /[/+]json$/.test(type)
+function isSuccess(status: string): boolean {
+  return status.startsWith('2')
 }
 
 /** Chains and networks begin with those of the examples, or with what is configured here, which the form knows. */
@@ -200,21 +219,6 @@ function BodyField({ id, body }: { id: string; body: Signal<string | undefined> 
   )
 }
 
-function Example({ id, status, answer }: { id: string; status: string; answer: DocumentedAnswer }) {
-  const [type, content] = Object.entries(answer.content ?? {})[0] ?? []
-  const [example] = Object.values(content?.examples ?? {})
-  if (type === undefined || example === undefined) return null
-  return (
-    <Panel id={`${id}-example`} title="Example answer" note={`${status} ${type}`} flush>
-      {typeof example.value === 'string' ? (
-        <CodeView text={example.value} what="the example" />
-      ) : (
-        <JsonView value={example.value} what="the example" />
-      )}
-    </Panel>
-  )
-}
-
 type SchemaProps = { id: string; status: string; answer: DocumentedAnswer; shown: ApiDocument }
 
 function AnswerSchema({ id, status, answer, shown }: SchemaProps) {
@@ -247,49 +251,23 @@ function AnswerSchema({ id, status, answer, shown }: SchemaProps) {
   )
 }
 
+/** The table of errors in the docs has the same words, and how to solve each. */
 function Failures({ entry: { operation }, shown }: Props) {
-  const failures = Object.entries(operation.responses).filter(([status]) => !isSuccess(status))
+  const failures = failuresOf(operation, shown)
   if (failures.length === 0) return null
   return (
-    <Panel id={`${operation.operationId}-failures`} title="Failures">
-      <dl class="failures">
-        {failures.map(([status, given]) => (
-          <div key={status}>
-            <dt>
-              <code>{status}</code>
-            </dt>
-            <dd>
-              <Prose text={resolved(shown, given).description} />
-            </dd>
-          </div>
-        ))}
-      </dl>
+    <Panel id={`${operation.operationId}-failures`} title="Failures" count={failures.length}>
+      {failures.map(({ status, code, means, body }) => (
+        <details key={code} class="failure">
+          <summary>
+            <code class="soft">{status}</code> <code>{code}</code>
+          </summary>
+          <p class="soft">
+            <Prose text={means} /> <a href={errorHref(code)}>How to solve it</a>
+          </p>
+          <CodeView text={JSON.stringify(body, null, 2)} what={`the example of ${code}`} />
+        </details>
+      ))}
     </Panel>
   )
-}
-
-type Asked = Pick<Sent, 'target' | 'body'>
-type Outcome = { data?: Body; error?: unknown; response: Response }
-
-async function receive(method: string, { target, body }: Asked, signal: AbortSignal): Promise<Outcome> {
-  const secret = key.value ?? typedKey.value.trim()
-  const message = secret === '' ? undefined : problemOfKey(secret)
-  if (message !== undefined) return { error: { message }, response: new Response(null, { status: 400 }) }
-  const headers = {
-    ...(secret === '' ? {} : { 'x-api-key': secret }),
-    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-  }
-  const response = await fetch(target, { method, headers, cache: 'no-store', signal, body: body ?? null })
-  const text = await textOf(response)
-  const json = isJsonType(response.headers.get('content-type')?.split(';')[0] ?? '') ? JSON.parse(text) : undefined
-  return response.ok ? { data: { text, json }, response } : { error: json, response }
-}
-
-/** Streams do not end: their first part is read. */
-async function textOf(response: Response): Promise<string> {
-  if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return await response.text()
-  const reader = response.body!.getReader()
-  const { value } = await reader.read()
-  await reader.cancel()
-  return `${new TextDecoder().decode(value)}…`
 }

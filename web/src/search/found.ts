@@ -3,8 +3,10 @@
 import { countText, shortText } from '../quantities.ts'
 import { type Entry, entriesOf, matches } from '../reference/entries.ts'
 import { apiDocument } from '../state/document.ts'
-import { placeOf } from '../state/route.ts'
+import { status } from '../state/live.ts'
+import { isReference, placeOf } from '../state/route.ts'
 import { type Schemas, service } from '../state/service.ts'
+import { key } from '../state/session.ts'
 
 export type Offer = {
   /** What it is, in one word: contract, wallet, chain … */
@@ -33,6 +35,17 @@ const pages: readonly (Offer & { words: string })[] = [
   { type: 'page', title: 'Docs', href: '/docs', words: 'docs documentation help guides manual' },
 ]
 
+/** For those who are not signed in: the reference and the docs need no key. */
+const openPages: typeof pages = [
+  { ...pages[2]!, href: '/reference' },
+  pages[3]!,
+  { type: 'page', title: 'Sign in', href: '/#/', words: 'sign in log in console' },
+]
+
+function pagesNow(): typeof pages {
+  return key.value === undefined ? openPages : pages
+}
+
 type Known = {
   chains: readonly string[]
   networks: readonly string[]
@@ -45,15 +58,11 @@ const operationsMax = 6
 export function offersHere(text: string, { chains, networks, keys, operations }: Known): Group[] {
   const wanted = text.trim().toLowerCase()
   const has = (name: string) => wanted !== '' && name.toLowerCase().includes(wanted)
-  const pagesFound = pages.filter(
+  const pagesFound = pagesNow().filter(
     ({ words, title }) => has(title) || words.split(' ').some(word => word.startsWith(wanted)),
   )
-  const chainsFound = chains
-    .filter(has)
-    .map((name): Offer => ({ type: 'chain', title: name, href: placeOf(['chain', name]) }))
-  const networksFound = networks
-    .filter(name => has(`solana ${name}`))
-    .map((name): Offer => ({ type: 'network', title: `solana ${name}`, href: placeOf(['chain', `solana ${name}`]) }))
+  const chainsFound = chains.filter(has).map(chainOffer)
+  const networksFound = networks.filter(name => has(`solana ${name}`)).map(networkOffer)
   const keysFound = keys
     .filter(({ name, id }) => has(name) || id === wanted)
     .map(
@@ -64,16 +73,7 @@ export function offersHere(text: string, { chains, networks, keys, operations }:
         href: placeOf(['keys', id]),
       }),
     )
-  const operationsFound = operations
-    .filter(entry => wanted !== '' && matches(entry, wanted))
-    .map(
-      ({ id, title, operation: { method, path } }): Offer => ({
-        type: 'operation',
-        title,
-        note: `${method} ${path}`,
-        href: placeOf(['explore', id]),
-      }),
-    )
+  const operationsFound = operations.filter(entry => wanted !== '' && matches(entry, wanted)).map(operationOffer)
   return groupsOf([
     ['Chains', [...chainsFound, ...networksFound]],
     ['Pages', wanted === '' ? [] : pagesFound],
@@ -87,9 +87,33 @@ export function operationsKnown(): Entry[] {
   return apiDocument.value === undefined ? [] : entriesOf(apiDocument.value)
 }
 
-/** With nothing typed. */
-export function pageOffers(): Group {
-  return { title: 'Go to', offers: pages }
+function chainOffer(name: string): Offer {
+  return { type: 'chain', title: name, href: placeOf(['chain', name]) }
+}
+
+function networkOffer(name: string): Offer {
+  return { type: 'network', title: `solana ${name}`, href: placeOf(['chain', `solana ${name}`]) }
+}
+
+function operationOffer({ id, title, operation: { method, path } }: Entry): Offer {
+  const href = isReference ? `/reference#/${encodeURIComponent(id)}` : placeOf(['explore', id])
+  return { type: 'operation', title, note: `${method} ${path}`, href }
+}
+
+const beginningMax = 6
+
+/** With nothing typed: what was chosen before, and a few places of each kind. */
+export function offersToBegin(): Group[] {
+  const { chains = {}, solana = {} } = status.value ?? {}
+  const places = [...Object.keys(chains).map(chainOffer), ...Object.keys(solana).map(networkOffer)]
+  // One of each subject.
+  const operations = operationsKnown().filter(({ subject }, at, all) => all[at - 1]?.subject !== subject)
+  return groupsOf([
+    ['Recent', recentOffers()],
+    ['Go to', pagesNow()],
+    ['Chains', places.slice(0, beginningMax)],
+    ['Operations', operations.slice(0, beginningMax).map(operationOffer)],
+  ])
 }
 
 function groupsOf(groups: readonly (readonly [string, readonly Offer[]])[]): Group[] {
@@ -128,7 +152,7 @@ export function offerOf(result: Result): Offer {
     }
     case 'wallet': {
       const { address, label, chains } = result
-      const where = chains.length === 0 ? '' : `active on ${chains.join(', ')}`
+      const where = chains.length === 0 ? '' : `on ${chains.join(', ')}`
       return {
         type: 'wallet',
         title: label ?? address,
@@ -157,7 +181,10 @@ export function offerOf(result: Result): Offer {
         type: 'transaction',
         title: shortText(result.hash, 10),
         isMono: true,
-        note: `look it up on ${result.chain}`,
+        note:
+          result.block === null
+            ? `look it up on ${result.chain}`
+            : `${result.chain} · block ${countText(result.block)}`,
         href: placeOf(['transaction', result.chain, result.hash]),
       }
   }
@@ -183,7 +210,7 @@ export function recentOffers(): Offer[] {
 
 /** Only places of the console and its documentation: what is kept could have been written by something else. */
 function isOwn(href: unknown): boolean {
-  return typeof href === 'string' && /^\/(#\/|reference$|docs(\/|$))/.test(href)
+  return typeof href === 'string' && /^\/(#\/|reference(#\/|$)|docs(\/|$))/.test(href)
 }
 
 export function keepOffer(offer: Offer): void {

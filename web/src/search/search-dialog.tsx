@@ -7,6 +7,7 @@ import { status } from '../state/live.ts'
 import { loadDocument } from '../state/load-document.ts'
 import { isReference, placeOf } from '../state/route.ts'
 import { type Schemas, service } from '../state/service.ts'
+import { key } from '../state/session.ts'
 import { useAnswer } from '../state/use-answer.ts'
 import { docsFound, loadDocsIndex } from './docs-pages.ts'
 import {
@@ -17,8 +18,8 @@ import {
   keepOffer,
   type Offer,
   offersHere,
+  offersToBegin,
   operationsKnown,
-  pageOffers,
   recentOffers,
 } from './found.ts'
 import './search.css'
@@ -43,7 +44,9 @@ export function SearchDialog({ text, lengthMax, onClose }: Props) {
     }, pauseMs)
     return () => clearTimeout(timer)
   }, [text.value])
-  const asked = settled.value === '' ? undefined : settled.value
+  // Without a key the operations and the docs are searched, which are here.
+  const isOpen = key.value === undefined
+  const asked = settled.value === '' || isOpen ? undefined : settled.value
   const state = useAnswer(asked, signal => askSearch(settled.value, signal))
   const typed = text.value.trim()
   const { answered, loading, problem } = state.value
@@ -86,7 +89,7 @@ export function SearchDialog({ text, lengthMax, onClose }: Props) {
           aria-controls="offers"
           aria-autocomplete="list"
           {...(offers.length > 0 ? { 'aria-activedescendant': `offer-${active}` } : {})}
-          placeholder="Address, hash, block, name, label …"
+          placeholder={isOpen ? 'Operation, page of the docs …' : 'Address, hash, block, name, label …'}
           autocomplete="off"
           autocapitalize="off"
           spellcheck={false}
@@ -102,7 +105,13 @@ export function SearchDialog({ text, lengthMax, onClose }: Props) {
       </div>
       <Offers groups={groups} active={active} onChoose={choose} />
       <p class="search-state soft" role="status">
-        {stateText({ typed, count: offers.length, isLooking: loading || !isCurrent, failure: problem?.message })}
+        {stateText({
+          typed,
+          count: offers.length,
+          isLooking: !isOpen && (loading || !isCurrent),
+          failure: problem?.message,
+          isOpen,
+        })}
       </p>
       <div class="search-foot soft">
         <span>
@@ -172,6 +181,7 @@ function OfferRow({ id, offer, isActive, onChoose }: RowProps) {
 function useKeys(): Signal<readonly Schemas['Key'][]> {
   const keys = useSignal<readonly Schemas['Key'][]>([])
   useEffect(() => {
+    if (key.value === undefined) return
     const stop = new AbortController()
     service.GET('/keys', { signal: stop.signal }).then(
       ({ data }) => {
@@ -187,8 +197,7 @@ function useKeys(): Signal<readonly Schemas['Key'][]> {
 /** Read again when `turn` changes. */
 function beginning(turn: Signal<number>): Group[] {
   void turn.value
-  const recent = recentOffers()
-  return recent.length === 0 ? [pageOffers()] : [{ title: 'Recent', offers: recent }, pageOffers()]
+  return offersToBegin()
 }
 
 type Found = { data: Schemas['SearchAnswer'] } | undefined
@@ -219,12 +228,15 @@ function go(href: string): void {
   else location.href = href
 }
 
-type Told = { typed: string; count: number; isLooking: boolean; failure: string | undefined }
+type Told = { typed: string; count: number; isLooking: boolean; failure: string | undefined; isOpen: boolean }
 
-function stateText({ typed, count, isLooking, failure }: Told): string {
+function stateText({ typed, count, isLooking, failure, isOpen }: Told): string {
   if (typed === '') return ''
   if (failure !== undefined) return `The store could not be searched: ${failure}`
   if (isLooking) return count === 0 ? 'Searching …' : ''
+  if (isOpen) return `${count} found among operations and docs. Sign in to search contracts, wallets and blocks.`
+  if (count === 0 && /^0x[0-9a-f]{64}$/i.test(typed))
+    return 'No chain here has a block or a transaction with this hash: a node of each was asked.'
   return count === 0
     ? `Nothing here has “${typed}”. Try the whole address or hash, or the beginning of a name.`
     : `${count} found`

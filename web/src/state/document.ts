@@ -36,7 +36,7 @@ export type Schema = Reference & {
 export type DocumentedAnswer = Reference & {
   description: string
   headers?: Record<string, Reference & { description: string }>
-  content?: Record<string, { schema: Schema; examples?: Record<string, { value: unknown }> }>
+  content?: Record<string, { schema: Schema; examples?: Record<string, { summary?: string; value: unknown }> }>
 }
 
 type OperationFacts = {
@@ -47,6 +47,7 @@ type OperationFacts = {
   parameters?: Parameter[]
   requestBody?: { content: { 'application/json': { examples: Record<string, { value: unknown }> } } }
   responses: Record<string, DocumentedAnswer>
+  'x-error-codes'?: string[]
 }
 
 export type DocumentedOperation = OperationFacts & { method: string; path: string }
@@ -70,6 +71,12 @@ export function resolved<Part extends Reference>(document: ApiDocument, part: Pa
   if (part.$ref === undefined) return part
   const names = part.$ref.slice('#/'.length).split('/')
   return names.reduce<unknown>((at, name) => (at as Record<string, unknown>)[name], document) as Part
+}
+
+/** Known by its name or its id: another one is configured with an id. */
+export function isChainKnown(document: ApiDocument, chain: string): boolean {
+  const parameters = operationsOf(document).flatMap(({ parameters = [] }) => parameters)
+  return parameters.some(parameter => chainPairs(parameter).some(pair => pair.name === chain || pair.hexId === chain))
 }
 
 /** Names and hex ids by turns become pairs. */

@@ -8,7 +8,7 @@ export type Route = {
   turn: number
 }
 
-/** The reference has an address of its own, which needs no key: `/reference#/x` is the page `/#/explore/x`. */
+/** The reference has an address of its own, which needs no key: `/reference#/x` is the page `/#/explore/x`, and so is what mixes both. */
 export const isReference = /^\/reference\/?$/.test(location.pathname)
 
 let turns = 0
@@ -35,7 +35,7 @@ function readRoute(): Route {
   const [path = '', query = ''] = location.hash.replace(/^#\/?/, '').split('?')
   const parts = path.split('/').filter(Boolean).map(decodePart)
   return {
-    parts: isReference ? ['explore', ...parts] : parts,
+    parts: isReference && parts[0] !== 'explore' ? ['explore', ...parts] : parts,
     query: new URLSearchParams(query),
     turn: turns++,
   }

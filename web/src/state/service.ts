@@ -20,6 +20,8 @@ service.use({
 /** What a request that did not succeed has to say. */
 export type Problem = {
   message: string
+  /** Of the closed list of codes. */
+  code: string | undefined
   /** The parameter that was not accepted. */
   parameter: string | undefined
   /** What each parameter must be, where several were not accepted. */
@@ -32,6 +34,8 @@ export type Problem = {
   unconfigured: string | undefined
   status: number | undefined
   requestId: string | undefined
+  /** The answer as it came. */
+  body: unknown
 }
 
 export function problemOf(error: unknown, response: Response | undefined): Problem {
@@ -47,6 +51,7 @@ export function problemOf(error: unknown, response: Response | undefined): Probl
   const { parameter, accepted } = details
   const only = typeof parameter === 'string' && typeof accepted === 'string' ? [{ parameter, accepted }] : ([] as const)
   return {
+    code: body.code,
     message: body.message ?? `The service answered ${response?.status} without a reason.`,
     parameter: typeof parameter === 'string' ? parameter : undefined,
     errors: details.errors ?? only,
@@ -55,11 +60,13 @@ export function problemOf(error: unknown, response: Response | undefined): Probl
     unconfigured: body.code === 'chain_not_configured' ? String(details.chain) : undefined,
     status: response?.status,
     requestId: body.request_id,
+    body: body.code === undefined ? undefined : error,
   }
 }
 
 export const unreachable: Problem = {
   message: 'The service does not answer. Is it still running?',
+  code: undefined,
   parameter: undefined,
   errors: [],
   scope: undefined,
@@ -67,4 +74,5 @@ export const unreachable: Problem = {
   unconfigured: undefined,
   status: undefined,
   requestId: undefined,
+  body: undefined,
 }

@@ -13,6 +13,9 @@ export const key = computed(() => session.value?.key)
 /** For those who look at the reference without signing in. Kept nowhere. */
 export const typedKey = signal('')
 
+/** Why the last request with it was refused. */
+export const typedKeyRefusal = signal<string | undefined>(undefined)
+
 /** Whether the service has accepted the key since the page was loaded: one that did not was never one of its own. */
 let hasWorked = false
 

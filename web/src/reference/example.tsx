@@ -1,0 +1,54 @@
+// The example of an answer before one was asked for: that of this service to what the form holds, where that is known
+// and cheap, else the document's own.
+import { targetOf, type Values } from '../explorer/request-text.ts'
+import { CodeView } from '../parts/code-view.tsx'
+import { JsonView } from '../parts/json-view.tsx'
+import { Panel } from '../parts/panel.tsx'
+import type { ApiDocument, DocumentedAnswer, DocumentedOperation } from '../state/document.ts'
+import { useAnswer } from '../state/use-answer.ts'
+import { isJsonType, receive } from './receive.ts'
+
+type Props = {
+  operation: DocumentedOperation
+  status: string
+  answer: DocumentedAnswer
+  shown: ApiDocument
+  /** What the form begins with, where it is of this service. */
+  values: Values | undefined
+}
+
+export function Example({ operation, status, answer, shown, values }: Props) {
+  const [type, content] = Object.entries(answer.content ?? {})[0] ?? []
+  const [documented] = Object.values(content?.examples ?? {})
+  const isAsked = values !== undefined && isJsonType(type ?? '') && isCheap(operation, shown)
+  const target = isAsked ? exampleTarget(operation, values) : undefined
+  const state = useAnswer(target, signal => receive('GET', { target: target!, body: undefined }, signal))
+  const { answered } = state.value
+  if (type === undefined || (documented === undefined && answered === undefined)) return null
+  const value = answered?.data.json ?? documented?.value
+  // Until it is known, the other one would show for a moment.
+  if (target !== undefined && state.value.loading) return null
+  const origin =
+    answered !== undefined ? 'of this service' : values === undefined ? undefined : 'of mainnet, from the docs'
+  const note = [`${status} ${type}`, origin].filter(Boolean).join(' · ')
+  return (
+    <Panel id={`${operation.operationId}-example`} title="Example answer" note={note} flush>
+      {typeof value === 'string' ? (
+        <CodeView text={value} what="the example" />
+      ) : (
+        <JsonView value={value} what="the example" />
+      )}
+    </Panel>
+  )
+}
+
+/** To look at a page must not spend calls to nodes, but for those of a sandbox. */
+function isCheap({ method, 'x-error-codes': codes = [] }: DocumentedOperation, { info }: ApiDocument): boolean {
+  return method === 'GET' && (info['x-sandbox-key'] !== undefined || !codes.includes('upstream_failed'))
+}
+
+/** One row is enough. Undefined while a field that is required is empty. */
+function exampleTarget({ path, parameters = [] }: DocumentedOperation, values: Values): string | undefined {
+  if (parameters.some(({ name, required }) => required && !values[name])) return undefined
+  return targetOf(path, parameters, { ...values, limit: '1' })
+}

@@ -1,0 +1,44 @@
+// Which failures the reference shows of an operation, and with which words and bodies.
+import { expect, test } from 'vitest'
+import type { ApiDocument, DocumentedOperation } from '../state/document.ts'
+import { failuresOf } from './failures.ts'
+
+function example(code: string) {
+  return { summary: `What ${code} means.`, value: { code } }
+}
+
+const document = {
+  components: {
+    responses: {
+      Failure404: {
+        description: 'Not Found',
+        content: {
+          'application/json': {
+            schema: {},
+            examples: { not_found: example('not_found'), chain_not_configured: example('chain_not_configured') },
+          },
+        },
+      },
+    },
+  },
+} as unknown as ApiDocument
+
+test('an operation shows its own codes alone of a response that others share', () => {
+  const operation = {
+    responses: {
+      200: {
+        description: 'A page.',
+        content: { 'application/json': { schema: {}, examples: { live: { value: {} } } } },
+      },
+      404: { $ref: '#/components/responses/Failure404' },
+    },
+    'x-error-codes': ['chain_not_configured'],
+  } as unknown as DocumentedOperation
+  expect(failuresOf(operation, document)).toEqual([
+    {
+      ...{ status: '404', code: 'chain_not_configured', means: 'What chain_not_configured means.' },
+      body: { code: 'chain_not_configured' },
+    },
+  ])
+  expect(failuresOf({ ...operation, 'x-error-codes': [] }, document)).toEqual([])
+})
