@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { CheckIcon } from '../parts/icons.tsx'
 import { Panel } from '../parts/panel.tsx'
-import type { LiveStatus } from '../state/live.ts'
+import { type LiveStatus, past } from '../state/live.ts'
 import { hrefOf } from '../state/route.ts'
 import { service } from '../state/service.ts'
 import { useAnswer } from '../state/use-answer.ts'
@@ -20,7 +20,7 @@ export function FirstStepsPanel({ told }: { told: LiveStatus }) {
     isOver.value = true
   }
   const others = answered?.data.keys.filter(({ id, state }) => state === 'active' && id !== answered.data.asked_by)
-  const steps = firstSteps(told, others?.length)
+  const steps = firstSteps({ told, past: past.value, otherKeys: others?.length })
   const done = steps.filter(({ isDone }) => isDone).length
   const isKnown = answered !== undefined || problem !== undefined
   const isDone = isKnown && done === steps.length

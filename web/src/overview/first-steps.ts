@@ -1,10 +1,17 @@
 // What a service that was just started still lacks: a chain with a head, a request, a key for an application. Pure.
 import type { LiveStatus } from '../state/live.ts'
+import type { Past } from '../state/past.ts'
 
 export type Step = { title: string; text: string; page: readonly string[]; isDone: boolean }
 
-/** `otherKeys`: how many active keys there are beside the one in use; undefined where that is not known. */
-export function firstSteps({ chains, solana, api }: LiveStatus, otherKeys: number | undefined): Step[] {
+type Known = {
+  told: Pick<LiveStatus, 'chains' | 'solana'>
+  past: Pick<Past, 'lines'>
+  /** How many active keys there are beside the one in use; undefined where that is not known. */
+  otherKeys: number | undefined
+}
+
+export function firstSteps({ told: { chains, solana }, past, otherKeys }: Known): Step[] {
   const hasHead =
     Object.values(chains).some(({ head }) => head >= 0) || Object.values(solana).some(({ slot }) => slot > 0)
   const [chain] = [...Object.keys(chains), ...Object.keys(solana).map(name => `solana ${name}`)]
@@ -19,7 +26,8 @@ export function firstSteps({ chains, solana, api }: LiveStatus, otherKeys: numbe
       title: 'Send a request',
       text: 'Each operation has a form, with an example that answers here.',
       page: ['explore'],
-      isDone: (api?.requests_today ?? 0) > 0,
+      // The count of a day has those of the console too.
+      isDone: past.lines.some(({ measure, values }) => measure === 'requests_per_second' && values.some(Boolean)),
     },
     ...(otherKeys === undefined
       ? []

@@ -53,6 +53,7 @@ export function SearchPage({ text }: { text: string }) {
             name="q"
             type="search"
             aria-label="Address, hash, block, name or label"
+            placeholder="Address, hash, block, name or label"
             defaultValue={text}
             autocomplete="off"
             spellcheck={false}
@@ -66,7 +67,7 @@ export function SearchPage({ text }: { text: string }) {
       {problem !== undefined && (
         <FailureNote problem={problem} what="The store could not be searched." onRetry={again} />
       )}
-      {text.trim() === '' && <Groups groups={offersToBegin()} />}
+      {text.trim() === '' && <Groups groups={offersToBegin().filter(({ title }) => title !== 'Go to')} />}
       {text.trim() !== '' && answered === undefined && problem === undefined && <Skeleton rows={6} />}
       {answered !== undefined && (
         <Found

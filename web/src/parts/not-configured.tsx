@@ -18,7 +18,7 @@ export function NotConfigured({ chain, action }: Props) {
       ? [
           'chains:',
           `  ${chain}:`,
-          ...(isKnown ? [] : [`    id: 31337 # the chain id of ${chain}`]),
+          ...(isKnown ? [] : [`    id: 31337 # its chain id`]),
           '    rpc: [http://127.0.0.1:8545]',
         ]
       : ['solana:', `  ${network}:`, '    rpc: [http://127.0.0.1:8899]']

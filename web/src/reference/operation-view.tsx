@@ -261,11 +261,12 @@ function Failures({ entry: { operation }, shown }: Props) {
         <details key={code} class="failure">
           <summary>
             <code class="soft">{status}</code> <code>{code}</code>
+            <span class="soft">
+              <Prose text={means} />
+            </span>
           </summary>
-          <p class="soft">
-            <Prose text={means} /> <a href={errorHref(code)}>How to solve it</a>
-          </p>
           <CodeView text={JSON.stringify(body, null, 2)} what={`the example of ${code}`} />
+          <a href={errorHref(code)}>How to solve it</a>
         </details>
       ))}
     </Panel>
