@@ -110,6 +110,8 @@ walkConsole(walk => {
     const bar = (await small.locator('meter').boundingBox())!
     const chip = (await small.locator('.chips').boundingBox())!
     expect(chip.y - (bar.y + bar.height)).toBeGreaterThanOrEqual(6)
+    for (const verb of ['Rotate', 'Revoke'])
+      expect(await small.getByRole('button', { name: `${verb} a key with many` }).isVisible(), verb).toBe(true)
   })
 
   test('what is empty says why, and what can be done next', async () => {

@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { patience, walkConsole } from './console-walk.ts'
+import { truthByContract } from './evm-harness.ts'
 import { seeded } from './seed.ts'
 
 const run = promisify(execFile)
@@ -51,7 +52,14 @@ walkConsole(walk => {
     expect(await find(page, '300')).toEqual(
       expect.arrayContaining(['blockBlock 300sim', 'blockBlock 300picked'].map(text => expect.stringContaining(text))),
     )
-    expect(await find(page, `0x${'cd'.repeat(32)}`)).toContain('transaction0xcdcdcdcdcd…cdcdcdcdcdlook it up on sim')
+    // Two chains say that they do not have it, and the node of the third is gone.
+    expect(await find(page, `0x${'cd'.repeat(32)}`)).toEqual(['transaction0xcdcdcdcdcd…cdcdcdcdcdlook it up on gone'])
+    const [, [moved]] = [...truthByContract(walk.world.node.chain, { from: 0, to: 299 })][0]!
+    const { transactionHash } = moved!
+    expect(await find(page, transactionHash)).toEqual([expect.stringMatching(/^transaction0x.*sim · block \d+$/)])
+    await page.goto(`${walk.world.url}/#/search?q=${transactionHash}`)
+    await expect.poll(() => page.url(), patience).toContain(`#/transaction/sim/${transactionHash}`)
+    expect(await page.getByRole('navigation', { name: 'Pages' }).locator('[aria-current]').textContent()).toBe('Search')
     expect(await find(page, 'picked')).toContain('chainpicked')
     expect(await find(page, 'searched f')).toEqual([`keysearched for${id} · active`])
     expect(await find(page, 'revoke')).toContain('pageKeys')
@@ -63,6 +71,7 @@ walkConsole(walk => {
     await page.locator('.news-live').waitFor(patience)
     await page.keyboard.press('/')
     await search(page).waitFor(patience)
+    expect(await page.getByRole('group', { name: 'Chains' }).getByRole('option').count()).toBe(3)
     await accept(page, 'search-empty')
     await page.keyboard.type('coll')
     // Operations are found by that word too, before the store answers.
@@ -518,6 +527,17 @@ walkConsole(walk => {
     await accept(page, 'reference-operation')
     await page.goto(`${walk.world.url}/reference#getWalletNFTs`)
     await page.getByRole('heading', { name: 'NFTs of a wallet', level: 1 }).waitFor(patience)
+    // The address of the console names the same page, and the search needs no key.
+    await page.goto(`${walk.world.url}/reference#/explore/getNFTOwnersV22`)
+    const failure = page.locator('.failure', { hasText: 'chain_not_configured' })
+    await failure.locator('summary').click(patience)
+    await failure.getByText('"configured"').waitFor(patience)
+    expect(await failure.getByRole('link').getAttribute('href')).toBe('/docs/errors.html#chain_not_configured')
+    await page.keyboard.press('Control+k')
+    await search(page).fill('portfolio', patience)
+    await page.getByRole('option', { name: /^operation ?Balance, tokens/ }).click(patience)
+    await page.getByRole('heading', { name: 'Balance, tokens and NFTs of a Solana account' }).waitFor(patience)
+    expect(page.url()).toBe(`${walk.world.url}/reference#/getPortfolio`)
   })
 
   test('the reference asks with the key of the console, with examples that answer here, and leads back', async () => {
@@ -550,8 +570,10 @@ walkConsole(walk => {
     await page.goto(`${walk.world.url}/reference#/listKeys`)
     await page.getByRole('button', { name: 'Send' }).click(patience)
     await page.getByRole('alert').getByText('401').waitFor(patience)
+    expect(await page.getByLabel('X-API-Key').getAttribute('aria-invalid')).toBe('true')
     const command = page.locator('#listKeys [role=tabpanel] pre')
     await page.getByLabel('X-API-Key').fill('sandbox')
+    expect(await page.getByLabel('X-API-Key').getAttribute('aria-invalid')).toBe('false')
     expect(await command.textContent()).toContain("'X-API-Key: sandbox'")
     await page.getByLabel('X-API-Key').fill(walk.world.key)
     expect(await command.textContent()).not.toContain(walk.world.key)
@@ -568,11 +590,17 @@ walkConsole(walk => {
       await route.fulfill({ json: document })
     })
     await page.goto(`${walk.world.url}/reference#/getNFTContractTransfersV22`)
+    await page.getByRole('banner').getByText('Sandbox').waitFor(patience)
+    // The example is of what the form holds, until there is an answer.
+    const example = page.getByRole('region', { name: 'Example answer' })
+    const address = await page.getByRole('textbox', { name: 'address' }).inputValue(patience)
+    await example.getByText(`"${address}"`).waitFor(patience)
     await page.locator('#getNFTContractTransfersV22').getByRole('button', { name: 'Send' }).click(patience)
     const answer = page.locator('[aria-live] > .panel')
     await answer.waitFor(patience)
     expect(await answer.textContent()).toMatch(/^Answer200/)
     expect(await answer.textContent()).not.toContain('"result": []')
+    expect(await example.count()).toBe(0)
     expect(page.url()).toContain('chain=sim')
   })
 

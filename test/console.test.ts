@@ -101,10 +101,14 @@ walkConsole(walk => {
     await plot.waitFor(patience)
     expect(await plot.locator('canvas').count()).toBe(1)
     expect(await page.locator('footer').textContent()).toContain('almanac.db')
+    await page.getByRole('region', { name: 'First steps' }).getByText('Create a key').waitFor(patience)
     await accept(page, 'overview')
+    await page.getByRole('button', { name: 'Hide' }).click()
+    expect(await page.getByText('First steps').count()).toBe(0)
     // What was seen before is there again after the page is loaded anew, the past included.
     await page.reload()
     await plot.waitFor(patience)
+    expect(await page.getByText('First steps').count()).toBe(0)
   })
 
   test('one sentence names what is wrong, and leads to it', async () => {
@@ -281,7 +285,7 @@ walkConsole(walk => {
     const field = page.getByRole('textbox', { name: 'address' })
     await field.fill('0x12')
     await field.press('Enter')
-    await page.getByText('address is not a valid hex address').waitFor(patience)
+    await page.getByText('address is not a valid hex address. Accepted: 0x and 40 hex digits').waitFor(patience)
     expect(await field.getAttribute('aria-invalid')).toBe('true')
     await expect.poll(() => field.evaluate(element => element.ownerDocument.activeElement === element)).toBe(true)
     await accept(page, 'bad-address')

@@ -6,7 +6,6 @@ import { AnswerView } from '../explorer/answer-view.tsx'
 import { OperationForm } from '../explorer/operation-form.tsx'
 import { sdkText, targetOf, type Values } from '../explorer/request-text.ts'
 import { Badge } from '../parts/badge.tsx'
-import { CodeView } from '../parts/code-view.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { errorHref, FailureNote } from '../parts/failure-note.tsx'
 import { JsonView } from '../parts/json-view.tsx'
@@ -141,7 +140,7 @@ export function OperationView({ entry, shown }: Props) {
             <Example
               {...{ operation, shown, answer }}
               status={success![0]}
-              values={linked === undefined && hasAny(live) ? values : undefined}
+              values={live !== undefined && Object.keys(live).length > 0 ? firstValues(entry, live) : undefined}
             />
           )}
           <Failures entry={entry} shown={shown} />
@@ -161,11 +160,6 @@ function linkedValues({ parameters = [] }: DocumentedOperation, query: URLSearch
   if (query.size === 0) return undefined
   const takesChain = parameters.some(({ name }) => name === 'chain')
   return { ...(takesChain ? { chain: 'eth' } : {}), ...Object.fromEntries(query) }
-}
-
-/** Without any the form holds the document's own examples. */
-function hasAny(live: typeof liveExamples.value): boolean {
-  return live !== undefined && Object.keys(live).length > 0
 }
 
 function isSuccess(status: string): boolean {
@@ -265,7 +259,7 @@ function Failures({ entry: { operation }, shown }: Props) {
               <Prose text={means} />
             </span>
           </summary>
-          <CodeView text={JSON.stringify(body, null, 2)} what={`the example of ${code}`} />
+          <JsonView value={body} what={`the example of ${code}`} />
           <a href={errorHref(code)}>How to solve it</a>
         </details>
       ))}
