@@ -328,7 +328,10 @@ walkConsole(walk => {
     await page.getByRole('heading', { name: 'Account' }).waitFor(patience)
     await accept(page, 'account')
     await page.goto(`${walk.world.url}/#/explore/portfolio?network=mainnet&address=short`)
-    await page.getByText(/address must be a public key of 32 bytes in base58/).waitFor(patience)
+    await page
+      .getByText(/address must be a public key of 32 bytes in base58/)
+      .first()
+      .waitFor(patience)
   })
 
   test('keys are made, used, and revoked: whoever used one is asked for another', async () => {

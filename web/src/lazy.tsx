@@ -41,9 +41,11 @@ type LazyProps<Props> = {
   props: Props
   /** Of a page, until it says its own. */
   title?: string
+  /** What may turn out to show nothing holds no place. */
+  isAside?: boolean
 }
 
-export function Lazy<Props extends object>({ page, props, title }: LazyProps<Props>) {
+export function Lazy<Props extends object>({ page, props, title, isAside = false }: LazyProps<Props>) {
   const state = useSignal<'loading' | 'loaded' | 'failed'>(page.loaded === undefined ? 'loading' : 'loaded')
   useEffect(() => {
     if (state.value !== 'loading') return
@@ -62,6 +64,7 @@ export function Lazy<Props extends object>({ page, props, title }: LazyProps<Pro
   }, [page, state])
   const Content = page.loaded
   if (state.value === 'loaded' && Content !== undefined) return <Content {...props} />
+  if (isAside) return null
   if (state.value === 'loading')
     return (
       <>

@@ -8,6 +8,7 @@ import { hrefOf } from '../state/route.ts'
 import { service } from '../state/service.ts'
 import { useAnswer } from '../state/use-answer.ts'
 import { firstSteps } from './first-steps.ts'
+import './first-steps.css'
 
 const place = 'almanac.first-steps'
 

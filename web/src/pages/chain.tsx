@@ -1,4 +1,5 @@
 // One chain or Solana network in full: how it stands, the map of its evidence, its contracts, its endpoints over time.
+import { useEffect } from 'preact/hooks'
 import { ContractsPanel, contractColumns } from '../chain/contracts-panel.tsx'
 import { EndpointsPanel } from '../chain/endpoints-panel.tsx'
 import { HistoryControl } from '../chain/history-control.tsx'
@@ -17,7 +18,9 @@ import { coveredBlocks } from '../proof-map/coverage-bar.tsx'
 import { evidences } from '../proof-map/evidence.ts'
 import { ProofMap } from '../proof-map/proof-map.tsx'
 import { countText, percentText, rateText, spanText } from '../quantities.ts'
+import { apiDocument, isChainKnown } from '../state/document.ts'
 import { connection, type LiveChain, type LiveNetwork, lagOf, past, status } from '../state/live.ts'
+import { loadDocument } from '../state/load-document.ts'
 import { hrefOf } from '../state/route.ts'
 
 export function ChainPage({ name }: { name: string }) {
@@ -36,6 +39,13 @@ export function ChainPage({ name }: { name: string }) {
   const network = name.startsWith('solana ') ? told.solana[name.slice('solana '.length)] : undefined
   if (chain !== undefined) return <EvmChain name={name} chain={chain} />
   if (network !== undefined) return <SolanaNetwork name={name} network={network} />
+  return <Absent name={name} />
+}
+
+/** The document lists the chains that are known by name. */
+function Absent({ name }: { name: string }) {
+  useEffect(loadDocument, [])
+  const listed = apiDocument.value
   return (
     <>
       <div class="heading">
@@ -45,6 +55,7 @@ export function ChainPage({ name }: { name: string }) {
       <section class="panel" aria-label="What to do">
         <NotConfigured
           chain={name}
+          isKnown={listed === undefined || isChainKnown(listed, name)}
           action={
             <a class="button" href="#/">
               Back to the overview

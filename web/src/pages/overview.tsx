@@ -1,8 +1,8 @@
 // Whether the service is well, at one look: a sentence, the big figures, each chain, the use of keys, and the last hour.
 import { useEffect } from 'preact/hooks'
+import { Lazy, lazily } from '../lazy.tsx'
 import { ChainsPanel } from '../overview/chains-panel.tsx'
 import { Figures } from '../overview/figures.tsx'
-import { FirstStepsPanel } from '../overview/first-steps-panel.tsx'
 import { KeysPanel } from '../overview/keys-panel.tsx'
 import { NoStatus } from '../overview/no-status.tsx'
 import { PlotsPanel } from '../overview/plots-panel.tsx'
@@ -11,6 +11,8 @@ import { VerdictBanner } from '../overview/verdict-banner.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
 import { connection, status } from '../state/live.ts'
+
+const firstSteps = lazily(async () => (await import('../overview/first-steps-panel.tsx')).FirstStepsPanel)
 
 export function Overview() {
   const told = status.value
@@ -32,7 +34,7 @@ export function Overview() {
     <>
       <h1 class="offstage">Overview</h1>
       {told === undefined ? <Skeleton rows={2} /> : <VerdictBanner />}
-      {told !== undefined && isIndexing && <FirstStepsPanel told={told} />}
+      {told !== undefined && isIndexing && <Lazy page={firstSteps} props={{ told }} isAside />}
       <Figures />
       {isIndexing ? <ChainsPanel told={told} /> : <NothingIndexed />}
       <RibbonPanel told={told} />

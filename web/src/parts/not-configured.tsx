@@ -1,18 +1,17 @@
 // Said in the place of what a chain would have that is not indexed here: what to add to the configuration, to be copied.
 import type { ComponentChildren } from 'preact'
-import { useEffect } from 'preact/hooks'
-import { apiDocument, isChainKnown } from '../state/document.ts'
-import { loadDocument } from '../state/load-document.ts'
 import { CodeView } from './code-view.tsx'
 import { EmptyState } from './empty-state.tsx'
 
-type Props = { chain: string; action?: ComponentChildren }
+type Props = {
+  chain: string
+  /** One that is not known by its name is configured with its id. */
+  isKnown?: boolean
+  action?: ComponentChildren
+}
 
-export function NotConfigured({ chain, action }: Props) {
-  useEffect(loadDocument, [])
+export function NotConfigured({ chain, isKnown = true, action }: Props) {
   const network = /^solana (.*)/.exec(chain)?.[1]
-  // The document lists the chains that need no id.
-  const isKnown = apiDocument.value === undefined || isChainKnown(apiDocument.value, chain)
   const lines =
     network === undefined
       ? [

@@ -50,7 +50,9 @@ export function OperationView({ entry, shown }: Props) {
     { isOrder },
   )
   const { answered, problem, loading, again } = state.value
-  const isBeside = parameters.some(({ name }) => name === problem?.parameter)
+  // What never left this browser is told beside the field of the key alone.
+  const isUnsent = problem?.status === 401 && problem.requestId === undefined
+  const isBeside = isUnsent || parameters.some(({ name }) => name === problem?.parameter)
   const place = useRef<HTMLDivElement>(null)
   const isSending = useRef(false)
   useEffect(() => {
@@ -259,7 +261,7 @@ function Failures({ entry: { operation }, shown }: Props) {
               <Prose text={means} />
             </span>
           </summary>
-          <JsonView value={body} what={`the example of ${code}`} />
+          <JsonView value={body} what="the body" />
           <a href={errorHref(code)}>How to solve it</a>
         </details>
       ))}
