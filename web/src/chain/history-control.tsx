@@ -66,7 +66,7 @@ export function HistoryControl({ name, chain }: { name: string; chain: LiveChain
       </p>
       {problem.value !== undefined && <FailureNote problem={problem.value} />}
       <ThrottleForm key={name} backfill={backfill} onOrder={order}>
-        {hasPauseBelow && button}
+        {hasPauseBelow && !isUnasked(chain) && button}
       </ThrottleForm>
     </Panel>
   )
