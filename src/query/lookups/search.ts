@@ -85,7 +85,11 @@ async function byAddress(address: Address, dependencies: Known): Promise<SearchR
   const labelled = chains.filter((_, at) => labels[at]!.has(address)).map(({ name }) => name)
   const known = active.length > 0 || labelled.length === chains.length ? active : labelled
   // Its page opens on the first of these: a label that it has on another chain alone is not shown there.
-  const label = labels[Math.max(0, chains.findIndex(({ name }) => name === known[0]))]?.get(address) ?? null
+  const at = Math.max(
+    0,
+    chains.findIndex(({ name }) => name === known[0]),
+  )
+  const label = labels[at]?.get(address) ?? null
   return [...contracts.flatMap(found => found ?? []), { type: 'wallet', address, label, chains: known }]
 }
 
