@@ -13,7 +13,7 @@ const text = signal('')
 const dialogContent = lazily(async () => (await import('./search-dialog.tsx')).SearchDialog)
 
 export function openSearch(): void {
-  if (!isOpen.value) text.value = ''
+  text.value = ''
   isOpen.value = true
 }
 
@@ -40,7 +40,7 @@ export function SearchBox() {
       if (!(isCommand || isSlash)) return
       event.preventDefault()
       if (document.querySelector('dialog[open]') !== null) return
-      // Escape closes the dialog a moment before its event says so.
+      // Escape closes the dialog a moment before its event says so: the next search begins anew all the same.
       if (isOpen.value) dialog.current!.showModal()
       openSearch()
     }
