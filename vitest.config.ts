@@ -41,8 +41,8 @@ export default defineConfig({
     testTimeout: 90_000,
     hookTimeout: 90_000,
     expect: { poll: { timeout: 60_000 } },
-    // One more than the cores of a small machine: many suites wait for the processes that they start.
-    maxWorkers: 4,
+    // More than the cores of a small machine: suites wait for browsers, for processes that they start and for time to pass.
+    maxWorkers: 6,
     pool: 'forks',
     // From the beginning as much as V8 would take after a while: most of these processes end before that.
     execArgv: ['--min-semi-space-size=16'],

@@ -1,6 +1,6 @@
 // Bundles the service for the processes that suites start. There are hundreds, and each would spend half of its processor
 // time on loading six hundred modules. Nothing but the loading differs: files are found where the sources would find them.
-import { mkdirSync, mkdtempSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Plugin } from 'vite'
@@ -33,6 +33,8 @@ export async function bundleService(): Promise<string> {
     ssr: { noExternal: true },
     build: { ssr: true, outDir, target: 'node26', minify: false, rolldownOptions: { input: sources, external } },
   })
+  // Else Node reads each file twice to see what it is.
+  writeFileSync(join(outDir, 'package.json'), '{ "type": "module" }\n')
   return outDir
 }
 
