@@ -451,7 +451,7 @@ describe('start', () => {
   test('a store that cannot be opened is refused clearly', async () => {
     writeFileSync(join(directory, 'text.db'), 'this is no database, and long enough to be looked at as one'.repeat(100))
     for (const store of ['file:absent/almanac.db', 'file:text.db']) {
-      const { code, stderr } = await almanac(['start', '--store', store], {
+      const { code, stderr } = await almanac(['start', '--listen', '127.0.0.1:0', '--store', store], {
         ALMANAC_CHAINS_ETH_RPC: 'http://127.0.0.1:1',
       })
       expect(code).toBe(1)
