@@ -15,6 +15,8 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const size = { columns: 110, rows: 26 }
 const watchedMs = 14_000
 const startedWithinMs = 120_000
+/** What npm sets: commands are named as they are where it runs. */
+const npmStart = { npm_lifecycle_event: 'start', npm_package_name: 'almanac' }
 
 async function recordService(folder: string): Promise<{ frames: Frame[]; curl: string; stop: () => Promise<void> }> {
   const film = new TerminalFilm(size)
@@ -23,7 +25,7 @@ async function recordService(folder: string): Promise<{ frames: Frame[]; curl: s
   const inner = `stty cols ${size.columns} rows ${size.rows}; exec node ${join(root, 'bin/almanac.js')} start --listen 127.0.0.1:8080`
   const child = spawn('script', ['-qfec', inner, '/dev/null'], {
     cwd: folder,
-    env: { PATH: process.env.PATH, HOME: folder, TERM: 'xterm-256color', LANG: 'C.UTF-8' },
+    env: { PATH: process.env.PATH, HOME: folder, TERM: 'xterm-256color', LANG: 'C.UTF-8', ...npmStart },
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   let written = ''

@@ -17,6 +17,7 @@ import {
 } from 'node:fs'
 import { createServer as createWebServer } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -190,10 +191,13 @@ describe('a port in use', () => {
   })
 })
 
-test('what to type is what works: npx where npm runs it, whatever the script is called', async () => {
-  const { stdout } = await place.begin(['--help'], { npm_lifecycle_event: 'npx' }).ended()
-  expect(stdout).toContain('Examples (almanac is: npx almanac):')
-  expect(stdout).not.toContain('npm run')
+test.each([
+  ['npx runs it', { npm_lifecycle_event: 'npx', npm_package_name: 'almanac' }, 'npx almanac'],
+  ['a script of a project that has it', { npm_lifecycle_event: 'serve', npm_package_name: 'shop' }, 'npx almanac'],
+  ['a script of the checkout', { npm_lifecycle_event: 'start', npm_package_name: 'almanac' }, 'npm run almanac --'],
+])('what to type is what works where %s', async (_, environment, command) => {
+  const { stdout } = await place.begin(['--help'], environment).ended()
+  expect(stdout).toContain(`Examples (almanac is: ${command}):`)
 })
 
 test('a program that the shell finds is called by its name', async () => {
@@ -204,6 +208,10 @@ test('a program that the shell finds is called by its name', async () => {
     new CommandRun([process.execPath, join(folder, 'almanac'), '--help'], place.directory, { PATH: path }).ended()
   expect((await help(`/usr/bin:${folder}`)).stdout).toContain('\nExamples:\n')
   expect((await help('/usr/bin')).stdout).toContain('Examples (almanac is: npx almanac):')
+  // In another folder npx would ask a registry for it.
+  const program = join(folder, 'almanac')
+  const elsewhere = await new CommandRun([process.execPath, program, '--help'], tmpdir(), { PATH: '/usr/bin' }).ended()
+  expect(elsewhere.stdout).toContain(`Examples (almanac is: ${program}):`)
 })
 
 test('the banner of the sandbox has one line to copy, and breaks between words', () => {
@@ -219,7 +227,7 @@ test('the banner of the sandbox has one line to copy, and breaks between words',
   const painted = guide(sandbox as unknown as Parameters<typeof guide>[0], { ...place, width: 80, colours: true })
   expect(painted).toContain('\u001b[36mhttp://127.0.0.1:8080/#key=sandbox\u001b[39m\n')
   const narrow = guide(sandbox as unknown as Parameters<typeof guide>[0], { ...place, width: 30 })
-  expect(narrow).toMatch(/\n {2}Next: {5}your own chains,\n {12}[\w ,\n]+ with\s+(npx )?almanac init\n\n$/)
+  expect(narrow).toMatch(/\n {2}Next: {5}your own chains,\n {12}with\s+(npx |npm run )?almanac (-- )?init\n\n$/)
   for (const width of [60, 80, 120]) {
     const lines = guide(sandbox as unknown as Parameters<typeof guide>[0], { ...place, width }).split('\n')
     // Nothing stands before what is copied, and the key can be seen without reading an address.

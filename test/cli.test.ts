@@ -122,12 +122,12 @@ describe('help and version', () => {
   })
 
   test('in a checkout, commands are named as they are run there', async () => {
-    const checkout = { npm_lifecycle_event: 'almanac' }
-    expect((await almanac(['--help'], checkout)).stdout).toContain('Examples (almanac is: npx almanac):')
+    const checkout = { npm_lifecycle_event: 'almanac', npm_package_name: 'almanac' }
+    expect((await almanac(['--help'], checkout)).stdout).toContain('Examples (almanac is: npm run almanac --):')
     const { stderr } = await almanac(['keys', 'revoke', '--id'], checkout)
-    expect(stderr).toMatch(/\nTry: {3}npx almanac keys revoke --help\n$/)
+    expect(stderr).toMatch(/\nTry: {3}npm run almanac -- keys revoke --help\n$/)
     const without = await almanac(['keys', 'revoke'], checkout)
-    expect(without.stderr).toMatch(/\nTry: {3}for example: npx almanac keys revoke ID-OR-NAME\n$/)
+    expect(without.stderr).toMatch(/\nTry: {3}for example: npm run almanac -- keys revoke ID-OR-NAME\n$/)
   })
 
   test.each([

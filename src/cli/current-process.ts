@@ -59,13 +59,20 @@ export function packageVersion(): string {
   return String(manifest.version)
 }
 
-/** How the user runs a command. A shell finds `almanac` where it is installed globally or its folder is on the PATH. */
-const isLocal =
-  process.env.npm_lifecycle_event !== undefined || isOffPath(process.argv[1] ?? '', process.env.PATH ?? '')
-export const commandLine = isLocal ? 'npx almanac' : 'almanac'
+/**
+ * How the user runs a command where this one was run. A shell finds `almanac` where it is installed globally or its
+ * folder is on the PATH; npx finds it in the project that has it, and elsewhere asks a registry for a stranger's.
+ */
+export const commandLine = calledAs(process.argv[1] ?? '', process.env)
 /** What stands before an option that is added to the command: npm passes on only what is behind two hyphens. */
 export const beforeOption = process.env.npm_lifecycle_event === 'start' ? 'npm start -- ' : ''
 
-function isOffPath(program: string, path: string): boolean {
-  return program.includes('/node_modules/.bin/') && !path.split(delimiter).includes(dirname(program))
+function calledAs(program: string, env: NodeJS.ProcessEnv): string {
+  const { npm_lifecycle_event: script, npm_package_name: project } = env
+  // A script of the checkout; one of a project that has Almanac has the program, too.
+  if (script !== undefined) return script !== 'npx' && project === 'almanac' ? 'npm run almanac --' : 'npx almanac'
+  const folder = dirname(program)
+  if (!folder.endsWith('/node_modules/.bin') || (env.PATH ?? '').split(delimiter).includes(folder)) return 'almanac'
+  const isOfProject = `${process.cwd()}/`.startsWith(`${dirname(dirname(folder))}/`)
+  return isOfProject ? 'npx almanac' : program
 }

@@ -213,7 +213,7 @@ export function guide({ chains, wallets, solana, missing }: Sandbox, place: Plac
       ...missing.map(reason => `Missing: ${reason}`),
     ],
     nodes,
-    next: `your own chains, or a node of these in another folder, with ${commandLine} init`,
+    next: `your own chains, with ${commandLine} init`,
   })
 }
 

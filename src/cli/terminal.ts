@@ -149,7 +149,7 @@ type Wrapping = { width: number; first?: string; indent?: string }
 
 const unbroken = '\u00a0'
 /** Up to where the sentence goes on. */
-const commands = /\b(?:npx almanac|almanac|npm start|npm install|curl) (?:[^,;]|,(?=\S))*/g
+const commands = /\b(?:npx almanac|almanac|npm run almanac|npm start|npm install|curl) (?:[^,;]|,(?=\S))*/g
 
 /** Keeps the commands in a text in one piece each, for people who copy them. */
 export function withWholeCommands(text: string): string {
