@@ -1,5 +1,6 @@
 // `almanac init` against simulated nodes: what it finds out about endpoints, what it writes, and what it never shows or overwrites.
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -146,12 +147,77 @@ describe('init', () => {
     cleanups.push(() => node.close())
     const contract = `0x${'ab'.repeat(20)}`
     const flags = ['--chain', `Ethereum=${node.url}`, '--contract', `ethereum-mainnet=${contract}`]
-    mkdirSync(join(place.directory, '.git'))
     const { code, stderr } = await place.runHere(['init', '--yes', ...flags])
-    expect(stderr).toContain('Add almanac.yaml and almanac.db* to .gitignore: they may hold keys.\n')
+    expect(stderr).not.toContain('.gitignore')
     expect([code, stderr]).toEqual([0, expect.stringContaining('Wrote almanac.yaml')])
     const { config } = loadConfig({ file: file() })
     expect(config.chains).toMatchObject({ eth: { contracts: [contract] } })
+  })
+
+  test('files that may hold keys are named where git would take them, and not where it ignores them', async () => {
+    spawnSync('git', ['init', '--quiet'], { cwd: place.directory })
+    const flags = ['init', '--yes', '--no-check', '--chain', 'eth=http://127.0.0.1:1']
+    const told = async (ignored: string, ...more: string[]) => {
+      writeFileSync(join(place.directory, '.gitignore'), ignored)
+      return /^Add .*$/m.exec((await place.runHere([...flags, ...more])).stderr)?.[0]
+    }
+    expect(await told('')).toBe('Add almanac.yaml and almanac.db* to .gitignore: they may hold keys.')
+    // The log of the store has another name.
+    expect(await told('almanac.yaml\n*.db\n')).toBe('Add almanac.db* to .gitignore: it may hold keys.')
+    expect(await told('almanac.*\n')).toBeUndefined()
+    expect(await told('almanac.*\n', '--store', 'data/a.db')).toBe('Add data/a.db* to .gitignore: it may hold keys.')
+    expect(await told('', '--store', 'postgres://u@127.0.0.1:1/a')).toBe(
+      'Add almanac.yaml to .gitignore: it may hold keys.',
+    )
+  })
+
+  test('--listen goes into the file, and a port that is none is refused', async () => {
+    const flags = ['init', '--yes', '--no-check', '--chain', 'eth=http://127.0.0.1:1', '--listen']
+    expect(await place.runHere([...flags, 'localhost:99999'])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('a port from 0 to 65535'),
+    })
+    expect((await place.runHere([...flags, '127.0.0.1:8433'])).code).toBe(0)
+    expect(loadConfig({ file: file() }).config.listen).toBe('127.0.0.1:8433')
+  })
+
+  test('a database that does not answer is told, and nothing is written', async () => {
+    const node = await simulate()
+    const store = `postgres://me:${secret}@127.0.0.1:1/almanac`
+    const flags = ['init', '--yes', '--chain', `sim=${node.url}`, '--store', store]
+    const { code, stderr } = await place.runHere(flags)
+    expect([code, stderr]).toEqual([75, expect.stringMatching(/Error: The database \S+ cannot be reached\. .*\nTry: /)])
+    expect(stderr).not.toContain(secret)
+    expect(existsSync(file())).toBe(false)
+  })
+
+  test('on a terminal a port that is taken and a database that is away are asked about', async () => {
+    const taken = createServer()
+    await new Promise<void>(resolve => taken.listen(8080, '127.0.0.1', resolve).once('error', () => resolve()))
+    cleanups.push(() => new Promise(resolve => taken.close(() => resolve())))
+    const node = await simulate()
+    const store = 'postgres://me@127.0.0.1:1/almanac'
+    const run = place.beginOnTerminal(['init', '--chain', `sim=${node.url}`, '--index', 'full', '--store', store])
+    let seen = 0
+    for (const [question, text] of [
+      ['cannot be reached.', undefined],
+      ['Keep it anyway, or paste another store? [no]', '?'],
+      ['Answer yes or no.', undefined],
+      ['Keep it anyway, or paste another store? [no]', ''],
+      ['Where to keep the data', store],
+      ['Keep it anyway, or paste another store? [no]', './other.db'],
+      ['127.0.0.1:8080 is in use. Address to listen on [127.0.0.1:', 'nowhere'],
+      ['"nowhere" is not an address to listen on.', undefined],
+      ['Address to listen on', '127.0.0.1:0'],
+      ['Next: ', undefined],
+    ] as const) {
+      await run.until(() => run.stdout.indexOf(question, seen) !== -1, question)
+      seen = run.stdout.indexOf(question, seen) + question.length
+      if (text !== undefined) run.child.stdin.write(`${text}\n`)
+    }
+    expect((await run.ended()).code).toBe(0)
+    expect(run.stdout.slice(seen)).not.toContain('--listen')
+    expect(loadConfig({ file: file() }).config).toMatchObject({ listen: '127.0.0.1:0', store: 'file:./other.db' })
   })
 
   test('an endpoint of another chain is refused with its name, and nothing is written', async () => {
@@ -316,7 +382,7 @@ describe('init', () => {
   test('on a terminal endpoints are checked as they are typed, and a refused one costs no other answer', async () => {
     const node = await simulate()
     const other = await simulate([{ kind: 'wrong-chain-id', chainId: 8453 }])
-    const run = place.beginOnTerminal(['init'])
+    const run = place.beginOnTerminal(['init', '--listen', '127.0.0.1:8080'])
     let seen = 0
     const answer = async (question: string, text: string): Promise<void> => {
       await run.until(() => run.stdout.indexOf(question, seen) !== -1, question)
@@ -354,7 +420,7 @@ describe('init', () => {
 
   test('on a terminal it asks, asks again after a slip, and goes on', async () => {
     const node = await simulate()
-    const run = place.beginOnTerminal(['init'])
+    const run = place.beginOnTerminal(['init', '--listen', '127.0.0.1:8080'])
     const answer = async (question: string, text: string): Promise<void> => {
       await run.until(() => run.stdout.includes(question), question)
       run.child.stdin.write(`${text}\n`)
@@ -407,6 +473,7 @@ describe('init', () => {
       ['warehouse 137 is not a known chain. Is it a chain of your own? [no]', 'no'],
       ['EVM chains', 'warehouse,polygon,local'],
       ['warehouse is not a known chain. Is it a chain of your own? [no]', 'yes'],
+      ['local is not a known chain. Is it a chain of your own? [no]', 'yes'],
       ['warehouse: JSON-RPC endpoints', node.url],
       ['The endpoint of "warehouse" serves base.', ''],
       ['Checking base …', ''],
@@ -428,6 +495,41 @@ describe('init', () => {
         run.child.stdin.write(`${text}\n`)
     }
     await run.kill()
+  })
+
+  test('on a terminal ? explains every question, and asks it again', async () => {
+    const run = place.beginOnTerminal(['init', '--no-check', '--listen', '127.0.0.1:8080'])
+    let seen = 0
+    const answer = async (question: string, text: string): Promise<void> => {
+      await run.until(() => run.stdout.indexOf(question, seen) !== -1, question)
+      seen = run.stdout.indexOf(question, seen) + question.length
+      run.child.stdin.write(`${text}\n`)
+    }
+    for (const [question, help, text] of [
+      ['EVM chains', 'opbnb', 'warehouse,ethh'],
+      ['warehouse is not a known chain', 'its node tells the id', 'yes'],
+      ['ethh is not a known chain', 'No known chain is called ethh', 'no'],
+      ['warehouse: JSON-RPC endpoints', 'your own node or of a provider', ''],
+      ['warehouse: WebSocket endpoint', 'Without one Almanac asks', ''],
+      ['warehouse: index everything', 'enough for known collections', ''],
+      ['warehouse: contracts to index', '40 hex digits', ''],
+      ['ethh: JSON-RPC endpoints', 'your own node or of a provider', 'http://127.0.0.1:1'],
+      ['ethh: WebSocket endpoint', 'Without one Almanac asks', ''],
+      ['ethh: index everything', 'enough for known collections', 'full'],
+      ['Solana portfolios', 'a Solana node of yours. Answer yes or no.', 'yes'],
+      ['Solana network', 'the one for tests', ''],
+      ['Solana endpoints', 'your own node or of a provider', ''],
+      ['Solana WebSocket endpoint', 'Without one Almanac asks', ''],
+      ['Where to keep the data', 'share the data', ''],
+      ['Write almanac.yaml?', 'With no, nothing is written. Answer yes or no.', 'no'],
+    ] as const) {
+      await answer(question, '?')
+      const told = () => run.stdout.slice(seen).replaceAll(/\s+/g, ' ').includes(help)
+      await run.until(told, `help: ${help}`)
+      await answer(question, text)
+    }
+    await run.ended()
+    expect(run.stdout).not.toMatch(/Error|neither yes/)
   })
 
   test('a store that is none is refused before any node is asked', async () => {
@@ -475,10 +577,11 @@ describe('init', () => {
       ['EVM chains', 'etherem,etth'],
       ['etherem is not a known chain. Did you mean eth? [yes]', 'perhaps'],
       ['"perhaps" is neither yes nor no.', 'no'],
+      // Every name is settled before a chain is asked about.
+      ['etth is not a known chain. Did you mean eth? [yes]', 'eth'],
       ['etherem: JSON-RPC endpoints', ''],
       ['etherem: WebSocket endpoint', ''],
       ['etherem: index everything', 'full'],
-      ['etth is not a known chain. Did you mean eth? [yes]', 'eth'],
       ['eth: JSON-RPC endpoints', ''],
     ] as const) {
       await run.until(() => run.stdout.indexOf(question, seen) !== -1, question)

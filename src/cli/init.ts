@@ -1,17 +1,21 @@
 // Writes a configuration: takes answers from flags or questions and checks the endpoints. On a terminal it estimates
 // the cost.
+import { spawnSync } from 'node:child_process'
 import { existsSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { relative } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { Command, Option } from 'commander'
 import { type LoadedConfig, loadConfig } from '../config/load.ts'
 import { shownConfig } from '../config/problems.ts'
 import { AlmanacError, describeError } from '../errors.ts'
 import { makePrivate } from '../private-file.ts'
+import { storeFile } from '../store/open.ts'
 import { commandLine, exitCodes } from './current-process.ts'
 import { type Answers, answersOf, askForAnswers, type InitFlags } from './init/answers.ts'
 import { socketLine } from './init/check.ts'
 import { checkAll, checkOne, planSamples, tellCost } from './init/endpoints.ts'
 import { configurationText, type Findings } from './init/file.ts'
+import { parseListenFlag, settledListen, settledStore } from './init/place.ts'
 import { type Questions, withQuestions } from './init/questions.ts'
 import { summaryLines } from './init/summary.ts'
 import { plan } from './plan/plan.ts'
@@ -41,8 +45,9 @@ export function initCommand(): Command {
     .option('--solana <network=url,…>', 'A Solana network, mainnet or devnet, and its endpoints.', several)
     .option('--solana-ws <network=url>', 'WebSocket endpoint of a Solana network.', several)
     .option('--store <place>', 'Where to keep the data: file:path or postgres://… Default: file:./almanac.db.')
+    .option('--listen <address>', 'Address to listen on. Default: 127.0.0.1:8080.', parseListenFlag)
     .option('--output <file>', 'File to write.', 'almanac.yaml')
-    .option('--no-check', 'Do not ask the endpoints: no check and no estimate.')
+    .option('--no-check', 'Do not ask the endpoints or the database: no check and no estimate.')
     .option(
       '--yes',
       'Ask no questions and estimate nothing. Replaces an existing file, keeps the old one beside it, and refuses to lose settings of it.',
@@ -96,16 +101,13 @@ async function init(flags: InitFlags): Promise<void> {
 /** What is known already where the user was asked: of endpoints, and of which chains the cost was told. */
 type Known = { found: Findings; figured: ReadonlySet<string> }
 
-async function write(
-  answers: Answers,
-  flags: InitFlags,
-  questions: Questions | undefined,
-  known?: Known,
-): Promise<void> {
-  const found = known?.found ?? (await checkAll(answers, flags, questions))
+async function write(given: Answers, flags: InitFlags, questions: Questions | undefined, known?: Known): Promise<void> {
+  const found = known?.found ?? (await checkAll(given, flags, questions))
+  const answers = await withPlaces(given, flags, questions)
   if (questions === undefined) await mayReplace(flags, undefined)
   if (questions !== undefined) printSummary(answers, flags)
-  if (known !== undefined && !(await questions!.confirm(`\nWrite ${flags.output}?`, true)))
+  const help = `The file is for you alone to read, and you can edit it later. With no, nothing is written.`
+  if (known !== undefined && !(await questions!.confirm(`\nWrite ${flags.output}?`, true, { help })))
     throw new AlmanacError('interrupted', 'Nothing was written.')
   const replaces = existsSync(flags.output)
   const loaded = writeBeside(flags, configurationText(answers, found), questions === undefined)
@@ -124,15 +126,36 @@ async function write(
     // The file is written, whatever a node says now.
     await plan(loaded, { samples: planSamples }).catch((error: unknown) => printNote(describeError(error)))
   } else printNote(`\n${commandLine} plan${option} estimates what indexing costs, with some hundred calls.`)
-  if (existsSync('.git')) printNote(`\nAdd ${flags.output} and almanac.db* to .gitignore: they may hold keys.`)
+  const secret = secretsForGit(flags.output, loaded.config.store)
+  if (secret.length > 0)
+    printNote(`\nAdd ${secret.join(' and ')} to .gitignore: ${secret.length === 1 ? 'it' : 'they'} may hold keys.`)
   printNote(`\n${await nextStep(loaded.config.listen, `${commandLine} start${option}`)}`)
 }
 
-function printSummary({ chains, solana, store }: Answers, { output }: InitFlags): void {
+/** What git would commit of the files that may hold keys; none where git is not, or no repository. */
+function secretsForGit(output: string, store: string): string[] {
+  const database = relative('', storeFile(store) ?? '')
+  const ofStore = database === '' ? [] : [{ shown: `${database}*`, files: [database, `${database}-wal`] }]
+  return [{ shown: output, files: [output] }, ...ofStore].flatMap(({ shown, files }) => {
+    const { status, stdout } = spawnSync('git', ['check-ignore', '--', ...files], { encoding: 'utf8' })
+    const ignored = status === 0 ? stdout.trimEnd().split('\n').length : 0
+    return (status === 0 || status === 1) && ignored < files.length ? [shown] : []
+  })
+}
+
+async function withPlaces(answers: Answers, flags: InitFlags, questions: Questions | undefined): Promise<Answers> {
+  const { store } = answers
+  const settled =
+    store === undefined || !flags.check ? answers : { ...answers, store: await settledStore(store, questions) }
+  if (flags.listen !== undefined) return { ...settled, listen: flags.listen }
+  return questions === undefined ? settled : { ...settled, listen: await settledListen(defaults.listen, questions) }
+}
+
+function printSummary({ chains, solana, store, listen }: Answers, { output }: InitFlags): void {
   const summary = {
     chains: Object.fromEntries(chains.map(chain => [chain.name, chain])),
     solana: Object.fromEntries(solana.map(network => [network.network, network])),
-    ...{ store: store ?? defaults.store, listen: defaults.listen },
+    ...{ store: store ?? defaults.store, listen: listen ?? defaults.listen },
   }
   printNote(`\nThis goes into ${output}:\n${summaryLines(summary).join('\n')}`)
 }
@@ -145,7 +168,11 @@ async function mayReplace({ output, yes }: InitFlags, questions: Questions | und
       hint: 'pass another file with --output.',
     })
   }
-  if (yes !== true && !(await questions?.confirm(`${output} exists. Replace it? The old file is kept.`, false))) {
+  const help = 'The old file gets a name with the time; its settings are not taken over. With no, nothing is changed.'
+  if (
+    yes !== true &&
+    !(await questions?.confirm(`${output} exists. Replace it? The old file is kept.`, false, { help }))
+  ) {
     throw new AlmanacError('conflict', `${output} exists and was not changed.`, {
       hint: 'pass another file with --output, or --yes to replace it; the old file is kept.',
     })
@@ -173,7 +200,8 @@ function refuseLosses(flags: InitFlags, now: LoadedConfig): void {
   // What a flag says replaces a value; it loses none.
   const isSaid = (path: string): boolean =>
     (flags.index !== undefined && /^chains\.[^.]+\.index$/.test(path)) ||
-    (flags.store !== undefined && path === 'store')
+    (flags.store !== undefined && path === 'store') ||
+    (flags.listen !== undefined && path === 'listen')
   const lost = lostSettings(shownConfig(old.config), shownConfig(now.config)).filter(path => !isSaid(path))
   if (lost.length === 0) return
   throw new AlmanacError('conflict', `${output} has settings that the new file would lose: ${lost.join(', ')}.`, {

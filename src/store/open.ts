@@ -34,6 +34,13 @@ export async function openStore(url: string, options: OpenStoreOptions): Promise
   })
 }
 
+/** Fails where the server of a store does not serve this user. It changes nothing; a file has no server. */
+export async function reachStore(url: string): Promise<void> {
+  if (storeFile(url) !== undefined) return
+  const { reachDatabase } = await import('./postgres/postgres-store.ts')
+  await reachDatabase(url)
+}
+
 /** To read a store in a file, which is refused where it needs a step of the schema. Undefined for a server. */
 export async function openStoreAsItIs(url: string): Promise<Store | undefined> {
   const path = storeFile(url)

@@ -15,6 +15,7 @@ type IndexMode = 'full' | 'on-demand'
 export type InitFlags = Partial<Record<'chain' | 'ws' | 'contract' | 'solana' | 'solanaWs', string[]>> & {
   index?: IndexMode
   store?: string
+  listen?: string
   output: string
   check: boolean
   yes?: true
@@ -34,7 +35,7 @@ export type NamedChain = Pick<ChainAnswers, 'name' | 'id'>
 
 export type SolanaAnswers = { network: SolanaNetwork; rpc: string[]; ws?: string }
 
-export type Answers = { chains: ChainAnswers[]; solana: SolanaAnswers[]; store?: string }
+export type Answers = { chains: ChainAnswers[]; solana: SolanaAnswers[]; store?: string; listen?: string }
 
 export function answersOf(flags: InitFlags): Answers {
   const store = flags.store === undefined ? {} : { store: parseStore(flags.store) }
@@ -172,43 +173,61 @@ export async function askForAnswers(questions: Questions, flags: InitFlags, endp
   printNote(`${named} Others go by their id, such as 33139.\n`)
   const names = await askNames(questions)
   const chains: ChainAnswers[] = []
-  for (const given of names) {
-    const meant = chainMeant(given)
-    const isMeant =
-      meant !== undefined &&
-      (await questions.confirm(`${given} is not a known chain. Did you mean ${meant}?`, true, meant))
-    const chosen = isMeant ? meant : given
-    // The list may have the name that was meant as well.
-    if (chosen !== given && names.includes(chosen)) continue
-    if (chains.some(({ name }) => name === chosen)) continue
-    chains.push(await askChain(questions, chosen, { flags, endpoints, names, chains }))
-  }
+  for (const name of names) chains.push(await askChain(questions, name, { flags, endpoints, names, chains }))
   const solana: SolanaAnswers[] = []
-  if (await questions.confirm('\nSolana portfolios as well?', false)) solana.push(await askSolana(questions, endpoints))
+  const help =
+    'Almanac answers the portfolio, balance, tokens and NFTs of a Solana wallet by asking a Solana node of yours.'
+  if (await questions.confirm('\nSolana portfolios as well?', false, { help }))
+    solana.push(await askSolana(questions, endpoints))
   if (chains.length + solana.length === 0)
     throw new AlmanacError('interrupted', 'No chain was named, so nothing was written.')
-  const place = 'Where to keep the data: a file, or postgres://user:password@host/database'
-  const { store = await questions.ask(place, 'file:./almanac.db', parseStore) } = flags
-  return { chains, solana, store: parseStore(store) }
+  return { chains, solana, store: flags.store === undefined ? await askStore(questions) : parseStore(flags.store) }
 }
 
-/** Asks again for a name that no chain has, unless it is of a chain of one's own: only its node can tell the id. */
+export function askStore(questions: Questions): Promise<string> {
+  const question = 'Where to keep the data: a file, or postgres://user:password@host/database'
+  const help =
+    'A file needs nothing else and serves one machine. PostgreSQL lets several processes or machines share the data; the database must exist.'
+  return questions.ask(question, { otherwise: 'file:./almanac.db', help }, parseStore)
+}
+
+/** Asks again where a name is none. All names are settled before anything is asked about one of them. */
 async function askNames(questions: Questions): Promise<string[]> {
+  const about = { otherwise: 'eth', help: offeredChains.map(({ name }) => name).join(', ') }
   for (;;) {
-    const names = await questions.ask('EVM chains, separated by commas; - for none', 'eth', text =>
-      text === '?' ? undefined : namesIn(text),
-    )
-    if (names === undefined) {
-      printNote(`${offeredChains.map(({ name }) => name).join(', ')}\n`)
-      continue
-    }
-    const unknown = names.find(name => !isKnown(name) && chainMeant(name) === undefined)
-    if (unknown === undefined) return names
-    if (await questions.confirm(`${unknown} is not a known chain. Is it a chain of your own?`, false)) return names
+    const names = await questions.ask('EVM chains, separated by commas; - for none', about, namesIn)
+    const settled = await settledNames(questions, names)
+    if (settled !== undefined) return settled
   }
+}
+
+/** Undefined where the user does not want a name that no chain has. */
+async function settledNames(questions: Questions, names: readonly string[]): Promise<string[] | undefined> {
+  // The list may have the name that was meant as well.
+  const settled = new Set<string>()
+  for (const name of names) {
+    const meant = chainMeant(name)
+    if (isKnown(name)) settled.add(name)
+    else if (meant !== undefined) {
+      const help = `No known chain is called ${name}. With no, it is a chain of your own by that name.`
+      const question = `${name} is not a known chain. Did you mean ${meant}?`
+      settled.add((await questions.confirm(question, true, { suggested: meant, help })) ? meant : name)
+    } else {
+      const help =
+        'A chain of your own may have any name; its node tells the id. With no, the chains are asked for again.'
+      const question = `${name} is not a known chain. Is it a chain of your own?`
+      if (!(await questions.confirm(question, false, { help }))) return undefined
+      settled.add(name)
+    }
+  }
+  return [...settled]
 }
 
 const usualEndpoint = 'http://127.0.0.1:8545'
+const endpointHelp =
+  'The HTTP URL of your own node or of a provider, with its key if it has one. Almanac asks the first, and the others where that one fails.'
+const socketHelp =
+  'A ws:// or wss:// URL of the node tells of changes at once. Without one Almanac asks from time to time, so nothing is missed.'
 
 type Asked = {
   flags: InitFlags
@@ -232,36 +251,48 @@ async function askChain(
     const tried = [answers, ...chains].flatMap(({ rpc }) => rpc)
     answers.rpc = await questions.ask(
       `${called}: JSON-RPC endpoints, preferred first, separated by commas`,
-      tried.includes(usualEndpoint) ? '' : usualEndpoint,
+      { otherwise: tried.includes(usualEndpoint) ? '' : usualEndpoint, help: endpointHelp },
       text => parseUrls(called, text),
     )
   } while (!(await endpoints.check(answers, taken)))
   const { name } = answers
   if (flags.check) printNote('')
-  const ws = await questions.ask(`${name}: WebSocket endpoint; empty for none`, '', text => optional(text, name))
+  const socket = { otherwise: '', help: socketHelp }
+  const ws = await questions.ask(`${name}: WebSocket endpoint; empty for none`, socket, text => optional(text, name))
   if (ws !== undefined) answers.ws = ws
   if (flags.index === undefined) {
     await endpoints.tellCost(answers)
     answers.index = await questions.ask(
       `${name}: index everything (full; wallet apps need it) or what is requested (on-demand)`,
-      'on-demand',
+      {
+        otherwise: 'on-demand',
+        help: 'full reads every block and serves every contract and wallet. on-demand reads a contract when it is first requested: enough for known collections.',
+      },
       modeIn,
     )
   }
-  if (answers.index === 'on-demand')
-    answers.contracts = await questions.ask(`${name}: contracts to index at once; empty for none`, '', text =>
+  if (answers.index === 'on-demand') {
+    const help =
+      'Addresses, 0x and 40 hex digits, separated by commas. Others are indexed when they are first requested.'
+    const question = `${name}: contracts to index at once; empty for none`
+    answers.contracts = await questions.ask(question, { otherwise: '', help }, text =>
       isNone(text) ? [] : parseContracts(text),
     )
+  }
   return answers
 }
 
 async function askSolana(questions: Questions, { check }: Endpoints): Promise<SolanaAnswers> {
-  const network = await questions.ask('Solana network', 'mainnet', parseNetwork)
+  const networks = { otherwise: 'mainnet', help: 'mainnet is the public network; devnet is the one for tests.' }
+  const network = await questions.ask('Solana network', networks, parseNetwork)
   const answers: SolanaAnswers = { network, rpc: [] }
+  const urls = { otherwise: 'http://127.0.0.1:8899', help: endpointHelp }
   do {
-    answers.rpc = await questions.ask('Solana endpoints', 'http://127.0.0.1:8899', text => parseUrls('solana', text))
+    answers.rpc = await questions.ask('Solana endpoints', urls, text => parseUrls('solana', text))
   } while (!(await check(answers)))
-  const ws = await questions.ask('Solana WebSocket endpoint; empty for none', '', text => optional(text, 'solana'))
+  const socket = { otherwise: '', help: socketHelp }
+  const question = 'Solana WebSocket endpoint; empty for none'
+  const ws = await questions.ask(question, socket, text => optional(text, 'solana'))
   if (ws !== undefined) answers.ws = ws
   return answers
 }

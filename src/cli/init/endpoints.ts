@@ -129,7 +129,11 @@ async function mend(
     delete typed.id
     if (taken.some(({ name }) => name === served)) return false
     // A name that no chain has is one for this node; eth is meant as eth.
-    const answer = await questions.confirmOrUrls(`Call it ${served}, or paste another endpoint?`, !isKnown(what), read)
+    const about = {
+      otherwise: !isKnown(what),
+      help: `With yes the file has ${served} in place of ${what}; with no the endpoint of ${what} is asked for again.`,
+    }
+    const answer = await questions.confirmOr(`Call it ${served}, or paste another endpoint?`, about, read)
     if (answer === true) typed.name = served
     else if (answer !== false) typed.rpc = answer
     return answer === false ? false : 'changed'
@@ -141,7 +145,11 @@ async function mend(
   }
   // Only the endpoint knows the id of a chain that is not built in, and nothing can be written without one.
   if ('name' in typed && typed.id === undefined && !isKnown(typed.name)) return false
-  const answer = await questions.confirmOrUrls('Keep it anyway, or paste another endpoint?', false, read)
+  const about = {
+    otherwise: false,
+    help: 'Almanac tries an endpoint that it keeps again and again. With no it is asked for again.',
+  }
+  const answer = await questions.confirmOr('Keep it anyway, or paste another endpoint?', about, read)
   if (typeof answer === 'boolean') return answer
   typed.rpc = answer
   return 'changed'

@@ -5,13 +5,13 @@ import type { Answers, ChainAnswers } from './answers.ts'
 /** Comments for each chain and network, by its name; none of them may hold a secret. */
 export type Findings = ReadonlyMap<string, readonly string[]>
 
-export function configurationText({ chains, solana, store }: Answers, found: Findings): string {
+export function configurationText({ chains, solana, store, listen }: Answers, found: Findings): string {
   const lines = [
     '# The configuration of Almanac. Every setting is in docs/settings.md; flags and ALMANAC_… variables win over this file.',
     '# Keep it private if the endpoints contain keys.',
     '',
     '# Address to listen on. All interfaces: :8080',
-    'listen: 127.0.0.1:8080',
+    `listen: ${scalar(listen ?? '127.0.0.1:8080')}`,
     '',
     '# Where to keep the data: a SQLite file, or postgres://user:password@host/database',
     `store: ${scalar(store ?? 'file:./almanac.db')}`,

@@ -12,14 +12,22 @@ export class Questions {
     this.#terminal = terminal
   }
 
-  /** Asks again until `read` accepts the answer; an empty answer is `otherwise`. */
-  async ask<Value>(question: string, otherwise: string, read: (text: string) => Value): Promise<Value> {
+  /** Asks again until `read` accepts the answer; an empty answer is `otherwise`, and `?` shows the help. */
+  async ask<Value>(
+    question: string,
+    { otherwise, help }: { otherwise: string; help: string },
+    read: (text: string) => Value,
+  ): Promise<Value> {
     for (;;) {
       const whole = fitted(`${question}${otherwise === '' ? '' : ` [${otherwise}]`}: `)
       // The terminal draws what it asks again and again: one line of it.
       const lastLine = whole.lastIndexOf('\n') + 1
       process.stderr.write(whole.slice(0, lastLine))
       const text = (await this.#terminal.question(whole.slice(lastLine))).trim()
+      if (text === '?') {
+        printNote(`${help}\n`)
+        continue
+      }
       try {
         return read(text === '' ? otherwise : text)
       } catch (error) {
@@ -30,14 +38,25 @@ export class Questions {
   }
 
   /** `suggested` is what the question asks about: whoever answers with it means yes. */
-  confirm(question: string, otherwise: boolean, suggested?: string): Promise<boolean> {
-    return this.ask(question, otherwise ? 'yes' : 'no', text => text.toLowerCase() === suggested || yesOrNo(text))
+  confirm(question: string, otherwise: boolean, { suggested, help = '' }: Confirming = {}): Promise<boolean> {
+    const read = (text: string) => text.toLowerCase() === suggested || yesOrNo(text)
+    return this.ask(question, choice(otherwise, help), read)
   }
 
   /** People paste what they want instead of an answer to the question. */
-  confirmOrUrls<Urls>(question: string, otherwise: boolean, read: (text: string) => Urls): Promise<boolean | Urls> {
-    return this.ask(question, otherwise ? 'yes' : 'no', text => (/[:./]/.test(text) ? read(text) : yesOrNo(text)))
+  confirmOr<Other>(
+    question: string,
+    { otherwise, help }: { otherwise: boolean; help: string },
+    read: (text: string) => Other,
+  ): Promise<boolean | Other> {
+    return this.ask(question, choice(otherwise, help), text => (/[:./]/.test(text) ? read(text) : yesOrNo(text)))
   }
+}
+
+type Confirming = { suggested?: string; help?: string }
+
+function choice(otherwise: boolean, help: string): { otherwise: string; help: string } {
+  return { otherwise: otherwise ? 'yes' : 'no', help: `${help} Answer yes or no.`.trim() }
 }
 
 function yesOrNo(text: string): boolean {

@@ -48,7 +48,7 @@ export async function nextStep(listen: string, start: string): Promise<string> {
 }
 
 /** The same place, or the next one whose port is free where that is taken. */
-async function freePlace(listen: string): Promise<string> {
+export async function freePlace(listen: string): Promise<string> {
   let place = listen
   for (let tried = 0; tried < portsTried; tried++) {
     try {

@@ -58,6 +58,15 @@ export async function openPostgresStore(
   }
 }
 
+export async function reachDatabase(url: string): Promise<void> {
+  const database = new Database(databaseOptions(url))
+  try {
+    await database.read('SELECT 1')
+  } finally {
+    await database.close()
+  }
+}
+
 export function isPostgresStore(store: Store): store is PostgresStore {
   return store.engine === 'postgres' && 'seen' in store
 }
