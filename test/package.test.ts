@@ -1,7 +1,7 @@
 // What packages are made of: the files that they take, what is installed with them, the lock file, and what the image's
 // build is given. `test/release/package.test.ts` builds and runs them.
 import { execFileSync, spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -54,22 +54,37 @@ test('the sandbox asks for the same two nodes on every platform, and for no othe
 describe('an old Node', () => {
   const fake = "Object.defineProperty(process,'versions',{value:{...process.versions,node:'20.1.0'}})"
   const preload = `--import=data:text/javascript,${encodeURIComponent(fake)}`
-  const sentence = () => {
-    const required = manifest.engines.node.replace('>=', '')
-    return `Error: Almanac needs Node ${required} or newer; this is Node 20.1.0.\nTry:   install Node ${required}, then run npm install again.\n`
+  const required = manifest.engines.node.replace('>=', '')
+  const sentence = (folder: string) => {
+    const error = `Error: Almanac needs Node ${required} or newer; this is Node 20.1.0.\n`
+    const bin = join(folder, 'node_modules/.bin')
+    return existsSync(join(bin, 'node'))
+      ? `${error}Try:   use the Node ${required} of this checkout: export PATH="${bin}:$PATH"\nOr:    in the checkout, npm run almanac -- COMMAND\n`
+      : `${error}Try:   install Node ${required}, then run npm install again.\n`
   }
 
-  test('is told which one is needed', () => {
-    const command = [preload, join(root, manifest.bin.almanac), 'start']
-    const { status, stdout, stderr } = spawnSync(process.execPath, command, { cwd: tmpdir(), encoding: 'utf8' })
-    expect([status, stdout, stderr]).toEqual([1, '', sentence()])
+  test.each(['an install', 'a checkout with a Node of its own'])('is told which one is needed: %s', what => {
+    const folder = realpathSync(mkdtempSync(join(tmpdir(), 'almanac-old-node-')))
+    try {
+      for (const path of ['package.json', 'bin']) cpSync(join(root, path), join(folder, path), { recursive: true })
+      if (what !== 'an install') {
+        mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true })
+        symlinkSync(process.execPath, join(folder, 'node_modules/.bin/node'))
+      }
+      const command = [preload, join(folder, manifest.bin.almanac), 'start']
+      const { status, stdout, stderr } = spawnSync(process.execPath, command, { cwd: tmpdir(), encoding: 'utf8' })
+      expect([status, stdout, stderr]).toEqual([1, '', sentence(folder)])
+      expect(stderr.includes('export PATH=')).toBe(what !== 'an install')
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
   })
 
   test.each(['start', 'almanac'])('is told so by the script %s too', script => {
     const command = manifest.scripts[script]!
     const env = { PATH: `${dirname(process.execPath)}:${process.env.PATH}`, NODE_OPTIONS: preload }
     const { status, stdout, stderr } = spawnSync('sh', ['-c', command], { cwd: root, encoding: 'utf8', env })
-    expect([status, stdout, stderr]).toEqual([1, '', sentence()])
+    expect([status, stdout, stderr]).toEqual([1, '', sentence(root)])
   })
 })
 
