@@ -409,6 +409,7 @@ describe('where nothing is there', () => {
   })
 
   test('a contract that was never judged is not said to be by the rules', async () => {
+    place.configure({ bsc: { rpc: ['http://127.0.0.1:1'] } })
     await makeStore(place.storeUrl)
     const { stdout } = await place.runHere(['explain', 'bsc', address])
     expect(stdout).toContain('possible_spam        false: the rules have not judged it yet\n')

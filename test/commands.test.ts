@@ -390,7 +390,7 @@ describe('mistakes', () => {
     [['verify'], 'sim has no indexed blocks to compare.', 'index something first'],
     [
       ['explain', 'smi', `0x${'1'.repeat(40)}`],
-      '"smi" is not a known chain.',
+      'The chain "smi" is not configured.',
       'did you mean sim? configured chains: sim.',
     ],
     [

@@ -81,7 +81,6 @@ describe('on the command line', () => {
     )
     place.configure({ sim: { id: chainId, rpc, contracts: [contract] } })
     expect(await explain('sim', contract!)).toMatch(/^index {16}requested, not indexed yet; /m)
-    expect(await explain('polygon', contract!)).toContain('polygon is not configured, so nothing of it is indexed')
     await place.runHere(['sync', '--chain', 'sim', '--from', '0', '--to', '299'])
     expect(await explain('sim', contract!)).toMatch(/^index {16}\d+ transfers?; /m)
   })
@@ -112,7 +111,31 @@ describe('on the command line', () => {
     expect((await fetch(path.replace(/\?.*/, ''))).status).toBe(401)
   })
 
+  test('on a terminal lines break between words, under what they are about, and numbers are grouped', async () => {
+    const tall = await startSimNode({ chain: { chainId, height: 1_364, hashes: 'cheap', ...lightBlocks } })
+    try {
+      place.configure({ sim: { id: chainId, rpc: [tall.url], index: 'full' } })
+      await place.runHere(['sync', '--chain', 'sim', '--from', '1000', '--to', '1299'])
+      const [contract] = [...truthByContract(tall.chain, { from: 1_000, to: 1_299 }).keys()]
+      const { code, stdout } = await place.beginOnTerminal(['explain', 'sim', contract!], {}, 60).ended()
+      expect(code).toBe(0)
+      const lines = stdout.trimEnd().split('\r\n')
+      for (const line of lines) expect(line.length, line).toBeLessThanOrEqual(60)
+      expect(lines[1]).toMatch(/^ {2}\S/)
+      expect(stdout).toMatch(/^index {16}\d+ transfers?; head [\w,]+, final 1,299/m)
+      expect(stdout).toMatch(/ {2}blocks 1,000 to 1,299 are covered: /)
+    } finally {
+      await tall.close()
+    }
+  })
+
   test('slips are told', async () => {
+    await makeStore(place.storeUrl)
+    const unconfigured = await place.runHere(['explain', 'polygon', `0x${'1'.repeat(40)}`])
+    expect(unconfigured).toEqual({
+      ...{ code: 1, stdout: '' },
+      stderr: 'Error: The chain "polygon" is not configured.\nTry:   configured chains: sim.\n',
+    })
     const wrong = await place.runHere(['explain', 'sim', `0x${'1'.repeat(40)}`, '--transfer', '0x12'])
     expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('pass the hash of a transaction')])
   })

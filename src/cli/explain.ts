@@ -17,7 +17,7 @@ import { Holdings } from '../query/holdings/holdings.ts'
 import type { Store } from '../store/store.ts'
 import { commandLine, interruption } from './current-process.ts'
 import { withStore } from './open-store.ts'
-import { parseChain, requireAddress } from './options.ts'
+import { chooseChain, parseChain, requireAddress } from './options.ts'
 import { countOf, countText, fitted, printable, printData, printJson } from './terminal.ts'
 
 type Shown = ReturnType<typeof shownExplanation> & { transfer?: ReturnType<typeof shownTransfer> }
@@ -44,7 +44,7 @@ async function explain(
   { transfer: asked, json }: ExplainFlags,
 ): Promise<void> {
   await using opened = new AsyncDisposableStack()
-  const chain = parseChain(loaded.chains, chainText)
+  const chain = parseChain(loaded.chains, chooseChain(loaded, chainText).name)
   const holdings = new Holdings(store, store.indexes)
   const explanation = await explainContract({ store, holdings }, chain.id, contract)
   const shown: Shown = shownExplanation(explanation, loaded.chains)
@@ -57,7 +57,7 @@ async function explain(
   if (json) return printJson(shown)
   const isKnown = explanation.covered.length > 0 || explanation.transfers > 0
   const missing = isKnown ? [] : await whyNothing(store, loaded, { chain, contract })
-  printData(described(shown, missing))
+  printData(fitted(described(shown, missing), { output: process.stdout }))
 }
 
 /** What a person who has just asked for the contract needs to know: nothing of it is indexed. */
@@ -67,9 +67,7 @@ async function whyNothing(
   { chain, contract }: { chain: Chain; contract: Address },
 ): Promise<string[]> {
   const { name } = chain
-  const settings = config.chains[name]
-  if (settings === undefined)
-    return [`${name} is not configured, so nothing of it is indexed`, `Try: ${commandLine} init`]
+  const settings = config.chains[name]!
   if (settings.index === 'full')
     return ['no block is indexed yet', `Try: ${commandLine} status, which shows how far ${name} is`]
   const watched = await store.watchedContracts(chain.id)
@@ -95,11 +93,14 @@ function described({ transfer, ...shown }: Shown, [nothing, ...hints]: readonly 
   const { possible_spam: spam, index } = shown
   const name = shown.name === null ? 'no name known' : printable(`${shown.name} (${shown.symbol ?? 'no symbol'})`)
   const read = shown.read_at === null ? 'never read' : `read on ${shown.read_at.slice(0, 10)}`
-  const origin = shown.created_block === null ? '' : `, created in block ${shown.created_block}`
+  const origin = shown.created_block === null ? '' : `, created in block ${countText(shown.created_block)}`
   const deployer = shown.deployer === null ? '' : ` by ${shown.deployer}`
   const declares = shown.interfaces === null ? '' : `; declares ${shown.interfaces.join(', ') || 'no interface'}`
   return [
-    `${shown.contract} on ${shown.chain}: ${name}, ${read}${origin}${deployer}${declares}`,
+    fitted(`${shown.contract} on ${shown.chain}: ${name}, ${read}${origin}${deployer}${declares}`, {
+      output: process.stdout,
+      indent: '  ',
+    }),
     `possible_spam        ${spam.value}: ${spam.because === 'rules' && spam.score === null ? 'the rules have not judged it yet' : reasonText(spam)}`,
     ...(spam.score === null
       ? []
@@ -116,21 +117,27 @@ function described({ transfer, ...shown }: Shown, [nothing, ...hints]: readonly 
       ({ label, rank, source, chain, updated_at, shown: wins }) =>
         `label                ${printable(label)}: ${rank}, from ${printable(source)}, ${chain ?? 'every chain'}, ${updated_at.slice(0, 10)}${wins ? ' (shown)' : ''}`,
     ),
-    `index                ${nothing ?? countOf(index.transfers, 'transfer')}; head ${index.head ?? 'unknown'}, final ${index.finalized ?? 'unknown'}`,
-    ...hints.map(hint => fitted(`  ${hint}`, { output: process.stdout })),
+    `index                ${nothing ?? countOf(index.transfers, 'transfer')}; head ${blockText(index.head)}, final ${blockText(index.finalized)}`,
+    ...hints.map(hint => `  ${hint}`),
     ...((index.impossible_sums ?? 0) === 0
       ? []
       : [
           `  ${countText(index.impossible_sums!)} sums of what a wallet received and gave of a token are below zero: it is not shown as a holder`,
         ]),
     ...index.covered.map(({ from, to, evidence }) =>
-      from === to ? `  block ${from} is covered: ${evidence}` : `  blocks ${from} to ${to} are covered: ${evidence}`,
+      from === to
+        ? `  block ${countText(from)} is covered: ${evidence}`
+        : `  blocks ${countText(from)} to ${countText(to)} are covered: ${evidence}`,
     ),
     ...(transfer === undefined ? [] : [`transfer             ${transfer.verdict}: ${transfer.because}`]),
     ...(transfer?.node == null
       ? []
-      : [`  asked ${transfer.node.endpoint}: block ${transfer.node.block}${receiptsText(transfer.node)}`]),
+      : [`  asked ${transfer.node.endpoint}: block ${countText(transfer.node.block)}${receiptsText(transfer.node)}`]),
   ].join('\n')
+}
+
+function blockText(block: number | null): string {
+  return block === null ? 'unknown' : countText(block)
 }
 
 function receiptsText({ receipts }: NonNullable<NonNullable<Shown['transfer']>['node']>): string {

@@ -163,7 +163,8 @@ export function fitted(text: string, { output = process.stderr, indent }: Fittin
   const width = output.isTTY ? output.columns || 80 : Number.POSITIVE_INFINITY
   const lines = text.split('\n').flatMap(line => {
     if (line.length <= width) return [line]
-    const [first] = /^\s*(?:(?:Error|Try|Or): +)?/.exec(line)!
+    // A word that heads a line stands apart from what is said of it.
+    const [first] = /^\s*(?:(?:Error|Try|Or): +|\S+ {2,})?/.exec(line)!
     const rest = withWholeCommands(line.slice(first.length))
     return wrapped(rest, { width, first, indent: indent ?? ' '.repeat(first.length) })
   })
