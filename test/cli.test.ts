@@ -226,7 +226,7 @@ describe('configuration', () => {
       const { code, stdout, stderr } = await (command === 'start' ? almanac : almanacHere)(command.split(' '))
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
       expect(stderr).toBe(
-        'Error: almanac.yaml:2:1: unknown key chanis. Did you mean chains?\nTry:   see docs/settings.md for every setting.\n',
+        'Error: almanac.yaml:2:1: unknown key chanis. Did you mean chains?\nTry:   see every setting in docs/settings.md of the Almanac repository, or at /docs/settings.html of a running service.\n',
       )
     },
   )

@@ -175,7 +175,7 @@ describe('init', () => {
     const flags = ['init', '--yes', '--no-check', '--chain', 'eth=http://127.0.0.1:1', '--listen']
     expect(await place.runHere([...flags, 'localhost:99999'])).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('a port from 0 to 65535'),
+      stderr: expect.stringContaining('a port up to 65535'),
     })
     expect((await place.runHere([...flags, '127.0.0.1:8433'])).code).toBe(0)
     expect(loadConfig({ file: file() }).config.listen).toBe('127.0.0.1:8433')
@@ -262,6 +262,18 @@ describe('init', () => {
     const { stderr } = await place.runHere(['init', '--yes', '--no-check', '--chain', 'nowhere=http://127.0.0.1:1'])
     expect(stderr).toMatch(/^Error: Nothing was written: nowhere is not a known chain\./)
     expect(stderr).not.toContain('almanac.yaml.new')
+  })
+
+  test('a node of an EVM chain is not taken for one of Solana', async () => {
+    const node = await simulate([{ kind: 'wrong-chain-id', chainId: 137 }])
+    const { code, stderr } = await place.runHere(['init', '--yes', '--solana', `mainnet=${node.url}/${secret}`])
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(
+        /Error: The endpoint http://127\S+ is a node of an EVM chain, polygon, and not of Solana\.\nTry: {3}.*--chain polygon=/,
+      ),
+    ])
+    expect(stderr).not.toContain(secret)
   })
 
   test('a mistyped endpoint is shown without its secret', async () => {

@@ -206,9 +206,16 @@ describe('what is refused, and in which words', () => {
     ],
     [
       'listen: 8080',
-      'almanac.yaml:1:9: listen is 8080 (a number). Did you mean 127.0.0.1:8080? Accepted: host:port, :port or [IPv6]:port.',
+      'almanac.yaml:1:9: listen is 8080 (a number). Did you mean 127.0.0.1:8080? Accepted: host:port, :port or [IPv6]:port, with a port up to 65535.',
     ],
-    ['listen:', 'almanac.yaml:1:8: listen is empty; accepted: host:port, :port or [IPv6]:port.'],
+    [
+      'listen: localhost:99999',
+      'almanac.yaml:1:9: listen is "localhost:99999"; accepted: host:port, :port or [IPv6]:port, with a port up to 65535.',
+    ],
+    [
+      'listen:',
+      'almanac.yaml:1:8: listen is empty; accepted: host:port, :port or [IPv6]:port, with a port up to 65535.',
+    ],
     ['dialect: old', 'almanac.yaml:1:10: dialect is "old"; accepted: `reference` or `live`.'],
     ['ops_open: maybe', 'almanac.yaml:1:11: ops_open is "maybe"; accepted: `true` or `false`.'],
     [
@@ -272,7 +279,7 @@ describe('what is refused, and in which words', () => {
     expect(message.split('\n').map(line => line.trim())).toEqual([
       'The configuration has 4 errors.',
       'almanac.yaml:1:1: unknown key lisen. Did you mean listen?',
-      'ALMANAC_LISTEN: listen is "abc"; accepted: host:port, :port or [IPv6]:port.',
+      'ALMANAC_LISTEN: listen is "abc"; accepted: host:port, :port or [IPv6]:port, with a port up to 65535.',
       '--dialect: dialect is "old"; accepted: `reference` or `live`.',
       'ALMANAC_LIMITS_PAGE_SIZE_MAX: limits.page_size_max is "many"; accepted: a whole number from 1 to 1000.',
     ])

@@ -206,13 +206,17 @@ function findChain(key: string, id: number | undefined, added: readonly Chain[])
   return { ...(namedChain(String(id)) ?? defineChain({ name: key, id })), name: key }
 }
 
+/** The folder of a user has no docs. */
+const settingsHint =
+  'see every setting in docs/settings.md of the Almanac repository, or at /docs/settings.html of a running service.'
+
 function invalid(found: readonly string[]): AlmanacError {
   // Several rules may refuse one value in the same words.
   const problems = [...new Set(found)].sort(byLine)
   const [only] = problems
   const message =
     problems.length === 1 ? only! : [`The configuration has ${problems.length} errors.`, ...problems].join('\n       ')
-  return new AlmanacError('config_invalid', message, { hint: 'see docs/settings.md for every setting.' })
+  return new AlmanacError('config_invalid', message, { hint: settingsHint })
 }
 
 /** In the order of the file; what does not stand in it comes after. */

@@ -8,7 +8,8 @@ import { type About, aboutOf, camelKeys, setting } from './setting.ts'
 
 const listenAddress = z.string().refine(text => parseListen(text) !== undefined)
 /** Not `:port`, which opens it to every machine. */
-const portMeant = (given: string): string | undefined => (/^\d{1,5}$/.test(given) ? `127.0.0.1:${given}` : undefined)
+const portMeant = (given: string): string | undefined =>
+  parseListen(`:${given}`) === undefined ? undefined : `127.0.0.1:${given}`
 const httpUrl = z.string().refine(text => /^https?:$/.test(URL.parse(text)?.protocol ?? ''))
 const socketUrl = z.string().refine(text => /^wss?:$/.test(URL.parse(text)?.protocol ?? ''))
 const count = z.int().min(1)
@@ -219,13 +220,13 @@ export const settingsSchema = section({
   listen: setting(listenAddress.default('127.0.0.1:8080'), {
     about:
       'Address to listen on: `127.0.0.1:8081` for this machine alone; `:8081`, the same as `0.0.0.0:8081`, for every address of the machine over IPv4; `[::]:8081` for IPv6 too. Port 0 picks a free port.',
-    accepts: 'host:port, :port or [IPv6]:port',
+    accepts: 'host:port, :port or [IPv6]:port, with a port up to 65535',
     meant: portMeant,
     flag: true,
   }),
   solana_listen: setting(listenAddress.optional(), {
     about: 'Second address with the same routes, for clients that need a separate base URL for Solana.',
-    accepts: 'host:port, :port or [IPv6]:port',
+    accepts: 'host:port, :port or [IPv6]:port, with a port up to 65535',
     meant: portMeant,
     flag: true,
   }),

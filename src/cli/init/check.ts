@@ -10,6 +10,7 @@ import { countOf, countText, durationText } from '../terminal.ts'
 import type { ChainAnswers, SolanaAnswers } from './answers.ts'
 
 const socketTimeoutMs = 10_000
+const evmTimeoutMs = 5_000
 
 /** What the endpoints of a chain can do, line by line. Fails if one of them cannot serve it. */
 export async function checkChain(answers: ChainAnswers, signal: AbortSignal): Promise<string[]> {
@@ -48,8 +49,24 @@ export async function checkChain(answers: ChainAnswers, signal: AbortSignal): Pr
 
 export async function checkSolana({ network, rpc }: SolanaAnswers): Promise<string[]> {
   const lines: string[] = []
-  for (const url of rpc) lines.push(...solanaLines(network, await checkSolanaEndpoint(network, url)))
+  for (const url of rpc) {
+    const findings = await checkSolanaEndpoint(network, url).catch(async (error: unknown) => {
+      throw (await evmNodeAt(url)) ?? error
+    })
+    lines.push(...solanaLines(network, findings))
+  }
   return lines
+}
+
+/** What is wrong with an endpoint that knows nothing of Solana: people mix up the two. */
+async function evmNodeAt(url: string): Promise<AlmanacError | undefined> {
+  const id = await chainIdAt(url, AbortSignal.timeout(evmTimeoutMs)).catch(() => undefined)
+  if (id === undefined) return undefined
+  const name = namedChain(String(id))?.name ?? String(id)
+  const message = `The endpoint ${redactUrl(url)} is a node of an EVM chain, ${name}, and not of Solana.`
+  return new AlmanacError('config_invalid', message, {
+    hint: `give the URL of a Solana node, and this one with --chain ${/\s/.test(name) ? id : name}=URL.`,
+  })
 }
 
 export async function socketLine(url: string): Promise<string> {

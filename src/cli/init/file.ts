@@ -7,7 +7,7 @@ export type Findings = ReadonlyMap<string, readonly string[]>
 
 export function configurationText({ chains, solana, store, listen }: Answers, found: Findings): string {
   const lines = [
-    '# The configuration of Almanac. Every setting is in docs/settings.md; flags and ALMANAC_… variables win over this file.',
+    '# The configuration of Almanac. Every setting: /docs/settings.html of the service; flags and ALMANAC_… variables win over this file.',
     '# Keep it private if the endpoints contain keys.',
     '',
     '# Address to listen on. All interfaces: :8080',

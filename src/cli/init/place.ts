@@ -39,6 +39,6 @@ export function parseListenFlag(text: string): string {
   const read = schemaAt(settingsSchema, ['listen'])!.safeParse(text)
   if (read.success) return text
   throw new AlmanacError('bad_request', `${JSON.stringify(text)} is not an address to listen on.`, {
-    hint: 'pass a host and a port from 0 to 65535, such as 127.0.0.1:8081.',
+    hint: 'pass a host and a port up to 65535, such as 127.0.0.1:8081.',
   })
 }

@@ -139,7 +139,10 @@ export async function start(loaded: LoadedConfig, { only, key, load, whenListeni
   }
   // A process that only serves needs no chain: another one may index.
   if (!hasChains && only !== 'api')
-    log.warn({ hint: 'add a chain under chains; see docs/settings.md' }, 'Indexing idle: no chain is configured')
+    log.warn(
+      { hint: 'add a chain under chains; /docs/settings.html lists every setting' },
+      'Indexing idle: no chain is configured',
+    )
   if (hasChains && only !== 'api') opened.defer(showProgress({ status: indexers.status, screen: shown, log }))
 
   const told = 'Stopping… Running requests finish; Ctrl-C again stops at once.'
