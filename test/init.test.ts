@@ -270,7 +270,7 @@ describe('init', () => {
     expect([code, stderr]).toEqual([
       1,
       expect.stringMatching(
-        /Error: The endpoint http://127\S+ is a node of an EVM chain, polygon, and not of Solana\.\nTry: {3}.*--chain polygon=/,
+        /Error: The endpoint \S+ is a node of an EVM chain, polygon, and not of Solana\.\nTry: {3}.*--chain polygon=/,
       ),
     ])
     expect(stderr).not.toContain(secret)
