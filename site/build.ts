@@ -8,7 +8,8 @@ export const build: Build = {
   usualFolder: 'site/dist',
   sources: [
     ...['docs', 'etc', 'examples', 'site', 'web/src/style', 'web/src/almanac.svg', 'web/build-folder.ts'],
-    ...['web/src/search/docs-index.ts', 'web/src/reference/entries.ts', 'web/src/state/document.ts'],
+    ...['web/src/search/docs-index.ts', 'web/src/search/docs-words.ts'],
+    ...['web/src/reference/entries.ts', 'web/src/state/document.ts'],
     ...['LICENSE', 'package.json', 'package-lock.json', ...besideDocs],
   ],
   // What makes it takes a moment to load, and brings types of a browser that are none of whoever builds.

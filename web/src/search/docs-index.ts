@@ -1,5 +1,6 @@
 // The index over the pages of the documentation, for their own search and for the console's. It loads and shows nothing.
-import MiniSearch, { type SearchResult } from 'minisearch'
+import MiniSearch, { type Query, type SearchOptions, type SearchResult } from 'minisearch'
+import { type Word, wordsOf } from './docs-words.ts'
 
 /** One section of a page, or one operation of the API. What is shown of it is its text; its code is found too. */
 export type DocsEntry = {
@@ -33,10 +34,10 @@ const excerptLength = 140
 export function docsIndexOf(entries: readonly DocsEntry[]): DocsIndex {
   const index = new MiniSearch<DocsEntry>({
     fields: ['title', 'page', 'text', 'code'],
-    storeFields: ['page', 'title', 'text', 'href', 'operation', 'isInternal'],
-    processTerm: term => (isFiller(term) ? null : [term.toLowerCase(), stemOf(term)]),
+    storeFields: ['page', 'title', 'text', 'code', 'href', 'operation', 'isInternal'],
+    processTerm: term => (isOwn(term) ? null : [term.toLowerCase(), stemOf(term)]),
     searchOptions: {
-      ...{ prefix: true, combineWith: 'AND' },
+      ...{ prefix: true, processTerm: term => term },
       // In a short word one other letter makes another word.
       fuzzy: term => (term.length > 5 ? 0.15 : false),
       boost: { title: 20, page: 5, code: 0.5 },
@@ -45,16 +46,20 @@ export function docsIndexOf(entries: readonly DocsEntry[]): DocsIndex {
     },
   })
   index.addAll(entries)
+  // Two letters that changed places are two changes.
+  const fuzzy = (term: string) => (term.length > 4 ? 2 : term.length > 3 && 1)
   return (asked, { inHeadings = false } = {}) => {
-    const where = inHeadings ? { fields: ['title', 'page'], filter: isSection } : {}
-    const wordOf = (term: string, word: string) => (isFiller(term) && term !== asked.trim() ? null : word)
-    const exact = index.search(asked, { ...where, processTerm: term => wordOf(term, stemOf(term)) })
-    // Two letters that changed places are two changes.
-    const fuzzy = (term: string) => (term.length > 4 ? 2 : term.length > 3 && 1)
+    const words = wordsOf(asked)
+    const stems = words.map(word => word.map(parts => parts.map(stemOf)))
+    const search = (these: readonly Word[], combineWith: 'AND' | 'OR', options: SearchOptions = {}) =>
+      index.search({ combineWith, queries: these.map(queryOf) }, options)
+    const exact = search(stems, 'AND', inHeadings ? { fields: ['title', 'page'], filter: isSection } : {})
     const isClose = exact.length === 0 && !inHeadings
-    const found = isClose
-      ? index.search(asked, { ...where, fuzzy, processTerm: term => wordOf(term, term.toLowerCase()) })
-      : exact
+    let found = exact
+    if (isClose) found = search(words, 'AND', { fuzzy })
+    if (isClose && found.length === 0) found = search(words, 'OR', { fuzzy })
+    const places = new Map(found.map(result => [result, placeOf(result, asked, words, stems)]))
+    found.sort((one, other) => places.get(one)! - places.get(other)!)
     const operations = found.filter(result => !isSection(result)).slice(0, operationsMax)
     const sections = found.filter(isSection).slice(0, operations.length > 0 ? sectionsFewer : sectionsMax)
     const isFirst = found[0] !== undefined && !isSection(found[0])
@@ -68,12 +73,30 @@ export function docsIndexOf(entries: readonly DocsEntry[]): DocsIndex {
   }
 }
 
+function queryOf(word: Word): Query {
+  return { combineWith: 'OR', queries: word.map(parts => ({ combineWith: 'AND', queries: [...parts] })) }
+}
+
+/**
+ * Before all others what is named just so, a heading, an error or an operation; then what misses the fewest words, and
+ * of these what has them whole. Among equals the score decides.
+ */
+function placeOf(result: SearchResult, asked: string, words: readonly Word[], stems: readonly Word[]): number {
+  const name = asked.trim().toLowerCase()
+  const names = [result.title, ...(isSection(result) ? [] : [result.text, ...result.code.split(' ')])]
+  if (names.some(each => each.toLowerCase() === name)) return -1
+  const missing = (wanted: readonly Word[], here: readonly string[]) =>
+    wanted.filter(word => !word.some(parts => parts.every(part => here.includes(part)))).length
+  const isMissing = Math.min(missing(words, result.queryTerms), missing(stems, result.queryTerms))
+  return isMissing * 2 + (missing(stems, result.terms) > isMissing ? 1 : 0)
+}
+
 function isSection(result: SearchResult): boolean {
   return result.operation === undefined
 }
 
-/** Says nothing of a page, and those who look for owners would find all that has it. */
-function isFiller(term: string): boolean {
+/** Those who look for owners would find all that has it. */
+function isOwn(term: string): boolean {
   return term.toLowerCase() === 'own'
 }
 
