@@ -40,6 +40,9 @@ export type Page = { title: string; html: string; headings: Heading[]; sections:
 /** What fits beside other columns on a phone. */
 const wordLengthMax = 18
 
+/** Such as the code of an error; the longest of them still fits a phone. */
+const snakeName = /^(?=.{1,26}$)[a-z]+(_[a-z]+)+$/
+
 /** Options such as `--yes`, which the highlighter takes for the command of that name. */
 const builtInOption = /-<span class="hljs-built_in">([\w-]+)<\/span>/g
 
@@ -71,6 +74,7 @@ export function renderPage(source: string, text: string, linkTo: Linker, operati
   const ids = new Map<string, number>()
   const headings: Heading[] = []
   const sections: Section[] = []
+  const named: Section[] = []
   const anchored = new Map<Token, string>()
   const marked = new Marked({ gfm: true })
   const tokens = marked.lexer(text)
@@ -86,8 +90,12 @@ export function renderPage(source: string, text: string, linkTo: Linker, operati
     } else {
       const section = sections.at(-1)
       if (section !== undefined) section[token.type === 'code' ? 'code' : 'text'] += ` ${plainOf(token)}`
+      if (token.type === 'table') named.push(...namedRowsOf(token as Tokens.Table))
     }
   }
+  // A page that is one table of named rows has these in the place of headings.
+  if (headings.length === 1) headings.push(...named.map(({ id, title }) => ({ depth: 2, id, text: title })))
+  sections.push(...named)
   marked.use({
     renderer: {
       heading(token) {
@@ -111,8 +119,8 @@ export function renderPage(source: string, text: string, linkTo: Linker, operati
         return `${example?.isFirst ? '<div class="example">\n' : ''}${block}${example?.isLast ? '</div>\n' : ''}`
       },
       codespan({ text: code }) {
-        // Names such as `receipts-root` would break at their hyphens.
-        const isWord = code.length <= wordLengthMax && !/\s/.test(code)
+        // Names such as `receipts-root` would break at their hyphens. The code of an error is one word.
+        const isWord = (code.length <= wordLengthMax && !/\s/.test(code)) || snakeName.test(code)
         const shown = `<code${isWord ? ' class="word"' : ''}>${escaped(code)}</code>`
         const operation = isInLink ? undefined : operationIn(operations, code)
         if (operation === undefined) return shown
@@ -167,6 +175,16 @@ export function renderPage(source: string, text: string, linkTo: Linker, operati
   }
   const html = marked.parser(tokens, marked.defaults)
   return { title: headings[0]?.text ?? source, html, headings, sections }
+}
+
+/** Rows that have an anchor of their own, such as those of errors: each is found by its name. */
+function namedRowsOf({ rows }: Tokens.Table): Section[] {
+  return rows.flatMap(([name, ...rest]) => {
+    const [, id] = /^<a id="([^"]+)">/.exec(name?.text ?? '') ?? []
+    if (name === undefined || id === undefined) return []
+    const text = rest.map(cell => cell.tokens.map(plainOf).join('')).join(' ')
+    return [{ id, title: name.tokens.map(plainOf).join('').trim(), text, code: '' }]
+  })
 }
 
 type Example = { isFirst: boolean; isLast: boolean }

@@ -8,6 +8,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import axe from 'axe-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type DocsEntry, docsIndexOf } from '../web/src/search/docs-index.ts'
 import { browserPath, launchBrowser } from './browser.ts'
 
 let folder: string
@@ -19,6 +20,10 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 
 const pages = () => readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.html'))
 const textOf = (name: string) => readFileSync(join(folder, name), 'utf8')
+const entriesOfSearch = () => {
+  const index = textOf('search-index.js')
+  return JSON.parse(index.slice(index.indexOf('['))) as DocsEntry[]
+}
 
 test('every link leads to a page, a section or a file that is there', () => {
   expect(pages().length).toBeGreaterThan(20)
@@ -83,9 +88,7 @@ test('operations come from the OpenAPI document: each is listed, found by the se
     paths: Record<string, Record<string, { operationId: string }>>
   }
   const known = Object.values(paths).flatMap(methods => Object.values(methods).map(({ operationId }) => operationId))
-  const index = textOf('search-index.js')
-  const entries = JSON.parse(index.slice(index.indexOf('['))) as { operation?: string; text: string; code: string }[]
-  const operations = entries.filter(({ operation }) => operation !== undefined)
+  const operations = entriesOfSearch().filter(({ operation }) => operation !== undefined)
   expect(operations.flatMap(({ code }) => code.split(' ')).sort()).toEqual(known.sort())
   const owners = operations.find(({ text }) => text === 'GET /nft/{address}/owners')!.operation!
   const list = textOf('operations.html')
@@ -93,6 +96,49 @@ test('operations come from the OpenAPI document: each is listed, found by the se
   expect(textOf('guides/who-owns-what.html')).toContain(
     `<a href="../operations.html#${owners}" data-operation="${owners}"><code>GET /nft/{address}/owners</code></a>`,
   )
+})
+
+test('the search answers what people ask', () => {
+  const search = docsIndexOf(entriesOfSearch())
+  const first = (asked: string) => search(asked)[0]?.href
+  for (const asked of ['migrate from moralis', 'migrate', 'migration', 'how do I migrate to it from Moralis'])
+    expect([asked, first(asked)]).toEqual([asked, 'guides/moving.html'])
+  for (const asked of ['how do I paginate', 'pagination', 'cursor'])
+    expect([asked, first(asked)]).toEqual([asked, 'guides/first-calls.html#cursors-the-next-page'])
+  expect(search('ratelimit').map(({ href }) => href)).toEqual(search('rate limit').map(({ href }) => href))
+  expect(first('auth')).toBe('guides/keys-and-limits.html')
+  expect(first('docker compose')).toBe('guides/docker.html')
+  expect(first('getWalletNFTs')).toBe('operations.html#getWalletNFTsV22')
+  expect(first('Does it serve ERC-20?')).toBe('faq.html#does-it-serve-erc-20')
+  // A whole word before the beginning of another.
+  const pages = search('cors').map(({ page }) => page)
+  expect(pages.indexOf('Settings')).toBeGreaterThanOrEqual(0)
+  expect(pages.indexOf('Settings')).toBeLessThan(pages.indexOf('Correctness'))
+  // What has most of the words, where nothing has all.
+  const [close] = search('restore a backup of zyzzyvas')
+  expect([close?.page, close?.isClose]).toEqual(['Backup and restore', true])
+})
+
+test('every error is found by its code, listed on its page, and not broken', () => {
+  const search = docsIndexOf(entriesOfSearch())
+  const page = textOf('errors.html')
+  const [here] = /<aside class="here".*?<\/aside>/s.exec(page)!
+  const codes = [...page.matchAll(/<a id="(\w+)">/g)].map(([, code]) => code!)
+  expect(codes).toContain('chain_not_configured')
+  for (const code of codes) {
+    expect([code, search(code)[0]?.href]).toEqual([code, `errors.html#${code}`])
+    expect(here).toContain(`<a href="#${code}">${code}</a>`)
+    expect(page).toContain(`<code class="word">${code}</code>`)
+  }
+})
+
+test('the guide to moving links every operation that it says is served', () => {
+  const [served] = /<table>.*?<\/table>/s.exec(textOf('guides/moving.html'))!
+  // Those of Solana are abbreviated.
+  const rows = served.split('<tr').filter(row => row.includes('<td>yes') && !row.includes('Solana'))
+  expect(rows.length).toBeGreaterThan(3)
+  const unlinked = rows.flatMap(row => row.match(/(?<!">)<code[^>]*>[^<]*\//g) ?? [])
+  expect(unlinked).toEqual([])
 })
 
 test('a call in several languages is one example, which shows all of them without a script', () => {
@@ -210,8 +256,8 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
 
       // Nothing is wider than a phone, and the field of the search has room for what is typed.
       await page.setViewportSize({ width: 390, height: 844 })
-      for (const name of ['index.html', 'operations.html', 'guides/solana.html', 'guides/who-owns-what.html']) {
-        await go(name)
+      for (const name of ['index', 'errors', 'operations', 'guides/moving', 'guides/solana', 'guides/who-owns-what']) {
+        await go(`${name}.html`)
         const wide = `[...document.querySelectorAll('main .table')].filter(at => at.scrollWidth > at.clientWidth).length`
         expect([name, await page.evaluate('document.documentElement.scrollWidth'), await page.evaluate(wide)]).toEqual([
           name,
@@ -221,6 +267,33 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
       }
       expect((await page.locator('#search').boundingBox())!.width).toBeGreaterThan(150)
       expect(await page.locator('.search kbd').isVisible()).toBe(false)
+    } finally {
+      await browser.close()
+    }
+  })
+
+  test('a page that is missing offers what its address says, and nothing for words that say nothing', {
+    timeout: 90_000,
+  }, async () => {
+    const browser = await launchBrowser()
+    try {
+      const page = await browser.newPage()
+      await page.route('http://docs.test/docs/**', route => {
+        const path = join(folder, new URL(route.request().url()).pathname.slice('/docs/'.length))
+        return route.fulfill({ path: existsSync(path) ? path : join(folder, '404.html') })
+      })
+      const offered = async (name: string) => {
+        await page.goto(`http://docs.test/docs/${name}`)
+        // A search that is asked later is answered later.
+        await page.locator('#search').fill('owners')
+        await page.locator('#found [role=option]').first().waitFor()
+        return page.locator('#meant b').allTextContents()
+      }
+      expect(await offered('nothing-here')).toEqual([])
+      expect(await offered('guides/frist-calls')).toContain('First calls')
+      expect(await page.locator('main').getByRole('link', { name: 'start of the documentation' }).isVisible()).toBe(
+        true,
+      )
     } finally {
       await browser.close()
     }

@@ -7,6 +7,7 @@ import {
   type FoundSection,
   wordsWith,
 } from '../../web/src/search/docs-index.ts'
+import { isFiller } from '../../web/src/search/docs-words.ts'
 import { isServed, referenceOf, root } from './place.ts'
 
 declare global {
@@ -127,9 +128,12 @@ async function offerMeant(meant: HTMLUListElement): Promise<void> {
   const words = path
     .split('/')
     .at(-1)!
-    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
-  const found = words.trim() === '' ? [] : await foundFor(words)
-  const items = found.slice(0, 3).map(section => {
+    .split(/[^\p{L}\p{N}]+/u)
+    .filter(word => word !== '' && !isFiller(word))
+  const found = words.length === 0 ? [] : await foundFor(words.join(' '))
+  // An address has the words of a heading; in a text they would stand by chance.
+  const named = found.filter(({ page, title, terms }) => wordsWith(terms).test(`${title} ${page}`))
+  const items = named.slice(0, 3).map(section => {
     const item = document.createElement('li')
     item.append(linkOf(section))
     return item
