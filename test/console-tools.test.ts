@@ -515,9 +515,27 @@ walkConsole(walk => {
       'Balance, tokens and NFTs of a Solana account',
       'Balance of a Solana account',
     ])
+    // What is not served is told of in the docs.
+    await menu.getByRole('searchbox').fill('erc20')
+    await menu.getByText('No operation here has “erc20”.').waitFor(patience)
+    const served = menu.getByRole('link', { name: 'What is served, and what is not' })
+    expect(await served.getAttribute('href')).toBe('/docs/operations.html')
+    // The whole ring of the focus is seen.
+    const isRingWhole = `(() => {
+      const list = document.querySelector('.reference-menu').getBoundingClientRect()
+      const field = document.activeElement
+      const { left, right, top } = field.getBoundingClientRect()
+      const { outlineWidth, outlineOffset } = getComputedStyle(field)
+      const ring = parseFloat(outlineWidth) + parseFloat(outlineOffset)
+      return ring > 0 && left - ring >= list.left && right + ring <= list.right && top - ring >= list.top
+    })()`
+    await menu.getByRole('searchbox').focus()
+    expect(await page.evaluate(isRingWhole)).toBe(true)
     await menu.getByRole('searchbox').fill('')
     await menu.getByRole('link', { name: 'NFTs of a wallet' }).click()
     await page.getByRole('heading', { name: 'NFTs of a wallet', level: 1 }).waitFor(patience)
+    expect(await page.locator('.operation-id').textContent()).toBe('getWalletNFTs')
+    await page.getByRole('button', { name: 'Copy the id of the operation' }).waitFor(patience)
     expect(await page.title()).toBe('NFTs of a wallet · reference · Almanac')
     await page.getByText(/Also under \/api\/v2\/\{address\}\/nft/).waitFor(patience)
     // The shape and an example stand there without a click.
@@ -555,6 +573,17 @@ walkConsole(walk => {
     for (const id of ['getNFTContractTransfersV22', 'getNFTMetadataV22', 'getWalletActiveChainsV22', 'getBlockFacts'])
       expect(await ask(id), id).toMatch(/^Answer200/)
     expect(await ask('getNFTContractTransfersV22')).not.toContain('"result": []')
+    // A refusal goes with the text that it is about, and the code names what is missing.
+    await page.goto(`${walk.world.url}/reference#/getWalletNFTsV22`)
+    const wallet = page.locator('#getWalletNFTsV22')
+    const address = wallet.getByRole('textbox', { name: /^address/ })
+    await address.fill('0x12', patience)
+    await wallet.getByRole('button', { name: 'Send' }).click(patience)
+    await wallet.locator('.refusal').waitFor(patience)
+    await address.fill('')
+    await wallet.locator('.refusal').waitFor({ ...patience, state: 'detached' })
+    const code = wallet.locator('[role=tabpanel] pre')
+    await expect.poll(() => code.first().textContent(), patience).toContain('/api/v2.2/{address}/nft')
     expect(await ask('listKeys')).toMatch(/^Answer200/)
     expect(await ask('getEvents')).toContain('event: history')
     await page.getByRole('switch', { name: 'With my key' }).check()

@@ -28,6 +28,9 @@ function isNews({ accepted }: Problem['errors'][number], { message }: Problem): 
 
 export function OperationForm({ id, parameters, values, problem, onAsk, onDraft, children }: Props) {
   const draft = useSignal<Values>(values)
+  // A refusal is of the text that was sent: it goes when its field changes.
+  const mended = useSignal<Problem | undefined>(undefined)
+  const refused = problem === mended.value ? undefined : problem
   const form = useRef<HTMLFormElement>(null)
   const asked = JSON.stringify(values)
   // What was asked is known by its text.
@@ -55,11 +58,12 @@ export function OperationForm({ id, parameters, values, problem, onAsk, onDraft,
       id={`${id}-${parameter.name}`}
       parameter={parameter}
       value={heldBy(parameter)}
-      refusal={problem?.parameter === parameter.name ? problem.message : undefined}
-      accepted={problem?.errors.find(each => each.parameter === parameter.name && isNews(each, problem))?.accepted}
+      refusal={refused?.parameter === parameter.name ? refused.message : undefined}
+      accepted={refused?.errors.find(each => each.parameter === parameter.name && isNews(each, refused))?.accepted}
       onChange={value => {
         // A cursor is of the request that it came with.
         draft.value = { ...draft.value, cursor: '', [parameter.name]: value }
+        if (problem?.parameter === parameter.name) mended.value = problem
       }}
     />
   )

@@ -77,14 +77,15 @@ with urllib.request.urlopen(request) as response:
 `
 }
 
-/** Path and query of a request with these values. */
+/** Path and query of a request with these values; what is still missing in the path keeps its name. */
 export function targetOf(path: string, parameters: readonly Parameter[], values: Values): string {
   const query = new URLSearchParams()
   let target = path
   for (const parameter of parameters) {
     const value = values[parameter.name] ?? ''
+    if (value === '') continue
     if (parameter.in === 'path') target = target.replace(`{${parameter.name}}`, encodeURIComponent(value))
-    else if (value !== '') query.append(parameter.name, value)
+    else query.append(parameter.name, value)
   }
   return query.size === 0 ? target : `${target}?${query}`
 }

@@ -129,7 +129,12 @@ function Menu({ entries, here }: { entries: readonly Entry[]; here: string | und
             ))}
           </div>
         ))}
-        {found.length === 0 && <p class="soft">No operation has “{text.value}”.</p>}
+        {found.length === 0 && (
+          <>
+            <p class="soft">No operation here has “{text.value}”. The hosted service may have it.</p>
+            <a href="/docs/operations.html">What is served, and what is not</a>
+          </>
+        )}
       </div>
     </nav>
   )

@@ -66,6 +66,11 @@ export function entryNamed(entries: readonly Entry[], name: string): Entry | und
   return entries.find(entry => entry.id === id || entry.older.some(({ operationId }) => operationId === id))
 }
 
+/** What the SDK and the list of operations call it: the name that its first version has. */
+export function nameOf({ id, older }: Entry): string {
+  return older[0]?.operationId ?? id
+}
+
 export function versionOf({ path }: DocumentedOperation): string | undefined {
   return version.exec(path)?.[1]
 }

@@ -23,7 +23,7 @@ import {
 import { goTo, hrefOf, route } from '../state/route.ts'
 import { key, typedKeyRefusal } from '../state/session.ts'
 import { useAnswer } from '../state/use-answer.ts'
-import { type Entry, versionOf } from './entries.ts'
+import { type Entry, nameOf, versionOf } from './entries.ts'
 import { Example } from './example.tsx'
 import { failuresOf } from './failures.ts'
 import { exampleOf, liveExamples } from './live-examples.ts'
@@ -87,6 +87,10 @@ export function OperationView({ entry, shown }: Props) {
         <p class="path">
           <span class={`method method-${method.toLowerCase()}`}>{method}</span> <code>{path}</code>
           <CopyButton text={path} what="the path" />
+        </p>
+        <p class="path operation-id">
+          <code>{nameOf(entry)}</code>
+          <CopyButton text={nameOf(entry)} what="the id of the operation" />
         </p>
         {note !== undefined && (
           <p class="soft">
