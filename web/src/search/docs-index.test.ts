@@ -27,6 +27,8 @@ test('filler words are left out, unless there are no others', () => {
 test('other words for the same are found, in headings too', () => {
   expect(titles('how do I migrate')).toEqual(['Moving'])
   expect(titles('migration', { inHeadings: true })).toEqual(['Moving'])
+  // Beside other things every word counts.
+  expect(titles('nothing is moving', { inHeadings: true })).toEqual([])
   expect(titles('ratelimit')).toEqual(['Limits'])
 })
 

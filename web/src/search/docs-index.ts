@@ -49,7 +49,7 @@ export function docsIndexOf(entries: readonly DocsEntry[]): DocsIndex {
   // Two letters that changed places are two changes.
   const fuzzy = (term: string) => (term.length > 4 ? 2 : term.length > 3 && 1)
   return (asked, { inHeadings = false } = {}) => {
-    const words = wordsOf(asked)
+    const words = wordsOf(asked, inHeadings ? isOwn : undefined)
     const stems = words.map(word => word.map(parts => parts.map(stemOf)))
     const search = (these: readonly Word[], combineWith: 'AND' | 'OR', options: SearchOptions = {}) =>
       index.search({ combineWith, queries: these.map(queryOf) }, options)

@@ -36,9 +36,9 @@ export function isFiller(term: string): boolean {
 export type Word = readonly (readonly string[])[]
 
 /** Where a question has nothing but fillers, they are what is asked for. */
-export function wordsOf(asked: string): Word[] {
+export function wordsOf(asked: string, saysNothing = isFiller): Word[] {
   const all = asked.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
-  const telling = all.filter(word => !isFiller(word))
+  const telling = all.filter(word => !saysNothing(word))
   return (telling.length > 0 ? telling : all).map(word => {
     const meaning = Object.hasOwn(meanings, word) ? meanings[word]! : undefined
     return meaning === undefined ? [[word]] : [[word], meaning.split(' ')]
