@@ -401,6 +401,10 @@ walkConsole(walk => {
     await page.getByRole('link', { name: 'Holders', exact: true }).click(patience)
     await page.getByText('page 1', { exact: true }).waitFor(patience)
     await expect.poll(() => page.locator('dl').textContent(), patience).toBe('Tokens90Holders3Transfers253')
+    // Each holder once, the one with the most first.
+    const quantities = page.locator('td[data-title="Quantity"]')
+    await quantities.first().waitFor(patience)
+    expect((await quantities.allTextContents()).map(Number)).toEqual([52, 37, 1])
     expect(await page.title()).toBe('Collection · holders · Almanac')
     await accept(page, 'holders')
     await page.getByRole('link', { name: '#52', exact: true }).click()
@@ -458,7 +462,7 @@ walkConsole(walk => {
     await overview.locator('.chain-row', { hasText: 'sim' }).getByText('live').waitFor(patience)
     const page = await newPage()
     let asked = 0
-    await page.route('**/owners?**', async route => {
+    await page.route('**/owners?*limit=*', async route => {
       const response = await route.fetch()
       const headers = { ...response.headers(), 'x-index-complete': `${++asked > 1}` }
       await route.fulfill({ response, headers })
@@ -481,11 +485,12 @@ walkConsole(walk => {
     const page = await open(holders)
     const asked: string[] = []
     page.on('request', request => {
-      if (request.url().includes('/owners?')) asked.push(request.url())
+      if (/\/owners\?.*limit=/.test(request.url())) asked.push(request.url())
     })
     const slider = page.getByRole('slider', { name: 'As of' })
     await slider.waitFor(patience)
     await page.getByText('after block 20,000').waitFor(patience)
+    await expect.poll(() => slider.isEnabled(), patience).toBe(true)
     const facts = () => page.locator('dl').textContent()
     // Only where the slider comes to rest is asked for.
     asked.length = 0
@@ -583,7 +588,7 @@ walkConsole(walk => {
     await page.goto(`${walk.world.url}/#/contract/eth/${seeded.collection}/holders?at_block=5009`)
     const [holders] = await Promise.all([
       page.waitForEvent('download'),
-      page.getByRole('button', { name: 'Download Holders as CSV' }).click(),
+      page.getByRole('button', { name: 'Download Holders by token as CSV' }).click(),
     ])
     expect(holders.suggestedFilename()).toBe(`holders-eth-${seeded.collection}-5009.csv`)
     const held = await text(await holders.createReadStream())

@@ -153,8 +153,8 @@ walkConsole(walk => {
     await page.locator('thead').getByText('Rows/s', { exact: true }).waitFor(patience)
     await show(page, `#/contract/eth/${seeded.collection}/holders`)
     await expect
-      .poll(() => page.locator('thead').textContent(), patience)
-      .toBe(['Holder', 'Token', 'Amount', 'Changed in block'].join(''))
+      .poll(() => page.locator('thead').allTextContents(), patience)
+      .toEqual(['HolderQuantityShare', 'HolderTokenAmountChanged in block'])
     expect(await page.getByRole('slider', { name: 'As of' }).isDisabled()).toBe(true)
   })
 
@@ -188,7 +188,7 @@ walkConsole(walk => {
     await page.getByText('no status', { exact: true }).waitFor({ ...patience, state: 'attached' })
     expect(await page.getByRole('button', { name: 'New key' }).isDisabled()).toBe(true)
     await show(page, `#/contract/eth/${seeded.collection}/holders`)
-    await page.getByText('Holders could not be loaded. Loading resumes by itself.').waitFor(patience)
+    await page.getByText('Holders by token could not be loaded. Loading resumes by itself.').waitFor(patience)
     await page.unrouteAll({ behavior: 'ignoreErrors' })
     await page.getByRole('link', { name: '#52', exact: true }).waitFor(patience)
     expect(await page.getByRole('alert').count()).toBe(0)

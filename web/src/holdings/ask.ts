@@ -1,6 +1,7 @@
 // The questions of who owns what as pages ask them.
 import { service } from '../state/service.ts'
 import type { AsOf } from './as-of.ts'
+import { countHolders } from './holders-count.ts'
 
 const pageSize = 25
 
@@ -59,11 +60,30 @@ export function askWalletStats({ chain, wallet: address }: Wallet, signal: Abort
   return service.GET('/api/v2.2/wallets/{address}/stats', { params: { path: { address }, query: { chain } }, signal })
 }
 
+export function askBalance({ chain, wallet: address }: Wallet, signal: AbortSignal) {
+  return service.GET('/api/v2.2/{address}/balance', { params: { path: { address }, query: { chain } }, signal })
+}
+
 export function askOwners({ contract: address, ...page }: Contract & Page & AsOf, signal: AbortSignal) {
   return service.GET('/api/v2.2/nft/{address}/owners', {
     params: { path: { address }, query: { ...pageQuery(page), ...asOfQuery(page) } },
     signal,
   })
+}
+
+/** The whole list is read, as of one block, up to `rowsMax` of its rows. */
+export async function askHolders(
+  { chain, contract: address, rowsMax, ...asOf }: Contract & AsOf & { rowsMax: number },
+  signal: AbortSignal,
+) {
+  const { data, error, response } = await service.GET('/api/v2.2/nft/{address}/owners', {
+    params: { path: { address }, query: { chain, ...asOfQuery(asOf) } },
+    headers: { accept: 'application/x-ndjson' },
+    parseAs: 'stream',
+    signal,
+  })
+  if (data == null) return { error, response }
+  return { data: await countHolders(data.pipeThrough(new TextDecoderStream()), rowsMax), response }
 }
 
 export function askCollectionStats({ chain, contract: address, ...asOf }: Contract & AsOf, signal: AbortSignal) {

@@ -3,6 +3,7 @@ import { useRef } from 'preact/hooks'
 import { ContractHeading } from '../chain/contract-heading.tsx'
 import type { AsOf, Ends } from '../holdings/as-of.ts'
 import { askCollectionStats, askFirstTransfer, askHead, askOwners } from '../holdings/ask.ts'
+import { HoldersPanel } from '../holdings/holders-panel.tsx'
 import { ListSection } from '../holdings/list-section.tsx'
 import { MomentSlider } from '../holdings/moment-slider.tsx'
 import { OwnersTable } from '../holdings/nft-tables.tsx'
@@ -50,9 +51,10 @@ export function HoldersPage({ chain, address, cursor, asOf }: Props) {
           <Fact title="Transfers">{stats && countText(Number(stats.transfers.total))}</Fact>
         </dl>
       )}
+      {state.value.problem === undefined && <HoldersPanel {...contract} asOf={asOf} />}
       <ListSection
-        id="holders"
-        title="Holders"
+        id="tokens"
+        title="Holders by token"
         state={state.value}
         firstPage={1}
         nothing="No NFT of this contract has a holder at this moment"
