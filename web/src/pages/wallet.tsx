@@ -3,6 +3,7 @@ import { askWalletChains } from '../holdings/ask.ts'
 import { CollectionsTable, NftTable } from '../holdings/nft-tables.tsx'
 import { TransfersTable } from '../holdings/transfers-table.tsx'
 import { WalletChainsTable } from '../holdings/wallet-chains-table.tsx'
+import { WalletFigures } from '../holdings/wallet-figures.tsx'
 import { WalletCollections, WalletNfts, WalletTransfers } from '../holdings/wallet-lists.tsx'
 import { Badge } from '../parts/badge.tsx'
 import { Choices } from '../parts/choices.tsx'
@@ -41,6 +42,16 @@ export function WalletPage({ address, chain: named, list, cursor }: Props) {
   const views = Object.entries(lists).map(([name, { title }]) => ({
     ...{ title, href: hrefTo(name), isHere: name === list },
   }))
+  // Nothing else on the page could be of an address that is none.
+  if (state.problem?.parameter === 'address')
+    return (
+      <>
+        <div class="heading">
+          <h1>Wallet {shortText(address)}</h1>
+        </div>
+        <FailureNote problem={state.problem} what="This is not an address of a wallet." />
+      </>
+    )
   return (
     <>
       <header class="about">
@@ -59,7 +70,10 @@ export function WalletPage({ address, chain: named, list, cursor }: Props) {
         />
       </header>
       {shown === undefined ? (
-        <ActiveChains address={address} state={state} />
+        <>
+          {isKnown && <WalletFigures wallet={address} chains={chainsOf(active)} />}
+          <ActiveChains address={address} state={state} />
+        </>
       ) : chain === undefined ? (
         <Panel id={list} title={shown.title} flush>
           <shown.Rows rows={undefined} chain="" withCollections />
@@ -81,12 +95,16 @@ function activeIn(chains: WalletChains): string[] {
   return chains.filter(({ first_transaction }) => first_transaction !== null).map(({ chain }) => chain)
 }
 
+/** Those where it is active, then the others that are indexed here. */
+function chainsOf(active: readonly string[]): string[] {
+  return [...new Set([...active, ...Object.keys(status.value?.chains ?? {})])]
+}
+
 type Shown = { address: string; chain: string; list: string }
 
-/** The chains where it is active, then the others that are indexed here, and the one that was asked for. */
+/** With the one that was asked for. */
 function chainChoices({ address, chain, list }: Shown, active: readonly string[]) {
-  const names = new Set([...active, ...Object.keys(status.value?.chains ?? {}), chain])
-  return [...names].map(name => ({
+  return [...new Set([...chainsOf(active), chain])].map(name => ({
     title: name,
     href: hrefOf(['wallet', address, list], { chain: name }),
     isHere: name === chain,
