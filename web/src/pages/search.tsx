@@ -18,6 +18,7 @@ import {
   offersToBegin,
   operationsKnown,
 } from '../search/found.ts'
+import { nothingFound } from '../search/nothing.ts'
 import { openSearch } from '../search/search-box.tsx'
 import { isLive, status } from '../state/live.ts'
 import { loadDocument } from '../state/load-document.ts'
@@ -95,10 +96,11 @@ function offersNamed(text: string): Group[] {
 
 function Found({ text, groups, names }: { text: string; groups: readonly Group[]; names: string | null }) {
   if (groups.length === 0) {
+    const { title, advice } = nothingFound({ text, chains: Object.keys(status.value?.chains ?? {}), names })
     return (
       <section class="panel" aria-label="Found">
         <EmptyState
-          title={`Nothing here has “${text}”`}
+          title={title}
           icon={<SearchIcon />}
           action={
             <button type="button" onClick={openSearch}>
@@ -106,9 +108,7 @@ function Found({ text, groups, names }: { text: string; groups: readonly Group[]
             </button>
           }
         >
-          {names === 'beginnings'
-            ? 'This store has many names, so they are found by their beginning. Try that, or the whole address or hash.'
-            : 'Try a whole address or hash, the number of a block, or a part of a name or label.'}
+          {advice}
         </EmptyState>
       </section>
     )
