@@ -1,5 +1,6 @@
 // One transaction as a node has it, with the NFTs that it moved.
 import { NativeAmount } from '../chain/native-amount.tsx'
+import { CollectionLink } from '../holdings/nft-links.tsx'
 import { TransfersTable } from '../holdings/transfers-table.tsx'
 import { AddressText } from '../parts/address-text.tsx'
 import { Age } from '../parts/age.tsx'
@@ -109,7 +110,7 @@ function TransactionFacts({ of }: { of: Transaction }) {
         ) : rest.to_address === null ? (
           '–'
         ) : (
-          <AddressText address={rest.to_address} chain={chain} label={rest.to_address_label} />
+          <Receiver of={of} address={rest.to_address} />
         )}
       </Fact>
       <Fact title="Value">{rest.value === '0' ? '0' : <NativeAmount wei={rest.value} chain={chain} />}</Fact>
@@ -121,6 +122,19 @@ function TransactionFacts({ of }: { of: Transaction }) {
       </Fact>
     </dl>
   )
+}
+
+/** A contract whose NFTs it moved is known by its name, as in the list of them. */
+function Receiver({
+  of: { chain, transfers, to_address_label: label },
+  address,
+}: {
+  of: Transaction
+  address: string
+}) {
+  const moved = transfers.find(({ token_address, token_name }) => token_address === address && token_name !== null)
+  if (moved === undefined) return <AddressText address={address} chain={chain} label={label} />
+  return <CollectionLink chain={chain} address={address} name={label ?? moved.token_name} />
 }
 
 function Transfers({ of: { transfers, chain, logs, succeeded, more_transfers } }: { of: Transaction }) {
