@@ -16,7 +16,7 @@ import type { Problem } from '../query/problems.ts'
 import type { Store, StoreInfo } from '../store/store.ts'
 import { wholeScopeOf } from '../views.ts'
 import type { ApiWatch, LiveApi } from './live-api.ts'
-import { LiveHistory, type LivePast, type LiveSample, liveSample } from './live-history.ts'
+import { LiveHistory, type LivePast, type LiveSample, liveSample, type Requests } from './live-history.ts'
 import { codeOf } from './problem.ts'
 
 /** A new head of a chain, or a new slot of a Solana network. */
@@ -75,6 +75,7 @@ export class LiveFeed {
   readonly #timer: NodeJS.Timeout
   /** Of the newest blocks of each chain, by their hash. */
   readonly #transfers = new Map<string, ReadonlyMap<string, number | undefined>>()
+  readonly #requests: Requests = new Map()
   #looking: Promise<void> | undefined
   #sampledMs = Number.NEGATIVE_INFINITY
   #published: LiveStatus | undefined
@@ -147,7 +148,7 @@ export class LiveFeed {
       this.#published = next
       if (!this.#isSampleDue()) return
       this.#sampledMs = performance.now()
-      const { at, values } = liveSample(report, atMs)
+      const { at, values } = liveSample(report, atMs, this.#requests)
       const sample = { at, values: [...(api?.sample() ?? []), ...values] }
       this.#history.add(sample)
       this.#publish({ name: 'sample', data: sample })

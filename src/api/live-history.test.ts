@@ -27,6 +27,18 @@ test('the past has one value for each moment and line, and forgets lines of whic
   )
 })
 
+test('an endpoint that is asked nothing for a minute has a gap from then on, until it is asked again', () => {
+  const seen = new Map()
+  const isDrawn = (requests: number, atMs: number) => {
+    const rpc = [{ endpoint: 'a', healthy: true, latency_ms: 140, requests }]
+    const network = { state: 'live', slot: 1, lag_seconds: 0, watched: 0, rpc } as const
+    const { values } = liveSample({ chains: {}, solana: { mainnet: network } }, atMs, seen)
+    return values.some(({ measure }) => measure === 'latency_ms')
+  }
+  expect([0, 5_000, 59_000, 60_000, 900_000].map(atMs => isDrawn(1, atMs))).toEqual([true, true, true, false, false])
+  expect(isDrawn(2, 905_000)).toBe(true)
+})
+
 test('an endpoint that does not answer has a gap, and not the latency of its last answer', () => {
   const chain = { state: 'live', head: 1, finalized: 1, lag_seconds: 0, covered: [], complete: true } as const
   const rpc = [

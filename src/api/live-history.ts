@@ -27,7 +27,16 @@ export type LiveSample = { at: number; values: (LineName & { value: number })[] 
 /** Every line has one value for each moment, null where none was known. */
 export type LivePast = { at: number[]; lines: (LineName & { values: (number | null)[] })[] }
 
-export function liveSample({ chains, solana }: StatusReport, atMs: number): LiveSample {
+/** When the number of requests of an endpoint, of a chain, was last seen to change. */
+export type Requests = Map<string, { requests: number; atMs: number }>
+
+/** A chain that is followed asks more often than that: its line has no gaps between two blocks. */
+const latencyHoldsMs = 60_000
+
+/** `seen` is kept from one sample to the next. */
+export function liveSample({ chains, solana }: StatusReport, atMs: number, seen: Requests = new Map()): LiveSample {
+  const endpointValues = (chain: string, rpc: readonly EndpointStatus[]) =>
+    rpc.flatMap(status => valuesOf(chain, status, isAsked(`${chain} ${status.endpoint}`, status, { atMs, seen })))
   return {
     at: atMs,
     values: [
@@ -45,14 +54,26 @@ export function liveSample({ chains, solana }: StatusReport, atMs: number): Live
   }
 }
 
-function endpointValues(chain: string, rpc: readonly EndpointStatus[]): LiveSample['values'] {
-  return rpc.flatMap(({ endpoint, healthy, latency_ms }) => [
-    { chain, measure: 'healthy' as const, endpoint, value: healthy ? 1 : 0 },
-    // The latency of an endpoint that does not answer is of then, and would be drawn as if it were of now.
-    ...(latency_ms === undefined || !healthy
+function valuesOf(
+  chain: string,
+  { endpoint, healthy, latency_ms }: EndpointStatus,
+  isAskedNow: boolean,
+): LiveSample['values'] {
+  return [
+    { chain, measure: 'healthy', endpoint, value: healthy ? 1 : 0 },
+    // The latency of an endpoint that does not answer, or is not asked, is of then: it would be drawn as if it were of now.
+    ...(latency_ms === undefined || !healthy || !isAskedNow
       ? []
       : [{ chain, measure: 'latency_ms' as const, endpoint, value: latency_ms }]),
-  ])
+  ]
+}
+
+function isAsked(key: string, { requests }: EndpointStatus, { atMs, seen }: { atMs: number; seen: Requests }) {
+  if (requests === undefined) return true
+  const last = seen.get(key)
+  if (last?.requests === requests) return atMs - last.atMs < latencyHoldsMs
+  seen.set(key, { requests, atMs })
+  return true
 }
 
 function rounded(value: number): number {

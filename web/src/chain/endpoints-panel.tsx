@@ -41,7 +41,13 @@ export function EndpointsPanel({ name, rpc, height }: Props) {
             <td data-title="The last hour" class="not-narrow">
               <HealthStrip values={healthOf(endpoint.endpoint)} subject={endpoint.endpoint} />
             </td>
-            <Cell title={height === 'head' ? 'Head' : 'Slot'} value={endpoint[height]} word={height} />
+            {height === 'slot' && endpoint.slot === undefined && (endpoint.requests ?? 0) > 0 ? (
+              <td data-title="Slot" class="number second soft" title="No answer of this endpoint has named a slot yet">
+                none told yet
+              </td>
+            ) : (
+              <Cell title={height === 'head' ? 'Head' : 'Slot'} value={endpoint[height]} word={height} />
+            )}
             <Cell title="Latency" value={endpoint.latency_ms} unit="ms" />
             <Cell title="Requests" value={endpoint.requests} unit="request" isNarrowOnly />
             <Cell title="Errors" value={endpoint.errors} unit="error" isNarrowOnly />

@@ -221,7 +221,11 @@ function SolanaNetwork({ name, network }: { name: string; network: LiveNetwork }
       </div>
       {network.reason !== undefined && <TroubleNote title={`${name} is ${network.state}`} reason={network.reason} />}
       <dl class="stats">
-        <Stat label="Slot" value={network.slot === 0 ? '–' : countText(network.slot)} />
+        <Stat
+          label="Slot"
+          value={network.slot === 0 ? '–' : countText(network.slot)}
+          note={network.slot > 0 && network.rpc.every(({ slot }) => slot === undefined) && 'as the feed tells it'}
+        />
         <LagStat of={network} />
         <Stat
           label="Endpoints"
