@@ -52,8 +52,11 @@ walkConsole(walk => {
     expect(await find(page, '300')).toEqual(
       expect.arrayContaining(['blockBlock 300sim', 'blockBlock 300picked'].map(text => expect.stringContaining(text))),
     )
-    // Two chains say that they do not have it, and the node of the third is gone.
-    expect(await find(page, `0x${'cd'.repeat(32)}`)).toEqual(['transaction0xcdcdcdcdcd…cdcdcdcdcdlook it up on gone'])
+    // Two chains say that they do not have it, and the node of the third is gone. A search waits a moment only: on a busy
+    // machine it may end before the two have answered, so it is made again until they have.
+    await expect
+      .poll(() => find(page, `0x${'cd'.repeat(32)}`), patience)
+      .toEqual(['transaction0xcdcdcdcdcd…cdcdcdcdcdlook it up on gone'])
     const [, [moved]] = [...truthByContract(walk.world.node.chain, { from: 0, to: 299 })][0]!
     const { transactionHash } = moved!
     expect(await find(page, transactionHash)).toEqual([expect.stringMatching(/^transaction0x.*sim · block \d+$/)])
