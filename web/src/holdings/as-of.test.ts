@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { asOfPlace, asOfText, type Ends, momentOf, placeOf, readAsOf, trackOf } from './as-of.ts'
+import { asOfPlace, asOfText, type Ends, momentOf, momentProblem, placeOf, readAsOf, trackOf } from './as-of.ts'
 
 const secondsOf = (text: string) => Date.parse(text) / 1_000
 const endsOf = (first: string, head: string): Ends => ({
@@ -37,4 +37,15 @@ test('digits are a block, anything else a date, nothing is now', () => {
   // As the service reads them: in UTC, whatever the zone of the browser.
   expect(momentOf('2026-01-01 12:00')).toBe(Date.parse('2026-01-01T12:00:00Z'))
   expect(momentOf('2026-01-01')).toBe(Date.parse('2026-01-01T00:00:00Z'))
+})
+
+test('a moment that was not accepted is told in the words of its field', () => {
+  const refused = (parameter: string, message: string) => ({ parameter, message, errors: [{ parameter }] })
+  expect(momentProblem(refused('to_date', 'to_date must be ISO 8601'), 'soon')).toMatchObject({
+    message: expect.stringMatching(/^“soon” is neither a date nor a block: type 2026-01-31/),
+    errors: [],
+  })
+  expect(momentProblem(refused('to_block', 'to_block must be small'), '9').message).toBe('The block must be small')
+  const other = refused('cursor', 'cursor is not valid')
+  expect(momentProblem(other, '9')).toBe(other)
 })

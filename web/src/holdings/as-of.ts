@@ -53,3 +53,15 @@ export function placeOf({ at_block, at_date }: AsOf, { first, head }: Ends, { mi
 export function momentOf(date: string): number {
   return Date.parse(/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?$/.test(date) ? `${date.replace(' ', 'T')}Z` : date)
 }
+
+type Refused = { message: string; parameter: string | undefined; errors: readonly unknown[] }
+
+/** A moment that was not accepted, in the words of the field that it was typed into. */
+export function momentProblem<Problem extends Refused>(problem: Problem, typed: string | undefined): Problem {
+  const { parameter = '', message } = problem
+  if (!/^(to|at)_(block|date)$/.test(parameter) || typed === undefined) return problem
+  const text = parameter.endsWith('_date')
+    ? `“${typed}” is neither a date nor a block: type 2026-01-31, 2026-01-31 12:00 (UTC) or the number of a block.`
+    : message.replace(parameter, 'The block')
+  return { ...problem, message: text, errors: [] }
+}

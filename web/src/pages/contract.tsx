@@ -6,6 +6,7 @@ import { ContractHeading } from '../chain/contract-heading.tsx'
 import { Explanation } from '../chain/explanation.tsx'
 import { ListTools, readListQuery } from '../chain/list-tools.tsx'
 import { useDownloads } from '../downloads/use-downloads.tsx'
+import { momentProblem } from '../holdings/as-of.ts'
 import { askTransfers } from '../holdings/ask.ts'
 import { NothingFound } from '../holdings/list-section.tsx'
 import { placeOf, type ShownTransfer, TransfersTable } from '../holdings/transfers-table.tsx'
@@ -100,7 +101,11 @@ function TransfersPanel({ chain, address, fresh, state: { answered, problem, loa
       {hasTools && <ListTools asked={asked} hrefTo={hrefTo} />}
       {problem !== undefined && (
         <>
-          <FailureNote problem={problem} what="The transfers could not be loaded." onRetry={again} />
+          <FailureNote
+            problem={momentProblem(problem, asked.until)}
+            what="The transfers could not be loaded."
+            onRetry={again}
+          />
           {problem.parameter !== undefined && (
             <p class="panel-foot">
               <a href={hrefOf(['contract', chain, address])}>Back to the newest</a>
