@@ -3,8 +3,9 @@ import { nativeUnit } from '../chain/native-amount.tsx'
 import { Fact } from '../parts/fact.tsx'
 import { countOf, etherText } from '../quantities.ts'
 import { hrefOf } from '../state/route.ts'
-import { useAnswer } from '../state/use-answer.ts'
+import { type Answered, useAnswer } from '../state/use-answer.ts'
 import { askBalance, askWalletStats } from './ask.ts'
+import { isComplete } from './use-holdings.ts'
 
 /** Each asks a node: those of a wallet that is active on many chains are read there. */
 const chainsMax = 6
@@ -25,8 +26,11 @@ function OnChain({ wallet, chain }: { wallet: string; chain: string }) {
   const stats = useAnswer(question, signal => askWalletStats({ wallet, chain }, signal)).value
   if (balance.problem !== undefined && stats.problem !== undefined) return null
   const wei = balance.answered?.data.balance
-  const { nfts, collections } = stats.answered?.data ?? {}
-  if (wei === undefined && nfts === undefined) return <Fact title={chain} />
+  const held = heldText(stats.answered)
+  if (wei === undefined && held === undefined) {
+    const isComing = [balance, stats].some(({ answered, problem }) => answered === undefined && problem === undefined)
+    return isComing ? <Fact title={chain} /> : null
+  }
   return (
     <Fact title={chain}>
       {wei !== undefined && (
@@ -34,14 +38,20 @@ function OnChain({ wallet, chain }: { wallet: string; chain: string }) {
           {etherText(wei)} <small class="soft">{nativeUnit(chain)}</small>
         </span>
       )}
-      {nfts != null && collections != null && (
+      {held !== undefined && (
         <small class={wei === undefined ? undefined : 'soft under'}>
-          <a href={hrefOf(['wallet', wallet, 'nfts'], { chain })}>{countOf(Number(nfts), 'NFT')}</a> in{' '}
-          <a href={hrefOf(['wallet', wallet, 'collections'], { chain })}>
-            {countOf(Number(collections), 'collection')}
-          </a>
+          {held === 'no NFT' ? held : <a href={hrefOf(['wallet', wallet, 'nfts'], { chain })}>{held}</a>}
         </small>
       )}
     </Fact>
   )
+}
+
+/** Undefined where it is not known: that nothing was found says nothing while the index is not complete. */
+function heldText(answered: Answered<{ nfts: string; collections: string }> | undefined): string | undefined {
+  if (answered === undefined) return undefined
+  const [nfts, collections] = [Number(answered.data.nfts), Number(answered.data.collections)]
+  const isWhole = isComplete(answered)
+  if (nfts === 0) return isWhole ? 'no NFT' : undefined
+  return `${countOf(nfts, 'NFT')} in ${countOf(collections, 'collection')}${isWhole ? '' : ' so far'}`
 }

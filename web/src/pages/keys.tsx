@@ -156,7 +156,7 @@ function KeyRow({ of: key, isFresh, ...actions }: { of: Key; isFresh: boolean } 
       <td class="second">
         <ScopeChips scopes={key.scopes} />
       </td>
-      <td class="number aside">
+      <td class="number second">
         <QuotaBar used={key.used_today} quota={key.quota_per_day} />
         <span class="narrow-only soft"> {key.used_today === 1 ? 'request' : 'requests'} today</span>
       </td>

@@ -49,7 +49,10 @@ export function WalletPage({ address, chain: named, list, cursor }: Props) {
         <div class="heading">
           <h1>Wallet {shortText(address)}</h1>
         </div>
-        <FailureNote problem={state.problem} what="This is not an address of a wallet." />
+        <FailureNote
+          problem={{ ...state.problem, message: 'An address has 40 hex digits after 0x.', errors: [] }}
+          what="This is not an address of a wallet."
+        />
       </>
     )
   return (
