@@ -156,9 +156,9 @@ function KeyRow({ of: key, isFresh, ...actions }: { of: Key; isFresh: boolean } 
       <td class="second">
         <ScopeChips scopes={key.scopes} />
       </td>
-      <td class="number second">
+      <td class="number aside">
         <QuotaBar used={key.used_today} quota={key.quota_per_day} />
-        <span class="narrow-only soft"> {key.used_today === 1 ? 'request' : 'requests'} today</span>
+        <small class="narrow-only soft">{key.used_today === 1 ? 'request' : 'requests'} today</small>
       </td>
       <td class="number not-narrow">{key.rate_per_second === null ? '–' : countText(key.rate_per_second)}</td>
       <td class="not-narrow">{key.created_at !== null && <Age moment={Date.parse(key.created_at)} />}</td>
