@@ -61,7 +61,7 @@ function valuesOf(
 ): LiveSample['values'] {
   return [
     { chain, measure: 'healthy', endpoint, value: healthy ? 1 : 0 },
-    // The latency of an endpoint that does not answer, or is not asked, is of then: it would be drawn as if it were of now.
+    // The latency of an endpoint that does not answer, or is not asked, is of then, and would be drawn as of now.
     ...(latency_ms === undefined || !healthy || !isAskedNow
       ? []
       : [{ chain, measure: 'latency_ms' as const, endpoint, value: latency_ms }]),

@@ -1,4 +1,4 @@
-// What a wallet has on each chain, in one row: its native balance, its NFTs and its collections. What cannot be told is left out.
+// What a wallet has on each chain, in one row: its native balance, NFTs and collections. What is not known is left out.
 import { nativeUnit } from '../chain/native-amount.tsx'
 import { Fact } from '../parts/fact.tsx'
 import { countOf, etherText } from '../quantities.ts'
@@ -7,7 +7,7 @@ import { type Answered, useAnswer } from '../state/use-answer.ts'
 import { askBalance, askWalletStats } from './ask.ts'
 import { isComplete } from './use-holdings.ts'
 
-/** Each asks a node: those of a wallet that is active on many chains are read there. */
+/** Each asks a node. The list below has them all. */
 const chainsMax = 6
 
 export function WalletFigures({ wallet, chains }: { wallet: string; chains: readonly string[] }) {
