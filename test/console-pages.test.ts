@@ -143,6 +143,15 @@ walkConsole(walk => {
     expect(await chains.locator('[aria-current]').textContent()).toBe('eth')
     await page.locator('tbody:not(.skeleton) tr').first().waitFor(patience)
     expect(await chains.getByRole('link').allTextContents()).toEqual(expect.arrayContaining(['polygon', 'sim']))
+    // What it has stands at the top, as far as nodes and the index tell it: of eth there is no node.
+    await page.getByRole('link', { name: 'Chains', exact: true }).click()
+    await expect
+      .poll(() => page.locator('.facts > div').allTextContents(), patience)
+      .toEqual(expect.arrayContaining(['eth181 NFTs in 3 collections', expect.stringMatching(/^sim0 native/)]))
+    await accept(page, 'wallet')
+    await page.goto(`${walk.world.url}/#/wallet/0x12`)
+    await page.getByText('This is not an address of a wallet.').waitFor(patience)
+    expect(await page.getByRole('navigation', { name: 'Views of the wallet' }).count()).toBe(0)
   })
 
   test('pages of transfers stand in the address: newer, older, reload and Back', async () => {
@@ -210,6 +219,9 @@ walkConsole(walk => {
     await page.getByText('succeeded').waitFor(patience)
     await titleOf(page).toMatch(/^0x[0-9a-f]{4}…[0-9a-f]{4} · transaction · Almanac$/)
     expect(await page.locator('tbody:not(.skeleton) tr').count()).toBeGreaterThan(0)
+    // The contract is called the same in the facts and in the list.
+    const to = page.locator('.facts div', { hasText: /^To/ }).getByRole('link')
+    expect(await page.locator('td[data-title="Collection"] a').allTextContents()).toContain(await to.textContent())
     await accept(page, 'transaction')
     const block = page.locator('.facts div', { hasText: 'Block' }).first().getByRole('link')
     const number = Number((await block.textContent())!.replaceAll(',', ''))

@@ -12,7 +12,7 @@ const chainsMax = 6
 
 export function WalletFigures({ wallet, chains }: { wallet: string; chains: readonly string[] }) {
   return (
-    <dl class="facts wide wallet-figures" aria-label="What it has on each chain">
+    <dl class="facts wide">
       {chains.slice(0, chainsMax).map(chain => (
         <OnChain key={chain} wallet={wallet} chain={chain} />
       ))}
