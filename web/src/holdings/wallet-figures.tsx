@@ -1,9 +1,11 @@
 // What a wallet has on each chain, in one row: its native balance, NFTs and collections. What is not known is left out.
+import { useRef } from 'preact/hooks'
 import { nativeUnit } from '../chain/native-amount.tsx'
 import { Fact } from '../parts/fact.tsx'
 import { countOf, etherText } from '../quantities.ts'
+import { status } from '../state/live.ts'
 import { hrefOf } from '../state/route.ts'
-import { type Answered, useAnswer } from '../state/use-answer.ts'
+import { type Answered, type AnswerState, useAnswer } from '../state/use-answer.ts'
 import { askBalance, askWalletStats } from './ask.ts'
 import { isComplete } from './use-holdings.ts'
 
@@ -22,14 +24,19 @@ export function WalletFigures({ wallet, chains }: { wallet: string; chains: read
 
 function OnChain({ wallet, chain }: { wallet: string; chain: string }) {
   const question = JSON.stringify([wallet, chain])
-  const balance = useAnswer(question, signal => askBalance({ wallet, chain }, signal)).value
+  // A node that is away would be waited for; one that answered once is not asked again.
+  const hasNode = useRef(false)
+  hasNode.current ||= status.value?.chains[chain]?.rpc.some(({ healthy }) => healthy) === true
+  const balance = useAnswer(hasNode.current ? question : undefined, signal =>
+    askBalance({ wallet, chain }, signal),
+  ).value
   const stats = useAnswer(question, signal => askWalletStats({ wallet, chain }, signal)).value
   if (balance.problem !== undefined && stats.problem !== undefined) return null
   const wei = balance.answered?.data.balance
   const held = heldText(stats.answered)
   if (wei === undefined && held === undefined) {
-    const isComing = [balance, stats].some(({ answered, problem }) => answered === undefined && problem === undefined)
-    return isComing ? <Fact title={chain} /> : null
+    const isComing = ({ answered, problem }: AnswerState<unknown>) => answered === undefined && problem === undefined
+    return isComing(stats) || (hasNode.current && isComing(balance)) ? <Fact title={chain} /> : null
   }
   return (
     <Fact title={chain}>
