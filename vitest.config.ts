@@ -42,7 +42,7 @@ export default defineConfig({
     hookTimeout: 90_000,
     expect: { poll: { timeout: 60_000 } },
     // More than the cores of a small machine: suites wait for browsers, for processes that they start and for time to pass.
-    maxWorkers: 6,
+    maxWorkers: 5,
     pool: 'forks',
     // From the beginning as much as V8 would take after a while: most of these processes end before that.
     execArgv: ['--min-semi-space-size=16'],

@@ -49,9 +49,9 @@ walkConsole(walk => {
       expect.stringMatching(/^wallet0x/),
     ])
     expect(await find(page, 'alice')).toEqual([expect.stringContaining(seeded.aliceLabel)])
-    expect(await find(page, '300')).toEqual(
-      expect.arrayContaining(['blockBlock 300sim', 'blockBlock 300picked'].map(text => expect.stringContaining(text))),
-    )
+    // Blocks are found once they are indexed.
+    const blocks = ['blockBlock 300sim', 'blockBlock 300picked'].map(text => expect.stringContaining(text))
+    await expect.poll(() => find(page, '300'), patience).toEqual(expect.arrayContaining(blocks))
     // Two chains say that they do not have it, and the node of the third is gone. A search waits a moment only: on a busy
     // machine it may end before the two have answered, so it is made again until they have.
     await expect
@@ -59,7 +59,9 @@ walkConsole(walk => {
       .toEqual(['transaction0xcdcdcdcdcd…cdcdcdcdcdlook it up on gone'])
     const [, [moved]] = [...truthByContract(walk.world.node.chain, { from: 0, to: 299 })][0]!
     const { transactionHash } = moved!
-    expect(await find(page, transactionHash)).toEqual([expect.stringMatching(/^transaction0x.*sim · block \d+$/)])
+    await expect
+      .poll(() => find(page, transactionHash), patience)
+      .toEqual([expect.stringMatching(/^transaction0x.*sim · block \d+$/)])
     await page.goto(`${walk.world.url}/#/search?q=${transactionHash}`)
     await expect.poll(() => page.url(), patience).toContain(`#/transaction/sim/${transactionHash}`)
     expect(await page.getByRole('navigation', { name: 'Pages' }).locator('[aria-current]').textContent()).toBe('Search')
