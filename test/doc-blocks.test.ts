@@ -92,7 +92,7 @@ function wayOf(block: DocBlock): string | undefined {
 
 describe('every block', () => {
   test('is fenced and says its language', () => {
-    const known = ['sh', 'ts', 'python', 'sql', 'yaml', 'json', 'nginx', 'caddyfile', 'conf', 'text']
+    const known = ['sh', 'ts', 'python', 'sql', 'yaml', 'json', 'nginx', 'caddyfile', 'conf', 'diff', 'text']
     // The synopses of the generated page are the program's own.
     const others = blocks.filter(
       ({ page, isFenced, language }) => page !== 'docs/commands.md' && !(isFenced && known.includes(language)),

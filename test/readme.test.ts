@@ -108,6 +108,14 @@ describe('what the README points to', () => {
     for (const path of links) expect(() => readFileSync(`${root}/${path}`), path).not.toThrow()
   })
 
+  test('what it says of the SDK is what the guide to moving runs', () => {
+    const [, changes] = /```diff\n(.*?)^```$/ms.exec(readme)!
+    const options = [...changes!.matchAll(/^\+ +(\w+):/gm)].map(([, name]) => name!)
+    expect(options).toHaveLength(3)
+    const guide = readFileSync(`${root}/docs/guides/moving.md`, 'utf8')
+    for (const name of options) expect(guide).toMatch(new RegExp(`^  ${name}: `, 'm'))
+  })
+
   test('its test command is the one that continuous integration runs', () => {
     const command = 'npm ci && npm test'
     expect(readme).toContain(`\n${command}\n`)
