@@ -2,7 +2,14 @@
 import { z } from 'zod'
 import { type Address, type Hash, parseAddress, parseHash } from '../../model.ts'
 import { directions, filterContractsMax } from '../../query/transfer-subject.ts'
-import { choiceParameter, flagParameter, type Parameter, type QueryText, unacceptable } from '../params.ts'
+import {
+  addressParameter,
+  choiceParameter,
+  flagParameter,
+  type Parameter,
+  type QueryText,
+  unacceptable,
+} from '../params.ts'
 
 const idMax = 2n ** 256n - 1n
 const isDecimalId = /^(?:0|[1-9]\d{0,77})$/
@@ -14,6 +21,9 @@ export function parseTokenId(text: string): bigint | undefined {
   const id = BigInt(text)
   return id <= idMax ? id : undefined
 }
+
+/** Of transfers and of what is owned: the example is in the examples of their answers. */
+export const walletParameter = addressParameter('Address of the wallet.', '0x8ae57a027c63fca8070d1bf38622321de8004c67')
 
 export const tokenIdParameter: Parameter<bigint> = {
   name: 'token_id',

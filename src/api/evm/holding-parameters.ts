@@ -7,7 +7,6 @@ import type { IndexingKey } from '../../query/freshen.ts'
 import type { Context } from '../context.ts'
 import { inQuery, type Json } from '../openapi-parts.ts'
 import {
-  addressParameter,
   dateParameter,
   flagParameter,
   type Parameter,
@@ -15,7 +14,13 @@ import {
   unacceptable,
   wholeParameter,
 } from '../params.ts'
-import { contractsParameter, includePrices, readContracts, tokenIdParameter } from './evm-parameters.ts'
+import {
+  contractsParameter,
+  includePrices,
+  readContracts,
+  tokenIdParameter,
+  walletParameter,
+} from './evm-parameters.ts'
 import type { HoldingFilter } from './holding-cursor.ts'
 import { transferParameters } from './nft-transfers.ts'
 
@@ -25,7 +30,7 @@ export function holdingParameters(table: ChainTable, pageSizeMax: number) {
   const { address, chain, format, limit, disableTotal, cursor } = transferParameters(table, pageSizeMax)
   return {
     ...{ address, chain, format, limit, disableTotal, cursor },
-    wallet: addressParameter('Address of the wallet.', '0x8ae57a027c63fca8070d1bf38622321de8004c67'),
+    wallet: walletParameter,
     tokenId: tokenIdParameter,
     atBlock: wholeParameter('at_block', {
       ...{ min: 0, example: 16_220_243 },

@@ -20,7 +20,7 @@ import {
   wholeListSentence,
 } from '../openapi-parts.ts'
 import { freshenWaitMsOf, perform, ReplicaReads } from '../operation.ts'
-import { addressParameter, dialectOf, QueryText, readParameter } from '../params.ts'
+import { dialectOf, QueryText, readParameter } from '../params.ts'
 import type { ApiRequest } from '../request.ts'
 import type { RouteParts } from '../responder.ts'
 import { type ListStream, linesOf } from '../streams/list-stream.ts'
@@ -33,6 +33,7 @@ import {
   includePrices,
   readContracts,
   tokenIdParameter,
+  walletParameter,
 } from './evm-parameters.ts'
 import { deprecationHeaders, type Envelope, envelopeText } from './list-envelope.ts'
 import { askedBounds, transferParameters } from './nft-transfers.ts'
@@ -40,7 +41,7 @@ import { askedBounds, transferParameters } from './nft-transfers.ts'
 function parametersOf(table: ChainTable, pageSizeMax: number) {
   return {
     ...transferParameters(table, pageSizeMax),
-    wallet: addressParameter('Address of the wallet.', '0x8ae57a027c63fca8070d1bf38622321de8004c67'),
+    wallet: walletParameter,
     tokenId: tokenIdParameter,
     block: blockParameter,
     direction: directionParameter,
