@@ -3,9 +3,9 @@ import { Command } from 'commander'
 import type { LoadedConfig } from '../config/load.ts'
 import { AlmanacError } from '../errors.ts'
 import { markCutWallets } from '../store/activity-gaps.ts'
-import { confirmRemoval } from './init/questions.ts'
 import { takeChain } from './open-chain.ts'
 import { chooseChain, parseChain, wholeNumber, withConfig } from './options.ts'
+import { confirmRemoval } from './questions.ts'
 import { countText, printData, printJson } from './terminal.ts'
 
 type UnfinalizeFlags = { to: number; yes?: true; json?: true }

@@ -7,8 +7,8 @@ import { type Address, type SolanaNetwork, solanaNetworks } from '../../model.ts
 import { redactMistyped } from '../../redact.ts'
 import { isPrivateHost } from '../../rpc/endpoint-address.ts'
 import { parseContracts } from '../options.ts'
+import type { Questions } from '../questions.ts'
 import { printNote } from '../terminal.ts'
-import type { Questions } from './questions.ts'
 
 type IndexMode = 'full' | 'on-demand'
 

@@ -9,6 +9,7 @@ import { planChain } from '../plan/chain-plan.ts'
 import { engineCosts } from '../plan/measured-costs.ts'
 import { modelledChains } from '../plan/model.ts'
 import { costText, totalOf } from '../plan/report.ts'
+import type { Questions } from '../questions.ts'
 import { bytesText, countOf, durationText, printNote, whileWaiting } from '../terminal.ts'
 import {
   type Answers,
@@ -22,7 +23,6 @@ import {
 } from './answers.ts'
 import { checkChain, checkSolana } from './check.ts'
 import type { Findings } from './file.ts'
-import type { Questions } from './questions.ts'
 
 export const planSamples = 6
 const estimateTimeoutMs = 30_000

@@ -3,10 +3,10 @@ import { schemaAt } from '../../config/setting.ts'
 import { settingsSchema } from '../../config/settings.ts'
 import { AlmanacError, describeError } from '../../errors.ts'
 import { reachStore } from '../../store/open.ts'
+import type { Questions } from '../questions.ts'
 import { freePlace } from '../service/listen-place.ts'
 import { printNote, whileWaiting } from '../terminal.ts'
 import { askStore, parseStore } from './answers.ts'
-import type { Questions } from './questions.ts'
 
 /** The store as it is given, or another where the user wants that in place of one that does not answer. */
 export async function settledStore(given: string, questions: Questions | undefined): Promise<string> {

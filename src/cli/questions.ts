@@ -1,7 +1,7 @@
 // Questions on a terminal, asked again until an answer fits. It knows nothing of what they are about.
 import { createInterface, type Interface } from 'node:readline/promises'
-import { AlmanacError, describeError } from '../../errors.ts'
-import { fitted, printNote } from '../terminal.ts'
+import { AlmanacError, describeError } from '../errors.ts'
+import { fitted, printNote } from './terminal.ts'
 
 export class Questions {
   readonly #terminal: Interface
