@@ -297,10 +297,13 @@ describe('keys', () => {
         index_waiting: 20,
         unlimited: false,
         used_today: 0,
+        requests_today: 0,
+        last_used_on: null,
         created_at: expect.any(String),
         expires_at: expect.any(String),
         revoked_at: null,
         replaces_id: null,
+        from_environment: false,
       },
     ])
     const table = await almanacHere(['keys', 'list'])

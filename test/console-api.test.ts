@@ -312,6 +312,9 @@ describe('keys over HTTP', () => {
       const refused = await send('DELETE', `/keys/${id}`)
       expect(refused.status).toBe(403)
       expect(await refused.json()).toMatchObject({ message: expect.stringContaining('the command keys revoke alone') })
+      expect(keyList.parse(await (await send('GET', '/keys')).json()).keys.find(key => key.id === id)).toMatchObject({
+        from_environment: true,
+      })
       // Without a grace period a rotation is a revocation.
       const kept = await send('POST', `/keys/${id}/rotation`, { grace: '0' })
       expect(kept.status).toBe(400)
@@ -539,19 +542,31 @@ describe('events', () => {
     const secret = await keyWith({ scopes: ['ops', 'nft-transfers'] })
     for (let times = 0; times < 5; times++) await api.get('/api/v2.2/web3/version', { 'x-api-key': secret })
     expect((await api.get('/api/v2.2/nft/0x12/transfers', { 'x-api-key': secret })).status).toBe(400)
-    // What operators and the console ask for is not counted.
+    // What operators ask for is not counted, nor what the console does; a key that cannot use it is a client's anywhere.
     for (let times = 0; times < 50; times++) await api.get('/status')
+    const ownPage = { 'sec-fetch-site': 'same-origin' }
+    for (let times = 0; times < 50; times++) await api.get('/api/v2.2/web3/version', ownPage)
+    const shop = await keyWith({ name: 'shop', scopes: ['nft-transfers'] })
+    await api.get('/api/v2.2/web3/version', { ...ownPage, 'x-api-key': shop })
     const reader = await EventReader.open(secret)
     const told = () => reader.of('status', liveStatus).at(-1)?.api
     await expect.poll(() => told()?.keys[0]?.name, { timeout: 8_000 }).toBe('giver')
     const { requests_per_second: requests, refused_per_second: refused, ...figures } = told()!
     expect(requests).toBeGreaterThan(0)
-    expect(requests).toBeLessThanOrEqual(6)
+    expect(requests).toBeLessThanOrEqual(7)
     expect(refused).toBeGreaterThan(0)
     expect(refused).toBeLessThan(requests)
     expect(figures.errors_per_second).toBe(0)
     expect(figures.p99_ms!).toBeGreaterThanOrEqual(figures.p50_ms!)
-    expect(figures.keys_used_today).toBeGreaterThan(0)
+    await expect.poll(() => told()?.requests_today, { timeout: 20_000 }).toBe(7)
+    expect(told()).toMatchObject({ keys_used_today: 2, keys: [{ name: 'giver' }, { name: 'shop', today: 1 }] })
+    const { keys } = keyList.parse(await (await api.get('/keys')).json())
+    expect(keys.find(({ name }) => name === 'test')).toMatchObject({ requests_today: 0 })
+    // The quota counts all of them.
+    expect(keys.find(({ name }) => name === 'test')!.used_today).toBeGreaterThanOrEqual(100)
+    expect(keys.find(({ name }) => name === 'shop')).toMatchObject({
+      ...{ requests_today: 1, used_today: 1, last_used_on: new Date().toISOString().slice(0, 10) },
+    })
   })
 
   test('say when the status cannot be read, without its insides', async () => {
@@ -629,7 +644,7 @@ describe('events', () => {
   test('leave nothing behind of a client that finds no room', async () => {
     let checks = 0
     const gatekeeper: Gatekeeper = {
-      admit: () => ({ key: {} as KeyRecord, rateLimit: undefined }),
+      admit: () => ({ key: {} as KeyRecord, rateLimit: undefined, isConsole: false }),
       spend: async () => undefined,
       stillHolds: async () => {
         checks++

@@ -971,6 +971,14 @@ export function storeContract(
           { ...use, count: 6 },
           { ...use, operation: 'wallet', count: 4 },
         ])
+        await store.addUse([{ ...use, keyId: 'k2', day: '2026-01-01' }])
+        expect(await store.lastUses('2026-01-01')).toEqual(
+          new Map([
+            ['k1', '2026-01-02'],
+            ['k2', '2026-01-01'],
+          ]),
+        )
+        expect(await store.lastUses('2026-01-02')).toEqual(new Map([['k1', '2026-01-02']]))
       })
     })
 

@@ -820,12 +820,19 @@ export interface components {
       index_waiting: number | null;
       /** @description Whether it has none of these limits. */
       unlimited: boolean;
+      /** @description All requests, as the quota counts them. */
       used_today: number;
+      /** @description Requests of clients, in UTC: not those for operators, nor those that a browser sends from pages of this service with a key that has the scope `ops`. */
+      requests_today: number;
+      /** @description The last day in UTC; null where it is more than 30 days ago. */
+      last_used_on: string | null;
       created_at: string | null;
       expires_at: string | null;
       revoked_at: string | null;
       /** @description The id of the key that it was made to replace. */
       replaces_id: string | null;
+      /** @description Whether it is the operator's own key (`ALMANAC_KEY`), which is neither rotated nor revoked here. */
+      from_environment: boolean;
       /** @description Shown only in this answer; the service keeps a hash. */
       secret: string;
     };
@@ -841,12 +848,19 @@ export interface components {
       index_waiting: number | null;
       /** @description Whether it has none of these limits. */
       unlimited: boolean;
+      /** @description All requests, as the quota counts them. */
       used_today: number;
+      /** @description Requests of clients, in UTC: not those for operators, nor those that a browser sends from pages of this service with a key that has the scope `ops`. */
+      requests_today: number;
+      /** @description The last day in UTC; null where it is more than 30 days ago. */
+      last_used_on: string | null;
       created_at: string | null;
       expires_at: string | null;
       revoked_at: string | null;
       /** @description The id of the key that it was made to replace. */
       replaces_id: string | null;
+      /** @description Whether it is the operator's own key (`ALMANAC_KEY`), which is neither rotated nor revoked here. */
+      from_environment: boolean;
     };
     KeyList: {
       keys: components["schemas"]["Key"][];
@@ -922,7 +936,7 @@ export interface components {
         })[];
       /** @description Requests of clients: those for the console and for operators are not counted. */
       api?: {
-        /** @description Answered by this process, of the last minute, as the next four. */
+        /** @description Requests of clients that this process answered in the last minute, as the next four. */
         requests_per_second: number;
         /** @description With a status of 500 or more, except 501. */
         errors_per_second: number;
@@ -931,8 +945,9 @@ export interface components {
         /** @description Time until half of the answers were ready; null while there was none. */
         p50_ms: number | null;
         p99_ms: number | null;
-        /** @description Of all processes, in UTC. */
+        /** @description Requests of clients, in UTC: not those for operators, nor those that a browser sends from pages of this service with a key that has the scope `ops`. Of all processes. */
         requests_today: number;
+        /** @description Keys that these requests were sent with. */
         keys_used_today: number;
         /** @description The ten that are used most. */
         keys: ({
@@ -1379,12 +1394,19 @@ export interface components {
       index_waiting: number | null;
       /** @description Whether it has none of these limits. */
       unlimited: boolean;
+      /** @description All requests, as the quota counts them. */
       used_today: number;
+      /** @description Requests of clients, in UTC: not those for operators, nor those that a browser sends from pages of this service with a key that has the scope `ops`. */
+      requests_today: number;
+      /** @description The last day in UTC; null where it is more than 30 days ago. */
+      last_used_on: string | null;
       created_at: string | null;
       expires_at: string | null;
       revoked_at: string | null;
       /** @description The id of the key that it was made to replace. */
       replaces_id: string | null;
+      /** @description Whether it is the operator's own key (`ALMANAC_KEY`), which is neither rotated nor revoked here. */
+      from_environment: boolean;
       /** @description Shown only in this answer; the service keeps a hash. */
       secret: string;
       /** @description The old key, with its new end. */

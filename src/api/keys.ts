@@ -4,7 +4,6 @@ import type { z } from 'zod'
 import { AlmanacError, type ErrorCode } from '../errors.ts'
 import {
   checkGrant,
-  isOperatorKey,
   issueKey,
   limitsOfNewKey,
   listKeys,
@@ -36,7 +35,7 @@ async function admit({ gatekeeper }: Context, request: ApiRequest): Promise<KeyR
 export const keyList: RouteParts = {
   answer: context => async request => {
     const { id } = await admit(context, request)
-    return jsonAnswer({ keys: await listKeys(context.store), asked_by: id })
+    return jsonAnswer({ keys: await listKeys(context.store, context.operatorKeyId), asked_by: id })
   },
   document: {
     id: 'listKeys',
@@ -53,7 +52,7 @@ export const newKey: RouteParts = {
     checkGrant(issuer, wanted)
     const { key, secret } = await issueKey(context.store, wanted)
     context.log.info({ key_id: key.id, scopes: key.scopes, by: issuer.id }, 'Key issued')
-    return jsonAnswer({ ...showKey(key, 0), secret }, { status: 201 })
+    return jsonAnswer({ ...showKey(key), secret }, { status: 201 })
   },
   document: {
     id: 'createKey',
@@ -86,8 +85,8 @@ export const rotation: RouteParts = {
     checkGrant(issuer, successor)
     const { key, secret, retired } = await rotateKey(store, old, { graceMs, successor })
     log.info({ key_id: key.id, replaces: old.id, grace_ms: graceMs, by: issuer.id }, 'Key rotated')
-    const replaces = (await listKeys(store)).find(({ id }) => id === retired.id)
-    return jsonAnswer({ ...showKey(key, 0), secret, replaces }, { status: 201 })
+    const replaces = (await listKeys(store, context.operatorKeyId)).find(({ id }) => id === retired.id)
+    return jsonAnswer({ ...showKey(key), secret, replaces }, { status: 201 })
   },
   document: {
     id: 'rotateKey',
@@ -126,11 +125,11 @@ export const revocation: RouteParts = {
     const { store, log } = context
     const revoker = await admit(context, request)
     const id = request.pathParameter('id')
-    const keys = await listKeys(store)
+    const keys = await listKeys(store, context.operatorKeyId)
     const found = keys.find(key => key.id === id)
     if (found === undefined) throw noSuchKey()
     if (found.state === 'revoked') return jsonAnswer(found)
-    if (isOperatorKey(found, context.operatorKeyId))
+    if (found.from_environment)
       throw new AlmanacError('forbidden', "The operator's own key is revoked with the command keys revoke alone")
     if (isLastAdministrator(found, keys))
       throw new AlmanacError(
@@ -139,7 +138,7 @@ export const revocation: RouteParts = {
       )
     await store.revokeKey(id, Date.now())
     log.info({ key_id: id, by: revoker.id }, 'Key revoked')
-    return jsonAnswer((await listKeys(store)).find(key => key.id === id))
+    return jsonAnswer((await listKeys(store, context.operatorKeyId)).find(key => key.id === id))
   },
   document: {
     id: 'revokeKey',

@@ -1,5 +1,6 @@
 // How the API does, for the live feed: the figures of this process, and the use of keys today, which all processes
 // count in the store. It counts nothing itself.
+import { usesByKey } from '../keys/keys.ts'
 import type { KeyStore } from '../store/key-store.ts'
 import type { LiveSample } from './live-history.ts'
 import type { RequestMeter } from './request-figures.ts'
@@ -14,7 +15,7 @@ export type LiveApi = {
   /** Null while nothing was answered. */
   p50_ms: number | null
   p99_ms: number | null
-  /** Of all processes, in UTC. */
+  /** Of clients, as what is above, and of all processes, in UTC. */
   requests_today: number
   keys_used_today: number
   /** The most used ones. */
@@ -70,18 +71,17 @@ export class ApiWatch {
     ]
   }
 
-  /** Those that were used; the others may be many. */
+  /** Those that clients used; the others may be many. */
   async #keysOfToday(): Promise<readonly KeyFacts[]> {
     if (this.#known !== undefined && performance.now() - this.#known.readMs < readEveryMs) return this.#known.keys
     const [keys, uses] = await Promise.all([
       this.#store.keys(),
-      this.#store.usesOf(new Date().toISOString().slice(0, 10)),
+      usesByKey(this.#store, new Date().toISOString().slice(0, 10)),
     ])
-    const today = new Map<string, number>()
-    for (const { keyId, count } of uses) today.set(keyId, (today.get(keyId) ?? 0) + count)
-    const used = keys.flatMap(({ id, name, quotaPerDay }) =>
-      today.has(id) ? [{ id, name, quotaPerDay, today: today.get(id)! }] : [],
-    )
+    const used = keys.flatMap(({ id, name, quotaPerDay }) => {
+      const today = uses.get(id)?.ofClients ?? 0
+      return today > 0 ? [{ id, name, quotaPerDay, today }] : []
+    })
     this.#known = { readMs: performance.now(), keys: used }
     return used
   }

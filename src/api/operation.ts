@@ -31,7 +31,7 @@ export type Operation = {
 export function perform(context: Context, request: ApiRequest, operation: Operation): Answer | Promise<Answer> {
   if (context.turnLoad.isTooMuch(request.startedMs)) throw refused(context, tooManyRequests)
   if (!context.unsent.hasRoom()) throw refused(context, tooMuchUnsent)
-  const admission = context.gatekeeper.admit(request.header('x-api-key'), operation.scope)
+  const admission = context.gatekeeper.admit(request.header('x-api-key'), operation.scope, request.isOwnPage)
   return admission instanceof Promise
     ? admission.then(admitted => performAdmitted(context, request, operation, admitted))
     : performAdmitted(context, request, operation, admission)
@@ -55,6 +55,7 @@ function performAdmitted(
   const { cache, queue, unsent, revision: currentRevision, settings } = context
   request.rateLimit = admission.rateLimit
   request.keyId = admission.key.id
+  request.isConsole = admission.isConsole
   const form = whole && streamFormOf(request.header('accept'))
   const required = () => requireConfigured(context, request, about)
   if (form !== undefined) {

@@ -48,6 +48,9 @@ const limits = {
   index_waiting: z.int().nullable(),
 }
 
+const requestsOfClients =
+  'Requests of clients, in UTC: not those for operators, nor those that a browser sends from pages of this service with a key that has the scope `ops`.'
+
 export const key = z.object({
   id: z.string(),
   name: z.string(),
@@ -55,11 +58,16 @@ export const key = z.object({
   scopes: z.array(z.string()),
   ...limits,
   unlimited: z.boolean().describe('Whether it has none of these limits.'),
-  used_today: z.int(),
+  used_today: z.int().describe('All requests, as the quota counts them.'),
+  requests_today: z.int().describe(requestsOfClients),
+  last_used_on: z.iso.date().nullable().describe('The last day in UTC; null where it is more than 30 days ago.'),
   created_at: moment.nullable(),
   expires_at: moment.nullable(),
   revoked_at: moment.nullable(),
   replaces_id: z.string().nullable().describe('The id of the key that it was made to replace.'),
+  from_environment: z
+    .boolean()
+    .describe("Whether it is the operator's own key (`ALMANAC_KEY`), which is neither rotated nor revoked here."),
 })
 
 export const keyList = z.object({
@@ -319,13 +327,15 @@ export const status = z.object({
 })
 
 const liveApi = z.object({
-  requests_per_second: z.number().describe('Answered by this process, of the last minute, as the next four.'),
+  requests_per_second: z
+    .number()
+    .describe('Requests of clients that this process answered in the last minute, as the next four.'),
   errors_per_second: z.number().describe('With a status of 500 or more, except 501.'),
   refused_per_second: z.number().describe('With a status from 400 to 499, or 501 for an operation that is not served.'),
   p50_ms: z.number().nullable().describe('Time until half of the answers were ready; null while there was none.'),
   p99_ms: z.number().nullable(),
-  requests_today: z.int().describe('Of all processes, in UTC.'),
-  keys_used_today: z.int(),
+  requests_today: z.int().describe(`${requestsOfClients} Of all processes.`),
+  keys_used_today: z.int().describe('Keys that these requests were sent with.'),
   keys: z
     .array(
       z.object({

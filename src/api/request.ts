@@ -39,6 +39,8 @@ export class ApiRequest {
   rateLimit: RateLimitFacts | undefined
   /** Of the key, once it is admitted. */
   keyId: string | undefined
+  /** Whether the console asks, once the key is admitted. */
+  isConsole = false
   /** The newest known blocks of the chains that it is about, for an error too. Empty until its work begins. */
   heads: readonly Head[] = []
   #left: AlmanacError | undefined
@@ -75,6 +77,11 @@ export class ApiRequest {
   /** Why the answer is not needed any more; undefined while the client waits for it. */
   get left(): AlmanacError | undefined {
     return this.#left
+  }
+
+  /** Whether a page of this service asks: browsers say so over HTTPS and on this machine, and no page can say it itself. */
+  get isOwnPage(): boolean {
+    return this.header('sec-fetch-site') === 'same-origin'
   }
 
   get remoteAddress(): string {

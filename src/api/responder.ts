@@ -144,7 +144,7 @@ export class Responder {
     metrics.http.duration.observe({ route, method, status }, seconds)
     if (body !== null) metrics.http.answerBytes.inc({ route }, body.length)
     // What clients ask for, and not what this console or a monitor does.
-    if (crossOrigin) meter?.count({ atMs, durationMs, status, keyId: request.keyId })
+    if (crossOrigin && !request.isConsole) meter?.count({ atMs, durationMs, status, keyId: request.keyId })
     if (log.isLevelEnabled('debug'))
       log.debug({ route, status, seconds, request_id: request.requestId }, 'Request answered')
   }

@@ -136,7 +136,7 @@ async function create(store: Store, _: LoadedConfig, flags: CreateFlags): Promis
   const { key, secret } = await issueKey(store, { name, scopes, expiresAt, ...limits })
   if (sameName && name !== 'unnamed')
     printNote(`Another active key is named ${printable(name)}: limit and revoke each by its id.`)
-  if (flags.json) return printJson({ ...showKey(key, 0), secret })
+  if (flags.json) return printJson({ ...showKey(key), secret })
   printNote(`Created key ${key.id} (${key.name}) for ${key.scopes.join(', ')}. The secret is not shown again:`)
   printData(secret)
 }
@@ -149,12 +149,12 @@ async function limit(store: Store, _: LoadedConfig, idOrName: string, flags: Lim
     })
   const changed = { ...key, ...changedLimits(key, wantedLimits(flags)) }
   await store.putKey(changed)
-  if (flags.json) return printJson(showKey(changed, 0))
+  if (flags.json) return printJson(showKey(changed))
   printNote(`Changed the limits of key ${key.id} (${printable(key.name)}).`)
 }
 
 async function list(store: Store, _: LoadedConfig, { json }: { json?: true }): Promise<void> {
-  const shown = await listKeys(store)
+  const shown = await listKeys(store, await operatorKeyId(store))
   if (json) return printJson(shown)
   if (shown.length === 0) return printData('No keys.')
   const now = Date.now()
@@ -212,7 +212,7 @@ async function rotate(store: Store, _: LoadedConfig, idOrName: string, flags: Ro
   const old = await findKey(store, idOrName)
   const successor = successorOf(old, Date.now(), await operatorKeyId(store))
   const { key, secret, retired } = await rotateKey(store, old, { graceMs: flags.grace, successor })
-  if (flags.json) return printJson({ key: { ...showKey(key, 0), secret }, replaced: showKey(retired, 0) })
+  if (flags.json) return printJson({ key: { ...showKey(key), secret }, replaced: showKey(retired) })
   const end =
     retired.revokedAt === undefined
       ? `works until ${new Date(retired.expiresAt!).toISOString().replace(/\.\d+Z$/, 'Z')}`
@@ -229,7 +229,7 @@ async function revoke(store: Store, _: LoadedConfig, idOrName: string, { json }:
     if (key.revokedAt === undefined) await store.revokeKey(key.id, now)
     revoked.push({ ...key, revokedAt: key.revokedAt ?? now })
   }
-  if (json) return printJson(showKey(revoked[0]!, 0))
+  if (json) return printJson(showKey(revoked[0]!))
   for (const { id, name, revokedAt } of revoked)
     printNote(`Revoked key ${id} (${printable(name)}) at ${new Date(revokedAt!).toISOString()}.`)
 }

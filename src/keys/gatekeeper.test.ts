@@ -44,7 +44,7 @@ describe('who is let in', () => {
   test('a key with the scope, at once and without a promise', async () => {
     const gate = await gatekeeper()
     const { secret, key } = await issueKey(store, { name: 'a', scopes: ['portfolio'] })
-    expect(await admitted(gate, secret)).toEqual({ key, rateLimit: undefined })
+    expect(await admitted(gate, secret)).toEqual({ key, rateLimit: undefined, isConsole: false })
     expect(gate.admit(secret, 'portfolio')).not.toBeInstanceOf(Promise)
   })
 

@@ -3,27 +3,28 @@ import { AlmanacError } from '../errors.ts'
 import type { KeyRecord, KeyStore } from '../store/key-store.ts'
 import { type Allowance, Allowances, msUntilTomorrow, UseMeter } from './allowances.ts'
 import { KeyCache } from './key-cache.ts'
-import { hasScope, limitFacts, type Scope } from './keys.ts'
+import { consoleUse, hasScope, limitFacts, type Scope } from './keys.ts'
 
 export type { Scope } from './keys.ts'
 
 export type RateLimit = { limit: number; remaining: number; resetSeconds: number }
 
-/** An admitted request. `rateLimit` is undefined for a key without a limit. */
-export type Admission = { key: KeyRecord; rateLimit: RateLimit | undefined }
+/** An admitted request. `rateLimit` is undefined for a key without a limit. `isConsole`: the console asked. */
+export type Admission = { key: KeyRecord; rateLimit: RateLimit | undefined; isConsole: boolean }
 
 export interface Gatekeeper {
   /**
    * Admits a request or throws an AlmanacError: `unauthorized`, `forbidden`, `rate_limited`, `quota_exceeded`, or
    * `overloaded` when too many unknown secrets are tried. Answers at once for a known key without limits; other keys
-   * take from the store, which all processes share.
+   * take from the store, which all processes share. `isOwnPage`: a page of this service asks. With a key that may use
+   * the console this is no use by a client; it takes from the allowance all the same.
    */
-  admit(secret: string | undefined, scope: Scope | 'any'): Admission | Promise<Admission>
+  admit(secret: string | undefined, scope: Scope | 'any', isOwnPage?: boolean): Admission | Promise<Admission>
   /**
    * Takes further requests of the day from a key that was admitted before: an answer may be worth many. Throws like
    * `admit`, but for the rate, which they do not count against.
    */
-  spend(secret: string, scope: Scope | 'any', requests: number): Promise<void>
+  spend(secret: string, scope: Scope | 'any', requests: number, isOwnPage?: boolean): Promise<void>
   /** Whether a key that was admitted before still would be, at no cost to it: for answers that last for hours. */
   stillHolds(secret: string, scope: Scope): Promise<boolean>
 }
@@ -67,12 +68,14 @@ export class StoreGatekeeper implements Gatekeeper {
     await this.#allowances.giveBack()
   }
 
-  admit(secret: string | undefined, scope: Scope | 'any'): Admission | Promise<Admission> {
+  admit(secret: string | undefined, scope: Scope | 'any', isOwnPage = false): Admission | Promise<Admission> {
     if (secret === undefined || secret === '') {
       throw new AlmanacError('unauthorized', 'API KEY missing from x-api-key header')
     }
     const key = this.#keys.find(secret)
-    return key instanceof Promise ? key.then(found => this.#admitKey(found, scope)) : this.#admitKey(key, scope)
+    return key instanceof Promise
+      ? key.then(found => this.#admitKey(found, scope, isOwnPage))
+      : this.#admitKey(key, scope, isOwnPage)
   }
 
   async stillHolds(secret: string, scope: Scope): Promise<boolean> {
@@ -80,26 +83,28 @@ export class StoreGatekeeper implements Gatekeeper {
     return isInForce(key) && hasScope(key, scope)
   }
 
-  async spend(secret: string, scope: Scope | 'any', requests: number): Promise<void> {
+  async spend(secret: string, scope: Scope | 'any', requests: number, isOwnPage = false): Promise<void> {
     const key = await this.#keys.find(secret)
     requireValid(key, scope)
     if (!(await this.#allowances.takeOfDay(key, requests))) throw quotaExceeded(key)
-    this.#uses.count(key.id, scope, requests)
+    this.#uses.count(key.id, isOfConsole(key, isOwnPage) ? consoleUse : scope, requests)
   }
 
-  #admitKey(key: KeyRecord | undefined, scope: Scope | 'any'): Admission | Promise<Admission> {
+  #admitKey(key: KeyRecord | undefined, scope: Scope | 'any', isOwnPage: boolean): Admission | Promise<Admission> {
     requireValid(key, scope)
+    const admission = { key, rateLimit: undefined, isConsole: isOfConsole(key, isOwnPage) }
+    const use = admission.isConsole ? consoleUse : scope
     if (key.ratePerSecond === undefined && key.quotaPerDay === undefined) {
-      this.#uses.count(key.id, scope)
-      return { key, rateLimit: undefined }
+      this.#uses.count(key.id, use)
+      return admission
     }
     const allowance = this.#allowances.take(key)
     return allowance instanceof Promise
-      ? allowance.then(granted => this.#spend(key, scope, granted))
-      : this.#spend(key, scope, allowance)
+      ? allowance.then(granted => this.#spend(admission, use, granted))
+      : this.#spend(admission, use, allowance)
   }
 
-  #spend(key: KeyRecord, scope: Scope | 'any', allowance: Allowance): Admission {
+  #spend({ key, isConsole }: Admission, use: string, allowance: Allowance): Admission {
     if (allowance.refusedBy === 'quota') throw quotaExceeded(key)
     const rateLimit = rateLimitOf(key, allowance)
     if (allowance.refusedBy === 'rate') {
@@ -109,8 +114,8 @@ export class StoreGatekeeper implements Gatekeeper {
         retryAfterMs: allowance.secondEndsInMs,
       })
     }
-    this.#uses.count(key.id, scope)
-    return { key, rateLimit }
+    this.#uses.count(key.id, use)
+    return { key, rateLimit, isConsole }
   }
 }
 
@@ -122,6 +127,11 @@ function requireValid(key: KeyRecord | undefined, scope: Scope | 'any'): asserts
     const message = `This key lacks the scope ${scope}. Create a key with it: almanac keys create --scopes ${scope}`
     throw new AlmanacError('forbidden', message, { details: { scope } })
   }
+}
+
+/** The console itself needs the scope `ops`. */
+function isOfConsole(key: KeyRecord, isOwnPage: boolean): boolean {
+  return isOwnPage && hasScope(key, 'ops')
 }
 
 function isInForce(key: KeyRecord | undefined): key is KeyRecord {

@@ -248,7 +248,7 @@ export function limitFacts(key: { id: string } & Partial<KeyLimits>, name: keyof
 /** A key as lists and answers show it, without its hash. */
 export type ShownKey = ReturnType<typeof showKey>
 
-export function showKey(key: KeyRecord, usedToday: number) {
+export function showKey(key: KeyRecord, use: KeyUses = unused, operatorKeyId?: string) {
   const moment = (time: number | undefined) => (time === undefined ? null : new Date(time).toISOString())
   return {
     id: key.id,
@@ -257,11 +257,14 @@ export function showKey(key: KeyRecord, usedToday: number) {
     scopes: key.scopes,
     ...shownLimits(key),
     unlimited: limitsIn(key).every(limit => limit === undefined),
-    used_today: usedToday,
+    used_today: use.today,
+    requests_today: use.requestsToday,
+    last_used_on: use.lastDay ?? null,
     created_at: moment(key.createdAt),
     expires_at: moment(key.expiresAt),
     revoked_at: moment(key.revokedAt),
     replaces_id: key.replaces ?? null,
+    from_environment: isOperatorKey(key, operatorKeyId),
   }
 }
 
@@ -274,11 +277,39 @@ export function shownLimits({ ratePerSecond, quotaPerDay, indexPerDay, indexWait
   }
 }
 
+/** `requestsToday`: of them those of clients. `lastDay`: as far as it is looked for. */
+type KeyUses = { today: number; requestsToday: number; lastDay: string | undefined }
+
+const unused: KeyUses = { today: 0, requestsToday: 0, lastDay: undefined }
+
+/** What the console asks with the key that it is used with is counted under this name instead of its scope. */
+export const consoleUse = 'console'
+
+const ownUses: readonly string[] = [...operatorScopes, consoleUse]
+
+/** How often each key was used on a day: in all, and by clients. */
+export async function usesByKey(store: Pick<KeyStore, 'usesOf'>, day: string) {
+  const byKey = new Map<string, { all: number; ofClients: number }>()
+  for (const { keyId, operation, count } of await store.usesOf(day)) {
+    const { all, ofClients } = byKey.get(keyId) ?? { all: 0, ofClients: 0 }
+    byKey.set(keyId, { all: all + count, ofClients: ofClients + (ownUses.includes(operation) ? 0 : count) })
+  }
+  return byKey
+}
+
+const lookedBackMs = spanMs('30d')!
+
 /** Every key, the oldest first. */
-export async function listKeys(store: KeyStore): Promise<ShownKey[]> {
-  const today = new Date().toISOString().slice(0, 10)
-  const [keys, uses] = await Promise.all([store.keys(), store.usesOf(today)])
-  const usedBy = new Map<string, number>()
-  for (const { keyId, count } of uses) usedBy.set(keyId, (usedBy.get(keyId) ?? 0) + count)
-  return keys.map(key => showKey(key, usedBy.get(key.id) ?? 0))
+export async function listKeys(store: KeyStore, operatorKeyId?: string): Promise<ShownKey[]> {
+  const dayOf = (moment: number) => new Date(moment).toISOString().slice(0, 10)
+  const now = Date.now()
+  const [keys, uses, lastDays] = await Promise.all([
+    store.keys(),
+    usesByKey(store, dayOf(now)),
+    store.lastUses(dayOf(now - lookedBackMs)),
+  ])
+  return keys.map(key => {
+    const { all = 0, ofClients = 0 } = uses.get(key.id) ?? {}
+    return showKey(key, { today: all, requestsToday: ofClients, lastDay: lastDays.get(key.id) }, operatorKeyId)
+  })
 }

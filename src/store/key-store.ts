@@ -61,6 +61,8 @@ export interface KeyStore {
   /** Adds to the counts of a day (`YYYY-MM-DD`, UTC). */
   addUse(uses: readonly KeyUse[]): Promise<void>
   usesOf(day: string): Promise<KeyUse[]>
+  /** The last day on which each key was used, of those that were since a day. */
+  lastUses(since: string): Promise<ReadonlyMap<string, string>>
   /** Grants each request to one process only. The first grant of a day starts from the uses counted on that day. */
   takeAllowance(request: AllowanceRequest): Promise<AllowanceGrant>
   /**

@@ -32,7 +32,7 @@ export async function wholeListAnswer(
       ...{ metrics: streams.metrics, log: context.log, requestId: request.requestId, pageSize: settings.pageSizeMax },
       turn: () => streams.turn(),
       rate: streams.rate,
-      spend: requests => gatekeeper.spend(request.header('x-api-key') ?? '', scope, requests),
+      spend: requests => gatekeeper.spend(request.header('x-api-key') ?? '', scope, requests, request.isOwnPage),
     })
     // What fails before the first row still has a status, unless that takes longer than an answer may.
     await sender.start(settings.requestTimeoutMs)

@@ -37,6 +37,10 @@ export function keyStore(store: StoreDatabase): KeyStore {
       const rows = (await database.read(find, day)) as [string, string, string][]
       return rows.map(([keyId, operation, count]) => ({ keyId, day, operation, count: Number(count) }))
     },
+    lastUses: async since => {
+      const find = 'SELECT key_id, max(day) FROM key_uses WHERE day >= $1 GROUP BY key_id'
+      return new Map((await database.read(find, since)) as [string, string][])
+    },
     takeAllowance: request => takeAllowance(database, request),
     takeIndexing: asked => store.writingUnseen(transaction => takeIndexing(transaction, asked)),
   }

@@ -41,6 +41,10 @@ export function keyStore(file: StoreFile, shared: SharedFile): KeyStore {
       const rows = file.reading(read => read.all(find, day)) as [string, string, number][]
       return rows.map(([keyId, operation, count]) => ({ keyId, day, operation, count }))
     },
+    lastUses: async since => {
+      const find = 'SELECT key_id, max(day) FROM key_uses WHERE day >= ? GROUP BY key_id'
+      return new Map(file.reading(read => read.all(find, since)) as [string, string][])
+    },
     takeAllowance: request =>
       shared.writing(connection =>
         takeAllowance(connection, request, day => file.reading(read => usedOn(read, day, request.keyId))),
