@@ -525,6 +525,14 @@ walkConsole(walk => {
     await page.getByText('after block 1,000', { exact: true }).waitFor(patience)
 
     const field = page.getByLabel('Date (UTC) or block')
+    // What is neither is refused beside the field, and the answer stays.
+    asked.length = 0
+    await field.fill('yesterday')
+    await field.press('Enter')
+    await page.getByText('“yesterday” is neither a date nor a block').waitFor(patience)
+    expect(await page.getByText('after block 1,000', { exact: true }).count()).toBe(1)
+    expect(asked).toEqual([])
+    expect(page.url()).not.toContain('yesterday')
     await field.fill('5,009')
     await field.press('Enter')
     await page.getByText('after block 5,009', { exact: true }).waitFor(patience)

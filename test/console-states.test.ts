@@ -97,7 +97,7 @@ walkConsole(walk => {
     const wide = await open('/keys', { viewport: { width: 1440, height: 900 } })
     const row = wide.getByRole('row', { name: /many scopes/ })
     await row.waitFor(patience)
-    const heights = (await wide.evaluate(`[...document.querySelectorAll('.keys tbody td:not(.second)')]
+    const heights = (await wide.evaluate(`[...document.querySelectorAll('.keys tbody td:not(.scopes)')]
       .filter(cell => !cell.matches('.row-actions') && cell.textContent !== '')
       .map(cell => { const range = document.createRange(); range.selectNodeContents(cell); return range.getBoundingClientRect().height })`)) as number[]
     expect(Math.max(...heights)).toBeLessThan(34)
@@ -110,6 +110,9 @@ walkConsole(walk => {
     const bar = (await small.locator('meter').boundingBox())!
     const chip = (await small.locator('.chips').boundingBox())!
     expect(chip.y - (bar.y + bar.height)).toBeGreaterThanOrEqual(6)
+    // What has a column there has a word here.
+    for (const name of ['rate/s', 'last used', 'created', 'expires'])
+      expect(await small.locator(`[data-name="${name}"]`).isVisible(), name).toBe(true)
     for (const verb of ['Rotate', 'Revoke'])
       expect(await small.getByRole('button', { name: `${verb} a key with many` }).isVisible(), verb).toBe(true)
   })

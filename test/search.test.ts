@@ -78,6 +78,16 @@ test('a name finds whole names before beginnings before texts within, spam last,
   expect(JSON.stringify(results)).not.toContain('\u202e')
 })
 
+test('where no name has the text, one with a typing error finds what was meant', async () => {
+  const found = async (text: string) =>
+    (await search(text)).results.map(result => ('address' in result ? result.address : ''))
+  expect(await found('grden deeds')).toEqual([seeded.collection])
+  expect(await found('polygno deeds')).toEqual([seeded.deeds])
+  expect(await found('gardener adda')).toEqual([labelled])
+  expect(await found('gxrdxn dxxds')).toEqual([])
+  expect(await found('grdx')).toEqual([])
+})
+
 test('a symbol and a label find the same contract, with its transfers', async () => {
   for (const text of ['grdn', 'OLD GARDEN']) {
     const { results } = await search(text)

@@ -417,7 +417,7 @@ export interface paths {
   "/search": {
     /**
      * What has this address, hash, number, name or label; always needs the scope `ops`
-     * @description Looks on the chains and networks that are configured. Names are searched for texts within them; in a store with more than 20,000 names or labels, for their beginnings alone. A hash is asked of a node of each chain at once, as that of a block and of a transaction (three calls); a chain whose nodes do not answer within 1.5 seconds is named with `block` null.
+     * @description Looks on the chains and networks that are configured. Names are searched for texts within them; in a store with more than 20,000 names or labels, for their beginnings alone. Where no name has the text, those that differ by a typing error are found. A hash is asked of a node of each chain at once, as that of a block and of a transaction (three calls); a chain whose nodes do not answer within 1.5 seconds is named with `block` null.
      */
     get: operations["search"];
   };
@@ -6637,7 +6637,7 @@ export interface operations {
   };
   /**
    * What has this address, hash, number, name or label; always needs the scope `ops`
-   * @description Looks on the chains and networks that are configured. Names are searched for texts within them; in a store with more than 20,000 names or labels, for their beginnings alone. A hash is asked of a node of each chain at once, as that of a block and of a transaction (three calls); a chain whose nodes do not answer within 1.5 seconds is named with `block` null.
+   * @description Looks on the chains and networks that are configured. Names are searched for texts within them; in a store with more than 20,000 names or labels, for their beginnings alone. Where no name has the text, those that differ by a typing error are found. A hash is asked of a node of each chain at once, as that of a block and of a transaction (three calls); a chain whose nodes do not answer within 1.5 seconds is named with `block` null.
    */
   search: {
     parameters: {

@@ -34,6 +34,7 @@ test('amounts of any size', () => {
 test('a share is whole only when it is', () => {
   expect(percentText(999_999, 1_000_000)).toBe('99.9 %')
   expect(percentText(1_000_000, 1_000_000)).toBe('100 %')
+  expect(percentText(5, 35)).toBe('14.3 %')
   expect(percentText(0, 0)).toBe('0 %')
 })
 

@@ -37,7 +37,7 @@ export function bytesText(bytes: number): string {
 /** Never 100 % before it is all. */
 export function percentText(part: number, whole: number): string {
   if (whole <= 0) return '0 %'
-  const percent = part >= whole ? 100 : Math.min(99.9, Math.floor((part / whole) * 1_000) / 10)
+  const percent = part >= whole ? 100 : Math.min(99.9, (part / whole) * 100)
   return `${oneDigit.format(percent)} %`
 }
 

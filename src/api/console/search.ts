@@ -50,7 +50,7 @@ export const search: RouteParts = {
     id: 'search',
     summary: 'What has this address, hash, number, name or label; always needs the scope `ops`',
     description:
-      'Looks on the chains and networks that are configured. Names are searched for texts within them; in a store with more than 20,000 names or labels, for their beginnings alone. A hash is asked of a node of each chain at once, as that of a block and of a transaction (three calls); a chain whose nodes do not answer within 1.5 seconds is named with `block` null.',
+      'Looks on the chains and networks that are configured. Names are searched for texts within them; in a store with more than 20,000 names or labels, for their beginnings alone. Where no name has the text, those that differ by a typing error are found. A hash is asked of a node of each chain at once, as that of a block and of a transaction (three calls); a chain whose nodes do not answer within 1.5 seconds is named with `block` null.',
     parameters: [{ ...inQuery(q), required: true }],
     answers: { 200: jsonSuccess('SearchAnswer', 'What was found, the best first.') },
     errors: ['bad_request', 'unauthorized', 'forbidden', 'rate_limited', 'quota_exceeded', 'internal', 'overloaded'],

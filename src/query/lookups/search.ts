@@ -4,6 +4,7 @@ import { within } from '../../abort.ts'
 import { shownName } from '../../annotate/shown-facts.ts'
 import type { Chain, ChainTable } from '../../chains.ts'
 import { type Address, type ChainId, type Hash, parseAddress, parseHash, type SolanaNetwork } from '../../model.ts'
+import { nearestWord } from '../../nearest-word.ts'
 import type { RankedLabel } from '../../store/annotation-store.ts'
 import type { Store } from '../../store/store.ts'
 import type { AskTransaction } from '../explain.ts'
@@ -15,6 +16,9 @@ import type { ShownContracts } from '../shown-contracts.ts'
 const namedMax = 10
 /** How many names are read for a text within them: 20,000 take a file some 20 ms. Of more, beginnings are looked up. */
 const namesReadMax = 20_000
+/** Half of a shorter text is in too many names. */
+const mistypedMin = 5
+const mistypedReadMax = 50
 /** As much as the index of a server has. */
 const nameLengthMax = 64
 /** A search is typed: an answer that comes later is of no use. */
@@ -161,23 +165,38 @@ async function byNumber(text: string, { store, held: chains }: Known): Promise<S
 }
 
 async function byName(whole: string, dependencies: Known): Promise<SearchAnswer> {
-  const { store, table } = dependencies
   const text = whole.slice(0, nameLengthMax)
-  const question = { text, limit: namedMax, readMax: namesReadMax }
+  const found = await named({ text, limit: namedMax, fits: name => has(name, text) }, dependencies)
+  if (found.results.length > 0 || text.length < mistypedMin || found.names !== 'anywhere') return found
+  // One typing error leaves one half of the text as it is.
+  const half = Math.ceil(text.length / 2)
+  const halves = [text.slice(0, half), text.slice(half)].map(part =>
+    named({ text: part, limit: mistypedReadMax, fits: name => isNear(name, text) }, dependencies),
+  )
+  const near = (await Promise.all(halves)).flatMap(({ results }) => results)
+  return { ...found, results: unique(near).slice(0, namedMax) }
+}
+
+type Wanted = { text: string; limit: number; fits: (name: string | undefined) => boolean }
+
+/** Those whose names have the text, and fit. */
+async function named({ text, limit, fits }: Wanted, dependencies: Known): Promise<SearchAnswer> {
+  const { store, table } = dependencies
+  const question = { text, limit, readMax: namesReadMax }
   const [contracts, labels] = await Promise.all([store.contractsNamed(question), store.labelsNamed(question)])
   const chainOf = (id: ChainId) => table.all.find(chain => chain.id === id)
   const results = new Map<string, Promise<SearchResult[]>>()
   for (const { chain, contract, name, symbol } of contracts.found) {
     // The store compares names as they were given; a reader sees them without what does not print.
-    if (![name, symbol].some(each => has(shownName(each), text))) continue
+    if (![name, symbol].some(each => fits(shownName(each)))) continue
     const of = chainOf(chain) ?? { id: chain, name: `0x${chain.toString(16)}` }
     results.set(
       `${chain} ${contract}`,
       contractOn(of, contract, dependencies).then(found => (found ? [found] : [])),
     )
   }
-  for (const label of labels.found.slice(0, namedMax)) {
-    if (has(label.label, text)) results.set(`label ${label.address}`, byLabel(label, dependencies))
+  for (const label of labels.found.slice(0, limit)) {
+    if (fits(label.label)) results.set(`label ${label.address}`, byLabel(label, dependencies))
   }
   const found = unique((await Promise.all(results.values())).flat())
   return {
@@ -198,6 +217,14 @@ async function byLabel({ chain, address, label }: RankedLabel, dependencies: Kno
 
 function has(name: string | undefined, text: string): boolean {
   return name?.toLowerCase().includes(text.toLowerCase()) ?? false
+}
+
+/** Whether the text is the name but for a typing error, or as many of its words. */
+function isNear(name: string | undefined, text: string): boolean {
+  const words = name?.split(/\s+/) ?? []
+  const count = text.split(/\s+/).length
+  const runs = words.map((_, at) => words.slice(at, at + count).join(' '))
+  return nearestWord(text, runs) !== undefined
 }
 
 function unique(results: readonly SearchResult[]): SearchResult[] {

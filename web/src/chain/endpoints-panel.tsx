@@ -6,9 +6,15 @@ import { countText } from '../quantities.ts'
 import { type Endpoint, past } from '../state/live.ts'
 import { HealthStrip } from './health-strip.tsx'
 
-type Props = { name: string; rpc: readonly Endpoint[] | undefined; height: 'head' | 'slot' }
+type Props = {
+  name: string
+  rpc: readonly Endpoint[] | undefined
+  height: 'head' | 'slot'
+  /** The slot is known from the feed, which need not be of these endpoints. */
+  isFed?: boolean
+}
 
-export function EndpointsPanel({ name, rpc, height }: Props) {
+export function EndpointsPanel({ name, rpc, height, isFed = false }: Props) {
   const { lines } = past.value
   const healthOf = (endpoint: string) =>
     lines.find(line => line.chain === name && line.measure === 'healthy' && line.endpoint === endpoint)?.values ?? []
@@ -43,7 +49,7 @@ export function EndpointsPanel({ name, rpc, height }: Props) {
             </td>
             {height === 'slot' && endpoint.slot === undefined && (endpoint.requests ?? 0) > 0 ? (
               <td data-title="Slot" class="number second soft" title="No answer of this endpoint has named a slot yet">
-                none told yet
+                {isFed ? 'told by the feed' : 'none told yet'}
               </td>
             ) : (
               <Cell title={height === 'head' ? 'Head' : 'Slot'} value={endpoint[height]} word={height} />

@@ -1,6 +1,8 @@
 // How a list of transfers is asked for, as it stands in the address, and the fields that change it: from which moment on,
 // in which order, how many to a page.
-import { asOfText } from '../holdings/as-of.ts'
+import { useSignal } from '@preact/signals'
+import { useId } from 'preact/hooks'
+import { asOfText, refusalOfMoment } from '../holdings/as-of.ts'
 import { Choices } from '../parts/choices.tsx'
 import { goTo } from '../state/route.ts'
 import './list-tools.css'
@@ -35,10 +37,13 @@ type Props = {
 }
 
 export function ListTools({ asked: { until, isOldestFirst, limit }, hrefTo }: Props) {
+  const id = useId()
+  const refusal = useSignal<string | undefined>(undefined)
   const submit = (event: SubmitEvent) => {
     event.preventDefault()
     const text = String(new FormData(event.currentTarget as HTMLFormElement).get('until') ?? '').trim()
-    goTo(hrefTo({ until: text || undefined, cursor: undefined }))
+    refusal.value = refusalOfMoment(text)
+    if (refusal.value === undefined) goTo(hrefTo({ until: text || undefined, cursor: undefined }))
   }
   return (
     <div class="list-tools">
@@ -50,11 +55,19 @@ export function ListTools({ asked: { until, isOldestFirst, limit }, hrefTo }: Pr
           placeholder="until a date (UTC) or block"
           autocomplete="off"
           defaultValue={until ?? ''}
+          aria-invalid={refusal.value !== undefined}
+          aria-describedby={id}
+          onInput={() => {
+            refusal.value = undefined
+          }}
         />
         <button type="submit" class="small">
           Show
         </button>
         {until !== undefined && <a href={hrefTo({ until: undefined, cursor: undefined })}>up to now</a>}
+        <strong class="refusal" id={id} role="alert">
+          {refusal.value}
+        </strong>
       </form>
       <Choices
         label="Order of transfers"

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { asOfPlace, asOfText, type Ends, momentOf, momentProblem, placeOf, readAsOf, trackOf } from './as-of.ts'
+import { asOfPlace, asOfText, type Ends, momentOf, momentProblem, placeOf, readAsOf, refusalOfMoment, trackOf } from './as-of.ts'
 
 const secondsOf = (text: string) => Date.parse(text) / 1_000
 const endsOf = (first: string, head: string): Ends => ({
@@ -37,6 +37,13 @@ test('digits are a block, anything else a date, nothing is now', () => {
   // As the service reads them: in UTC, whatever the zone of the browser.
   expect(momentOf('2026-01-01 12:00')).toBe(Date.parse('2026-01-01T12:00:00Z'))
   expect(momentOf('2026-01-01')).toBe(Date.parse('2026-01-01T00:00:00Z'))
+})
+
+test('what is neither a date nor a block is refused before it is asked', () => {
+  for (const text of ['', '5,009', '2026-01-31', '2026-01', '2026-01-31 12:00', '2026-01-31T12:00:00+02:00'])
+    expect(refusalOfMoment(text), text).toBeUndefined()
+  for (const text of ['yesterday', 'May 5', '2026-13-01', '2026-01-31 noon'])
+    expect(refusalOfMoment(text), text).toMatch(/is neither a date nor a block: type 2026-01-31/)
 })
 
 test('a moment that was not accepted is told in the words of its field', () => {

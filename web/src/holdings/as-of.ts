@@ -54,6 +54,17 @@ export function momentOf(date: string): number {
   return Date.parse(/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?$/.test(date) ? `${date.replace(' ', 'T')}Z` : date)
 }
 
+/** What is wrong with a text that was typed as a moment, in the words of its field. */
+export function refusalOfMoment(text: string): string | undefined {
+  const { at_date } = asOfText(text)
+  const isDate = at_date === undefined || (/^\d{4}-\d\d(-\d\d|$)/.test(at_date) && !Number.isNaN(momentOf(at_date)))
+  return isDate ? undefined : neitherText(at_date)
+}
+
+function neitherText(typed: string): string {
+  return `“${typed}” is neither a date nor a block: type 2026-01-31, 2026-01-31 12:00 (UTC) or the number of a block.`
+}
+
 type Refused = { message: string; parameter: string | undefined; errors: readonly unknown[] }
 
 /** A moment that was not accepted, in the words of the field that it was typed into. */
@@ -61,7 +72,7 @@ export function momentProblem<Problem extends Refused>(problem: Problem, typed: 
   const { parameter = '', message } = problem
   if (!/^(to|at)_(block|date)$/.test(parameter) || typed === undefined) return problem
   const text = parameter.endsWith('_date')
-    ? `“${typed}” is neither a date nor a block: type 2026-01-31, 2026-01-31 12:00 (UTC) or the number of a block.`
+    ? neitherText(typed)
     : message.replace(parameter, 'The block')
   return { ...problem, message: text, errors: [] }
 }

@@ -5,7 +5,7 @@ import { useEffect, useId, useRef } from 'preact/hooks'
 import { countText, exactText } from '../quantities.ts'
 import { status } from '../state/live.ts'
 import type { AnswerState } from '../state/use-answer.ts'
-import { type AsOf, asOfPlace, asOfText, type Ends, momentOf, placeOf, trackOf } from './as-of.ts'
+import { type AsOf, asOfPlace, asOfText, type Ends, momentOf, placeOf, refusalOfMoment, trackOf } from './as-of.ts'
 import { isComplete } from './use-holdings.ts'
 
 /** The slider must stand still for as long before it asks. */
@@ -27,10 +27,13 @@ export function MomentSlider({ chain, asOf, ends, isComing, state, onChoose }: P
   const id = useId()
   /** Where the slider was moved to and not asked yet. */
   const moved = useSignal<AsOf | undefined>(undefined)
+  /** What is wrong with what was typed: it is not asked, and what is shown stays. */
+  const refusal = useSignal<string | undefined>(undefined)
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   const given = JSON.stringify(asOf)
   useEffect(() => {
     moved.value = undefined
+    refusal.value = undefined
     return () => clearTimeout(timer.current)
   }, [given])
   const shown = moved.value ?? asOf
@@ -44,8 +47,11 @@ export function MomentSlider({ chain, asOf, ends, isComing, state, onChoose }: P
   const submit = (event: SubmitEvent) => {
     event.preventDefault()
     const form = event.currentTarget as HTMLFormElement
+    const text = String(new FormData(form).get('moment') ?? '')
+    refusal.value = refusalOfMoment(text)
+    if (refusal.value !== undefined) return
     clearTimeout(timer.current)
-    onChoose(asOfText(String(new FormData(form).get('moment') ?? '')), 'field')
+    onChoose(asOfText(text), 'field')
     form.reset()
   }
   return (
@@ -60,12 +66,20 @@ export function MomentSlider({ chain, asOf, ends, isComing, state, onChoose }: P
             aria-label="Date (UTC) or block"
             placeholder="date (UTC) or block"
             autocomplete="off"
+            aria-invalid={refusal.value !== undefined}
+            aria-describedby={`${id}-refusal`}
+            onInput={() => {
+              refusal.value = undefined
+            }}
           />
           <button type="submit">Show</button>
           <button type="button" disabled={isNow(shown)} onClick={() => onChoose({}, 'field')}>
             Now
           </button>
         </div>
+        <strong class="refusal" id={`${id}-refusal`} role="alert">
+          {refusal.value}
+        </strong>
       </form>
       {(track !== undefined || (ends === undefined && isComing)) && (
         <>

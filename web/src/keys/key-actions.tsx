@@ -9,6 +9,7 @@ import { Dialog } from '../parts/dialog.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { type Problem, problemOf, type Schemas, service, unreachable } from '../state/service.ts'
 import { endSession } from '../state/session.ts'
+import { successorOf } from './life.ts'
 
 export type Key = Schemas['Key']
 
@@ -82,11 +83,15 @@ export function KeyButtons({ of: key, known, isNamed = false, onRevoked, onRotat
     dialog.value = key
   }
   const labelOf = (verb: string) => (isNamed ? `${verb} ${key.name}` : undefined)
+  if (key.from_environment)
+    return <span class="soft">Set by ALMANAC_KEY: to replace it, change the variable and restart.</span>
   return (
     <>
-      <button type="button" aria-label={labelOf('Rotate')} onClick={open(rotating)}>
-        Rotate
-      </button>
+      {successorOf(key, known.keys) === undefined && (
+        <button type="button" aria-label={labelOf('Rotate')} onClick={open(rotating)}>
+          Rotate
+        </button>
+      )}
       <button type="button" class="danger" aria-label={labelOf('Revoke')} onClick={open(revoking)}>
         Revoke
       </button>

@@ -61,8 +61,7 @@ function ApiFigures({ api }: { api: NonNullable<LiveStatus['api']> }) {
       <Stat
         label={apiTitles.keys}
         value={countText(api.keys_used_today)}
-        note={api.keys[0] === undefined ? 'none yet' : `most by ${api.keys[0].name}`}
-        values={valuesOf('requests_per_second', true)}
+        note={api.keys[0] === undefined ? 'by clients, not this console' : `most by ${api.keys[0].name}`}
       />
     </dl>
   )
@@ -117,13 +116,10 @@ function blocksOf(blocks: Readonly<Record<string, number | undefined>>): number 
   return Object.values(blocks).reduce<number>((sum, count) => sum + (count ?? 0), 0)
 }
 
-/** Of all keys together, or how many keys asked at each moment. */
-function valuesOf(measure: Line['measure'], countKeys = false): readonly (number | null)[] {
-  const { at, lines } = past.value
-  const wanted = lines.filter(line => line.measure === measure && line.chain === undefined)
-  if (!countKeys) return wanted.find(({ key }) => key === undefined)?.values ?? []
-  const keys = wanted.filter(({ key }) => key !== undefined)
-  return at.map((_, index) => keys.filter(({ values }) => (values[index] ?? 0) > 0).length)
+/** Of all keys together. */
+function valuesOf(measure: Line['measure']): readonly (number | null)[] {
+  const isWanted = (line: Line) => line.measure === measure && line.chain === undefined && line.key === undefined
+  return past.value.lines.find(isWanted)?.values ?? []
 }
 
 function millisecondsText(milliseconds: number): string {

@@ -9,8 +9,9 @@ function left(head: number, requests: number, otherKeys: number | undefined): st
 }
 
 test('each step is done by what the service tells, and that of keys is left out where they may not be seen', () => {
-  expect(left(-1, 0, 0)).toEqual(['Reach a chain', 'Send a request', 'Create a key for your application'])
-  expect(left(7, 0, 0)).toEqual(['Send a request', 'Create a key for your application'])
+  expect(left(-1, 0, 0)).toEqual(['Reach a chain', 'Create a key for your application', 'Send a request with it'])
+  expect(left(7, 0, 0)).toEqual(['Create a key for your application', 'Send a request with it'])
+  expect(left(7, 0, undefined)).toEqual(['Send a request'])
   expect(left(7, 3, 1)).toEqual([])
   expect(left(7, 3, undefined)).toEqual([])
 })

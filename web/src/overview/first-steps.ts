@@ -5,13 +5,13 @@ import type { Past } from '../state/past.ts'
 export type Step = { title: string; text: string; page: readonly string[]; isDone: boolean }
 
 type Known = {
-  told: Pick<LiveStatus, 'chains' | 'solana'>
+  told: Pick<LiveStatus, 'chains' | 'solana' | 'api'>
   past: Pick<Past, 'lines'>
   /** How many active keys there are beside the one in use; undefined where that is not known. */
   otherKeys: number | undefined
 }
 
-export function firstSteps({ told: { chains, solana }, past, otherKeys }: Known): Step[] {
+export function firstSteps({ told: { chains, solana, api }, past, otherKeys }: Known): Step[] {
   const hasHead =
     Object.values(chains).some(({ head }) => head >= 0) || Object.values(solana).some(({ slot }) => slot > 0)
   const [chain] = [...Object.keys(chains), ...Object.keys(solana).map(name => `solana ${name}`)]
@@ -21,13 +21,6 @@ export function firstSteps({ told: { chains, solana }, past, otherKeys }: Known)
       text: hasHead ? 'Blocks are read from its node.' : 'No node has told a block yet.',
       page: chain === undefined ? [''] : ['chain', chain],
       isDone: hasHead,
-    },
-    {
-      title: 'Send a request',
-      text: 'Each operation has a form, with an example that answers here.',
-      page: ['explore'],
-      // The count of a day has those of the console too.
-      isDone: past.lines.some(({ measure, values }) => measure === 'requests_per_second' && values.some(Boolean)),
     },
     ...(otherKeys === undefined
       ? []
@@ -39,5 +32,14 @@ export function firstSteps({ told: { chains, solana }, past, otherKeys }: Known)
             isDone: otherKeys > 0,
           },
         ]),
+    {
+      title: otherKeys === undefined ? 'Send a request' : 'Send a request with it',
+      text: 'Each operation has its command, to be copied. What this console asks does not count.',
+      page: ['explore'],
+      // The day ends at midnight, and the past of the plots after an hour.
+      isDone:
+        (api?.requests_today ?? 0) > 0 ||
+        past.lines.some(({ measure, values }) => measure === 'requests_per_second' && values.some(Boolean)),
+    },
   ]
 }

@@ -1,5 +1,6 @@
 // One chain or Solana network in full: how it stands, the map of its evidence, its contracts, its endpoints over time.
 import { useEffect } from 'preact/hooks'
+import { AccountsPanel } from '../chain/accounts-panel.tsx'
 import { ContractsPanel, contractColumns } from '../chain/contracts-panel.tsx'
 import { EndpointsPanel } from '../chain/endpoints-panel.tsx'
 import { HistoryControl } from '../chain/history-control.tsx'
@@ -213,6 +214,7 @@ function viewsText(views: LiveChain['views']): string {
 }
 
 function SolanaNetwork({ name, network }: { name: string; network: LiveNetwork }) {
+  const isFed = network.slot > 0 && network.rpc.every(({ slot }) => slot === undefined)
   return (
     <>
       <div class="heading">
@@ -224,7 +226,7 @@ function SolanaNetwork({ name, network }: { name: string; network: LiveNetwork }
         <Stat
           label="Slot"
           value={network.slot === 0 ? '–' : countText(network.slot)}
-          note={network.slot > 0 && network.rpc.every(({ slot }) => slot === undefined) && 'as the feed tells it'}
+          note={isFed && 'told by the feed'}
         />
         <LagStat of={network} />
         <Stat
@@ -233,7 +235,8 @@ function SolanaNetwork({ name, network }: { name: string; network: LiveNetwork }
           note="healthy"
         />
       </dl>
-      <EndpointsPanel name={name} rpc={network.rpc} height="slot" />
+      <AccountsPanel network={name.slice('solana '.length)} />
+      <EndpointsPanel name={name} rpc={network.rpc} height="slot" isFed={isFed} />
       <PlotsPanel name={name} measures={networkMeasures} isRead={network.slot > 0} />
     </>
   )

@@ -1,7 +1,7 @@
 // One collection: who holds its tokens now or held them at a moment, and how many of each there are.
 import { useRef } from 'preact/hooks'
 import { ContractHeading } from '../chain/contract-heading.tsx'
-import type { AsOf, Ends } from '../holdings/as-of.ts'
+import { type AsOf, type Ends, momentProblem } from '../holdings/as-of.ts'
 import { askCollectionStats, askFirstTransfer, askHead, askOwners } from '../holdings/ask.ts'
 import { HoldersPanel } from '../holdings/holders-panel.tsx'
 import { ListSection } from '../holdings/list-section.tsx'
@@ -28,6 +28,9 @@ export function HoldersPage({ chain, address, cursor, asOf }: Props) {
   named.current = row
   const hrefTo = (moment: AsOf, next?: string) =>
     hrefOf(['contract', chain, address, 'holders'], { ...moment, cursor: next })
+  const [typed] = Object.values(asOf)
+  const { problem } = state.value
+  const told = problem === undefined ? state.value : { ...state.value, problem: momentProblem(problem, typed) }
   const isChosen = Object.values(asOf).some(value => value !== undefined)
   // Of a collection that never moved all moments are the same.
   const hasMoments = isChosen || (state.value.problem === undefined && first.answered?.data.result.length !== 0)
@@ -55,7 +58,7 @@ export function HoldersPage({ chain, address, cursor, asOf }: Props) {
       <ListSection
         id="tokens"
         title="Holders by token"
-        state={state.value}
+        state={told}
         firstPage={1}
         nothing="No NFT of this contract has a holder at this moment"
         rests={{ on: 'contract', chain }}

@@ -1,6 +1,7 @@
 // One key: what it used today of what it may use, its last hour, what it may do, its replacement and its end.
 import { useSignal } from '@preact/signals'
 import { type Key, KeyButtons, type KeysKnown, Secret } from '../keys/key-actions.tsx'
+import { expiryText, lastUsedText, successorOf, usedOf } from '../keys/life.ts'
 import { scopeTexts } from '../keys/new-key-form.tsx'
 import { Age } from '../parts/age.tsx'
 import { Badge } from '../parts/badge.tsx'
@@ -13,6 +14,7 @@ import { Skeleton } from '../parts/skeleton.tsx'
 import { Stat } from '../parts/stat.tsx'
 import { Plot } from '../plots/plot.tsx'
 import { countText, exactText, rateText } from '../quantities.ts'
+import { now } from '../state/clock.ts'
 import { past, status } from '../state/live.ts'
 import { hrefOf } from '../state/route.ts'
 import { type Schemas, service } from '../state/service.ts'
@@ -41,6 +43,7 @@ export function KeyPage({ id }: { id: string }) {
     issued.value = rotated
     reload()
   }
+  const successor = key?.state === 'active' ? successorOf(key, known.keys) : undefined
   useTitle(key?.name, 'key')
   if (key === undefined) {
     return (
@@ -58,7 +61,7 @@ export function KeyPage({ id }: { id: string }) {
                 <Skeleton rows={3} />
               </Panel>
               <Panel id="life" title="Life">
-                <Skeleton facts={['Created', 'Expires']} />
+                <Skeleton facts={['Created', 'Expires', 'Last used']} />
               </Panel>
             </div>
           </>
@@ -76,7 +79,7 @@ export function KeyPage({ id }: { id: string }) {
     <>
       <div class="heading">
         <h1>{key.name}</h1>
-        <Badge word={key.state} />
+        {successor === undefined ? <Badge word={key.state} /> : <Badge word="replaced" tone="warn" />}
         {key.id === known.own && <Badge word="yours" tone="quiet" />}
         {key.state === 'active' && (
           <div class="actions">
@@ -97,6 +100,12 @@ export function KeyPage({ id }: { id: string }) {
           </p>
         </Secret>
       )}
+      {successor !== undefined && (
+        <p class="note note-warn">
+          Replaced by <a href={hrefOf(['keys', successor.id])}>{successor.id}</a>, expires {expiryText(key, now.value)}.
+          Clients that still use this key have to change over until then.
+        </p>
+      )}
       <Use of={key} />
       <LastHour id={id} name={key.name} />
       <div class="columns even">
@@ -113,6 +122,14 @@ export function KeyPage({ id }: { id: string }) {
           <dl class="facts wide">
             <Moment title="Created" moment={key.created_at} absent="–" />
             <Moment title="Expires" moment={key.expires_at} absent="never" />
+            <Fact title="Last used">{lastUsedText(key, now.value)}</Fact>
+            {key.replaces_id !== null && (
+              <Fact title="Replaces">
+                <a href={hrefOf(['keys', key.replaces_id])}>
+                  <code>{key.replaces_id}</code>
+                </a>
+              </Fact>
+            )}
             {key.revoked_at !== null && <Moment title="Revoked" moment={key.revoked_at} absent="–" />}
           </dl>
         </Panel>
@@ -154,7 +171,7 @@ function Use({ of: key }: { of: Key }) {
   const { quota_per_day: quota } = key
   // The ten keys that are used most are told live; of the others the count is that of when the page was opened.
   const live = status.value?.api?.keys.find(({ id }) => id === key.id)
-  const used = Math.max(key.used_today, live?.today ?? 0)
+  const used = Math.max(usedOf(key), live?.today ?? 0)
   const share = quota === null ? undefined : Math.min(1, used / quota)
   const tone = share === undefined || share < 0.8 ? undefined : share < 1 ? 'warn' : 'bad'
   const limit = (value: number | null) => (value === null ? 'no limit' : countText(value))

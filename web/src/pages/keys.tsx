@@ -4,6 +4,7 @@ import type { ComponentProps } from 'preact'
 import { useRef } from 'preact/hooks'
 import { type Key, KeyButtons, type KeysKnown, Secret } from '../keys/key-actions.tsx'
 import { NewKeyForm, scopeTexts } from '../keys/new-key-form.tsx'
+import { expiryText, lastUsedText, successorOf, usedOf } from '../keys/life.ts'
 import { QuotaBar } from '../keys/quota-bar.tsx'
 import { Age } from '../parts/age.tsx'
 import { Badge } from '../parts/badge.tsx'
@@ -11,7 +12,8 @@ import { EmptyState } from '../parts/empty-state.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { Table } from '../parts/table.tsx'
-import { countText, exactText } from '../quantities.ts'
+import { countText } from '../quantities.ts'
+import { now } from '../state/clock.ts'
 import { connection } from '../state/live.ts'
 import { hrefOf } from '../state/route.ts'
 import { type Schemas, service } from '../state/service.ts'
@@ -125,11 +127,12 @@ function KeyTable({ shown, fresh, ...actions }: TableProps) {
       columns={[
         'Name',
         'State',
-        'Scopes',
         { figures: 'Today' },
         { figures: 'Rate/s' },
+        'Last used',
         'Created',
         'Expires',
+        'Scopes',
         { hidden: 'Actions' },
       ]}
       coming={2}
@@ -143,27 +146,44 @@ function KeyTable({ shown, fresh, ...actions }: TableProps) {
 
 function KeyRow({ of: key, isFresh, ...actions }: { of: Key; isFresh: boolean } & Actions) {
   const isActive = key.state === 'active'
+  const successor = isActive ? successorOf(key, actions.known.keys) : undefined
   return (
     <tr class={isFresh ? 'fresh' : isActive ? undefined : 'past'}>
       <th scope="row">
         <a href={hrefOf(['keys', key.id])}>{key.name}</a>
         {key.id === actions.known.own && <span class="you"> yours</span>}
         {isFresh && <span class="you"> new</span>}
+        <small class="key-id">
+          <code>{key.id}</code>
+          {successor !== undefined && (
+            <>
+              {' '}
+              replaced by <a href={hrefOf(['keys', successor.id])}>{successor.id}</a>
+            </>
+          )}
+        </small>
       </th>
       <td>
-        <Badge word={key.state} />
-      </td>
-      <td class="second">
-        <ScopeChips scopes={key.scopes} />
+        {successor === undefined ? <Badge word={key.state} /> : <Badge word="replaced" tone="warn" />}
       </td>
       <td class="number aside">
-        <QuotaBar used={key.used_today} quota={key.quota_per_day} />
-        <small class="narrow-only soft">{key.used_today === 1 ? 'request' : 'requests'} today</small>
+        <QuotaBar used={usedOf(key)} quota={key.quota_per_day} />
+        <small class="narrow-only soft">{usedOf(key) === 1 ? 'request' : 'requests'} today</small>
       </td>
-      <td class="number not-narrow">{key.rate_per_second === null ? '–' : countText(key.rate_per_second)}</td>
-      <td class="not-narrow">{key.created_at !== null && <Age moment={Date.parse(key.created_at)} />}</td>
-      <td class="not-narrow">
-        {key.expires_at === null ? 'never' : exactText(Date.parse(key.expires_at)).slice(0, 10)}
+      <td class="number second" data-name="rate/s">
+        {key.rate_per_second === null ? <span class="soft">no limit</span> : countText(key.rate_per_second)}
+      </td>
+      <td class="second" data-name="last used">
+        {lastUsedText(key, now.value)}
+      </td>
+      <td class="second" data-name="created">
+        {key.created_at !== null && <Age moment={Date.parse(key.created_at)} />}
+      </td>
+      <td class={successor === undefined ? 'second' : 'second warn'} data-name="expires">
+        {expiryText(key, now.value)}
+      </td>
+      <td class="second own-line scopes">
+        <ScopeChips scopes={key.scopes} />
       </td>
       <td class="row-actions own-line">{isActive && <KeyButtons of={key} isNamed {...actions} />}</td>
     </tr>

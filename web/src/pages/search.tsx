@@ -20,6 +20,7 @@ import {
 } from '../search/found.ts'
 import { nothingFound } from '../search/nothing.ts'
 import { openSearch } from '../search/search-box.tsx'
+import { isLike } from '../search/typo.ts'
 import { isLive, status } from '../state/live.ts'
 import { loadDocument } from '../state/load-document.ts'
 import { goTo, hrefOf } from '../state/route.ts'
@@ -73,7 +74,7 @@ export function SearchPage({ text }: { text: string }) {
       {answered !== undefined && (
         <Found
           text={text}
-          groups={[...offersNamed(text), ...groupsOfResults(answered.data.results), ...docsFound(text)]}
+          groups={groupsFound(text, answered.data.results)}
           names={answered.data.names}
         />
       )}
@@ -87,11 +88,12 @@ function onlyPlace({ query, results: [first, ...others] }: Schemas['SearchAnswer
   return isIt && others.length === 0 ? offerOf(first).href : undefined
 }
 
-function offersNamed(text: string): Group[] {
+function groupsFound(text: string, results: Schemas['SearchAnswer']['results']): Group[] {
   const chains = Object.keys(status.value?.chains ?? {})
-  return offersHere(text, { chains, networks: [], keys: [], operations: operationsKnown() }).filter(
-    ({ title }) => title !== 'Pages',
-  )
+  const known = { chains, networks: [], keys: [], operations: operationsKnown() }
+  const named = offersHere(text, known).filter(({ title }) => title !== 'Pages')
+  const groups = [...named, ...groupsOfResults(results), ...docsFound(text)]
+  return groups.length === 0 ? offersHere(text, known, isLike) : groups
 }
 
 function Found({ text, groups, names }: { text: string; groups: readonly Group[]; names: string | null }) {

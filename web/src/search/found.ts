@@ -55,11 +55,18 @@ type Known = {
 
 const operationsMax = 6
 
-export function offersHere(text: string, { chains, networks, keys, operations }: Known): Group[] {
+/** `isLike`: finds names that are like the text instead of those that have it. */
+export function offersHere(
+  text: string,
+  { chains, networks, keys, operations }: Known,
+  isLike?: (text: string, name: string) => boolean,
+): Group[] {
   const wanted = text.trim().toLowerCase()
-  const has = (name: string) => wanted !== '' && name.toLowerCase().includes(wanted)
+  const has = (name: string) =>
+    wanted !== '' && (isLike === undefined ? name.toLowerCase().includes(wanted) : isLike(wanted, name))
   const pagesFound = pagesNow().filter(
-    ({ words, title }) => has(title) || words.split(' ').some(word => word.startsWith(wanted)),
+    ({ words, title }) =>
+      has(title) || (isLike === undefined ? words.split(' ').some(word => word.startsWith(wanted)) : has(words)),
   )
   const chainsFound = chains.filter(has).map(chainOffer)
   const networksFound = networks.filter(name => has(`solana ${name}`)).map(networkOffer)
@@ -73,7 +80,9 @@ export function offersHere(text: string, { chains, networks, keys, operations }:
         href: placeOf(['keys', id]),
       }),
     )
-  const operationsFound = operations.filter(entry => wanted !== '' && matches(entry, wanted)).map(operationOffer)
+  const operationsFound = operations
+    .filter(entry => (isLike === undefined ? wanted !== '' && matches(entry, wanted) : has(entry.title)))
+    .map(operationOffer)
   return groupsOf([
     ['Chains', [...chainsFound, ...networksFound]],
     ['Pages', wanted === '' ? [] : pagesFound],

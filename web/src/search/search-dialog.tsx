@@ -22,6 +22,8 @@ import {
   operationsKnown,
   recentOffers,
 } from './found.ts'
+import { nothingFound } from './nothing.ts'
+import { isLike } from './typo.ts'
 import './search.css'
 
 /** Typing on makes an answer void, so none is asked for until it pauses. */
@@ -51,7 +53,8 @@ export function SearchDialog({ text, lengthMax, onClose }: Props) {
   const typed = text.value.trim()
   const { answered, loading, problem } = state.value
   const isCurrent = answered?.data.query === typed
-  const groups = typed === '' ? beginning(turn) : offered(typed, keys.value, isCurrent ? answered : undefined)
+  const isAnswered = isOpen || (isCurrent && !loading)
+  const groups = typed === '' ? beginning(turn) : offered(typed, keys.value, isCurrent ? answered : undefined, isAnswered)
   const offers = groups.flatMap(group => group.offers)
   const active = Math.min(at.value, offers.length - 1)
   const choose = (offer: Offer | undefined) => {
@@ -111,6 +114,7 @@ export function SearchDialog({ text, lengthMax, onClose }: Props) {
           isLooking: !isOpen && (loading || !isCurrent),
           failure: problem?.message,
           isOpen,
+          names: answered?.data.names ?? null,
         })}
       </p>
       <div class="search-foot soft">
@@ -202,20 +206,23 @@ function beginning(turn: Signal<number>): Group[] {
 
 type Found = { data: Schemas['SearchAnswer'] } | undefined
 
-function offered(typed: string, keys: readonly Schemas['Key'][], found: Found): Group[] {
+/** Where nothing has what was typed, what is like it is offered. */
+function offered(typed: string, keys: readonly Schemas['Key'][], found: Found, isAnswered: boolean): Group[] {
   const chains = Object.keys(status.value?.chains ?? {})
   const networks = Object.keys(status.value?.solana ?? {})
   const results = groupsOfResults(found?.data.results ?? [])
-  const here = offersHere(typed, { chains, networks, keys, operations: operationsKnown() })
+  const known = { chains, networks, keys, operations: operationsKnown() }
+  const here = offersHere(typed, known)
   const count = found?.data.results.length ?? 0
   const all = count > 5 ? [{ title: 'All', offers: [allResults(typed)] }] : []
-  return [
+  const groups = [
     ...here.filter(({ title }) => title === 'Chains'),
     ...results,
     ...here.filter(({ title }) => title !== 'Chains'),
     ...docsFound(typed),
     ...all,
   ]
+  return groups.length === 0 && isAnswered ? offersHere(typed, known, isLike) : groups
 }
 
 function allResults(typed: string): Offer {
@@ -228,16 +235,21 @@ function go(href: string): void {
   else location.href = href
 }
 
-type Told = { typed: string; count: number; isLooking: boolean; failure: string | undefined; isOpen: boolean }
+type Told = {
+  typed: string
+  count: number
+  isLooking: boolean
+  failure: string | undefined
+  isOpen: boolean
+  names: string | null
+}
 
-function stateText({ typed, count, isLooking, failure, isOpen }: Told): string {
+function stateText({ typed, count, isLooking, failure, isOpen, names }: Told): string {
   if (typed === '') return ''
   if (failure !== undefined) return `The store could not be searched: ${failure}`
   if (isLooking) return count === 0 ? 'Searching …' : ''
   if (isOpen) return `${count} found among operations and docs. Sign in to search contracts, wallets and blocks.`
-  if (count === 0 && /^0x[0-9a-f]{64}$/i.test(typed))
-    return 'No chain here has a block or a transaction with this hash: a node of each was asked.'
-  return count === 0
-    ? `Nothing here has “${typed}”. Try the whole address or hash, or the beginning of a name.`
-    : `${count} found`
+  if (count > 0) return `${count} found`
+  const { title, advice } = nothingFound({ text: typed, chains: Object.keys(status.value?.chains ?? {}), names })
+  return `${title}. ${advice}`
 }

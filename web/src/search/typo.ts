@@ -1,0 +1,28 @@
+// Whether a text that was typed is like a name: each of its words is one of the name's, but for one typing error. Pure.
+
+/** In a shorter word one other letter makes another word. */
+const lengthMin = 4
+
+export function isLike(text: string, name: string): boolean {
+  const wordsOf = (of: string) => of.toLowerCase().split(/[^\p{L}\p{N}]+/u)
+  const words = wordsOf(name)
+  const isIn = (typed: string) => words.some(word => word.includes(typed) || isTypo(typed, word))
+  return wordsOf(text).filter(Boolean).every(isIn)
+}
+
+/** One letter more, less or another, or two neighbours that changed places; of a longer word its beginning is enough. */
+function isTypo(typed: string, word: string): boolean {
+  if (typed.length < lengthMin) return false
+  const begins = [typed.length - 1, typed.length, typed.length + 1].map(length => word.slice(0, length))
+  return begins.some(begin => differsByOne(typed, begin))
+}
+
+function differsByOne(a: string, b: string): boolean {
+  const shorter = Math.min(a.length, b.length)
+  let start = 0
+  while (start < shorter && a[start] === b[start]) start++
+  let end = 0
+  while (end < shorter - start && a.at(-1 - end) === b.at(-1 - end)) end++
+  const [left, right] = [a.slice(start, a.length - end), b.slice(start, b.length - end)]
+  return Math.max(left.length, right.length) <= 1 || (left.length === 2 && left === `${right[1]}${right[0]}`)
+}
