@@ -410,7 +410,9 @@ walkConsole(walk => {
         return await old.locator('[data-name="last used"]').textContent(patience)
       }, patience)
       .toBe('today')
-    expect(await page.getByRole('row', { name: new RegExp(`to be rotated ?${next}`) }).textContent()).toContain('active')
+    expect(await page.getByRole('row', { name: new RegExp(`to be rotated ?${next}`) }).textContent()).toContain(
+      'active',
+    )
     await accept(page, 'keys-rotated')
     await page.goto(`${walk.world.url}/#/keys/nothing`)
     await page.getByText('There is no such key').waitFor(patience)

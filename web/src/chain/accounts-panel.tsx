@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals'
 import { useId } from 'preact/hooks'
 import { Age } from '../parts/age.tsx'
 import { Panel } from '../parts/panel.tsx'
+import { Refusal } from '../parts/refusal.tsx'
 import { Table } from '../parts/table.tsx'
 import { goTo, hrefOf } from '../state/route.ts'
 import { service } from '../state/service.ts'
@@ -46,9 +47,7 @@ export function AccountsPanel({ network }: { network: string }) {
             }}
           />
           <button type="submit">Show what it holds</button>
-          <strong class="refusal" id={id} role="alert">
-            {refusal.value}
-          </strong>
+          <Refusal id={id} text={refusal.value} />
         </form>
       </div>
       {problem === undefined && accounts?.length !== 0 && (

@@ -4,6 +4,7 @@ import { useSignal } from '@preact/signals'
 import { useId } from 'preact/hooks'
 import { asOfText, refusalOfMoment } from '../holdings/as-of.ts'
 import { Choices } from '../parts/choices.tsx'
+import { Refusal } from '../parts/refusal.tsx'
 import { goTo } from '../state/route.ts'
 import './list-tools.css'
 
@@ -65,9 +66,7 @@ export function ListTools({ asked: { until, isOldestFirst, limit }, hrefTo }: Pr
           Show
         </button>
         {until !== undefined && <a href={hrefTo({ until: undefined, cursor: undefined })}>up to now</a>}
-        <strong class="refusal" id={id} role="alert">
-          {refusal.value}
-        </strong>
+        <Refusal id={id} text={refusal.value} />
       </form>
       <Choices
         label="Order of transfers"

@@ -1,5 +1,15 @@
 import { expect, test } from 'vitest'
-import { asOfPlace, asOfText, type Ends, momentOf, momentProblem, placeOf, readAsOf, refusalOfMoment, trackOf } from './as-of.ts'
+import {
+  asOfPlace,
+  asOfText,
+  type Ends,
+  momentOf,
+  momentProblem,
+  placeOf,
+  readAsOf,
+  refusalOfMoment,
+  trackOf,
+} from './as-of.ts'
 
 const secondsOf = (text: string) => Date.parse(text) / 1_000
 const endsOf = (first: string, head: string): Ends => ({
@@ -44,6 +54,8 @@ test('what is neither a date nor a block is refused before it is asked', () => {
     expect(refusalOfMoment(text), text).toBeUndefined()
   for (const text of ['yesterday', 'May 5', '2026-13-01', '2026-01-31 noon'])
     expect(refusalOfMoment(text), text).toMatch(/is neither a date nor a block: type 2026-01-31/)
+  expect(refusalOfMoment('20,001', 20_000)).toBe('Block 20,001 is not there yet: the newest is 20,000.')
+  expect(refusalOfMoment('20,000', 20_000)).toBeUndefined()
 })
 
 test('a moment that was not accepted is told in the words of its field', () => {

@@ -1,4 +1,5 @@
 // The moment that a list is asked for: after a block, at a date, or now, as it stands in the address. Pure.
+import { countText } from '../quantities.ts'
 
 /** The service reads the texts, and says what is wrong with them. Neither: now. */
 export type AsOf = { at_block?: string | undefined; at_date?: string | undefined }
@@ -54,9 +55,11 @@ export function momentOf(date: string): number {
   return Date.parse(/^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?$/.test(date) ? `${date.replace(' ', 'T')}Z` : date)
 }
 
-/** What is wrong with a text that was typed as a moment, in the words of its field. */
-export function refusalOfMoment(text: string): string | undefined {
-  const { at_date } = asOfText(text)
+/** What is wrong with a text that was typed as a moment, in the words of its field. `head`: where it is known. */
+export function refusalOfMoment(text: string, head?: number): string | undefined {
+  const { at_block, at_date } = asOfText(text)
+  if (head !== undefined && Number(at_block) > head)
+    return `Block ${countText(Number(at_block))} is not there yet: the newest is ${countText(head)}.`
   const isDate = at_date === undefined || (/^\d{4}-\d\d(-\d\d|$)/.test(at_date) && !Number.isNaN(momentOf(at_date)))
   return isDate ? undefined : neitherText(at_date)
 }
@@ -71,8 +74,6 @@ type Refused = { message: string; parameter: string | undefined; errors: readonl
 export function momentProblem<Problem extends Refused>(problem: Problem, typed: string | undefined): Problem {
   const { parameter = '', message } = problem
   if (!/^(to|at)_(block|date)$/.test(parameter) || typed === undefined) return problem
-  const text = parameter.endsWith('_date')
-    ? neitherText(typed)
-    : message.replace(parameter, 'The block')
+  const text = parameter.endsWith('_date') ? neitherText(typed) : message.replace(parameter, 'The block')
   return { ...problem, message: text, errors: [] }
 }

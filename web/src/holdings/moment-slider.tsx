@@ -2,6 +2,7 @@
 // answer says of that moment.
 import { useSignal } from '@preact/signals'
 import { useEffect, useId, useRef } from 'preact/hooks'
+import { Refusal } from '../parts/refusal.tsx'
 import { countText, exactText } from '../quantities.ts'
 import { status } from '../state/live.ts'
 import type { AnswerState } from '../state/use-answer.ts'
@@ -48,7 +49,7 @@ export function MomentSlider({ chain, asOf, ends, isComing, state, onChoose }: P
     event.preventDefault()
     const form = event.currentTarget as HTMLFormElement
     const text = String(new FormData(form).get('moment') ?? '')
-    refusal.value = refusalOfMoment(text)
+    refusal.value = refusalOfMoment(text, ends?.head.block)
     if (refusal.value !== undefined) return
     clearTimeout(timer.current)
     onChoose(asOfText(text), 'field')
@@ -77,9 +78,7 @@ export function MomentSlider({ chain, asOf, ends, isComing, state, onChoose }: P
             Now
           </button>
         </div>
-        <strong class="refusal" id={`${id}-refusal`} role="alert">
-          {refusal.value}
-        </strong>
+        <Refusal id={`${id}-refusal`} text={refusal.value} />
       </form>
       {(track !== undefined || (ends === undefined && isComing)) && (
         <>

@@ -3,8 +3,8 @@ import { useSignal } from '@preact/signals'
 import type { ComponentProps } from 'preact'
 import { useRef } from 'preact/hooks'
 import { type Key, KeyButtons, type KeysKnown, Secret } from '../keys/key-actions.tsx'
-import { NewKeyForm, scopeTexts } from '../keys/new-key-form.tsx'
 import { expiryText, lastUsedText, successorOf, usedOf } from '../keys/life.ts'
+import { NewKeyForm, scopeTexts } from '../keys/new-key-form.tsx'
 import { QuotaBar } from '../keys/quota-bar.tsx'
 import { Age } from '../parts/age.tsx'
 import { Badge } from '../parts/badge.tsx'
@@ -163,9 +163,7 @@ function KeyRow({ of: key, isFresh, ...actions }: { of: Key; isFresh: boolean } 
           )}
         </small>
       </th>
-      <td>
-        {successor === undefined ? <Badge word={key.state} /> : <Badge word="replaced" tone="warn" />}
-      </td>
+      <td>{successor === undefined ? <Badge word={key.state} /> : <Badge word="replaced" tone="warn" />}</td>
       <td class="number aside">
         <QuotaBar used={usedOf(key)} quota={key.quota_per_day} />
         <small class="narrow-only soft">{usedOf(key) === 1 ? 'request' : 'requests'} today</small>

@@ -72,11 +72,7 @@ export function SearchPage({ text }: { text: string }) {
       {text.trim() === '' && <Groups groups={offersToBegin().filter(({ title }) => title !== 'Go to')} />}
       {text.trim() !== '' && answered === undefined && problem === undefined && <Skeleton rows={6} />}
       {answered !== undefined && (
-        <Found
-          text={text}
-          groups={groupsFound(text, answered.data.results)}
-          names={answered.data.names}
-        />
+        <Found text={text} groups={groupsFound(text, answered.data.results)} names={answered.data.names} />
       )}
     </div>
   )

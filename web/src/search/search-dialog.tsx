@@ -54,7 +54,8 @@ export function SearchDialog({ text, lengthMax, onClose }: Props) {
   const { answered, loading, problem } = state.value
   const isCurrent = answered?.data.query === typed
   const isAnswered = isOpen || (isCurrent && !loading)
-  const groups = typed === '' ? beginning(turn) : offered(typed, keys.value, isCurrent ? answered : undefined, isAnswered)
+  const groups =
+    typed === '' ? beginning(turn) : offered(typed, keys.value, isCurrent ? answered : undefined, isAnswered)
   const offers = groups.flatMap(group => group.offers)
   const active = Math.min(at.value, offers.length - 1)
   const choose = (offer: Offer | undefined) => {
