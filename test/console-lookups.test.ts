@@ -246,6 +246,7 @@ describe('a transaction', () => {
     const node = {
       ...{ endpoint: 'node', block: 7_000, transactionIndex: 4, succeeded: true, otherLogs: 0, logs: [] },
       ...{ from: seeded.alice, to: editions, value: '7', created: undefined, emitters: [collection, editions] },
+      ...{ gasUsed: 21_000, fee: '21000000000000', nonce: 5, method: '0x23b872dd' },
     }
     await serve({ fill: seed, parts: { askTransaction: async () => node } })
     const answer = await api.get(`/chains/eth/transactions/${hash}`)
@@ -253,6 +254,7 @@ describe('a transaction', () => {
     expect(found).toMatchObject({
       ...{ block: 7_000, transaction_index: 4, succeeded: true, value: '7', evidence: 'receipts-root', final: true },
       ...{ from_address: seeded.alice, from_address_label: seeded.aliceLabel, to_address: editions },
+      ...{ gas_used: 21_000, fee: '21000000000000', nonce: 5, method: '0x23b872dd' },
       more_transfers: false,
     })
     expect(found.transfers.map(({ token_id }) => token_id)).toEqual(rows.map(({ tokenId }) => `${tokenId}`).sort())
@@ -276,7 +278,7 @@ describe('a transaction', () => {
       const run = place.begin(['start', '--listen', '127.0.0.1:0'], { ALMANAC_KEY: 'the-operator-key' })
       const url = await run.listening()
       const [, [first]] = [...truthByContract(node.chain, { from: 0, to: 299 })][0]!
-      const { from, to, value } = node.chain.block(first!.block).transactions[first!.transactionIndex]!
+      const { from, to, value, nonce } = node.chain.block(first!.block).transactions[first!.transactionIndex]!
       const headers = { 'x-api-key': 'the-operator-key' }
       const ask = async () =>
         (await fetch(`${url}/chains/sim/transactions/${first!.transactionHash}`, { headers })).json()
@@ -287,6 +289,7 @@ describe('a transaction', () => {
         from_address: from,
         to_address: to ?? null,
         value: `${value}`,
+        nonce,
       })
       expect(found.transfers.map(({ log_index }) => log_index)).toContain(first!.logIndex)
     } finally {

@@ -554,6 +554,41 @@ walkConsole(walk => {
     await page.getByText('not complete: transfers up to it may be missing').waitFor(patience)
   })
 
+  test('a Solana network opens any account, and one source is named for its slot', async () => {
+    const page = await freshPage()
+    await page.route('**/events', async route => {
+      const headers = { 'x-api-key': walk.world.key }
+      const reader = (await fetch(`${walk.world.url}/events`, { headers }))
+        .body!.pipeThrough(new TextDecoderStream())
+        .getReader()
+      let text = ''
+      while (!/event: status\ndata: .*\n\n/.test(text)) text += (await reader.read()).value ?? ''
+      await reader.cancel()
+      const told = JSON.parse(/event: status\ndata: (.*)\n\n/.exec(text)![1]!)
+      const rpc = [{ endpoint: 'node.example', healthy: true, requests: 3, errors: 0 }]
+      told.solana = { mainnet: { state: 'live', slot: 440_208_069, lag_seconds: 0, rpc } }
+      await route.fulfill({
+        contentType: 'text/event-stream',
+        body: `event: status\ndata: ${JSON.stringify(told)}\n\n`,
+      })
+    })
+    await page.goto(`${walk.world.url}/#key=${encodeURIComponent(walk.world.key)}&/chain/solana%20mainnet`)
+    await page
+      .getByRole('row', { name: /node\.example/ })
+      .getByText('told by the feed')
+      .waitFor(patience)
+    await page.locator('.stat', { hasText: 'told by the feed' }).getByText('440,208,069').waitFor(patience)
+    const field = page.getByLabel('Address of an account')
+    await field.fill('0xnot-an-account')
+    await field.press('Enter')
+    await page.getByText(/^An account is named by its address/).waitFor(patience)
+    await accept(page, 'solana')
+    await field.fill(seeded.solanaOwner)
+    await field.press('Enter')
+    await page.getByRole('heading', { name: /^Account / }).waitFor(patience)
+    expect(page.url()).toBe(`${walk.world.url}/#/account/mainnet/${seeded.solanaOwner}`)
+  })
+
   test('whole lists are saved as files, and one that is not whole is not', async () => {
     const page = await freshPage({ permissions: ['clipboard-read', 'clipboard-write'] })
     // Straight to disk where the browser can: the folder of the page stands for the one that a person chooses.

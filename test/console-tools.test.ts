@@ -402,7 +402,7 @@ walkConsole(walk => {
     const next = page.url().split('/').at(-1)!
     await page.goto(`${walk.world.url}/#/keys`)
     const old = page.getByRole('row', { name: new RegExp(`to be rotated ?${id}`) })
-    expect(await old.textContent(patience)).toContain(`to be rotated${id} replaced by ${next}replaced`)
+    expect(await old.textContent(patience)).toContain(`to be rotated${id}replacedby ${next}`)
     expect(await old.locator('[data-name=expires]').textContent()).toMatch(/^in 59 min/)
     await expect
       .poll(async () => {

@@ -1593,6 +1593,13 @@ export interface components {
       to_address: string | null;
       to_address_label: string | null;
       created_contract: string | null;
+      /** @description As the node says, like the next three; null where it does not. */
+      gas_used: number | null;
+      /** @description In wei, without what a rollup pays to the chain below. */
+      fee: string | null;
+      nonce: number | null;
+      /** @description The first four bytes of its input; null where it calls none. */
+      method: string | null;
       /** @description More transfers are stored than are shown. */
       more_transfers: boolean;
       transfers: components["schemas"]["NamedTransfer"][];

@@ -83,6 +83,10 @@ export type NodeTransaction = {
   from: Address | undefined
   to: Address | undefined
   value: string
+  gasUsed?: number | undefined
+  fee?: string | undefined
+  nonce?: number | undefined
+  method?: string | undefined
   created: Address | undefined
   emitters: readonly Address[]
   logs: readonly { logIndex: number; transfers: number; reason: string | undefined }[]

@@ -75,6 +75,10 @@ export const transaction = z.object({
   to_address: hexAddress.nullable().describe('Null where it creates a contract.'),
   to_address_label: z.string().nullable(),
   created_contract: hexAddress.nullable(),
+  gas_used: z.int().nullable().describe('As the node says, like the next three; null where it does not.'),
+  fee: z.string().nullable().describe('In wei, without what a rollup pays to the chain below.'),
+  nonce: z.int().nullable(),
+  method: z.string().nullable().describe('The first four bytes of its input; null where it calls none.'),
   more_transfers: z.boolean().describe('More transfers are stored than are shown.'),
   transfers: z.array(namedTransfer),
 })

@@ -61,6 +61,8 @@ function shown({ node, more }: FoundTransaction, { block, labels }: Around) {
     ...{ from_address: from ?? null, from_address_label: (from && labels.get(from)) ?? null },
     ...{ to_address: to ?? null, to_address_label: (to && labels.get(to)) ?? null },
     created_contract: created ?? null,
+    ...{ gas_used: node.gasUsed ?? null, fee: node.fee ?? null },
+    ...{ nonce: node.nonce ?? null, method: node.method ?? null },
     more_transfers: more,
   }
 }

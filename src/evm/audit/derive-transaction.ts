@@ -31,6 +31,11 @@ export type DerivedTransaction = {
   to: Address | undefined
   /** In wei, decimal. */
   value: string
+  /** What the node says of it beside, as far as it does: the fee in wei, decimal, and the selector of its input. */
+  gasUsed?: number | undefined
+  fee?: string | undefined
+  nonce?: number | undefined
+  method?: string | undefined
   /** The contract that it creates. */
   created: Address | undefined
   /** The contracts that logged, each once. */
@@ -80,9 +85,23 @@ export function transactionDeriver(chain: Chain, rpc: Pick<RpcPort, 'ask' | 'sta
       ...{ endpoint, block, transactionIndex, succeeded, logs, otherLogs: all.length - own.length },
       ...{ from: parseAddress(`${transaction?.from}`), to: parseAddress(`${transaction?.to}`) },
       value: isQuantity(transaction?.value) ? BigInt(transaction.value).toString() : '0',
+      ...costOf({ ...transaction, ...receipt }),
       created: parseAddress(`${receipt.contractAddress}`),
       emitters: [...new Set(all.flatMap(log => parseAddress(`${log.address}`) ?? []))].slice(0, emittersMax),
     }
+  }
+}
+
+type Costs = { gasUsed?: unknown; effectiveGasPrice?: unknown; gasPrice?: unknown; nonce?: unknown; input?: unknown }
+
+/** Of the transaction and its receipt together. */
+function costOf({ gasUsed, effectiveGasPrice, gasPrice, nonce, input }: Costs) {
+  const price = effectiveGasPrice ?? gasPrice
+  const known = (text: unknown) => (isQuantity(text) ? Number(text) : undefined)
+  return {
+    ...{ gasUsed: known(gasUsed), nonce: known(nonce) },
+    fee: isQuantity(gasUsed) && isQuantity(price) ? `${BigInt(gasUsed) * BigInt(price)}` : undefined,
+    method: /^0x[0-9a-f]{8}/i.exec(`${input}`)?.[0].toLowerCase(),
   }
 }
 

@@ -30,7 +30,7 @@ export function AccountsPanel({ network }: { network: string }) {
     else refusal.value = 'An account is named by its address: 32 to 44 letters and digits, without 0, O, I and l.'
   }
   return (
-    <Panel id="accounts" title="Accounts" note="the last that were read" flush>
+    <Panel id="accounts" title="Accounts" note={accounts?.length === 0 ? 'none was read yet' : 'read last'} flush>
       <div class="list-tools">
         <form class="wide" onSubmit={submit}>
           <input

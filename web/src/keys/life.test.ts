@@ -5,10 +5,12 @@ import { expiryText, lastUsedText, successorOf } from './life.ts'
 const now = Date.parse('2026-11-18T13:00:00Z')
 
 test('the last use is told by its day, and an end that is near by the time that is left', () => {
-  const used = (day: string | null) => lastUsedText({ last_used_on: day }, now)
+  const used = (day: string | null, created_at = '2026-09-01T00:00:00.000Z') =>
+    lastUsedText({ last_used_on: day, created_at }, now)
   expect([used('2026-11-18'), used('2026-11-17'), used('2026-11-03'), used(null)]).toEqual([
     ...['today', 'yesterday', '2026-11-03', 'not in 30 days'],
   ])
+  expect(used(null, '2026-11-10T00:00:00.000Z')).toBe('never')
   const ends = (moment: string | null) => expiryText({ expires_at: moment }, now)
   expect(ends('2026-11-19T12:30:00.000Z')).toBe('in 23 h 30 min')
   expect(ends('2027-02-13T12:00:00.000Z')).toBe('2027-02-13')

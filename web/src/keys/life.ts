@@ -14,9 +14,12 @@ export function usedOf({ quota_per_day, used_today, requests_today }: Key): numb
   return quota_per_day === null ? requests_today : used_today
 }
 
-/** The service counts by days in UTC. */
-export function lastUsedText({ last_used_on: day }: Pick<Key, 'last_used_on'>, nowMs: number): string {
-  if (day === null) return 'not in 30 days'
+/** The service counts by days in UTC, and looks back for 30 of them. */
+export function lastUsedText(
+  { last_used_on: day, created_at }: Pick<Key, 'last_used_on' | 'created_at'>,
+  nowMs: number,
+): string {
+  if (day === null) return nowMs - Date.parse(created_at ?? '') < 30 * dayMs ? 'never' : 'not in 30 days'
   const dayOf = (moment: number) => new Date(moment).toISOString().slice(0, 10)
   if (day === dayOf(nowMs)) return 'today'
   return day === dayOf(nowMs - dayMs) ? 'yesterday' : day

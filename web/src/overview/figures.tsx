@@ -103,7 +103,7 @@ function IndexFigures({ told: { chains, solana, store } }: { told: LiveStatus })
 }
 
 function worstText({ name, lag }: { name: string; lag: number }): string {
-  return lag === 0 ? 'every chain is at its head' : name
+  return Math.round(lag) === 0 ? 'every chain is at its head' : name
 }
 
 function noLagText(without: number, chains: number): string {

@@ -155,15 +155,20 @@ function KeyRow({ of: key, isFresh, ...actions }: { of: Key; isFresh: boolean } 
         {isFresh && <span class="you"> new</span>}
         <small class="key-id">
           <code>{key.id}</code>
-          {successor !== undefined && (
-            <>
-              {' '}
-              replaced by <a href={hrefOf(['keys', successor.id])}>{successor.id}</a>
-            </>
-          )}
         </small>
       </th>
-      <td>{successor === undefined ? <Badge word={key.state} /> : <Badge word="replaced" tone="warn" />}</td>
+      <td>
+        {successor === undefined ? (
+          <Badge word={key.state} />
+        ) : (
+          <>
+            <Badge word="replaced" tone="warn" />
+            <small class="key-id">
+              by <a href={hrefOf(['keys', successor.id])}>{successor.id}</a>
+            </small>
+          </>
+        )}
+      </td>
       <td class="number aside">
         <QuotaBar used={usedOf(key)} quota={key.quota_per_day} />
         <small class="narrow-only soft">{usedOf(key) === 1 ? 'request' : 'requests'} today</small>

@@ -69,7 +69,9 @@ export function TransactionPage({ chain, hash }: { chain: string; hash: string }
       )}
       {found === undefined && problem === undefined && (
         <>
-          <Skeleton facts={['Block', 'Time', 'From', 'To', 'Value', 'Evidence of the block', 'Logs']} />
+          <Skeleton
+            facts={['Block', 'Time', 'From', 'To', 'Value', 'Fee', 'Method', 'Evidence of the block', 'Logs']}
+          />
           <Panel id="transfers" title="NFT transfers" flush>
             <TransfersTable rows={undefined} chain={chain} withCollections without="transaction" coming={2} />
           </Panel>
@@ -114,6 +116,14 @@ function TransactionFacts({ of }: { of: Transaction }) {
         )}
       </Fact>
       <Fact title="Value">{rest.value === '0' ? '0' : <NativeAmount wei={rest.value} chain={chain} />}</Fact>
+      <Fact title="Fee">
+        {rest.fee === null ? '–' : <NativeAmount wei={rest.fee} chain={chain} />}{' '}
+        {rest.gas_used !== null && <small class="soft under">{countText(rest.gas_used)} gas</small>}
+      </Fact>
+      <Fact title="Method">
+        {rest.method === null ? '–' : <code>{rest.method}</code>}{' '}
+        {rest.nonce !== null && <small class="soft under">nonce {countText(rest.nonce)}</small>}
+      </Fact>
       <Fact title="Evidence of the block">
         {evidences.find(({ name }) => name === evidence)?.title ?? <span class="warn">not indexed as a whole</span>}
       </Fact>
