@@ -429,7 +429,7 @@ walkConsole(walk => {
     await page.getByRole('button', { name: 'Keep it' }).click()
     // The operator's own key has neither, and says why.
     const operators = page.getByRole('row', { name: /^ALMANAC_KEY/ })
-    await operators.getByText('Set by ALMANAC_KEY: to replace it, change the variable and restart.').waitFor(patience)
+    await operators.getByText('Set by the environment').waitFor(patience)
     expect(await operators.getByRole('button').count()).toBe(0)
     await page.getByRole('button', { name: 'Revoke my own' }).click()
     await page.getByRole('button', { name: 'Revoke it' }).click()

@@ -48,7 +48,12 @@ export function EndpointsPanel({ name, rpc, height, isFed = false }: Props) {
               <HealthStrip values={healthOf(endpoint.endpoint)} subject={endpoint.endpoint} />
             </td>
             {height === 'slot' && endpoint.slot === undefined && (endpoint.requests ?? 0) > 0 ? (
-              <td data-title="Slot" class="number second soft" title="No answer of this endpoint has named a slot yet">
+              <td
+                data-title="Slot"
+                data-name="slot"
+                class="number second soft"
+                title="No answer of this endpoint has named a slot yet"
+              >
                 {isFed ? 'told by the feed' : 'none told yet'}
               </td>
             ) : (

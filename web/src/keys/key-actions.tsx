@@ -84,7 +84,11 @@ export function KeyButtons({ of: key, known, isNamed = false, onRevoked, onRotat
   }
   const labelOf = (verb: string) => (isNamed ? `${verb} ${key.name}` : undefined)
   if (key.from_environment)
-    return <span class="soft">Set by ALMANAC_KEY: to replace it, change the variable and restart.</span>
+    return (
+      <span class="soft">
+        Set by the environment{!isNamed && ': to replace it, change ALMANAC_KEY there and restart'}
+      </span>
+    )
   return (
     <>
       {successorOf(key, known.keys) === undefined && (
