@@ -79,7 +79,7 @@ export class ApiRequest {
     return this.#left
   }
 
-  /** Whether a page of this service asks. Browsers say so, over HTTPS and on this machine; no page can say it itself. */
+  /** Whether a page of this service asks. Browsers say so, over HTTPS and on this machine, and no page can fake it. */
   get isOwnPage(): boolean {
     return this.header('sec-fetch-site') === 'same-origin'
   }
