@@ -31,10 +31,12 @@ export type OperationFacts = {
   errors?: readonly ErrorCode[]
   /** Needs no key. */
   open?: true
+  /** How the public SDK asks for it, where it does. */
+  sdkCall?: string | undefined
 }
 
 export function operation(
-  { id, tag = 'Operations', parameters = [], answers, errors = [], open, ...facts }: OperationFacts,
+  { id, tag = 'Operations', parameters = [], answers, errors = [], open, sdkCall, ...facts }: OperationFacts,
   failureSchema: FailureSchema,
 ): Json {
   return {
@@ -46,6 +48,7 @@ export function operation(
     responses: { ...answers, ...failures(errors, failureSchema) },
     // A response is shared by all operations that answer with its status: these are the codes of this one.
     ...(errors.length === 0 ? {} : { 'x-error-codes': errors }),
+    ...(sdkCall === undefined ? {} : { 'x-sdk-call': sdkCall }),
   }
 }
 

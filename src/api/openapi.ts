@@ -9,6 +9,7 @@ import {
   type OperationFacts,
   operation,
 } from './openapi-parts.ts'
+import { hostedAt } from './hosted/operations.ts'
 import * as operatorSchemas from './operator-schemas.ts'
 import { versionPath } from './request.ts'
 import { routes } from './routes.ts'
@@ -59,7 +60,10 @@ export function allOperations(options: DocumentOptions): DocumentedOperation[] {
       .map(version => ({
         method,
         path: version === undefined ? path : versionPath(version, path),
-        facts: typeof document === 'function' ? document(options, version ?? 'v2') : document,
+        facts: {
+          ...(typeof document === 'function' ? document(options, version ?? 'v2') : document),
+          sdkCall: hostedAt({ method, path, versions })?.sdkCall,
+        },
         failureSchema,
       })),
   )

@@ -2,7 +2,6 @@
 // answer 501. The table is of what is known of its public SDKs and reference; nothing here does anything.
 import type { Scope } from '../../keys/gatekeeper.ts'
 import type { IndexedView } from '../../views.ts'
-import type { RouteParts } from '../responder.ts'
 
 export type HostedOperation = {
   id: string
@@ -15,39 +14,44 @@ export type HostedOperation = {
   /** Of those that are served: which scope a key needs, and which index of transfers a chain. */
   scope?: Scope | 'any'
   view?: IndexedView
+  /** How the public SDK for JavaScript asks for it. Absent: it does not. */
+  sdkCall?: string
 }
 
 const undocumented = 'its answer is not documented'
 
-/** By what they need, which says why one is not served. Those that are have their scope and their view. */
+/**
+ * By what they need, which says why one is not served. Those that are have their scope and their view, and before their
+ * id the group that the SDK has them in.
+ */
 const evmOperations: Readonly<Record<string, string>> = {
   'NFT transfers': `
-GET /{address}/nft getWalletNFTs nft-holdings by_wallet
-GET /{address}/nft/collections getWalletNFTCollections nft-holdings by_wallet
-GET /{address}/nft/transfers getWalletNFTTransfers nft-transfers by_wallet
-GET /nft/transfers getNFTTransfersFromToBlock nft-transfers by_block
-GET /nft/{address} getContractNFTs nft-holdings by_token
-GET /nft/{address}/metadata getNFTContractMetadata nft-transfers
-GET /nft/{address}/owners getNFTOwners nft-holdings by_token
-GET /nft/{address}/stats getNFTCollectionStats nft-holdings by_token
-GET /nft/{address}/transfers getNFTContractTransfers nft-transfers
+GET /{address}/nft nft.getWalletNFTs nft-holdings by_wallet
+GET /{address}/nft/collections nft.getWalletNFTCollections nft-holdings by_wallet
+GET /{address}/nft/transfers nft.getWalletNFTTransfers nft-transfers by_wallet
+GET /nft/transfers nft.getNFTTransfersFromToBlock nft-transfers by_block
+GET /nft/{address} nft.getContractNFTs nft-holdings by_token
+GET /nft/{address}/metadata nft.getNFTContractMetadata nft-transfers
+GET /nft/{address}/owners nft.getNFTOwners nft-holdings by_token
+GET /nft/{address}/stats nft.getNFTCollectionStats nft-holdings by_token
+GET /nft/{address}/transfers nft.getNFTContractTransfers nft-transfers
 GET /nft/{address}/unique-owners getUniqueOwnersByCollection nft-holdings by_token
-GET /nft/{address}/{token_id} getNFTMetadata nft-holdings by_token
-GET /nft/{address}/{token_id}/owners getNFTTokenIdOwners nft-holdings by_token
-GET /nft/{address}/{token_id}/stats getNFTTokenStats nft-holdings by_token
-GET /nft/{address}/{token_id}/transfers getNFTTransfers nft-transfers by_token
-POST /nft/getMultipleNFTs getMultipleNFTs nft-holdings by_token
+GET /nft/{address}/{token_id} nft.getNFTMetadata nft-holdings by_token
+GET /nft/{address}/{token_id}/owners nft.getNFTTokenIdOwners nft-holdings by_token
+GET /nft/{address}/{token_id}/stats nft.getNFTTokenStats nft-holdings by_token
+GET /nft/{address}/{token_id}/transfers nft.getNFTTransfers nft-transfers by_token
+POST /nft/getMultipleNFTs nft.getMultipleNFTs nft-holdings by_token
 POST /nft/metadata getNFTBulkContractMetadata nft-transfers
-GET /block/{block_number_or_hash}/nft/transfers getNFTTransfersByBlock nft-transfers by_block
-GET /block/{block_number_or_hash}/stats getBlockStats nft-holdings by_block
-GET /wallets/{address}/stats getWalletStats nft-holdings by_wallet`,
+GET /block/{block_number_or_hash}/nft/transfers nft.getNFTTransfersByBlock nft-transfers by_block
+GET /block/{block_number_or_hash}/stats block.getBlockStats nft-holdings by_block
+GET /wallets/{address}/stats wallets.getWalletStats nft-holdings by_wallet`,
   'blocks and the node': `
-GET /dateToBlock getDateToBlock any
-GET /info/endpointWeights endpointWeights any
-GET /wallets/balances getNativeBalancesForAddresses balances
-GET /wallets/{address}/chains getWalletActiveChains wallet-chains
-GET /web3/version web3ApiVersion any
-GET /{address}/balance getNativeBalance balances`,
+GET /dateToBlock block.getDateToBlock any
+GET /info/endpointWeights utils.endpointWeights any
+GET /wallets/balances balance.getNativeBalancesForAddresses balances
+GET /wallets/{address}/chains wallets.getWalletActiveChains wallet-chains
+GET /web3/version utils.web3ApiVersion any
+GET /{address}/balance balance.getNativeBalance balances`,
   [undocumented]: `
 GET /latestBlockNumber/{chain} getLatestBlockNumber`,
   'ERC-20 transfers': `
@@ -153,12 +157,12 @@ GET /wallets/{address}/tokens getWalletTokenBalancesPrice`,
 
 const solanaOperations: Readonly<Record<string, string>> = {
   'accounts of Solana': `
-GET /account/{network}/{address}/balance balance portfolio
-GET /account/{network}/{address}/nft getNFTs portfolio
-GET /account/{network}/{address}/portfolio getPortfolio portfolio
-GET /account/{network}/{address}/tokens getSPL portfolio
-GET /nft/{network}/{address}/metadata getNFTMetadata portfolio
-GET /token/{network}/{address}/metadata getTokenMetadata portfolio
+GET /account/{network}/{address}/balance account.balance portfolio
+GET /account/{network}/{address}/nft account.getNFTs portfolio
+GET /account/{network}/{address}/portfolio account.getPortfolio portfolio
+GET /account/{network}/{address}/tokens account.getSPL portfolio
+GET /nft/{network}/{address}/metadata nft.getNFTMetadata portfolio
+GET /token/{network}/{address}/metadata token.getTokenMetadata portfolio
 POST /token/{network}/metadata getMultipleTokenMetadata`,
   'holders of tokens': `
 GET /token/{network}/holders/{address} getTokenHolders
@@ -181,6 +185,9 @@ GET /token/{network}/{address}/swaps getSwapsByTokenAddress
 POST /token/{network}/prices getMultipleTokenPrices`,
 }
 
+/** Where the SDK has another name for it. */
+const sdkNames: Readonly<Record<string, string>> = { balance: 'getBalance' }
+
 export const hostedOperations: readonly HostedOperation[] = [
   ...read(evmOperations, false),
   ...read(solanaOperations, true),
@@ -192,8 +199,11 @@ function read(table: Readonly<Record<string, string>>, isSolana: boolean): Hoste
       .trim()
       .split('\n')
       .map(line => {
-        const [method, path, id, scope, view] = line.split(' ') as [string, string, string, Scope?, IndexedView?]
-        return { id, method, path, isSolana, needs, ...(scope && { scope }), ...(view && { view }) }
+        const [method, path, name, scope, view] = line.split(' ') as [string, string, string, Scope?, IndexedView?]
+        const [id = '', group] = name.split('.').reverse()
+        const sdkCall = group && `Moralis.${isSolana ? 'SolApi' : 'EvmApi'}.${group}.${sdkNames[id] ?? id}`
+        const known = { ...(scope && { scope }), ...(view && { view }), ...(sdkCall && { sdkCall }) }
+        return { id, method, path, isSolana, needs, ...known }
       }),
   )
 }
@@ -207,9 +217,17 @@ export function shapeOf({ method = 'GET', path }: { method?: string | undefined;
   return `${method} ${path.replace(/{\w+}/g, '{}')}`
 }
 
-type ListedRoute = Pick<RouteParts, 'document'> & { method?: string; path: string; versions?: unknown }
+type ListedRoute = { method?: string; path: string; versions?: unknown }
 
-export function isServed({ isSolana, ...operation }: HostedOperation, routes: readonly ListedRoute[]): boolean {
-  const shape = shapeOf(operation)
-  return routes.some(route => (route.versions === undefined) === isSolana && shapeOf(route) === shape)
+function serves(route: ListedRoute, operation: HostedOperation): boolean {
+  return (route.versions === undefined) === operation.isSolana && shapeOf(route) === shapeOf(operation)
+}
+
+export function isServed(operation: HostedOperation, routes: readonly ListedRoute[]): boolean {
+  return routes.some(route => serves(route, operation))
+}
+
+/** What a route serves. Undefined: something of Almanac's own. */
+export function hostedAt(route: ListedRoute): HostedOperation | undefined {
+  return hostedOperations.find(operation => serves(route, operation))
 }

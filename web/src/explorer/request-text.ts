@@ -91,38 +91,57 @@ export function targetOf(path: string, parameters: readonly Parameter[], values:
 }
 
 type SdkOptions = {
-  /** Of the operation. */
-  id: string
+  /** Such as `Moralis.EvmApi.nft.getNFTOwners`, as the document has it. */
+  call: string
+  parameters: readonly Parameter[]
   values: Values
+  body?: string | undefined
   origin: string
   /** The SDK knows chains by their ids. */
   hexIdOf: (chain: string) => string
   key?: string | undefined
 }
 
-const calls: Readonly<Record<string, string>> = {
-  getNFTContractTransfersV22: 'Moralis.EvmApi.nft.getNFTContractTransfers',
-  getWalletActiveChainsV22: 'Moralis.EvmApi.wallets.getWalletActiveChains',
-  getPortfolio: 'Moralis.SolApi.account.getPortfolio',
-}
+/** Parameters that no call of the SDK sends. */
+const unsent = new Set([
+  ...['at_block', 'at_date', 'direction', 'disable_total', 'include_prices'],
+  ...['excludeSpam', 'includeFungibleAssets', 'nftMetadata', 'mediaItems'],
+])
 
-/** Undefined where it is not shown how the SDK asks for it. */
-export function sdkText({ id, values, origin, hexIdOf, key }: SdkOptions): string | undefined {
-  const call = calls[id]
-  if (call === undefined) return undefined
+export function sdkText({ call, parameters, values, body, origin, hexIdOf, key }: SdkOptions): string {
   const base = call.includes('SolApi') ? `solApiBaseUrl: '${origin}'` : `evmApiBaseUrl: '${origin}/api/v2.2'`
   const secret = key === undefined ? `process.env.${variable}` : quoted(key)
-  const given = Object.entries(values).map(
-    ([name, value]) => `  ${camelCase(name)}: ${literal(name, value, hexIdOf)},\n`,
-  )
+  const given = parameters.filter(({ name }) => (values[name] ?? '') !== '')
+  const isSent = ({ name }: Parameter) => !unsent.has(name) && !(name === 'format' && call.endsWith('TransfersByBlock'))
+  const fields = given
+    .filter(isSent)
+    .map(each => `${camelCase(each.name)}: ${literal(each, values[each.name]!, { call, hexIdOf })}`)
+  const lacking = given.filter(each => !isSent(each)).map(({ name }) => name)
   return `import Moralis from 'moralis'
 
 await Moralis.start({ apiKey: ${secret}, ${base} })
 
-const answer = await ${call}({
-${given.join('')}})
-console.log(answer.raw)
+${lacking.length === 0 ? '' : `// The SDK does not send ${lacking.join(', ')}.\n`}const answer = await ${call}(${objectText([...fields, ...bodyFields(body)])})
+console.log(answer${call.endsWith('Metadata') ? '?' : ''}.raw)
 `
+}
+
+function objectText(fields: readonly string[]): string {
+  return fields.length === 0 ? '' : `{\n${fields.map(field => `  ${field},\n`).join('')}}`
+}
+
+/** What others send as a body, the SDK takes beside the parameters. */
+function bodyFields(body: string | undefined): string[] {
+  try {
+    const fields = Object.entries(JSON.parse(body ?? '{}') as object)
+    const written = (value: unknown) =>
+      JSON.stringify(value, null, 2)
+        .replaceAll(/"(\w+)":/g, (_, name: string) => `${camelCase(name)}:`)
+        .replaceAll('\n', '\n  ')
+    return fields.map(([name, value]) => `${camelCase(name)}: ${written(value)}`)
+  } catch {
+    return []
+  }
 }
 
 function camelCase(name: string): string {
@@ -133,13 +152,13 @@ function quoted(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 }
 
-function literal(name: string, value: string, hexIdOf: SdkOptions['hexIdOf']): string {
-  if (name === 'chain') return quoted(hexIdOf(value))
-  if (name === 'chains')
-    return `[${value
-      .split(',')
-      .map(chain => quoted(hexIdOf(chain)))
-      .join(', ')}]`
-  if (/_date$/.test(name)) return `new Date(${/^\d+$/.test(value) ? `${value}000` : quoted(value)})`
-  return /^(limit|from_block|to_block)$/.test(name) && /^\d+$/.test(value) ? value : quoted(value)
+function literal({ name, schema }: Parameter, value: string, { call, hexIdOf }: Pick<SdkOptions, 'call' | 'hexIdOf'>) {
+  const one = (text: string) => quoted(name === 'chain' || name === 'chains' ? hexIdOf(text) : text)
+  if (schema.type === 'array') return `[${value.split(',').map(one).join(', ')}]`
+  if (/(^|_)date$/.test(name)) return `new Date(${/^\d+$/.test(value) ? `${value}000` : quoted(value)})`
+  // By its types, one call takes this block as text.
+  const isText = name === 'to_block' && call.endsWith('getWalletNFTTransfers')
+  if (schema.type === 'integer' && /^\d+$/.test(value) && !isText) return value
+  if (schema.type === 'boolean' && /^(true|false)$/.test(value)) return value
+  return one(value)
 }

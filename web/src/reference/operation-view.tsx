@@ -77,7 +77,9 @@ export function OperationView({ entry, shown }: Props) {
         body: body.value,
       }
   }
-  const sdk = sdkText({ id, values: given.value, origin: location.origin, hexIdOf, key: snippetKey.value })
+  const call = operation['x-sdk-call']
+  const request = { parameters, values: given.value, body: body.value, origin: location.origin, hexIdOf }
+  const sdk = call && sdkText({ call, ...request, key: snippetKey.value })
   return (
     <article class="reference-operation" id={id}>
       <header>

@@ -48,6 +48,8 @@ type OperationFacts = {
   requestBody?: { content: { 'application/json': { examples: Record<string, { value: unknown }> } } }
   responses: Record<string, DocumentedAnswer>
   'x-error-codes'?: string[]
+  /** How the public SDK asks for it, where it does. */
+  'x-sdk-call'?: string
 }
 
 export type DocumentedOperation = OperationFacts & { method: string; path: string }
