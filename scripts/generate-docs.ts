@@ -306,7 +306,10 @@ function commandSection({ name, command }: NamedCommand): string {
       option.description,
       option.defaultValueDescription ?? String(option.defaultValue ?? ''),
     ]),
-  ].map(([input, text, value]) => `| \`${input}\` | ${text} | ${value === '' ? '' : `\`${value}\``} |`)
+  ].map(
+    ([input, text = '', value]) =>
+      `| \`${input}\` | ${text.replaceAll(/docs\/(\S+\.md)/g, '[docs/$1]($1)')} | ${value === '' ? '' : `\`${value}\``} |`,
+  )
   const heading = ['| option | what it is | default |', '|---|---|---|']
   const usage = `    ${[name, ...inputs, '[options]'].join(' ')}`
   return `${[`## ${name}`, '', command.description(), '', usage, '', ...heading, ...rows].join('\n')}\n`

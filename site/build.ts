@@ -9,7 +9,7 @@ export const build: Build = {
   sources: [
     ...['docs', 'etc', 'examples', 'site', 'web/src/style', 'web/src/almanac.svg', 'web/build-folder.ts'],
     ...['web/src/search/docs-index.ts', 'web/src/search/docs-words.ts'],
-    ...['web/src/reference/entries.ts', 'web/src/state/document.ts'],
+    ...['web/src/reference/entries.ts', 'web/src/state/document.ts', 'web/src/state/theme-names.ts'],
     ...['LICENSE', 'package.json', 'package-lock.json', ...besideDocs],
   ],
   // What makes it takes a moment to load, and brings types of a browser that are none of whoever builds.

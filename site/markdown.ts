@@ -34,7 +34,7 @@ for (const [name, language] of Object.entries(languages)) hljs.registerLanguage(
 
 export type Heading = { depth: number; id: string; text: string }
 /** Code apart from text: an excerpt is text. */
-export type Section = { id: string; title: string; text: string; code: string }
+export type Section = { id: string; title: string; text: string; code: string; also?: string }
 export type Page = { title: string; html: string; headings: Heading[]; sections: Section[] }
 
 /** What fits beside other columns on a phone. */
@@ -51,7 +51,7 @@ const quantity = /(\d) (h|s|ms|µs|kB|MB|GB|TB|%)(?![\w])/g
 
 /** An address in a narrow column breaks after its parts. */
 const longWord = /(?<=^|[\s>])[^\s<>]{25,}(?![^<]*>)/g
-const wordPart = /[/:@](?=[\w{])/g
+const wordPart = /[/:@.](?=[\w{])/g
 
 /** Code that does not fit a line breaks before the parts of its addresses. */
 const address = /https?:\/\/[^\s<>'"]+/g
@@ -62,7 +62,12 @@ const proseLengthMin = 48
 const pathCell = /`(?=[^`]*\/)[^`]{20,}`/
 
 /** Blocks of these that follow each other are one example; the first is what runs in a shell. */
-const exampleLanguages: Readonly<Record<string, string>> = { sh: 'curl', ts: 'TypeScript', python: 'Python' }
+const exampleLanguages: Readonly<Record<string, string>> = {
+  ...{ sh: 'curl', ts: 'TypeScript', python: 'Python', 'ts sdk': 'SDK' },
+}
+
+/** Below a heading, in a comment: what else people call it. The search knows it. */
+const alsoCalled = /^<!-- also: (.*) -->/
 
 /** Says where a link leads: an address within the site, or undefined where the site does not have it. */
 export type Linker = (path: string) => string | undefined
@@ -89,7 +94,9 @@ export function renderPage(source: string, text: string, linkTo: Linker, operati
       sections.push({ id, title, text: '', code: '' })
     } else {
       const section = sections.at(-1)
-      if (section !== undefined) section[token.type === 'code' ? 'code' : 'text'] += ` ${plainOf(token)}`
+      const [, also] = alsoCalled.exec(token.raw) ?? []
+      if (section !== undefined && also !== undefined) section.also = also
+      else if (section !== undefined) section[token.type === 'code' ? 'code' : 'text'] += ` ${plainOf(token)}`
       if (token.type === 'table') named.push(...namedRowsOf(token as Tokens.Table))
     }
   }
@@ -111,10 +118,10 @@ export function renderPage(source: string, text: string, linkTo: Linker, operati
         const coloured = isKnown
           ? hljs.highlight(code, { language }).value.replaceAll(builtInOption, '-$1')
           : escaped(code)
-        const html = coloured.replaceAll(address, each => each.replaceAll(addressPart, '<wbr>'))
-        const example = examples.get(token)
-        const named = example === undefined ? '' : `<p class="language">${exampleLanguages[language]}</p>`
         // A drawing would fall apart where its lines wrap.
+        const html = isKnown ? coloured.replaceAll(address, each => each.replaceAll(addressPart, '<wbr>')) : coloured
+        const example = examples.get(token)
+        const named = example === undefined ? '' : `<p class="language">${exampleLanguages[lang!]}</p>`
         const block = `<div class="${isKnown ? 'code' : 'code drawn'}">${named}<pre tabindex="0"><code>${html}</code></pre></div>\n`
         return `${example?.isFirst ? '<div class="example">\n' : ''}${block}${example?.isLast ? '</div>\n' : ''}`
       },
@@ -137,7 +144,9 @@ export function renderPage(source: string, text: string, linkTo: Linker, operati
         return `<a href="${escaped(address)}"${named}>${shown}</a>`
       },
       image({ href, text: alternative }) {
-        return `<img src="${escaped(addressOf(source, href, linkTo) ?? href)}" alt="${escaped(alternative)}" />`
+        const image = `<img src="${escaped(addressOf(source, href, linkTo) ?? href)}" alt="${escaped(alternative)}" />`
+        // On a phone a drawing keeps a size at which it can be read, and is moved sideways.
+        return href.endsWith('.svg') ? `<span class="drawing" tabindex="0">${image}</span>` : image
       },
       table(token) {
         const isLong = ({ text: cell }: Tokens.TableCell, at: number) =>
@@ -161,6 +170,7 @@ export function renderPage(source: string, text: string, linkTo: Linker, operati
         return `<div class="${isStacked ? 'table stacked' : 'table'}" tabindex="0"><table>${head}<tbody>${token.rows.map(cells => row(cells, 'td')).join('\n')}</tbody></table></div>\n`
       },
       html({ text: raw }) {
+        if (alsoCalled.test(raw)) return ''
         return raw.replaceAll(/\b(src|srcset|href)="([^"]+)"/g, (whole, name: string, href: string) => {
           const address = addressOf(source, href, linkTo)
           return address === undefined ? whole : `${name}="${escaped(address)}"`

@@ -6,14 +6,23 @@ import { root } from '../web/build-folder.ts'
 import { entriesOf } from '../web/src/reference/entries.ts'
 import type { ApiDocument } from '../web/src/state/document.ts'
 
-export type Operation = { id: string; title: string; subject: string; method: string; path: string; ids: string[] }
+export type Operation = {
+  id: string
+  title: string
+  subject: string
+  method: string
+  path: string
+  ids: string[]
+  sdkCall: string | undefined
+}
 
 const version = /^\/api\/v2(\.\d)?(?=\/)/
 
 export function readOperations(): Operation[] {
   const document = JSON.parse(readFileSync(join(root, 'docs/openapi.json'), 'utf8')) as ApiDocument
-  return entriesOf(document).map(({ id, title, subject, operation: { method, path }, older }) => ({
-    ...{ id, title, subject, method, path: path.replace(version, '') },
+  return entriesOf(document).map(({ id, title, subject, operation, older }) => ({
+    ...{ id, title, subject, method: operation.method, path: operation.path.replace(version, '') },
+    sdkCall: operation['x-sdk-call'],
     ids: [id, ...older.map(({ operationId }) => operationId)],
   }))
 }

@@ -28,14 +28,15 @@ export async function makeSite(folder: string): Promise<void> {
   for (const path of copied) cpSync(join(root, path), join(folder, 'files', path), { recursive: true })
   const internal = menu.find(({ title }) => title === 'Internals')!.links.map(({ target }) => target)
   const sections = pages.flatMap(({ target, title: page, sections: own }) =>
-    own.map(({ id, title, text, code }, place) => ({
-      ...{ page, title, text: oneLine(text), code: oneLine(code) },
+    own.map(({ id, title, text, code, also }, place) => ({
+      ...{ page, title, text: oneLine(text), code: oneLine(code), ...(also && { also }) },
       href: place === 0 ? target : `${target}#${id}`,
       ...(internal.includes(target) ? { isInternal: true as const } : {}),
     })),
   )
-  const asked = operations.map(({ id, ids, title, subject, method, path }) => ({
+  const asked = operations.map(({ id, ids, title, subject, method, path, sdkCall }) => ({
     ...{ page: subject, title, text: `${method} ${path}`, code: ids.join(' '), operation: id },
+    ...(sdkCall && { also: sdkCall }),
     href: `${targetBySource.get(operationsPage)}#${id}`,
   }))
   const entries = [...sections, ...asked].map((entry, id): DocsEntry => ({ id, ...entry }))
@@ -58,8 +59,12 @@ function rendered(
 ): Page {
   const from = posix.dirname(target)
   // Pictures of the console in two themes would be a third of the site, which stands beside the console itself.
-  // Comments are for whoever edits the file.
-  const text = readFileSync(join(root, source), 'utf8').replaceAll(/<picture>.*?<\/picture>|<!--.*?-->/gs, '')
+  // Comments are for whoever edits the file. The lists of all pages are the menu beside the first one.
+  const whole = readFileSync(join(root, source), 'utf8').replaceAll(
+    /<picture>.*?<\/picture>|<!--(?! also: ).*?-->/gs,
+    '',
+  )
+  const text = source === contents ? whole.split(/^## /m)[0]! : whole
   const linkTo = (path: string) => {
     const page = targetBySource.get(path)
     if (page !== undefined) return posix.relative(from, page)

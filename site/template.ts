@@ -19,6 +19,15 @@ export type Shown = {
 
 const home = 'index.html'
 
+/** As in the bar of the console. */
+const mark =
+  '<svg class="mark" viewBox="0 0 32 32" aria-hidden="true"><circle cx="16" cy="16" r="14" class="mark-disc" />' +
+  '<path d="M16 5a11 11 0 0 1 0 22 14 14 0 0 0 0-22Z" class="mark-moon" />' +
+  '<circle cx="9.5" cy="16" r="1.6" class="mark-moon" /></svg>'
+const iconOf = (drawing: string) => `<svg class="icon" viewBox="0 0 16 16" aria-hidden="true">${drawing}</svg>`
+const searchIcon = iconOf('<circle cx="7" cy="7" r="4.25" /><path d="m10.2 10.2 3.3 3.3" />')
+const themeIcon = iconOf('<circle cx="8" cy="8" r="5.5" /><path d="M8 2.5a5.5 5.5 0 0 1 0 11Z" fill="currentColor" />')
+
 export function pageHtml({ title, target, html, headings, menu, version, up = upFrom(target) }: Shown): string {
   const groups = menu.map(
     group =>
@@ -47,14 +56,19 @@ export function pageHtml({ title, target, html, headings, menu, version, up = up
 </head>
 <body>
 <a class="skip" href="#text">Skip to the content</a>
-<header>
-<a class="brand" href="${up}${home}" aria-label="Almanac docs"><img src="${up}almanac.svg" alt="" width="26" height="26" /> <span>Almanac</span></a>
+<header class="bar">
+<div class="bar-row">
+<a class="brand" href="${up}${home}" aria-label="Almanac docs">${mark}<span>Almanac</span></a>
+<nav aria-label="Service"><a href="${up}${home}" aria-current="true">Docs</a></nav>
+<div class="bar-end">
 <div class="search" role="search">
-<input type="search" id="search" placeholder="Search" aria-label="Search the docs" autocomplete="off" role="combobox" aria-expanded="false" aria-controls="found" />
+${searchIcon}<input type="search" id="search" placeholder="Search…" aria-label="Search the docs" autocomplete="off" role="combobox" aria-expanded="false" aria-controls="found" />
 <kbd aria-hidden="true">Ctrl K</kbd>
 <ul id="found" role="listbox" aria-label="Found" hidden></ul>
 </div>
-<button type="button" id="theme" aria-label="Change colours">◐</button>
+<button type="button" id="theme" class="icon-button" aria-label="Change colours">${themeIcon}</button>
+</div>
+</div>
 </header>
 <div class="${target === home ? 'columns home' : 'columns'}">
 <nav class="menu" aria-label="Pages"><details><summary>All pages</summary>${groups.join('')}</details></nav>
@@ -88,9 +102,12 @@ function upFrom(target: string): string {
 /** For whatever path has no page: only the service serves it, so that it knows where the site is. */
 export function missingHtml(menu: readonly MenuGroup[], version: string): string {
   const html = `<h1>Page not found</h1>
-<p>The documentation has no page at this address. Search for it above, or go to the <a href="/docs/${home}">start of the
-documentation</a>.</p>
-<ul id="meant" hidden></ul>`
+<p>The documentation has no page at this address. You may be looking for one of these:</p>
+<ul id="meant">
+<li><a href="/docs/${home}"><b>Documentation</b><span>Where everything begins.</span></a></li>
+<li><a href="/docs/guides/first-calls.html"><b>First calls</b><span>Start the sandbox, and ask it.</span></a></li>
+<li><a href="#search"><b>Search</b><span>In all pages and operations.</span></a></li>
+</ul>`
   return pageHtml({ title: 'Page not found', target: '404.html', html, headings: [], menu, version, up: '/docs/' })
 }
 

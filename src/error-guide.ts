@@ -69,7 +69,7 @@ export const errorGuide: Readonly<Record<ErrorCode, { means: string; solve: stri
   },
   overloaded: {
     means: 'More requests arrive than can be answered, or clients do not take their answers (see `limits`).',
-    solve: 'Try again after `Retry-After`; if it persists, add API processes (docs/scale.md).',
+    solve: 'Try again after `Retry-After`; if it persists, add API processes, as [PostgreSQL and Citus](guides/postgres-and-citus.md) shows.',
   },
   timeout: {
     means: 'The answer, or a node, took longer than `limits.request_timeout_ms`.',
@@ -100,11 +100,11 @@ export const errorGuide: Readonly<Record<ErrorCode, { means: string; solve: stri
   },
   config_invalid: {
     means: 'The configuration has an error. The message names the file, the line and the nearest valid name.',
-    solve: 'Correct it and run `almanac config check`; docs/settings.md lists every setting.',
+    solve: 'Correct it and run `almanac config check`; [settings](settings.md) lists every setting.',
   },
   store_newer: {
     means: 'A newer version wrote the store, and this version cannot read it.',
-    solve: 'Run the newer version again, or restore a backup from before it (docs/guides/upgrades.md).',
+    solve: 'Run the newer version again, or restore a backup from before it, as [upgrades](guides/upgrades.md) shows.',
   },
   store_corrupt: {
     means: 'The store is damaged, is not an Almanac store, or was written before 0.1.0.',

@@ -35,7 +35,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   'docs/guides/first-calls.md': 'test/readme.test.ts',
   'docs/guides/first-calls.md: curl': 'test/sandbox.test.ts',
   'docs/guides/first-calls.md: const ': 'test/sandbox.test.ts',
-  'docs/guides/first-calls.md: import json': 'test/sandbox.test.ts',
+  'docs/guides/first-calls.md: import ': 'test/sandbox.test.ts',
   'docs/guides/moving.md': 'test/clients/moving-guide.test.ts',
   'docs/guides/postgres-and-citus.md: almanac start': 'test/roles.test.ts',
   'docs/guides/snapshot-of-holders.md': 'test/snapshot-guide.test.ts',

@@ -24,7 +24,7 @@ export function blocksOf(page: string): DocBlock[] {
     if (token.type !== 'code') return
     const { text, lang, codeBlockStyle } = token as Tokens.Code
     const isFenced = codeBlockStyle !== 'indented'
-    blocks.push({ page, language: lang ?? '', text, first: text.split('\n')[0]!.trim(), isFenced })
+    blocks.push({ page, language: lang?.split(' ')[0] ?? '', text, first: text.split('\n')[0]!.trim(), isFenced })
   })
   return blocks
 }

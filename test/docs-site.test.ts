@@ -110,6 +110,14 @@ test('the search answers what people ask', () => {
   expect(first('docker compose')).toBe('guides/docker.html')
   expect(first('getWalletNFTs')).toBe('operations.html#getWalletNFTsV22')
   expect(first('Does it serve ERC-20?')).toBe('faq.html#does-it-serve-erc-20')
+  // A call of the SDK as it is pasted, what people call things elsewhere, and a typo in it.
+  for (const asked of ['Moralis.EvmApi.nft.getNFTOwners', 'await Moralis.EvmApi.nft.getNFTOwners({ address, chain })'])
+    expect([asked, first(asked)]).toEqual([asked, 'operations.html#getNFTOwnersV22'])
+  expect(first('completeness')).toBe('how-it-works.html#what-index_complete-means')
+  expect(first('paginaton')).toBe('guides/first-calls.html#cursors-the-next-page')
+  expect(first('streams')).toBe('faq.html#does-it-send-webhooks')
+  expect(first('token price')).toBe('faq.html#does-it-have-prices')
+  expect(first('quickstart')).toBe('guides/first-calls.html')
   // A whole word before the beginning of another.
   const pages = search('cors').map(({ page }) => page)
   expect(pages.indexOf('Settings')).toBeGreaterThanOrEqual(0)
@@ -143,8 +151,17 @@ test('the guide to moving links every operation that it says is served', () => {
 
 test('a call in several languages is one example, which shows all of them without a script', () => {
   const [example] = /<div class="example">.*?<\/div>\n<\/div>/s.exec(textOf('guides/first-calls.html'))!
-  expect(example.match(/(?<=<p class="language">)\w+/g)).toEqual(['curl', 'TypeScript', 'Python'])
+  expect(example.match(/(?<=<p class="language">)\w+/g)).toEqual(['curl', 'TypeScript', 'Python', 'SDK'])
   expect(example).not.toContain('hidden')
+})
+
+test('a page that another names is linked', () => {
+  const plain = pages().flatMap(page => {
+    const [, text] = /<main.*?>(.*)<\/main>/s.exec(textOf(page)) ?? ['', '']
+    const read = text!.replaceAll(/<(a|code|pre)\b.*?<\/\1>/gs, '')
+    return (read.match(/\bdocs\/[\w/-]+\.md/g) ?? []).map(name => `${page}: ${name}`)
+  })
+  expect(plain).toEqual([])
 })
 
 test('no page tells its readers how it was written', () => {
@@ -254,6 +271,18 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
       await page.evaluate("document.querySelector('#what-counts-as-holding').scrollIntoView()")
       await expect.poll(() => current.allTextContents()).toEqual(['What counts as holding'])
 
+      // What a link leads to is marked in both lists, where rows are short and at the end of the page.
+      for (const code of ['overloaded', 'store_failed', 'interrupted']) {
+        await go('errors.html')
+        await page.evaluate(`location.hash = '${code}'`)
+        await expect.poll(() => current.allTextContents()).toEqual([code])
+        const lit = page.locator('tr').filter({ has: page.locator(`#${code}`) })
+        const colours = await lit.evaluate(row =>
+          [row, row.previousElementSibling!].map(each => getComputedStyle(each).backgroundColor),
+        )
+        expect(colours[0]).not.toBe(colours[1])
+      }
+
       // Nothing is wider than a phone, and the field of the search has room for what is typed.
       await page.setViewportSize({ width: 390, height: 844 })
       for (const name of ['index', 'errors', 'operations', 'guides/moving', 'guides/solana', 'guides/who-owns-what']) {
@@ -272,7 +301,7 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
     }
   })
 
-  test('a page that is missing offers what its address says, and nothing for words that say nothing', {
+  test('a page that is missing offers what its address says, and the beginning where it says nothing', {
     timeout: 90_000,
   }, async () => {
     const browser = await launchBrowser()
@@ -289,11 +318,42 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
         await page.locator('#found [role=option]').first().waitFor()
         return page.locator('#meant b').allTextContents()
       }
-      expect(await offered('nothing-here')).toEqual([])
+      for (const name of ['nothing-here', 'nope'])
+        expect([name, await offered(name)]).toEqual([name, ['Documentation', 'First calls', 'Search']])
+      await page.keyboard.press('Escape')
+      await page.locator('#meant').getByText('Search').click()
+      expect(await page.locator('#search').evaluate(field => field.matches(':focus'))).toBe(true)
+      expect((await offered('getting-started'))[0]).toBe('First calls')
       expect(await offered('guides/frist-calls')).toContain('First calls')
-      expect(await page.locator('main').getByRole('link', { name: 'start of the documentation' }).isVisible()).toBe(
-        true,
-      )
+
+      // Beside the console: its pages, its reference and its colours.
+      await page.goto('http://docs.test/docs/index.html')
+      const bar = page.locator('.bar nav a')
+      expect(await bar.allTextContents()).toEqual(['Overview', 'Search', 'Keys', 'API', 'Docs'])
+      const card = page.locator('.cards').getByRole('link', { name: 'API reference' })
+      expect(await card.getAttribute('href')).toBe('/reference')
+      await page.locator('#theme').click()
+      expect(
+        await page.evaluate("[localStorage.getItem('almanac.theme'), document.documentElement.dataset.theme]"),
+      ).toEqual(['light', 'light'])
+    } finally {
+      await browser.close()
+    }
+  })
+
+  test('the words of a drawing stay within their boxes', { timeout: 90_000 }, async () => {
+    const browser = await launchBrowser()
+    try {
+      const page = await browser.newPage()
+      await page.goto(new URL('../docs/pictures/way-of-a-block.svg', import.meta.url).href)
+      // Each text within every box in which it begins.
+      const outside = `[...document.querySelectorAll('text')].filter(text => {
+        const { left, right, top } = text.getBoundingClientRect()
+        const boxes = [...document.querySelectorAll('.card, .chip')].map(box => box.getBoundingClientRect())
+        const around = boxes.filter(box => box.left < left && left < box.right && box.top < top && top < box.bottom)
+        return around.some(box => right > box.right - 4)
+      }).map(text => text.textContent)`
+      expect(await page.evaluate(outside)).toEqual([])
     } finally {
       await browser.close()
     }
@@ -305,7 +365,7 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
       const page = await browser.newPage({ javaScriptEnabled: false, viewport: { width: 1_440, height: 900 } })
       await page.goto(pathToFileURL(join(folder, 'guides/first-calls.html')).href)
       expect(await page.getByRole('link', { name: 'Who owns what' }).first().isVisible()).toBe(true)
-      expect(await page.locator('.example').first().locator('.code:visible').count()).toBe(3)
+      expect(await page.locator('.example').first().locator('.code:visible').count()).toBe(4)
     } finally {
       await browser.close()
     }

@@ -15,20 +15,22 @@ export type ShellBlock = {
   /** What the block below it asks the same with. */
   typescript: string | undefined
   python: string | undefined
+  /** With the public SDK. */
+  sdk: string | undefined
   answer: unknown
 }
 
 const block = (language: string) => `\`\`\`${language}\\n((?:(?!\`\`\`).)*)^ *\`\`\`\\n`
 const shellBlock = new RegExp(
-  `^ *${block('sh')}(?:\\n${block('ts')})?(?:\\n${block('python')})?` +
+  `^ *${block('sh')}(?:\\n${block('ts')})?(?:\\n${block('python')})?(?:\\n${block('ts sdk')})?` +
     `(?:\\n(?:<details(?: open)?><summary>[^\\n]*</summary>\\n\\n)?${block('json')})?`,
   'gms',
 )
 
 const shellBlocksOf = (page: string): ShellBlock[] =>
-  [...page.matchAll(shellBlock)].map(([, commands, typescript, python, answer]) => ({
+  [...page.matchAll(shellBlock)].map(([, commands, typescript, python, sdk, answer]) => ({
     lines: commandsOf(commands!).map(line => line.replace(/ +# .*$/, '').trim()),
-    ...{ typescript, python, answer: answer === undefined ? undefined : JSON.parse(answer) },
+    ...{ typescript, python, sdk, answer: answer === undefined ? undefined : JSON.parse(answer) },
   }))
 
 export const shellBlocks: readonly ShellBlock[] = [readme, firstCalls].flatMap(shellBlocksOf)

@@ -172,7 +172,7 @@ describe('the sandbox', { timeout: startedWithinMs + 60_000 }, () => {
 
     // The lines of the README and the guides answer what is printed below them, but for what each start makes anew, and
     // the same calls in other languages print something of it.
-    for (const { lines, answer, typescript, python } of [...callBlocks, ...guideCalls]) {
+    for (const { lines, answer, typescript, python, sdk } of [...callBlocks, ...guideCalls]) {
       const here = (text: string) => text.replaceAll('http://127.0.0.1:8080', url)
       if (answer === undefined) {
         await expectOwners(lines.map(here))
@@ -185,8 +185,12 @@ describe('the sandbox', { timeout: startedWithinMs + 60_000 }, () => {
       if (isOfWallet && answered.result.length === 0) (answer as Answer).result = []
       const known = isOfWallet ? new Set(['page', 'page_size']) : lasting
       expect(constantsOf(answered, known), lines[0]).toEqual(constantsOf(answer, known))
-      if (typescript !== undefined)
-        await expectPrinted([process.execPath, '--input-type=module-typescript', '--eval', here(typescript)])
+      for (const program of [
+        typescript,
+        sdk?.replace("'moralis'", JSON.stringify(import.meta.resolve('moralis-2.27'))),
+      ])
+        if (program !== undefined)
+          await expectPrinted([process.execPath, '--input-type=module-typescript', '--eval', here(program)])
       if (python !== undefined && hasPython) await expectPrinted(['python3', '-c', here(python)])
     }
 

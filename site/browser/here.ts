@@ -14,10 +14,14 @@ export function startHere(): void {
   const headings = links.map(link => document.getElementById(decodeURIComponent(link.hash.slice(1)))!)
   if (links.length === 0) return
   const mark = () => {
-    // Below the header, with some room; at the end of the page it is the last.
+    // Just below where a jump ends; at the end of the page, which has no room for that, what was jumped to, or the last.
     const isAtEnd = innerHeight + scrollY >= document.documentElement.scrollHeight - 2
-    const passed = headings.filter(heading => heading.getBoundingClientRect().top < innerHeight / 4).length
-    const at = isAtEnd && scrollY > 0 ? links.length - 1 : Math.max(passed - 1, 0)
+    const topOf = (heading: HTMLElement) => heading.getBoundingClientRect().top
+    const jumpEnd = Number.parseFloat(getComputedStyle(document.documentElement).scrollPaddingTop)
+    const passed = headings.filter(heading => topOf(heading) < jumpEnd + 24).length
+    const target = headings.findIndex(heading => heading.matches(':target') && topOf(heading) > 0)
+    const end = target < 0 ? links.length - 1 : Math.max(target, passed - 1)
+    const at = isAtEnd && scrollY > 0 ? end : Math.max(passed - 1, 0)
     for (const [place, link] of links.entries()) {
       if (place !== at) link.removeAttribute('aria-current')
       else if (link.ariaCurrent === null) {
@@ -37,5 +41,6 @@ export function startHere(): void {
   }
   addEventListener('scroll', askToMark, { passive: true })
   addEventListener('resize', askToMark)
+  addEventListener('hashchange', askToMark)
   mark()
 }

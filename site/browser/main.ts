@@ -1,33 +1,38 @@
-// What a page does in the browser: light or dark, a menu that folds on a phone, and what the service has beside it.
+// What a page does in the browser: light or dark, as in the console, a menu that folds on a phone, and what the service
+// has beside it.
+import { keptTheme, type Theme, themePlace, themes } from '../../web/src/state/theme-names.ts'
 import { startExamples } from './examples.ts'
 import { startHere } from './here.ts'
 import { isServed, referenceOf } from './place.ts'
 import { startSearch } from './search.ts'
 import './site.css'
 
-const kept = 'almanac-docs-theme'
-const html = document.documentElement
-const theme = localStorage.getItem(kept)
-if (theme !== null) html.dataset.theme = theme
-document.querySelector('#theme')?.addEventListener('click', () => {
-  const isDark =
-    (html.dataset.theme ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')) === 'dark'
-  html.dataset.theme = isDark ? 'light' : 'dark'
-  localStorage.setItem(kept, html.dataset.theme)
+const themeButton = document.querySelector<HTMLButtonElement>('#theme')!
+const nextTheme = () => themes[(themes.indexOf(keptTheme()) + 1) % themes.length]!
+const showTheme = (theme: Theme) => {
+  document.documentElement.dataset.theme = theme
+  themeButton.title = `Colours: ${theme}`
+  themeButton.ariaLabel = `Colours: ${theme}. Change to ${nextTheme()}`
+}
+themeButton.addEventListener('click', () => {
+  localStorage.setItem(themePlace, nextTheme())
+  showTheme(keptTheme())
 })
+// Chosen in another tab, of the docs or of the console.
+addEventListener('storage', () => showTheme(keptTheme()))
+showTheme(keptTheme())
 
 if (isServed) {
-  const service = document.createElement('nav')
-  service.className = 'service'
-  service.ariaLabel = 'Service'
-  const addresses = { Console: '/', API: '/reference' }
-  for (const [name, address] of Object.entries(addresses)) {
+  const addresses = { Overview: '/', Search: '/#/search', Keys: '/#/keys', API: '/reference' }
+  const links = Object.entries(addresses).map(([name, address]) => {
     const link = document.createElement('a')
     link.href = address
     link.textContent = name
-    service.append(link)
-  }
-  document.querySelector('.brand')?.after(service)
+    return link
+  })
+  document.querySelector('.bar nav')!.prepend(...links)
+  const reference = document.querySelector<HTMLAnchorElement>('.cards a[href="operations.html"]')
+  if (reference !== null) reference.href = '/reference'
   for (const link of document.querySelectorAll<HTMLAnchorElement>('[data-operation]'))
     link.href = referenceOf(link.dataset.operation!)
   linkToService()

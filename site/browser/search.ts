@@ -131,15 +131,18 @@ async function offerMeant(meant: HTMLUListElement): Promise<void> {
     .split(/[^\p{L}\p{N}]+/u)
     .filter(word => word !== '' && !isFiller(word))
   const found = words.length === 0 ? [] : await foundFor(words.join(' '))
-  // An address has the words of a heading; in a text they would stand by chance.
-  const named = found.filter(({ page, title, terms }) => wordsWith(terms).test(`${title} ${page}`))
+  // An address has the words of a heading; in a text they would stand by chance, as would short ones that are like them.
+  const isLong = words.every(word => word.length > 4)
+  const named = found.filter(
+    ({ page, title, also, terms, isClose }) =>
+      (isLong || !isClose) && wordsWith(terms).test(`${title} ${page} ${also ?? ''}`),
+  )
   const items = named.slice(0, 3).map(section => {
     const item = document.createElement('li')
     item.append(linkOf(section))
     return item
   })
-  meant.replaceChildren(...items)
-  meant.hidden = items.length === 0
+  if (items.length > 0) meant.replaceChildren(...items)
 }
 
 export function startSearch(): void {
@@ -169,5 +172,9 @@ export function startSearch(): void {
   })
   if (/Mac|iP(hone|ad|od)/.test(navigator.platform)) document.querySelector('.search kbd')!.textContent = '⌘K'
   const meant = document.querySelector<HTMLUListElement>('#meant')
+  meant?.querySelector('[href="#search"]')?.addEventListener('click', event => {
+    event.preventDefault()
+    input.focus()
+  })
   if (meant !== null) void offerMeant(meant)
 }

@@ -1,6 +1,7 @@
 // The OpenAPI 3.1 document of the service, made of what each route says of itself, and how any part of it is made.
 import { z } from 'zod'
 import * as consoleSchemas from './console/schemas.ts'
+import { hostedAt } from './hosted/operations.ts'
 import {
   type DocumentOptions,
   type FailureSchema,
@@ -9,7 +10,6 @@ import {
   type OperationFacts,
   operation,
 } from './openapi-parts.ts'
-import { hostedAt } from './hosted/operations.ts'
 import * as operatorSchemas from './operator-schemas.ts'
 import { versionPath } from './request.ts'
 import { routes } from './routes.ts'

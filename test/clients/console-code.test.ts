@@ -34,7 +34,7 @@ function codeOf({ 'x-sdk-call': call = '', parameters = [] }: DocumentedOperatio
 }
 
 /** Any value that has the type. */
-function valueOf({ name, schema }: Parameter): string {
+function anyOf({ name, schema }: Parameter): string {
   if (/(^|_)date$/.test(name)) return '2024-01-01'
   if (name === 'chain') return 'eth'
   if (name === 'chains') return 'eth,polygon'
@@ -42,13 +42,13 @@ function valueOf({ name, schema }: Parameter): string {
   return { integer: '1', boolean: 'true' }[schema.type ?? ''] ?? seeded.collection
 }
 
-test('every call exists in the SDK, with parameters that its types know, and it lacks those that are left out', async () => {
+test('every call of the reference and the guides exists in the SDK, with parameters that its types know, and it lacks those that are left out', async () => {
   const shown = operations.filter(operation => operation['x-sdk-call'] !== undefined)
   expect(shown.length).toBe(29)
   const files = shown.map(async (operation, at) => {
     const { 'x-sdk-call': call, parameters = [], requestBody } = operation
     const body = Object.values(requestBody?.content['application/json'].examples ?? {})[0]?.value
-    const values = Object.fromEntries(parameters.map(parameter => [parameter.name, valueOf(parameter)]))
+    const values = Object.fromEntries(parameters.map(parameter => [parameter.name, anyOf(parameter)]))
     const code = codeOf(operation, values, body as object)
     const [, lacking = ''] = /does not send (.*)\.$/m.exec(code) ?? []
     const refused = lacking.split(', ').map(name => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase()))
@@ -58,6 +58,17 @@ test('every call exists in the SDK, with parameters that its types know, and it 
     await writeFile(file, code + checks.join(''))
     return file
   })
+  const guides = ['first-calls', 'who-owns-what', 'balances', 'solana'].flatMap(name => [
+    ...readFileSync(new URL(`../../docs/guides/${name}.md`, import.meta.url), 'utf8').matchAll(
+      /^```ts sdk\n(.*?)^```$/gms,
+    ),
+  ])
+  expect(guides.length).toBe(8)
+  for (const [at, [, text]] of guides.entries()) {
+    const file = join(folder, `guide-${at}.mts`)
+    await writeFile(file, text!.replace("'moralis'", "'moralis-2.27'"))
+    files.push(Promise.resolve(file))
+  }
   // The SDK itself is not checked.
   const options = '--ignoreConfig --noEmit --strict --skipLibCheck --types node --target esnext --module nodenext'
   const { stdout } = await promisify(execFile)('npx', ['tsc', ...options.split(' '), ...(await Promise.all(files))], {

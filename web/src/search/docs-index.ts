@@ -9,13 +9,15 @@ export type DocsEntry = {
   title: string
   text: string
   code: string
+  /** What else people call it, as the page says for the search alone. */
+  also?: string
   href: string
   /** The name of the operation in the reference. */
   operation?: string
   /** For those who work on Almanac: found after what is for its users. */
   isInternal?: true
 }
-export type FoundSection = Pick<DocsEntry, 'page' | 'title' | 'href' | 'operation'> & {
+export type FoundSection = Pick<DocsEntry, 'page' | 'title' | 'also' | 'href' | 'operation'> & {
   excerpt: string
   /** What was found: words begin with one of them. */
   terms: string[]
@@ -33,14 +35,14 @@ const excerptLength = 140
 
 export function docsIndexOf(entries: readonly DocsEntry[]): DocsIndex {
   const index = new MiniSearch<DocsEntry>({
-    fields: ['title', 'page', 'text', 'code'],
-    storeFields: ['page', 'title', 'text', 'code', 'href', 'operation', 'isInternal'],
+    fields: ['title', 'page', 'also', 'text', 'code'],
+    storeFields: ['page', 'title', 'also', 'text', 'code', 'href', 'operation', 'isInternal'],
     processTerm: term => (isOwn(term) ? null : [term.toLowerCase(), stemOf(term)]),
     searchOptions: {
       ...{ prefix: true, processTerm: term => term },
       // In a short word one other letter makes another word.
       fuzzy: term => (term.length > 5 ? 0.15 : false),
-      boost: { title: 20, page: 5, code: 0.5 },
+      boost: { title: 20, also: 20, page: 5, code: 0.5 },
       // A page is found before its sections.
       boostDocument: (_, __, stored) => (stored?.title === stored?.page ? 2 : 1) * (stored?.isInternal ? 0.3 : 1),
     },
@@ -48,12 +50,14 @@ export function docsIndexOf(entries: readonly DocsEntry[]): DocsIndex {
   index.addAll(entries)
   // Two letters that changed places are two changes.
   const fuzzy = (term: string) => (term.length > 4 ? 2 : term.length > 3 && 1)
-  return (asked, { inHeadings = false } = {}) => {
+  return (given, { inHeadings = false } = {}) => {
+    // A call of the SDK, pasted with what it is given, is known by its name.
+    const asked = /\bMoralis(\.\w+){3}/.exec(given)?.[0] ?? given
     const words = wordsOf(asked, inHeadings ? isOwn : undefined)
     const stems = words.map(word => word.map(parts => parts.map(stemOf)))
     const search = (these: readonly Word[], combineWith: 'AND' | 'OR', options: SearchOptions = {}) =>
       index.search({ combineWith, queries: these.map(queryOf) }, options)
-    const exact = search(stems, 'AND', inHeadings ? { fields: ['title', 'page'], filter: isSection } : {})
+    const exact = search(stems, 'AND', inHeadings ? { fields: ['title', 'page', 'also'], filter: isSection } : {})
     const isClose = exact.length === 0 && !inHeadings
     let found = exact
     if (isClose) found = search(words, 'AND', { fuzzy })
@@ -64,8 +68,8 @@ export function docsIndexOf(entries: readonly DocsEntry[]): DocsIndex {
     const sections = found.filter(isSection).slice(0, operations.length > 0 ? sectionsFewer : sectionsMax)
     const isFirst = found[0] !== undefined && !isSection(found[0])
     return (isFirst ? [...operations, ...sections] : [...sections, ...operations]).map(
-      ({ page, title, href, operation, text, terms }) => ({
-        ...{ page, title, href, operation, terms, isClose },
+      ({ page, title, also, href, operation, text, terms }) => ({
+        ...{ page, title, also, href, operation, terms, isClose },
         // A path is read whole.
         excerpt: operation === undefined ? excerptOf(text, terms) : text,
       }),
@@ -83,7 +87,11 @@ function queryOf(word: Word): Query {
  */
 function placeOf(result: SearchResult, asked: string, words: readonly Word[], stems: readonly Word[]): number {
   const name = asked.trim().toLowerCase()
-  const names = [result.title, ...(isSection(result) ? [] : [result.text, ...result.code.split(' ')])]
+  const names = [
+    result.title,
+    ...(result.also ?? '').split(', '),
+    ...(isSection(result) ? [] : [result.text, ...result.code.split(' ')]),
+  ]
   if (names.some(each => each.toLowerCase() === name)) return -1
   const missing = (wanted: readonly Word[], here: readonly string[]) =>
     wanted.filter(word => !word.some(parts => parts.every(part => here.includes(part)))).length

@@ -1,12 +1,10 @@
 // Light or dark: as the system says, or as chosen here.
 import { effect, signal } from '@preact/signals'
+import { keptTheme, themePlace } from './theme-names.ts'
 
-const place = 'almanac.theme'
-export const themes = ['system', 'light', 'dark'] as const
-export type Theme = (typeof themes)[number]
+export { themes } from './theme-names.ts'
 
-const kept = localStorage.getItem(place)
-export const theme = signal<Theme>(themes.find(name => name === kept) ?? 'system')
+export const theme = signal(keptTheme())
 
 const systemIsDark = matchMedia('(prefers-color-scheme: dark)')
 const systemDark = signal(systemIsDark.matches)
@@ -17,6 +15,6 @@ systemIsDark.addEventListener('change', ({ matches }) => {
 export const isDark = (): boolean => (theme.value === 'system' ? systemDark.value : theme.value === 'dark')
 
 effect(() => {
-  localStorage.setItem(place, theme.value)
+  localStorage.setItem(themePlace, theme.value)
   document.documentElement.dataset.theme = theme.value
 })
