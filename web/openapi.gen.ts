@@ -462,6 +462,7 @@ export interface components {
       before: string | null;
     };
     ApiVersion: {
+      /** @description Version of Almanac. */
       version: string;
     };
     BackfillOrder: {
@@ -496,15 +497,19 @@ export interface components {
       evidence: ("canonical" | "receipts-root" | "bloom" | "two-endpoints" | "one-endpoint") | null;
     };
     BlockStats: {
-      /** @description A node says it; null where none does. */
+      /** @description The transactions, as a node counts them. */
       transactions: {
+        /** @description How many; null where no node says it. */
         total: string | null;
       };
+      /** @description The NFT transfers. */
       nft_transfers: {
+        /** @description How many. */
         total: string;
       };
-      /** @description Not indexed. */
+      /** @description ERC-20 transfers, which are not indexed. */
       token_transfers: {
+        /** @description Always null. */
         total: null;
       };
     };
@@ -522,11 +527,16 @@ export interface components {
       intervals_total: number;
     };
     CollectionStats: {
+      /** @description How many tokens somebody owns. */
       total_tokens: string;
+      /** @description The owners. */
       owners: {
+        /** @description How many wallets own one. */
         current: string;
       };
+      /** @description The NFT transfers. */
       transfers: {
+        /** @description How many. */
         total: string;
       };
     };
@@ -556,85 +566,115 @@ export interface components {
         })[];
     };
     ContractMetadata: {
+      /** @description Address of the contract, lower case. */
       token_address: string;
+      /** @description Name of the contract, as it says itself; null if it has none. */
       name: string | null;
+      /** @description Symbol of the contract; null if it has none. */
       symbol: string | null;
-      /** @enum {string} */
+      /** @description Whether the spam rules or your own list mark the contract. A boolean in the live dialect, a string in the reference dialect. */
+      possible_spam: boolean | ("true" | "false");
+      /** @description Whether a list of verified collections has the contract. A boolean in the live dialect, a string in the reference dialect. */
+      verified_collection: boolean | ("true" | "false");
+      /**
+       * @description Standard of the contract.
+       * @enum {string}
+       */
       contract_type: "ERC721" | "ERC1155";
       /** @description When the contract was asked for its names; null until then. */
       synced_at: string | null;
-      /** @description A boolean in the live dialect, a string in the reference dialect. */
-      possible_spam: boolean | ("true" | "false");
-      /** @description A boolean in the live dialect, a string in the reference dialect. */
-      verified_collection: boolean | ("true" | "false");
-      /** @description Not on the chain. */
+      /** @description Always null: it is not on the chain. */
       collection_logo: null;
-      /** @description Not on the chain. */
+      /** @description Always null: it is not on the chain. */
       collection_banner_image: null;
-      /** @description Not on the chain. */
+      /** @description Always null: it is not on the chain. */
       collection_category: null;
-      /** @description Not on the chain. */
+      /** @description Always null: it is not on the chain. */
       project_url: null;
-      /** @description Not on the chain. */
+      /** @description Always null: it is not on the chain. */
       wiki_url: null;
-      /** @description Not on the chain. */
+      /** @description Always null: it is not on the chain. */
       discord_url: null;
-      /** @description Not on the chain. */
+      /** @description Always null: it is not on the chain. */
       telegram_url: null;
-      /** @description Not on the chain. */
+      /** @description Always null: it is not on the chain. */
       twitter_username: null;
-      /** @description Not on the chain. */
+      /** @description Always null: it is not on the chain. */
       instagram_username: null;
     };
     ContractMetadataList: (components["schemas"]["ContractMetadata"] | null)[];
     ContractNft: {
+      /** @description Address of the contract, lower case. */
       token_address: string;
+      /** @description Id of the token: decimal, or hex with `format=hex`. */
       token_id: string;
+      /** @description How many of the token: `"1"` for ERC-721. */
       amount: string;
       /** @description Block of the first stored transfer of the token. */
       block_number_minted: string | null;
+      /** @description MD5 of the address of the contract and the decimal id, as one text. */
       token_hash: string;
       /** @description Null for CryptoPunks, which declare none. */
       contract_type: ("ERC721" | "ERC1155") | null;
+      /** @description Name of the contract, as it says itself; null if it has none. */
       name: string | null;
+      /** @description Symbol of the contract; null if it has none. */
       symbol: string | null;
+      /** @description Where the contract says that the metadata is; null if it was not read. */
       token_uri: string | null;
       /** @description JSON as text, where the URI itself holds it. */
       metadata: string | null;
       /** @description Only with `normalizeMetadata=true`, where the metadata is known. */
       normalized_metadata?: {
+        /** @description Name of the token. */
         name: string | number | boolean | null;
+        /** @description What the token says of itself. */
         description: string | number | boolean | null;
+        /** @description Address of its picture. */
         image: string | number | boolean | null;
+        /** @description Address of a page about it. */
         external_link: string | number | boolean | null;
+        /** @description Address of a page about it, under its other usual name. */
         external_url: string | number | boolean | null;
+        /** @description Address of its film, sound or model. */
         animation_url: string | number | boolean | null;
+        /** @description The traits of the token. */
         attributes: ({
+            /** @description Which trait. */
             trait_type: string | number | boolean | null;
+            /** @description The value of the trait. */
             value: string | number | boolean | null;
+            /** @description How it is meant to be shown. */
             display_type: string | number | boolean | null;
+            /** @description The largest value that it can have. */
             max_value: string | number | boolean | null;
+            /** @description Always 0: traits are not counted. */
             trait_count: number;
+            /** @description Its place among the traits. */
             order: string | number | boolean | null;
           })[];
       };
+      /** @description When the contract was asked for the URI; null until then. */
       last_token_uri_sync: string | null;
+      /** @description Always null: nothing is fetched from the web. */
       last_metadata_sync: string | null;
+      /** @description Who sent the mint; null if it is not known, and a sentence for ERC-1155. */
       minter_address: string | null;
-      /** @description A boolean in the live dialect, a string in the reference dialect. */
+      /** @description Whether the spam rules or your own list mark the contract. A boolean in the live dialect, a string in the reference dialect. */
       possible_spam: boolean | ("true" | "false");
-      /** @description A boolean in the live dialect, a string in the reference dialect. */
+      /** @description Whether a list of verified collections has the contract. A boolean in the live dialect, a string in the reference dialect. */
       verified_collection: boolean | ("true" | "false");
     };
     ContractNfts: {
       /** @description Only under `/api/v2`; null unless `disable_total=false`. */
       total?: (number | string) | null;
-      /** @description A number in the live dialect, a string in the reference dialect. */
+      /** @description Number of the page: NFTs of a contract count from 0, the other lists from 1. */
       page: number | string;
       /** @description The limit in effect, not the number of rows. */
       page_size: number | string;
       /** @description Cursor of the next page. Empty (reference) or null (live) on the last page. */
       cursor: string | null;
+      /** @description One row for each token. */
       result: components["schemas"]["ContractNft"][];
       /**
        * @description Whether all that is asked for is indexed.
@@ -645,18 +685,25 @@ export interface components {
     DateToBlock: {
       /** @description The date that was asked for, in UTC. */
       date: string;
+      /** @description Number of the last block at or before the date. */
       block: number;
       /** @description The date in unix seconds. */
       timestamp: number;
+      /** @description Time of the block, in UTC. */
       block_timestamp: string;
+      /** @description Hash of the block. */
       hash: string;
-      /** @description Null where neither the store nor a node told it. */
+      /** @description Hash of the block before it. Null where neither the store nor a node told it. */
       parent_hash: string | null;
     };
     EndpointWeights: {
+        /** @description Id of the operation. */
         endpoint: string;
+        /** @description Its path. */
         path: string;
+        /** @description What it counts against the rate of a key: always 1. */
         rateLimitCost: string;
+        /** @description What it counts against the quota of a key: always 1. */
         price: string;
       }[];
     Explanation: {
@@ -799,13 +846,19 @@ export interface components {
       store_id?: string;
     };
     Holding: {
+      /** @description The token account that holds it. */
       associatedTokenAddress: string;
+      /** @description Address of the mint. */
       mint: string;
+      /** @description Name of the mint; empty if it has none. */
       name: string;
+      /** @description Symbol of the mint; empty if it has none. */
       symbol: string;
-      /** @description In the main unit, exact. */
+      /** @description How much, in the main unit, exact. */
       amount: string;
+      /** @description How much, in the smallest unit. */
       amountRaw: string;
+      /** @description By how many digits the units differ. */
       decimals: number;
     };
     IssuedKey: {
@@ -1168,35 +1221,53 @@ export interface components {
       };
     };
     NamedTransfer: {
+      /** @description Number of the block. */
       block_number: string;
-      /** @description UTC; with `.000Z` in the live dialect. */
+      /** @description Time of the block, in UTC; with `.000Z` in the live dialect. */
       block_timestamp: string;
+      /** @description Hash of the block. */
       block_hash: string;
+      /** @description Hash of the transaction. */
       transaction_hash: string;
+      /** @description Place of the transaction in its block, from 0. */
       transaction_index: number;
+      /** @description Place of the event in its block, from 0. */
       log_index: number;
       /** @description Native currency moved by the whole transaction, in its smallest unit. */
       value: string;
-      /** @enum {string} */
+      /**
+       * @description Standard of the contract.
+       * @enum {string}
+       */
       contract_type: "ERC721" | "ERC1155";
-      /** @enum {string} */
+      /**
+       * @description `Batch` for the rows of one ERC-1155 batch transfer.
+       * @enum {string}
+       */
       transaction_type: "Single" | "Batch";
+      /** @description Address of the contract, lower case. */
       token_address: string;
+      /** @description Id of the token: decimal, or hex with `format=hex`. */
       token_id: string;
-      /** @description The zero address for a mint. */
+      /** @description Who gave the token. The zero address for a mint. */
       from_address: string;
+      /** @description Label of the giver; null if there is none. */
       from_address_label: string | null;
-      /** @description The zero address for a burn. */
+      /** @description Who got the token. The zero address for a burn. */
       to_address: string;
+      /** @description Label of the recipient; null if there is none. */
       to_address_label: string | null;
+      /** @description How many of the token moved: `"1"` for ERC-721. */
       amount: string;
-      /** @description Known for ERC-1155 only. */
+      /** @description Who made the transfer. Known for ERC-1155 only. */
       operator: string | null;
-      /** @description A boolean in the live dialect, a string in the reference dialect. */
+      /** @description Whether the spam rules or your own list mark the contract. A boolean in the live dialect, a string in the reference dialect. */
       possible_spam: boolean | ("true" | "false");
-      /** @description A boolean in the live dialect, a string in the reference dialect. */
+      /** @description Whether a list of verified collections has the contract. A boolean in the live dialect, a string in the reference dialect. */
       verified_collection: boolean | ("true" | "false");
+      /** @description Name of the contract, as it says itself; null if it has none. */
       token_name: string | null;
+      /** @description Symbol of the contract; null if it has none. */
       token_symbol: string | null;
     };
     NamedTransferCollection: {
@@ -1206,6 +1277,7 @@ export interface components {
       page_size: number | string;
       /** @description Cursor of the next page. Empty (reference) or null (live) on the last page. */
       cursor: string | null;
+      /** @description The transfers of this page. */
       result: components["schemas"]["NamedTransfer"][];
       /** @description Whether every requested block is at or below the head of the chain. */
       block_exists: boolean;
@@ -1213,21 +1285,29 @@ export interface components {
       index_complete: boolean;
     };
     NativeBalance: {
-      /** @description In the smallest unit. */
+      /** @description What the wallet holds, in the smallest unit. */
       balance: string;
     };
     NativeBalances: {
+        /** @description Short name of the chain. */
         chain: string;
+        /** @description Id of the chain, in hex. */
         chain_id: string;
-        /** @description In the smallest unit. */
+        /** @description Sum of the balances, in the smallest unit. */
         total_balance: string;
+        /** @description The block after which the balances are. */
         block_number: string;
+        /** @description Time of that block, in UTC. */
         block_timestamp: string;
-        /** @description In the main unit, exact. */
+        /** @description The sum in the main unit, exact. */
         total_balance_formatted: string;
+        /** @description One row for each wallet. */
         wallet_balances: {
+            /** @description The wallet, lower case. */
             address: string;
+            /** @description What it holds, in the smallest unit. */
             balance: string;
+            /** @description The same in the main unit, exact. */
             balance_formatted: string;
           }[];
       }[];
@@ -1259,87 +1339,136 @@ export interface components {
       grace?: string;
     };
     Nft: {
+      /** @description Address of the contract, lower case. */
       token_address: string;
+      /** @description Id of the token: decimal, or hex with `format=hex`. */
       token_id: string;
+      /** @description How many of the token: `"1"` for ERC-721. */
       amount: string;
       /** @description Block of the first stored transfer of the token. */
       block_number_minted: string | null;
+      /** @description MD5 of the address of the contract and the decimal id, as one text. */
       token_hash: string;
       /** @description Null for CryptoPunks, which declare none. */
       contract_type: ("ERC721" | "ERC1155") | null;
+      /** @description Name of the contract, as it says itself; null if it has none. */
       name: string | null;
+      /** @description Symbol of the contract; null if it has none. */
       symbol: string | null;
+      /** @description Where the contract says that the metadata is; null if it was not read. */
       token_uri: string | null;
       /** @description JSON as text, where the URI itself holds it. */
       metadata: string | null;
       /** @description Only with `normalizeMetadata=true`, where the metadata is known. */
       normalized_metadata?: {
+        /** @description Name of the token. */
         name: string | number | boolean | null;
+        /** @description What the token says of itself. */
         description: string | number | boolean | null;
+        /** @description Address of its picture. */
         image: string | number | boolean | null;
+        /** @description Address of a page about it. */
         external_link: string | number | boolean | null;
+        /** @description Address of a page about it, under its other usual name. */
         external_url: string | number | boolean | null;
+        /** @description Address of its film, sound or model. */
         animation_url: string | number | boolean | null;
+        /** @description The traits of the token. */
         attributes: ({
+            /** @description Which trait. */
             trait_type: string | number | boolean | null;
+            /** @description The value of the trait. */
             value: string | number | boolean | null;
+            /** @description How it is meant to be shown. */
             display_type: string | number | boolean | null;
+            /** @description The largest value that it can have. */
             max_value: string | number | boolean | null;
+            /** @description Always 0: traits are not counted. */
             trait_count: number;
+            /** @description Its place among the traits. */
             order: string | number | boolean | null;
           })[];
       };
+      /** @description When the contract was asked for the URI; null until then. */
       last_token_uri_sync: string | null;
+      /** @description Always null: nothing is fetched from the web. */
       last_metadata_sync: string | null;
+      /** @description Who sent the mint; null if it is not known, and a sentence for ERC-1155. */
       minter_address: string | null;
-      /** @description A boolean in the live dialect, a string in the reference dialect. */
+      /** @description Whether the spam rules or your own list mark the contract. A boolean in the live dialect, a string in the reference dialect. */
       possible_spam: boolean | ("true" | "false");
-      /** @description A boolean in the live dialect, a string in the reference dialect. */
+      /** @description Whether a list of verified collections has the contract. A boolean in the live dialect, a string in the reference dialect. */
       verified_collection: boolean | ("true" | "false");
+      /** @description Who owns it. */
       owner_of: string;
       /** @description Block of the last change. */
       block_number: string;
+      /** @description Place of the last transfer: block, transaction, log, and position in a batch. */
       transfer_index: number[];
     };
     NftList: (components["schemas"]["Nft"] | null)[];
     NftOwner: {
+      /** @description Address of the contract, lower case. */
       token_address: string;
+      /** @description Id of the token: decimal, or hex with `format=hex`. */
       token_id: string;
+      /** @description How many of the token: `"1"` for ERC-721. */
       amount: string;
       /** @description Block of the first stored transfer of the token. */
       block_number_minted: string | null;
+      /** @description MD5 of the address of the contract and the decimal id, as one text. */
       token_hash: string;
       /** @description Null for CryptoPunks, which declare none. */
       contract_type: ("ERC721" | "ERC1155") | null;
+      /** @description Name of the contract, as it says itself; null if it has none. */
       name: string | null;
+      /** @description Symbol of the contract; null if it has none. */
       symbol: string | null;
+      /** @description Where the contract says that the metadata is; null if it was not read. */
       token_uri: string | null;
       /** @description JSON as text, where the URI itself holds it. */
       metadata: string | null;
       /** @description Only with `normalizeMetadata=true`, where the metadata is known. */
       normalized_metadata?: {
+        /** @description Name of the token. */
         name: string | number | boolean | null;
+        /** @description What the token says of itself. */
         description: string | number | boolean | null;
+        /** @description Address of its picture. */
         image: string | number | boolean | null;
+        /** @description Address of a page about it. */
         external_link: string | number | boolean | null;
+        /** @description Address of a page about it, under its other usual name. */
         external_url: string | number | boolean | null;
+        /** @description Address of its film, sound or model. */
         animation_url: string | number | boolean | null;
+        /** @description The traits of the token. */
         attributes: ({
+            /** @description Which trait. */
             trait_type: string | number | boolean | null;
+            /** @description The value of the trait. */
             value: string | number | boolean | null;
+            /** @description How it is meant to be shown. */
             display_type: string | number | boolean | null;
+            /** @description The largest value that it can have. */
             max_value: string | number | boolean | null;
+            /** @description Always 0: traits are not counted. */
             trait_count: number;
+            /** @description Its place among the traits. */
             order: string | number | boolean | null;
           })[];
       };
+      /** @description When the contract was asked for the URI; null until then. */
       last_token_uri_sync: string | null;
+      /** @description Always null: nothing is fetched from the web. */
       last_metadata_sync: string | null;
+      /** @description Who sent the mint; null if it is not known, and a sentence for ERC-1155. */
       minter_address: string | null;
-      /** @description A boolean in the live dialect, a string in the reference dialect. */
+      /** @description Whether the spam rules or your own list mark the contract. A boolean in the live dialect, a string in the reference dialect. */
       possible_spam: boolean | ("true" | "false");
-      /** @description A boolean in the live dialect, a string in the reference dialect. */
+      /** @description Whether a list of verified collections has the contract. A boolean in the live dialect, a string in the reference dialect. */
       verified_collection: boolean | ("true" | "false");
+      /** @description Who owns it. */
       owner_of: string;
       /** @description Block of the last change. */
       block_number: string;
@@ -1347,17 +1476,20 @@ export interface components {
     NftOwners: {
       /** @description Only under `/api/v2`; null unless `disable_total=false`. */
       total?: (number | string) | null;
-      /** @description A number in the live dialect, a string in the reference dialect. */
+      /** @description Number of the page: NFTs of a contract count from 0, the other lists from 1. */
       page: number | string;
       /** @description The limit in effect, not the number of rows. */
       page_size: number | string;
       /** @description Cursor of the next page. Empty (reference) or null (live) on the last page. */
       cursor: string | null;
+      /** @description One row for each token and owner. */
       result: components["schemas"]["NftOwner"][];
     };
     Portfolio: {
       nativeBalance: components["schemas"]["SolanaBalance"];
+      /** @description The NFTs of the account. */
       nfts: components["schemas"]["Holding"][];
+      /** @description The other tokens of the account. */
       tokens: components["schemas"]["Holding"][];
     };
     Problem: {
@@ -1455,9 +1587,11 @@ export interface components {
       /** @description Where in names and labels the text was looked for; null where it was not. */
       names: ("anywhere" | "beginnings") | null;
     };
+    /** @description What the account holds of SOL. */
     SolanaBalance: {
+      /** @description SOL in its smallest unit. */
       lamports: string;
-      /** @description In the main unit, exact. */
+      /** @description SOL in the main unit, exact. */
       solana: string;
     };
     SolanaFailure: {
@@ -1470,13 +1604,16 @@ export interface components {
     };
     SolanaHoldings: components["schemas"]["Holding"][];
     SolanaNftMetadata: {
+      /** @description Address of the mint. */
       mint: string;
       /**
        * @description Empty for a mint without Metaplex metadata.
        * @enum {string}
        */
       standard: "metaplex" | "";
+      /** @description Name of the mint; empty if it has none. */
       name: string;
+      /** @description Symbol of the mint; empty if it has none. */
       symbol: string;
       /** @description Of Metaplex; null where the metadata does not say it. */
       tokenStandard: number | null;
@@ -1484,22 +1621,31 @@ export interface components {
       totalSupply: string;
       /** @description Of a mint without Metaplex metadata: empty, zero and false, with the mint authority, or the system program where there is none, as update authority. */
       metaplex: {
+        /** @description Where the rest of the metadata is. */
         metadataUri: string;
+        /** @description Who may change the metadata. */
         updateAuthority: string;
+        /** @description Share of a sale for the creators, in hundredths of a percent. */
         sellerFeeBasisPoints: number;
+        /** @description 1 once it was sold for the first time. */
         primarySaleHappened: number;
+        /** @description Whether the metadata may change. */
         isMutable: boolean;
+        /** @description Whether the mint has a master edition. */
         masterEdition: boolean;
       };
     };
     SolanaTokenMetadata: {
+      /** @description Address of the mint. */
       mint: string;
       /**
        * @description Empty for a mint without Metaplex metadata.
        * @enum {string}
        */
       standard: "metaplex" | "";
+      /** @description Name of the mint; empty if it has none. */
       name: string;
+      /** @description Symbol of the mint; empty if it has none. */
       symbol: string;
       /** @description Of Metaplex; null where the metadata does not say it. */
       tokenStandard: number | null;
@@ -1507,13 +1653,20 @@ export interface components {
       totalSupply: string;
       /** @description Of a mint without Metaplex metadata: empty, zero and false, with the mint authority, or the system program where there is none, as update authority. */
       metaplex: {
+        /** @description Where the rest of the metadata is. */
         metadataUri: string;
+        /** @description Who may change the metadata. */
         updateAuthority: string;
+        /** @description Share of a sale for the creators, in hundredths of a percent. */
         sellerFeeBasisPoints: number;
+        /** @description 1 once it was sold for the first time. */
         primarySaleHappened: number;
+        /** @description Whether the metadata may change. */
         isMutable: boolean;
+        /** @description Whether the mint has a master edition. */
         masterEdition: boolean;
       };
+      /** @description By how many digits the units differ. */
       decimals: string;
       /** @description In the main unit, exact. */
       totalSupplyFormatted: string;
@@ -1564,10 +1717,14 @@ export interface components {
       media_items?: boolean;
     };
     TokenStats: {
+      /** @description The owners. */
       owners: {
+        /** @description How many wallets own one. */
         current: string;
       };
+      /** @description The NFT transfers. */
       transfers: {
+        /** @description How many. */
         total: string;
       };
     };
@@ -1605,33 +1762,49 @@ export interface components {
       transfers: components["schemas"]["NamedTransfer"][];
     };
     Transfer: {
+      /** @description Number of the block. */
       block_number: string;
-      /** @description UTC; with `.000Z` in the live dialect. */
+      /** @description Time of the block, in UTC; with `.000Z` in the live dialect. */
       block_timestamp: string;
+      /** @description Hash of the block. */
       block_hash: string;
+      /** @description Hash of the transaction. */
       transaction_hash: string;
+      /** @description Place of the transaction in its block, from 0. */
       transaction_index: number;
+      /** @description Place of the event in its block, from 0. */
       log_index: number;
       /** @description Native currency moved by the whole transaction, in its smallest unit. */
       value: string;
-      /** @enum {string} */
+      /**
+       * @description Standard of the contract.
+       * @enum {string}
+       */
       contract_type: "ERC721" | "ERC1155";
-      /** @enum {string} */
+      /**
+       * @description `Batch` for the rows of one ERC-1155 batch transfer.
+       * @enum {string}
+       */
       transaction_type: "Single" | "Batch";
+      /** @description Address of the contract, lower case. */
       token_address: string;
+      /** @description Id of the token: decimal, or hex with `format=hex`. */
       token_id: string;
-      /** @description The zero address for a mint. */
+      /** @description Who gave the token. The zero address for a mint. */
       from_address: string;
+      /** @description Label of the giver; null if there is none. */
       from_address_label: string | null;
-      /** @description The zero address for a burn. */
+      /** @description Who got the token. The zero address for a burn. */
       to_address: string;
+      /** @description Label of the recipient; null if there is none. */
       to_address_label: string | null;
+      /** @description How many of the token moved: `"1"` for ERC-721. */
       amount: string;
-      /** @description Known for ERC-1155 only. */
+      /** @description Who made the transfer. Known for ERC-1155 only. */
       operator: string | null;
-      /** @description A boolean in the live dialect, a string in the reference dialect. */
+      /** @description Whether the spam rules or your own list mark the contract. A boolean in the live dialect, a string in the reference dialect. */
       possible_spam: boolean | ("true" | "false");
-      /** @description A boolean in the live dialect, a string in the reference dialect. */
+      /** @description Whether a list of verified collections has the contract. A boolean in the live dialect, a string in the reference dialect. */
       verified_collection: boolean | ("true" | "false");
     };
     TransferCollection: {
@@ -1643,6 +1816,7 @@ export interface components {
       page_size: number | string;
       /** @description Cursor of the next page. Empty (reference) or null (live) on the last page. */
       cursor: string | null;
+      /** @description The transfers of this page. */
       result: components["schemas"]["Transfer"][];
       /** @description Whether every requested block is at or below the head of the chain. */
       block_exists: boolean;
@@ -1650,20 +1824,27 @@ export interface components {
       index_complete: boolean;
     };
     UniqueOwners: {
-      /** @description A number in the live dialect, a string in the reference dialect. */
+      /** @description Number of the page, from 1. */
       page: number | string;
-      /** @description A number in the live dialect, a string in the reference dialect. */
+      /** @description The limit in effect, not the number of rows. */
       pageSize: number | string;
       /** @description Cursor of the next page. Empty (reference) or null (live) on the last page. */
       cursor: string | null;
+      /** @description The owners, ascending. */
       walletAddresses: string[];
     };
     WalletChains: {
+      /** @description The wallet, lower case. */
       address: string;
+      /** @description The chains on which the wallet is active, or those that were asked for. */
       active_chains: ({
+          /** @description Short name of the chain. */
           chain: string;
+          /** @description Id of the chain, in hex. */
           chain_id: string;
+          /** @description The earliest known transaction of the wallet; null if it has none. */
           first_transaction: components["schemas"]["WalletTransaction"] | null;
+          /** @description The latest known transaction of the wallet; null if it has none. */
           last_transaction: components["schemas"]["WalletTransaction"] | null;
         })[];
     };
@@ -1675,25 +1856,34 @@ export interface components {
       status: "SYNCED" | "SYNCING";
       /** @description Only under `/api/v2`; null unless `disable_total=false`. */
       total?: (number | string) | null;
-      /** @description A number in the live dialect, a string in the reference dialect. */
+      /** @description Number of the page: NFTs of a contract count from 0, the other lists from 1. */
       page: number | string;
       /** @description The limit in effect, not the number of rows. */
       page_size: number | string;
       /** @description Cursor of the next page. Empty (reference) or null (live) on the last page. */
       cursor: string | null;
+      /** @description One row for each collection. */
       result: ({
+          /** @description Address of the contract, lower case. */
           token_address: string;
-          /** @enum {string} */
-          contract_type: "ERC721" | "ERC1155";
+          /** @description Name of the contract, as it says itself; null if it has none. */
           name: string | null;
+          /** @description Symbol of the contract; null if it has none. */
           symbol: string | null;
-          /** @description A boolean in the live dialect, a string in the reference dialect. */
+          /** @description Whether the spam rules or your own list mark the contract. A boolean in the live dialect, a string in the reference dialect. */
           possible_spam: boolean | ("true" | "false");
-          /** @description A boolean in the live dialect, a string in the reference dialect. */
+          /** @description Whether a list of verified collections has the contract. A boolean in the live dialect, a string in the reference dialect. */
           verified_collection: boolean | ("true" | "false");
-          /** @description Only with `token_counts=true`. */
+          /**
+           * @description Standard of the contract.
+           * @enum {string}
+           */
+          contract_type: "ERC721" | "ERC1155";
+          /** @description How many NFTs of it the wallet holds. Only with `token_counts=true`. */
           count?: number | string;
+          /** @description Always null: it is not on the chain. */
           collection_logo: null;
+          /** @description Always null: it is not on the chain. */
           collection_banner_image: null;
         })[];
     };
@@ -1705,32 +1895,42 @@ export interface components {
       status: "SYNCED" | "SYNCING";
       /** @description Only under `/api/v2`; null unless `disable_total=false`. */
       total?: (number | string) | null;
-      /** @description A number in the live dialect, a string in the reference dialect. */
+      /** @description Number of the page: NFTs of a contract count from 0, the other lists from 1. */
       page: number | string;
       /** @description The limit in effect, not the number of rows. */
       page_size: number | string;
       /** @description Cursor of the next page. Empty (reference) or null (live) on the last page. */
       cursor: string | null;
+      /** @description One row for each token and owner. */
       result: components["schemas"]["NftOwner"][];
     };
     WalletStats: {
+      /** @description How many NFTs the wallet holds. */
       nfts: string;
+      /** @description Of how many collections. */
       collections: string;
-      /** @description A node says it; null where none does. */
+      /** @description The transactions, as a node counts them. */
       transactions: {
+        /** @description How many; null where no node says it. */
         total: string | null;
       };
+      /** @description The NFT transfers. */
       nft_transfers: {
+        /** @description How many. */
         total: string;
       };
-      /** @description Not indexed. */
+      /** @description ERC-20 transfers, which are not indexed. */
       token_transfers: {
+        /** @description Always null. */
         total: null;
       };
     };
     WalletTransaction: {
+      /** @description Time of its block, in UTC. */
       block_timestamp: string;
+      /** @description Number of its block. */
       block_number: string;
+      /** @description Hash of the transaction. */
       transaction_hash: string;
     };
   };

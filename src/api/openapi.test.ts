@@ -91,3 +91,39 @@ test('an operation names the codes that it fails with, each with its meaning and
     'chain_not_configured',
   )
 })
+
+type FieldSchema = {
+  $ref?: string
+  description?: string
+  properties?: Record<string, FieldSchema>
+  items?: FieldSchema
+  anyOf?: FieldSchema[]
+}
+
+/** The fields of an answer that nothing is said of, each by its path. */
+function undescribed(given: FieldSchema, path: string): string[] {
+  const { properties = {}, items, anyOf = [] } = resolvedSchema(given)
+  return [
+    ...[...anyOf, ...(items === undefined ? [] : [items])].flatMap(each => undescribed(each, path)),
+    ...Object.entries(properties).flatMap(([name, field]) => [
+      ...((field.description ?? resolvedSchema(field).description) === undefined ? [`${path}.${name}`] : []),
+      ...undescribed(field, `${path}.${name}`),
+    ]),
+  ]
+}
+
+function resolvedSchema(schema: FieldSchema): FieldSchema {
+  return schema.$ref === undefined ? schema : document.components.schemas[schema.$ref.split('/').at(-1)!]
+}
+
+test('every field that an operation of the hosted service answers with is described', () => {
+  const operations = Object.values<Record<string, Documented & { tags: string[] }>>(document.paths)
+    .flatMap(methods => Object.values(methods))
+    .filter(({ tags }) => !tags.includes('Operations'))
+  expect(operations.length).toBe(56)
+  const silent = operations.flatMap(({ operationId, responses }) => {
+    const { schema } = responses[200]!.content!['application/json'] as unknown as { schema: FieldSchema }
+    return undescribed(schema, operationId)
+  })
+  expect(silent).toEqual([])
+})

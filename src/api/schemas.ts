@@ -4,36 +4,55 @@ import { z } from 'zod'
 const hexAddress = z.string().regex(/^0x[0-9a-f]{40}$/)
 const hash = z.string().regex(/^0x[0-9a-f]{64}$/)
 const decimal = z.string().regex(/^\d+$/)
-const flag = z
-  .union([z.boolean(), z.enum(['true', 'false'])])
-  .describe('A boolean in the live dialect, a string in the reference dialect.')
+const utcTime = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z$/)
+const flag = z.union([z.boolean(), z.enum(['true', 'false'])])
+const flagForms = 'A boolean in the live dialect, a string in the reference dialect.'
 const count = z
   .union([z.int().min(0), decimal])
   .describe('A number in the live dialect, a string in the reference dialect.')
 
+/** What several answers say of a contract. */
+const contract = {
+  token_address: hexAddress.describe('Address of the contract, lower case.'),
+  name: z.string().nullable().describe('Name of the contract, as it says itself; null if it has none.'),
+  symbol: z.string().nullable().describe('Symbol of the contract; null if it has none.'),
+  possible_spam: flag.describe(`Whether the spam rules or your own list mark the contract. ${flagForms}`),
+  verified_collection: flag.describe(`Whether a list of verified collections has the contract. ${flagForms}`),
+}
+const standard = z.enum(['ERC721', 'ERC1155']).describe('Standard of the contract.')
+const tokenId = z
+  .string()
+  .regex(/^(\d+|0x[0-9a-f]+)$/)
+  .describe('Id of the token: decimal, or hex with `format=hex`.')
+const chainName = z.string().describe('Short name of the chain.')
+const chainId = z
+  .string()
+  .regex(/^0x[0-9a-f]+$/)
+  .describe('Id of the chain, in hex.')
+
 const transferFields = {
-  block_number: decimal,
+  block_number: decimal.describe('Number of the block.'),
   block_timestamp: z
     .string()
     .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.000Z)?$/)
-    .describe('UTC; with `.000Z` in the live dialect.'),
-  block_hash: hash,
-  transaction_hash: hash,
-  transaction_index: z.int().min(0),
-  log_index: z.int().min(0),
+    .describe('Time of the block, in UTC; with `.000Z` in the live dialect.'),
+  block_hash: hash.describe('Hash of the block.'),
+  transaction_hash: hash.describe('Hash of the transaction.'),
+  transaction_index: z.int().min(0).describe('Place of the transaction in its block, from 0.'),
+  log_index: z.int().min(0).describe('Place of the event in its block, from 0.'),
   value: decimal.describe('Native currency moved by the whole transaction, in its smallest unit.'),
-  contract_type: z.enum(['ERC721', 'ERC1155']),
-  transaction_type: z.enum(['Single', 'Batch']),
-  token_address: hexAddress,
-  token_id: z.string().regex(/^(\d+|0x[0-9a-f]+)$/),
-  from_address: hexAddress.describe('The zero address for a mint.'),
-  from_address_label: z.string().nullable(),
-  to_address: hexAddress.describe('The zero address for a burn.'),
-  to_address_label: z.string().nullable(),
-  amount: decimal,
-  operator: hexAddress.nullable().describe('Known for ERC-1155 only.'),
-  possible_spam: flag,
-  verified_collection: flag,
+  contract_type: standard,
+  transaction_type: z.enum(['Single', 'Batch']).describe('`Batch` for the rows of one ERC-1155 batch transfer.'),
+  token_address: contract.token_address,
+  token_id: tokenId,
+  from_address: hexAddress.describe('Who gave the token. The zero address for a mint.'),
+  from_address_label: z.string().nullable().describe('Label of the giver; null if there is none.'),
+  to_address: hexAddress.describe('Who got the token. The zero address for a burn.'),
+  to_address_label: z.string().nullable().describe('Label of the recipient; null if there is none.'),
+  amount: decimal.describe('How many of the token moved: `"1"` for ERC-721.'),
+  operator: hexAddress.nullable().describe('Who made the transfer. Known for ERC-1155 only.'),
+  possible_spam: contract.possible_spam,
+  verified_collection: contract.verified_collection,
 }
 
 const pageFields = {
@@ -50,78 +69,102 @@ const truthFields = {
 export const transfer = z.object(transferFields)
 export const namedTransfer = z.object({
   ...transferFields,
-  token_name: z.string().nullable(),
-  token_symbol: z.string().nullable(),
+  token_name: contract.name,
+  token_symbol: contract.symbol,
 })
 
 export const transferCollection = z.object({
   total: count.nullable().describe('Number of matching transfers; null unless `disable_total=false`.'),
   ...pageFields,
-  result: z.array(transfer),
+  result: z.array(transfer).describe('The transfers of this page.'),
   ...truthFields,
 })
-export const namedTransferCollection = z.object({ ...pageFields, result: z.array(namedTransfer), ...truthFields })
+export const namedTransferCollection = z.object({
+  ...pageFields,
+  result: z.array(namedTransfer).describe('The transfers of this page.'),
+  ...truthFields,
+})
 
 export const walletTransaction = z.object({
-  block_timestamp: z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z$/),
-  block_number: decimal,
-  transaction_hash: hash,
+  block_timestamp: utcTime.describe('Time of its block, in UTC.'),
+  block_number: decimal.describe('Number of its block.'),
+  transaction_hash: hash.describe('Hash of the transaction.'),
 })
 
 export const walletChains = z.object({
-  address: hexAddress,
-  active_chains: z.array(
-    z.object({
-      chain: z.string(),
-      chain_id: z.string().regex(/^0x[0-9a-f]+$/),
-      first_transaction: walletTransaction.nullable(),
-      last_transaction: walletTransaction.nullable(),
-    }),
-  ),
+  address: hexAddress.describe('The wallet, lower case.'),
+  active_chains: z
+    .array(
+      z.object({
+        chain: chainName,
+        chain_id: chainId,
+        first_transaction: walletTransaction
+          .nullable()
+          .describe('The earliest known transaction of the wallet; null if it has none.'),
+        last_transaction: walletTransaction
+          .nullable()
+          .describe('The latest known transaction of the wallet; null if it has none.'),
+      }),
+    )
+    .describe('The chains on which the wallet is active, or those that were asked for.'),
 })
 
 const plainValue = z.union([z.string(), z.number(), z.boolean()]).nullable()
 const normalizedMetadata = z.object({
-  name: plainValue,
-  description: plainValue,
-  image: plainValue,
-  external_link: plainValue,
-  external_url: plainValue,
-  animation_url: plainValue,
-  attributes: z.array(
-    z.object({
-      trait_type: plainValue,
-      value: plainValue,
-      display_type: plainValue,
-      max_value: plainValue,
-      trait_count: z.int(),
-      order: plainValue,
-    }),
-  ),
+  name: plainValue.describe('Name of the token.'),
+  description: plainValue.describe('What the token says of itself.'),
+  image: plainValue.describe('Address of its picture.'),
+  external_link: plainValue.describe('Address of a page about it.'),
+  external_url: plainValue.describe('Address of a page about it, under its other usual name.'),
+  animation_url: plainValue.describe('Address of its film, sound or model.'),
+  attributes: z
+    .array(
+      z.object({
+        trait_type: plainValue.describe('Which trait.'),
+        value: plainValue.describe('The value of the trait.'),
+        display_type: plainValue.describe('How it is meant to be shown.'),
+        max_value: plainValue.describe('The largest value that it can have.'),
+        trait_count: z.int().describe('Always 0: traits are not counted.'),
+        order: plainValue.describe('Its place among the traits.'),
+      }),
+    )
+    .describe('The traits of the token.'),
 })
 
 const nftFields = {
-  token_address: hexAddress,
-  token_id: z.string().regex(/^(\d+|0x[0-9a-f]+)$/),
-  amount: decimal,
+  token_address: contract.token_address,
+  token_id: tokenId,
+  amount: decimal.describe('How many of the token: `"1"` for ERC-721.'),
   block_number_minted: decimal.nullable().describe('Block of the first stored transfer of the token.'),
-  token_hash: z.string().regex(/^[0-9a-f]{32}$/),
+  token_hash: z
+    .string()
+    .regex(/^[0-9a-f]{32}$/)
+    .describe('MD5 of the address of the contract and the decimal id, as one text.'),
   contract_type: z.enum(['ERC721', 'ERC1155']).nullable().describe('Null for CryptoPunks, which declare none.'),
-  name: z.string().nullable(),
-  symbol: z.string().nullable(),
-  token_uri: z.string().nullable(),
+  name: contract.name,
+  symbol: contract.symbol,
+  token_uri: z.string().nullable().describe('Where the contract says that the metadata is; null if it was not read.'),
   metadata: z.string().nullable().describe('JSON as text, where the URI itself holds it.'),
   normalized_metadata: normalizedMetadata
     .optional()
     .describe('Only with `normalizeMetadata=true`, where the metadata is known.'),
-  last_token_uri_sync: z.string().nullable(),
-  last_metadata_sync: z.string().nullable(),
-  minter_address: z.string().nullable(),
-  possible_spam: flag,
-  verified_collection: flag,
+  last_token_uri_sync: z.string().nullable().describe('When the contract was asked for the URI; null until then.'),
+  last_metadata_sync: z.string().nullable().describe('Always null: nothing is fetched from the web.'),
+  minter_address: z
+    .string()
+    .nullable()
+    .describe('Who sent the mint; null if it is not known, and a sentence for ERC-1155.'),
+  possible_spam: contract.possible_spam,
+  verified_collection: contract.verified_collection,
 }
-const heldFields = { owner_of: hexAddress, block_number: decimal.describe('Block of the last change.') }
-const transferIndex = z.array(z.int().min(0)).length(4)
+const heldFields = {
+  owner_of: hexAddress.describe('Who owns it.'),
+  block_number: decimal.describe('Block of the last change.'),
+}
+const transferIndex = z
+  .array(z.int().min(0))
+  .length(4)
+  .describe('Place of the last transfer: block, transaction, log, and position in a batch.')
 
 export const nftOwner = z.object({ ...nftFields, ...heldFields })
 export const contractNft = z.object(nftFields)
@@ -136,51 +179,70 @@ export const tokenList = z.object({
   media_items: z.boolean().optional(),
 })
 
+const offChain = z.null().describe('Always null: it is not on the chain.')
+
 const holdingPage = {
   total: count.nullable().optional().describe('Only under `/api/v2`; null unless `disable_total=false`.'),
-  page: count,
-  page_size: count.describe('The limit in effect, not the number of rows.'),
+  page: count.describe('Number of the page: NFTs of a contract count from 0, the other lists from 1.'),
+  page_size: pageFields.page_size,
   cursor: pageFields.cursor,
 }
 const syncStatus = z.enum(['SYNCED', 'SYNCING']).describe('Whether all that is asked for is indexed.')
 
-export const nftOwners = z.object({ ...holdingPage, result: z.array(nftOwner) })
-export const walletNfts = z.object({ status: syncStatus, ...holdingPage, result: z.array(nftOwner) })
-export const contractNfts = z.object({ ...holdingPage, result: z.array(contractNft), status: syncStatus })
+export const nftOwners = z.object({
+  ...holdingPage,
+  result: z.array(nftOwner).describe('One row for each token and owner.'),
+})
+export const walletNfts = z.object({
+  status: syncStatus,
+  ...holdingPage,
+  result: z.array(nftOwner).describe('One row for each token and owner.'),
+})
+export const contractNfts = z.object({
+  ...holdingPage,
+  result: z.array(contractNft).describe('One row for each token.'),
+  status: syncStatus,
+})
 export const uniqueOwners = z.object({
-  page: count,
-  pageSize: count,
+  page: count.describe('Number of the page, from 1.'),
+  pageSize: pageFields.page_size,
   cursor: pageFields.cursor,
-  walletAddresses: z.array(hexAddress),
+  walletAddresses: z.array(hexAddress).describe('The owners, ascending.'),
 })
 export const walletCollections = z.object({
   status: syncStatus,
   ...holdingPage,
-  result: z.array(
-    z.object({
-      token_address: hexAddress,
-      contract_type: z.enum(['ERC721', 'ERC1155']),
-      name: z.string().nullable(),
-      symbol: z.string().nullable(),
-      possible_spam: flag,
-      verified_collection: flag,
-      count: count.optional().describe('Only with `token_counts=true`.'),
-      collection_logo: z.null(),
-      collection_banner_image: z.null(),
-    }),
-  ),
+  result: z
+    .array(
+      z.object({
+        ...contract,
+        contract_type: standard,
+        count: count.optional().describe('How many NFTs of it the wallet holds. Only with `token_counts=true`.'),
+        collection_logo: offChain,
+        collection_banner_image: offChain,
+      }),
+    )
+    .describe('One row for each collection.'),
 })
 
-const counted = z.object({ total: decimal })
-const uncounted = z.object({ total: z.null() }).describe('Not indexed.')
-const toldByNode = z.object({ total: decimal.nullable() }).describe('A node says it; null where none does.')
-const currentOwners = z.object({ current: decimal })
+const counted = z.object({ total: decimal.describe('How many.') }).describe('The NFT transfers.')
+const uncounted = z
+  .object({ total: z.null().describe('Always null.') })
+  .describe('ERC-20 transfers, which are not indexed.')
+const toldByNode = z
+  .object({ total: decimal.nullable().describe('How many; null where no node says it.') })
+  .describe('The transactions, as a node counts them.')
+const currentOwners = z.object({ current: decimal.describe('How many wallets own one.') }).describe('The owners.')
 
-export const collectionStats = z.object({ total_tokens: decimal, owners: currentOwners, transfers: counted })
+export const collectionStats = z.object({
+  total_tokens: decimal.describe('How many tokens somebody owns.'),
+  owners: currentOwners,
+  transfers: counted,
+})
 export const tokenStats = z.object({ owners: currentOwners, transfers: counted })
 export const walletStats = z.object({
-  nfts: decimal,
-  collections: decimal,
+  nfts: decimal.describe('How many NFTs the wallet holds.'),
+  collections: decimal.describe('Of how many collections.'),
   transactions: toldByNode,
   nft_transfers: counted,
   token_transfers: uncounted,
@@ -193,42 +255,52 @@ export const blockStats = z.object({
 
 export const dateToBlock = z.object({
   date: z.string().describe('The date that was asked for, in UTC.'),
-  block: z.int().min(0),
+  block: z.int().min(0).describe('Number of the last block at or before the date.'),
   timestamp: z.int().describe('The date in unix seconds.'),
-  block_timestamp: z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z$/),
-  hash,
-  parent_hash: hash.nullable().describe('Null where neither the store nor a node told it.'),
+  block_timestamp: utcTime.describe('Time of the block, in UTC.'),
+  hash: hash.describe('Hash of the block.'),
+  parent_hash: hash
+    .nullable()
+    .describe('Hash of the block before it. Null where neither the store nor a node told it.'),
 })
 
-export const apiVersion = z.object({ version: z.string() })
+export const apiVersion = z.object({ version: z.string().describe('Version of Almanac.') })
 
 export const endpointWeights = z.array(
-  z.object({ endpoint: z.string(), path: z.string(), rateLimitCost: decimal, price: decimal }),
+  z.object({
+    endpoint: z.string().describe('Id of the operation.'),
+    path: z.string().describe('Its path.'),
+    rateLimitCost: decimal.describe('What it counts against the rate of a key: always 1.'),
+    price: decimal.describe('What it counts against the quota of a key: always 1.'),
+  }),
 )
 
-export const nativeBalance = z.object({ balance: decimal.describe('In the smallest unit.') })
+export const nativeBalance = z.object({ balance: decimal.describe('What the wallet holds, in the smallest unit.') })
 
 export const nativeBalances = z.array(
   z.object({
-    chain: z.string(),
-    chain_id: z.string().regex(/^0x[0-9a-f]+$/),
-    total_balance: decimal.describe('In the smallest unit.'),
-    block_number: decimal,
-    block_timestamp: z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z$/),
-    total_balance_formatted: z.string().describe('In the main unit, exact.'),
-    wallet_balances: z.array(z.object({ address: hexAddress, balance: decimal, balance_formatted: z.string() })),
+    chain: chainName,
+    chain_id: chainId,
+    total_balance: decimal.describe('Sum of the balances, in the smallest unit.'),
+    block_number: decimal.describe('The block after which the balances are.'),
+    block_timestamp: utcTime.describe('Time of that block, in UTC.'),
+    total_balance_formatted: z.string().describe('The sum in the main unit, exact.'),
+    wallet_balances: z
+      .array(
+        z.object({
+          address: hexAddress.describe('The wallet, lower case.'),
+          balance: decimal.describe('What it holds, in the smallest unit.'),
+          balance_formatted: z.string().describe('The same in the main unit, exact.'),
+        }),
+      )
+      .describe('One row for each wallet.'),
   }),
 )
-const offChain = z.null().describe('Not on the chain.')
 
 export const contractMetadata = z.object({
-  token_address: hexAddress,
-  name: z.string().nullable(),
-  symbol: z.string().nullable(),
-  contract_type: z.enum(['ERC721', 'ERC1155']),
+  ...contract,
+  contract_type: standard,
   synced_at: z.iso.datetime().nullable().describe('When the contract was asked for its names; null until then.'),
-  possible_spam: flag,
-  verified_collection: flag,
   collection_logo: offChain,
   collection_banner_image: offChain,
   collection_category: offChain,
@@ -250,39 +322,44 @@ export const contractAddresses = z.object({
 const pubkey = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/)
 
 export const holding = z.object({
-  associatedTokenAddress: pubkey,
-  mint: pubkey,
-  name: z.string(),
-  symbol: z.string(),
-  amount: z.string().describe('In the main unit, exact.'),
-  amountRaw: decimal,
-  decimals: z.int().min(0).max(255),
+  associatedTokenAddress: pubkey.describe('The token account that holds it.'),
+  mint: pubkey.describe('Address of the mint.'),
+  name: z.string().describe('Name of the mint; empty if it has none.'),
+  symbol: z.string().describe('Symbol of the mint; empty if it has none.'),
+  amount: z.string().describe('How much, in the main unit, exact.'),
+  amountRaw: decimal.describe('How much, in the smallest unit.'),
+  decimals: z.int().min(0).max(255).describe('By how many digits the units differ.'),
 })
 
 export const portfolio = z.object({
-  nativeBalance: z.object({ lamports: decimal, solana: z.string().describe('In the main unit, exact.') }),
-  nfts: z.array(holding),
-  tokens: z.array(holding),
+  nativeBalance: z
+    .object({
+      lamports: decimal.describe('SOL in its smallest unit.'),
+      solana: z.string().describe('SOL in the main unit, exact.'),
+    })
+    .describe('What the account holds of SOL.'),
+  nfts: z.array(holding).describe('The NFTs of the account.'),
+  tokens: z.array(holding).describe('The other tokens of the account.'),
 })
 
 export const solanaBalance = portfolio.shape.nativeBalance
 export const solanaHoldings = z.array(holding)
 
 const mintFields = {
-  mint: pubkey,
+  mint: pubkey.describe('Address of the mint.'),
   standard: z.enum(['metaplex', '']).describe('Empty for a mint without Metaplex metadata.'),
-  name: z.string(),
-  symbol: z.string(),
+  name: z.string().describe('Name of the mint; empty if it has none.'),
+  symbol: z.string().describe('Symbol of the mint; empty if it has none.'),
   tokenStandard: z.int().nullable().describe('Of Metaplex; null where the metadata does not say it.'),
   totalSupply: decimal.describe('In the smallest unit.'),
   metaplex: z
     .object({
-      metadataUri: z.string(),
-      updateAuthority: pubkey,
-      sellerFeeBasisPoints: z.int().min(0),
-      primarySaleHappened: z.int().min(0).max(1),
-      isMutable: z.boolean(),
-      masterEdition: z.boolean(),
+      metadataUri: z.string().describe('Where the rest of the metadata is.'),
+      updateAuthority: pubkey.describe('Who may change the metadata.'),
+      sellerFeeBasisPoints: z.int().min(0).describe('Share of a sale for the creators, in hundredths of a percent.'),
+      primarySaleHappened: z.int().min(0).max(1).describe('1 once it was sold for the first time.'),
+      isMutable: z.boolean().describe('Whether the metadata may change.'),
+      masterEdition: z.boolean().describe('Whether the mint has a master edition.'),
     })
     .describe(
       'Of a mint without Metaplex metadata: empty, zero and false, with the mint authority, or the system program where there is none, as update authority.',
@@ -291,7 +368,7 @@ const mintFields = {
 export const solanaNftMetadata = z.object(mintFields)
 export const solanaTokenMetadata = z.object({
   ...mintFields,
-  decimals: decimal,
+  decimals: decimal.describe('By how many digits the units differ.'),
   totalSupplyFormatted: z.string().describe('In the main unit, exact.'),
 })
 
