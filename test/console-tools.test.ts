@@ -158,7 +158,7 @@ walkConsole(walk => {
     // Examples ask the service that serves the page.
     await page.goto(`${walk.world.url}/docs/guides/first-calls.html`)
     await expect
-      .poll(() => page.locator('.code').first().textContent(), patience)
+      .poll(() => page.locator('.example .code').first().textContent(), patience)
       .toContain(`${walk.world.url}/api/v2/nft/`)
     expect(await page.locator('main').textContent()).not.toContain('http://127.0.0.1:8080')
   })
@@ -663,6 +663,54 @@ walkConsole(walk => {
     expect(await answer.textContent()).not.toContain('"result": []')
     expect(await example.count()).toBe(0)
     expect(page.url()).toContain('chain=sim')
+    expect(await answer.evaluate(panel => panel.getBoundingClientRect().top < innerHeight / 2)).toBe(true)
+    // What it leads to is asked here too: its page would ask to sign in.
+    const links = answer.locator('td a')
+    expect(await links.count()).toBeGreaterThan(0)
+    for (const href of await links.evaluateAll(all => all.map(each => each.getAttribute('href'))))
+      expect(href).toMatch(/^#\/get\w+\?/)
+    await links.first().click()
+    await answer.getByText('200', { exact: true }).waitFor(patience)
+  })
+
+  test('the form of the reference offers what there is, and says beside a field that it is missing', async () => {
+    const page = await newPage()
+    await page.route('**/openapi.json', async route => {
+      const document = await (await route.fetch()).json()
+      document.info['x-sandbox-key'] = walk.world.key
+      await route.fulfill({ json: document })
+    })
+    await page.goto(`${walk.world.url}/reference#/getWalletNFTsV22`)
+    // Chains that are configured, then the others; yes or no is chosen.
+    const chain = page.getByLabel('chain', { exact: true })
+    await chain
+      .locator('optgroup[label="Configured"] option')
+      .first()
+      .waitFor({ ...patience, state: 'attached' })
+    expect(await chain.locator('optgroup').count()).toBe(2)
+    await page.getByText('more parameters').click()
+    expect(await page.getByLabel('exclude spam').locator('option').allTextContents()).toEqual(
+      expect.arrayContaining(['true', 'false']),
+    )
+    // A refusal goes with the field that it was about, and says beside it what is missing.
+    const address = page.getByRole('textbox', { name: /^address/ })
+    await address.fill('0x12')
+    await page.getByRole('button', { name: 'Send' }).click()
+    const answer = page.locator('[aria-live] > .panel')
+    await answer.getByText('400').first().waitFor(patience)
+    await address.fill('')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page.getByText('address is required').waitFor(patience)
+    expect(await answer.count()).toBe(0)
+    expect(await address.evaluate(field => field.matches(':focus'))).toBe(true)
+    // The SDK has this one, and not the owners without their tokens.
+    const tabs = page.getByRole('tablist', { name: 'Languages' }).getByRole('tab')
+    expect(await tabs.allTextContents()).toEqual(['curl', 'TypeScript', 'Python', 'SDK'])
+    await tabs.last().click()
+    await page.getByText('Moralis.EvmApi.nft.getWalletNFTs').waitFor(patience)
+    await page.goto(`${walk.world.url}/reference#/getUniqueOwnersByCollectionV22`)
+    await page.getByRole('heading', { name: 'Wallets that own an NFT of a contract', level: 1 }).waitFor(patience)
+    expect(await tabs.allTextContents()).toEqual(['curl', 'TypeScript', 'Python'])
   })
 
   test('on a phone the menu of the reference is folded, and nothing is wider than the screen', async () => {

@@ -1,4 +1,5 @@
 // Which chains and networks this service is configured for, as forms offer them.
+import { signal } from '@preact/signals'
 import { chainPairs, type Parameter } from '../state/document.ts'
 import { status } from '../state/live.ts'
 
@@ -8,25 +9,34 @@ export type Offered = {
   elsewhere: readonly string[]
 }
 
+/** What was told to somebody who is not signed in, to whom no status is told. */
+export const toldOnce = signal<{ chains: object; solana: object } | undefined>(undefined)
+const known = () => status.value ?? toldOnce.value
+
 /** Undefined while it is not known what is configured: then all are offered alike. */
 export function offeredChains(parameter: Parameter): Offered | undefined {
   return offered(
     chainPairs(parameter).map(({ name }) => name),
-    status.value && Object.keys(status.value.chains),
+    namesIn(known()?.chains),
   )
 }
 
 export function offeredNetworks({ schema }: Parameter): Offered | undefined {
-  return offered(schema.enum ?? [], status.value && Object.keys(status.value.solana))
+  return offered(schema.enum ?? [], namesIn(known()?.solana))
 }
 
-function offered(known: readonly string[], configured: readonly string[] | undefined): Offered | undefined {
+function namesIn(places: object | undefined): string[] | undefined {
+  return places && Object.keys(places)
+}
+
+function offered(all: readonly string[], configured: readonly string[] | undefined): Offered | undefined {
   if (configured === undefined) return undefined
-  return { here: configured, elsewhere: known.filter(name => !configured.includes(name)) }
+  return { here: configured, elsewhere: all.filter(name => !configured.includes(name)) }
 }
 
 export function isConfigured(chain: string): boolean {
-  return status.value === undefined || chain in status.value.chains
+  const chains = known()?.chains
+  return chains === undefined || chain in chains
 }
 
 /** What a form has in a field that was not filled: a chain and a network that can answer. */

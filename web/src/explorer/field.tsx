@@ -9,7 +9,7 @@ type Props = {
   parameter: Parameter
   value: string
   refusal: string | undefined
-  /** Said below the refusal. */
+  /** Said after the refusal. */
   accepted?: string | undefined
   onChange: (value: string) => void
 }
@@ -64,13 +64,14 @@ function Control(props: ControlProps & { invalid: boolean }) {
     const offered = offeredNetworks(parameter) ?? { here: schema.enum, elsewhere: [] }
     return <ChoiceOfPlaces {...{ shared, offered, value, onChange }} />
   }
-  if (schema.enum !== undefined) {
+  const choices = schema.type === 'boolean' ? ['true', 'false'] : schema.enum
+  if (choices !== undefined) {
     return (
       <select {...shared} value={value} onChange={event => onChange(event.currentTarget.value)} required={required}>
         {(!required || value === '') && (
           <option value="">{schema.default === undefined ? '' : `default (${schema.default})`}</option>
         )}
-        {schema.enum.map(choice => (
+        {choices.map(choice => (
           <option key={choice} value={choice}>
             {choice}
           </option>

@@ -15,6 +15,8 @@ type Props = {
   values: Values
   problem: Problem | undefined
   onAsk: (values: Values) => void
+  /** Hears that something is missing, so that nothing was asked. */
+  onMissing: () => void
   /** Hears what is in the fields, now and whenever it changes. */
   onDraft: (given: Values) => void
   /** Stands below the fields. */
@@ -26,20 +28,21 @@ function isNews({ accepted }: Problem['errors'][number], { message }: Problem): 
   return !message.includes(accepted)
 }
 
-export function OperationForm({ id, parameters, values, problem, onAsk, onDraft, children }: Props) {
+export function OperationForm({ id, parameters, values, problem, onAsk, onMissing, onDraft, children }: Props) {
   const draft = useSignal<Values>(values)
   // A refusal is of the text that was sent: it goes when its field changes.
   const mended = useSignal<Problem | undefined>(undefined)
   const refused = problem === mended.value ? undefined : problem
+  const missing = useSignal<string | undefined>(undefined)
   const form = useRef<HTMLFormElement>(null)
   const asked = JSON.stringify(values)
   // What was asked is known by its text.
   useEffect(() => {
     draft.value = values
   }, [asked])
+  const focusOn = (name: string) => form.current?.querySelector<HTMLElement>(`[name="${CSS.escape(name)}"]`)?.focus()
   useEffect(() => {
-    if (problem?.parameter === undefined) return
-    form.current?.querySelector<HTMLElement>(`[name="${CSS.escape(problem.parameter)}"]`)?.focus()
+    if (problem?.parameter !== undefined) focusOn(problem.parameter)
   }, [problem])
   const heldBy = (parameter: Parameter) => draft.value[parameter.name] ?? defaultOf(parameter) ?? ''
   const given = Object.fromEntries(
@@ -49,7 +52,15 @@ export function OperationForm({ id, parameters, values, problem, onAsk, onDraft,
   useEffect(() => onDraft(given), [told])
   const submit = (event: Event) => {
     event.preventDefault()
-    onAsk(given)
+    missing.value = parameters.find(({ required, name }) => required && given[name] === undefined)?.name
+    if (missing.value === undefined) return onAsk(given)
+    mended.value = problem
+    onMissing()
+    focusOn(missing.value)
+  }
+  const refusalOf = (name: string): string | undefined => {
+    if (missing.value === name) return `${name.replaceAll('_', ' ')} is required`
+    return refused?.parameter === name ? refused.message : undefined
   }
   const rest = parameters.filter(parameter => !isMain(parameter))
   const fieldOf = (parameter: Parameter) => (
@@ -58,17 +69,18 @@ export function OperationForm({ id, parameters, values, problem, onAsk, onDraft,
       id={`${id}-${parameter.name}`}
       parameter={parameter}
       value={heldBy(parameter)}
-      refusal={refused?.parameter === parameter.name ? refused.message : undefined}
+      refusal={refusalOf(parameter.name)}
       accepted={refused?.errors.find(each => each.parameter === parameter.name && isNews(each, refused))?.accepted}
       onChange={value => {
         // A cursor is of the request that it came with.
         draft.value = { ...draft.value, cursor: '', [parameter.name]: value }
         if (problem?.parameter === parameter.name) mended.value = problem
+        if (missing.value === parameter.name) missing.value = undefined
       }}
     />
   )
   return (
-    <form ref={form} class="operation" onSubmit={submit}>
+    <form ref={form} class="operation" onSubmit={submit} noValidate>
       {parameters.filter(isMain).map(fieldOf)}
       {rest.length > 0 && (
         <details

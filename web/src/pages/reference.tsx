@@ -12,7 +12,7 @@ import { Skeleton } from '../parts/skeleton.tsx'
 import { Snippets } from '../parts/snippets.tsx'
 import { type Entry, entriesOf, entryNamed, matches, subjectsOf } from '../reference/entries.ts'
 import { liveExamples, loadLiveExamples, withoutLiveExamples } from '../reference/live-examples.ts'
-import { firstValues, OperationView } from '../reference/operation-view.tsx'
+import { firstValues, OperationView, sdkTabs } from '../reference/operation-view.tsx'
 import { type ApiDocument, apiDocument } from '../state/document.ts'
 import { isLive, status } from '../state/live.ts'
 import { documentProblem, loadDocument } from '../state/load-document.ts'
@@ -227,7 +227,10 @@ function FirstRequest({ entry }: { entry: Entry }) {
         Base URL <code>{location.origin}</code>
         <CopyButton text={location.origin} what="the base URL" />
       </p>
-      <Snippets request={{ method, url: location.origin + targetOf(path, parameters, values) }} />
+      <Snippets
+        request={{ method, url: location.origin + targetOf(path, parameters, values) }}
+        more={sdkTabs(entry.operation, values)}
+      />
       <p class="soft">
         {key.value === undefined ? (
           <>

@@ -1,6 +1,7 @@
 // Examples that answer here: a contract, a token, a wallet, a block and a Solana account that this store has. Where nothing is known, the
 // document's own examples stand.
 import { signal } from '@preact/signals'
+import { toldOnce } from '../explorer/configured.ts'
 import type { DocumentedOperation, Parameter } from '../state/document.ts'
 import { status } from '../state/live.ts'
 import { type Schemas, service } from '../state/service.ts'
@@ -22,6 +23,7 @@ export async function loadLiveExamples(secret?: string): Promise<void> {
   const headers = secret === undefined ? {} : { 'x-api-key': secret }
   try {
     const told = status.value ?? (await service.GET('/status', { headers })).data
+    toldOnce.value = told
     const [chains, networks] = [Object.keys(told?.chains ?? {}), Object.keys(told?.solana ?? {})]
     liveExamples.value = { ...(await onChains(chains, headers)), ...(await onSolana(networks[0], headers)) }
   } catch {

@@ -13,6 +13,7 @@ import { Panel } from '../parts/panel.tsx'
 import { Paragraphs, Prose } from '../parts/prose.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
 import { codeTab, Snippets, snippetKey } from '../parts/snippets.tsx'
+import type { Tab } from '../parts/tabs.tsx'
 import {
   type ApiDocument,
   chainPairs,
@@ -31,6 +32,8 @@ import { isJsonType, receive } from './receive.ts'
 import { SchemaTree } from './schema-tree.tsx'
 
 type Props = { entry: Entry; shown: ApiDocument }
+const nothing = { answered: undefined, problem: undefined, loading: false }
+
 type Sent = { number: number; target: string; body: string | undefined }
 
 export function OperationView({ entry, shown }: Props) {
@@ -41,6 +44,8 @@ export function OperationView({ entry, shown }: Props) {
   const body = useSignal(example === undefined ? undefined : JSON.stringify(example, null, 2))
   const sent = useSignal<Sent | undefined>(undefined)
   const given = useSignal<Values>({})
+  // What was answered before is not of a request that was not sent.
+  const isUnasked = useSignal(false)
   const linked = isOrder ? undefined : linkedValues(operation, route.value.query)
   const asked = linked === undefined ? sent.value : { target: targetOf(path, parameters, linked), body: undefined }
   const question = linked === undefined ? sent.value?.number : `${route.value.turn} ${asked!.target}`
@@ -49,14 +54,15 @@ export function OperationView({ entry, shown }: Props) {
     signal => receive(method, asked!, signal),
     { isOrder },
   )
-  const { answered, problem, loading, again } = state.value
+  const { answered, problem, loading, again } = isUnasked.value ? { ...state.value, ...nothing } : state.value
   // What never left this browser is told beside the field of the key alone.
   const isUnsent = problem?.status === 401 && problem.requestId === undefined
   const isBeside = isUnsent || parameters.some(({ name }) => name === problem?.parameter)
   const place = useRef<HTMLDivElement>(null)
   const isSending = useRef(false)
   useEffect(() => {
-    if (!loading && isSending.current) place.current?.scrollIntoView({ block: 'nearest' })
+    // First what stands there until it is answered: an answer may take long.
+    if (isSending.current) place.current?.scrollIntoView({ block: 'nearest' })
     if (!loading) isSending.current = false
   }, [loading])
   useEffect(() => {
@@ -69,6 +75,7 @@ export function OperationView({ entry, shown }: Props) {
   const isText = answer?.content !== undefined && !Object.keys(answer.content).some(isJsonType)
   const send = (chosen: Values) => {
     isSending.current = true
+    isUnasked.value = false
     if (!isOrder && Object.keys(chosen).length > 0) goTo(hrefOf(['explore', id], chosen))
     else
       sent.value = {
@@ -77,9 +84,6 @@ export function OperationView({ entry, shown }: Props) {
         body: body.value,
       }
   }
-  const call = operation['x-sdk-call']
-  const request = { parameters, values: given.value, body: body.value, origin: location.origin, hexIdOf }
-  const sdk = call && sdkText({ call, ...request, key: snippetKey.value })
   return (
     <article class="reference-operation" id={id}>
       <header>
@@ -113,6 +117,9 @@ export function OperationView({ entry, shown }: Props) {
               values={values}
               problem={problem}
               onAsk={send}
+              onMissing={() => {
+                isUnasked.value = true
+              }}
               onDraft={draft => {
                 given.value = draft
               }}
@@ -127,7 +134,7 @@ export function OperationView({ entry, shown }: Props) {
               ...{ method, isText, body: body.value },
               url: location.origin + targetOf(path, parameters, given.value),
             }}
-            more={sdk === undefined ? [] : [codeTab('sdk', 'SDK', { text: sdk, language: 'typescript' })]}
+            more={sdkTabs(operation, given.value, body.value)}
           />
         </Panel>
         <div ref={place} class="reference-answer" aria-live="polite" aria-busy={loading}>
@@ -156,11 +163,16 @@ export function OperationView({ entry, shown }: Props) {
       </div>
     </article>
   )
+}
 
-  function hexIdOf(chain: string): string {
-    const parameter = parameters.find(({ name }) => name === 'chain' || name === 'chains')
-    return (parameter && chainPairs(parameter).find(({ name }) => name === chain)?.hexId) ?? chain
-  }
+/** How the public SDK asks the same, where it does. */
+export function sdkTabs(operation: DocumentedOperation, values: Values, body?: string): Tab[] {
+  const { 'x-sdk-call': call, parameters = [] } = operation
+  if (call === undefined) return []
+  const chains = parameters.find(({ name }) => name === 'chain' || name === 'chains')
+  const hexIdOf = (chain: string) => (chains && chainPairs(chains).find(({ name }) => name === chain)?.hexId) ?? chain
+  const request = { call, parameters, values, body, origin: location.origin, hexIdOf, key: snippetKey.value }
+  return [codeTab('sdk', 'SDK', { text: sdkText(request), language: 'typescript' })]
 }
 
 /** What an address asks for; one that names no chain means the API's own default. */

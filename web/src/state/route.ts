@@ -1,5 +1,6 @@
 // Which page is shown: read from the part of the address behind `#`, which never reaches a server.
 import { signal } from '@preact/signals'
+import { key } from './session.ts'
 
 export type Route = {
   parts: string[]
@@ -58,9 +59,24 @@ export function placeOf(parts: readonly string[], query: Query = {}): string {
   return `/#/${parts.map(encodeURIComponent).join('/')}${search.size === 0 ? '' : `?${search}`}`
 }
 
+/** What the reference asks of it, for those who may not see its page: an operation, and the names of the parts. */
+const asked: Readonly<Record<string, readonly [operation: string, ...names: string[]]>> = {
+  contract: ['getNFTContractTransfersV22', 'chain', 'address'],
+  token: ['getNFTMetadataV22', 'chain', 'address', 'token_id'],
+  wallet: ['getWalletNFTsV22', 'address'],
+  account: ['getPortfolio', 'network', 'address'],
+  block: ['getNFTTransfersByBlockV22', 'chain', 'block_number_or_hash'],
+  transaction: ['getTransaction', 'chain', 'hash'],
+}
+
 /** Of a page from here: within the console, and within the reference, only the part behind `#` changes. */
 export function hrefOf([page = '', ...rest]: readonly string[], query?: Query): string {
   if (!isReference) return placeOf([page, ...rest], query).slice(1)
+  const [operation, ...names] = (key.value === undefined && asked[page]) || []
+  if (operation !== undefined) {
+    const parts = Object.fromEntries(names.map((name, at) => [name, rest[at]]))
+    return placeOf([operation], { ...parts, chain: parts.chain ?? query?.chain }).slice(1)
+  }
   return page === 'explore' ? placeOf(rest, query).slice(1) : placeOf([page, ...rest], query)
 }
 
