@@ -69,7 +69,8 @@ export const errorGuide: Readonly<Record<ErrorCode, { means: string; solve: stri
   },
   overloaded: {
     means: 'More requests arrive than can be answered, or clients do not take their answers (see `limits`).',
-    solve: 'Try again after `Retry-After`; if it persists, add API processes, as [PostgreSQL and Citus](guides/postgres-and-citus.md) shows.',
+    solve:
+      'Try again after `Retry-After`; if it persists, add API processes, as [PostgreSQL and Citus](guides/postgres-and-citus.md) shows.',
   },
   timeout: {
     means: 'The answer, or a node, took longer than `limits.request_timeout_ms`.',

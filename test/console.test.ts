@@ -599,7 +599,7 @@ walkConsole(walk => {
     await service.getByRole('link', { name: 'API', exact: true }).click(patience)
     await reader.waitForURL(`${walk.world.url}/reference`)
     await reader.goBack()
-    await service.getByRole('link', { name: 'Console', exact: true }).click(patience)
+    await service.getByRole('link', { name: 'Overview', exact: true }).click(patience)
     await reader.waitForURL(url => url.pathname === '/')
     // An operation leads to its place in the reference, from the search and from a guide.
     await reader.goto(`${walk.world.url}/docs/guides/who-owns-what`)

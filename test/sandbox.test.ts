@@ -8,6 +8,7 @@ import { startEvmNode } from '../sandbox/src/evm-node.ts'
 import { EvmWorld } from '../sandbox/src/evm-world.ts'
 import { almanacMain } from './bundled-service.ts'
 import { Checkout } from './checkout.ts'
+import { withInstalledSdk } from './clients/sdk-place.ts'
 import { CommandRun } from './command-run.ts'
 import { callBlocks, guideCalls, shellBlocks } from './readme-blocks.ts'
 
@@ -185,10 +186,7 @@ describe('the sandbox', { timeout: startedWithinMs + 60_000 }, () => {
       if (isOfWallet && answered.result.length === 0) (answer as Answer).result = []
       const known = isOfWallet ? new Set(['page', 'page_size']) : lasting
       expect(constantsOf(answered, known), lines[0]).toEqual(constantsOf(answer, known))
-      for (const program of [
-        typescript,
-        sdk?.replace("'moralis'", JSON.stringify(import.meta.resolve('moralis-2.27'))),
-      ])
+      for (const program of [typescript, sdk && withInstalledSdk(sdk)])
         if (program !== undefined)
           await expectPrinted([process.execPath, '--input-type=module-typescript', '--eval', here(program)])
       if (python !== undefined && hasPython) await expectPrinted(['python3', '-c', here(python)])

@@ -7,11 +7,13 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { seed, seeded } from '../seed.ts'
 import { type ServedApi, serveApi } from '../served-api.ts'
+import { withInstalledSdk } from './sdk-place.ts'
 
-const guide = readFileSync(new URL('../../docs/guides/moving.md', import.meta.url), 'utf8')
-  .replaceAll('0x8464135c8f25da09e49bc8782676a84730c318bc', seeded.collection)
-  .replaceAll('0x70997970c51812dc3a010c7d01b50e0d17dc79c8', seeded.alice)
-  .replace("'moralis'", JSON.stringify(import.meta.resolve('moralis-2.27')))
+const guide = withInstalledSdk(
+  readFileSync(new URL('../../docs/guides/moving.md', import.meta.url), 'utf8')
+    .replaceAll('0x8464135c8f25da09e49bc8782676a84730c318bc', seeded.collection)
+    .replaceAll('0x70997970c51812dc3a010c7d01b50e0d17dc79c8', seeded.alice),
+)
 // What only sets variables of the shell is set by this test.
 const examples = [...guide.matchAll(/^```(\w+)\n(?!export )(.*?)^```$/gms)].map(([, language, text]) => ({
   language: language!,
