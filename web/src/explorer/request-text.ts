@@ -119,7 +119,10 @@ export function sdkText({ call, parameters, values, body, origin, hexIdOf, key }
   const lacking = given.filter(each => !isSent(each)).map(({ name }) => name)
   return `import Moralis from 'moralis'
 
-await Moralis.start({ apiKey: ${secret}, ${base} })
+await Moralis.start({
+  apiKey: ${secret},
+  ${base},
+})
 
 ${lacking.length === 0 ? '' : `// The SDK does not send ${lacking.join(', ')}.\n`}const answer = await ${call}(${objectText([...fields, ...bodyFields(body)])})
 console.log(answer${call.endsWith('Metadata') ? '?' : ''}.raw)
