@@ -4,7 +4,7 @@ import { emptyPage } from '../../transfer-page.ts'
 import type { StoreDatabase } from '../store-database.ts'
 import { indexStates } from './kept-indexes.ts'
 import { oldestOfTokens, withRanges } from './oldest-of-tokens.ts'
-import { indexRecords } from './read-records.ts'
+import { indexRecords } from './record-batches.ts'
 import { rowChangesOf } from './row-changes.ts'
 import { transfersAt } from './transfers-at.ts'
 

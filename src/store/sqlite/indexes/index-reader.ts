@@ -1,17 +1,18 @@
 // Reading the indexes of a file: records, and the transfers that they point to. Each question reads one moment.
 import { hexOf } from '../../../hex.ts'
 import type { Address } from '../../../model.ts'
+import { runNow } from '../../core/disk.ts'
+import { readRecords } from '../../core/read-records.ts'
 import { type IndexQuery, type IndexReader, type IndexRecords, noRecords } from '../../index-reader.ts'
 import { indexOf, indexViews } from '../../indexes/all-indexes.ts'
-import { withContract } from '../../indexes/by-token.ts'
 import { transferView } from '../../runs/transfer-view.ts'
 import { emptyPage } from '../../transfer-page.ts'
 import type { Connection } from '../connection.ts'
 import { KnownRuns } from '../runs/known-runs.ts'
 import type { StoreFile } from '../store-file.ts'
-import { readRecords } from './index-records.ts'
 import { indexStates } from './kept-indexes.ts'
 import { oldestOfTokens } from './oldest-of-tokens.ts'
+import { recordBatches } from './record-batches.ts'
 import { transfersAt } from './transfers-at.ts'
 
 const findKept = `SELECT 1 FROM chain_indexes WHERE chain = ? AND view = ? AND kept = 1 AND phase IS NOT 'remove'`
@@ -74,15 +75,9 @@ function recordsOf(
   numberOf: NumberOf,
 ): IndexRecords {
   const view = indexOf(query.index)
-  const number = query.contract === undefined ? undefined : numberOf(query.contract)
-  if (view.byContract && number === undefined) return noRecords
-  const whole = (key: Uint8Array): Uint8Array => (number === undefined ? key : withContract(number, key))
-  const runs =
-    number === undefined ? known.all(read).filter(run => run.chain === chain) : known.ofContract(read, number)
-  const { contracts, ...records } = readRecords(read, runs, {
-    ...{ view, chain, order: query.order, limit: query.limit, from: whole(query.from), to: whole(query.to) },
-    after: query.after === undefined ? undefined : whole(query.after),
-  })
+  const contract = query.contract === undefined ? undefined : numberOf(query.contract)
+  if (view.byContract && contract === undefined) return noRecords
+  const { contracts, ...records } = runNow(readRecords({ ...query, view, chain, contract }), recordBatches(read, known))
   return { ...records, contracts: new Map([...contracts].map(each => [each, addressOf(read, each)])) }
 }
 
