@@ -97,7 +97,7 @@ export const errorGuide: Readonly<Record<ErrorCode, { means: string; solve: stri
     means:
       'The chain or network is not in the configuration, or the chain does not keep a view that the operation needs.',
     solve:
-      'Add it: `almanac init`, or a line under `chains` or `solana`; a view under `chains.<name>.views`, as [upgrades](guides/upgrades.md#switch-on-who-owns-what-for-an-index-of-010) shows.',
+      'Add it: `almanac init`, or a line under `chains` or `solana`; a view under `chains.<name>.views`, as [upgrades](guides/upgrades.md#switch-on-who-owns-what-later) shows.',
   },
   config_invalid: {
     means: 'The configuration has an error. The message names the file, the line and the nearest valid name.',
@@ -107,8 +107,12 @@ export const errorGuide: Readonly<Record<ErrorCode, { means: string; solve: stri
     means: 'A newer version wrote the store, and this version cannot read it.',
     solve: 'Run the newer version again, or restore a backup from before it, as [upgrades](guides/upgrades.md) shows.',
   },
+  store_older: {
+    means: 'An older version wrote the store, and its format is no longer read.',
+    solve: 'Index again into an empty store, or go on with the version that wrote it, as [upgrades](guides/upgrades.md) shows.',
+  },
   store_corrupt: {
-    means: 'The store is damaged, is not an Almanac store, or was written before 0.1.0.',
+    means: 'The store is damaged, or is not an Almanac store.',
     solve: 'Restore a backup, or index again into an empty store; check the disk.',
   },
   store_full: {

@@ -26,6 +26,7 @@ export const errorCodes = [
   'not_implemented',
   'config_invalid',
   'store_newer',
+  'store_older',
   'store_corrupt',
   'store_full',
   'store_locked',

@@ -1,5 +1,5 @@
 // Applies the writes of a seed to a store in a process that is killed again and again, and compares it with the
-// undisturbed store of the same seed. Every second seed begins with a store of an older layout, filled half.
+// undisturbed store of the same seed. Every second seed begins with a store that is filled half, without any run.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { hash } from 'node:crypto'
@@ -18,7 +18,6 @@ import { openStoreParts } from '../src/store/open.ts'
 import { compareStores } from '../src/store/parts.ts'
 import { PackReader } from '../src/store/runs/pack.ts'
 import { findDamage } from '../src/store/sqlite/damage.ts'
-import { migrations } from '../src/store/sqlite/migrations.ts'
 import { prepareFile } from '../src/store/sqlite/open-file.ts'
 import { views } from '../src/store/sqlite/runs/merges.ts'
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts'
@@ -40,8 +39,6 @@ import { rowsOf } from './store-rows.ts'
 const childFile = fileURLToPath(new URL('./store-kill-child.ts', import.meta.url))
 /** Spares the many processes most of their start. */
 const compileCache = join(tmpdir(), 'node-compile-cache')
-/** The layout of 0.1.0, and the last one without runs. */
-const olderSteps = [1, 3]
 
 export type KillResult = { kills: number; killsInOpening: number; killsInMerges: number; levels: number }
 
@@ -53,14 +50,9 @@ export async function runKilled(seed: number, writes: number, killsMax: number):
     await prepareFile(empty!)
     copyFileSync(empty!, calm!)
     await applyWrites(calm!, { seed, writes, bulkRows: killBulkRows })
-    let first = 0
-    if (seed % 2 === 0) {
-      first = halfOf(writes)
-      const filled = join(folder, 'filled.db')
-      copyFileSync(empty!, filled)
-      await applyWrites(filled, { seed, writes, end: first, bulkRows: Infinity })
-      await intoOlderLayout(filled, killed!, olderSteps[(seed / 2) % olderSteps.length]!)
-    } else copyFileSync(empty!, killed!)
+    copyFileSync(empty!, killed!)
+    const first = seed % 2 === 0 ? halfOf(writes) : 0
+    await applyWrites(killed!, { seed, writes, end: first, bulkRows: Infinity })
     const result = await applyKilled(killed!, { seed, writes, first, killsMax, draw: drawOf(seed + 2 ** 20) })
     await keepAllIndexes(killed!)
     await requireEqual(calm!, killed!)
@@ -94,27 +86,6 @@ async function applyWrites(path: string, { seed, writes, end = writes, bulkRows 
   } finally {
     await store.close()
   }
-}
-
-/** Puts the rows of a store without runs into a file of fewer steps. */
-async function intoOlderLayout(from: string, to: string, steps: number): Promise<void> {
-  await prepareFile(to, migrations.slice(0, steps))
-  const raw = new DatabaseSync(to)
-  raw.exec(`ATTACH '${from}' AS filled`)
-  const names = (sql: string) =>
-    raw
-      .prepare(sql)
-      .all()
-      .map(row => String(row.name))
-  const columnsOf = (table: string, schema: string) =>
-    names(`SELECT name FROM pragma_table_info('${table}', '${schema}')`)
-  raw.exec('BEGIN')
-  for (const table of names(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'`)) {
-    const columns = columnsOf(table, 'main').filter(column => columnsOf(table, 'filled').includes(column))
-    raw.exec(`DELETE FROM ${table}; INSERT INTO ${table} (${columns}) SELECT ${columns} FROM filled.${table}`)
-  }
-  raw.exec('COMMIT')
-  raw.close()
 }
 
 type Killing = { seed: number; writes: number; first: number; killsMax: number; draw: Draw }

@@ -34,6 +34,7 @@ const answers: Record<ErrorCode, [status: number, message?: string]> = {
   not_implemented: [501],
   config_invalid: [500, 'Internal error'],
   store_newer: [503, 'The store cannot be read'],
+  store_older: [503, 'The store cannot be read'],
   store_corrupt: [503, 'The store cannot be read'],
   store_full: [503, 'The store has no room left'],
   store_locked: [503, 'The store is busy'],

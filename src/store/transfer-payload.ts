@@ -23,9 +23,8 @@ import type { TransferReader } from './store.ts'
 import type { TransferPage } from './transfer-page.ts'
 
 /**
- * All eight bits are used: a new field needs a new layout. The id count must stay the last field, because `idCountOf`,
- * `weightSql` (PostgreSQL's `transfer-rows.ts`) and the view `readable_transfers` read the last four bytes. Released
- * steps of the schema hold these numbers as literals; `schema.test.ts` compares them.
+ * All eight bits are used: a new field needs a new layout. The id count must stay the last field, because `idCountOf`
+ * and `weightSql` (PostgreSQL's `transfer-rows.ts`) read the last four bytes.
  */
 export const payloadFlags = {
   erc1155: 1,
@@ -65,8 +64,8 @@ export function newLayout(): PayloadLayout {
 
 /**
  * Lays out the payload that starts at `at`; those of a page stand back to back. It writes into an object that the
- * caller keeps, because it runs for every row of every page. `unpackTransfer` and SQL (the engines' `transfer-rows.ts`,
- * `readable_transfers`) rest on the same order.
+ * caller keeps, because it runs for every row of every page. `unpackTransfer` and SQL (the engines' `transfer-rows.ts`)
+ * rest on the same order.
  */
 export function layOut(payloads: Uint8Array, at: number, layout: PayloadLayout): void {
   // `| 0` turns what a damaged page lacks into 0, which keeps every field a small integer.

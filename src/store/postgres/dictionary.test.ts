@@ -2,9 +2,9 @@
 import { expect, test, vi } from 'vitest'
 import { sharedPostgres } from '../../../test/postgres-server.ts'
 import type { Address, Block, ChainId, Hash } from '../../model.ts'
+import { createTables } from './create-tables.ts'
 import { Database } from './database.ts'
 import { Dictionary } from './dictionary.ts'
-import { migrate } from './migrate.ts'
 import { databaseOptions } from './store-database.ts'
 import { storedRows } from './stored-rows.ts'
 
@@ -23,7 +23,7 @@ test('a row whose contract has no number is refused and not written under 0', ()
 test('what a process has written it reads from where it wrote it', async () => {
   const server = await sharedPostgres()
   const database = new Database(databaseOptions(await server.createDatabase()))
-  await migrate(database)
+  await createTables(database)
   const unseen = vi.spyOn(database, 'read').mockResolvedValue([])
   const dictionary = new Dictionary(database)
   const ordinal = await dictionary.addOrdinal(1 as ChainId)

@@ -8,8 +8,8 @@ import { type AddressRange, changesSince, type LabelChanges } from '../label-cha
 import { byteaArray, bytesOf, hexTextOf, int4Array, int8Array, textArray, textOf } from './arrays.ts'
 import type { Database, Row, Transaction, Value } from './database.ts'
 import type { Ordinals, WalkOrdinals } from './dictionary.ts'
-import { labelRevisionRow } from './migrations.ts'
 import type { StoreDatabase } from './store-database.ts'
+import { labelRevisionRow } from './tables.ts'
 
 const everyChain = 0
 

@@ -19,16 +19,17 @@ import { transferView } from '../runs/transfer-view.ts'
 import { byteaArray, bytesOf, float8Array, int8Array, textArray, textOf } from './arrays.ts'
 import { findBlocks } from './blocks.ts'
 import { visibleEverywhere } from './citus/commits.ts'
+import { hasCitus } from './citus/place-tables.ts'
+import { createTables, requireStore } from './create-tables.ts'
 import { Database, type Row, type Transaction } from './database.ts'
 import { addHotRecords, addRecords } from './indexes/add-records.ts'
-import { hasCitus, migrate, requireStore } from './migrate.ts'
-import { wholeBucket } from './migrations.ts'
 import { batchIndexOf, logIndexOf, placeHigh, placeLow, requireFits, transactionIndexOf } from './place.ts'
 import { type ColdRecord, coldPage } from './runs/cold-pages.ts'
 import { isInRuns, type PartInRuns, partsInRuns } from './runs/part-records.ts'
 import { KnownSlots, type Slots } from './runs/slots.ts'
 import { databaseOptions } from './store-database.ts'
 import { type StoredRow, transferOf } from './stored-rows.ts'
+import { wholeBucket } from './tables.ts'
 import { insertCold, insertHot } from './transfer-rows.ts'
 
 /** How a column is stored: `utf8` is text kept as bytes, `uint` a numeric that other engines keep as decimal text. */
@@ -80,7 +81,7 @@ export async function openPostgresParts(url: string, { mustExist = false } = {})
   const database = new Database(databaseOptions(url))
   try {
     if (mustExist) await requireStore(database)
-    await migrate(database)
+    await createTables(database)
     database.distributed = await hasCitus(database)
     return new PostgresParts(database)
   } catch (error) {

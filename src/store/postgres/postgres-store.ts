@@ -1,20 +1,21 @@
 // The store on a PostgreSQL server, and a replica of it. It only joins the parts, which have the statements,
 // transactions and errors.
 import type { SolanaNetwork } from '../../model.ts'
+import { storeFormat } from '../schema.ts'
 import type { SolanaStaging } from '../solana-store.ts'
 import type { ReadReplica, Store } from '../store.ts'
 import { activityReader } from './activity.ts'
 import { annotationStore } from './annotations.ts'
 import { bytesOf } from './arrays.ts'
 import { chainReader, chainWriter } from './chain.ts'
+import { hasCitus } from './citus/place-tables.ts'
 import { CitusWorkers } from './citus/workers.ts'
+import { createTables, requireStore } from './create-tables.ts'
 import { Database } from './database.ts'
 import { Dictionary } from './dictionary.ts'
 import { largeTables } from './forget.ts'
 import { indexReader } from './indexes/index-reader.ts'
 import { keyStore } from './keys.ts'
-import { hasCitus, migrate, requireStore } from './migrate.ts'
-import { schemaVersion } from './migrations.ts'
 import { watchRevision } from './revision.ts'
 import { runSummaries } from './runs/merges.ts'
 import { solanaStore } from './solana-holdings.ts'
@@ -45,7 +46,7 @@ export async function openPostgresStore(
   const database = new Database(options)
   try {
     if (mustExist) await requireStore(database)
-    await migrate(database)
+    await createTables(database)
     const watch = watchRevision(options.connectionString, database)
     await watch.refresh()
     database.distributed = await hasCitus(database)
@@ -90,7 +91,14 @@ function postgresStore(store: StoreDatabase, workers?: CitusWorkers): PostgresSt
       const [[size] = []] = await database.read('SELECT pg_database_size(current_database())')
       const sizeBytes = Number(size) + ((await workers?.sizeBytes()) ?? 0)
       const { location } = database
-      return { engine: 'postgres', location, schemaVersion, sizeBytes, usedBytes: sizeBytes, disk: undefined }
+      return {
+        engine: 'postgres',
+        location,
+        schemaVersion: storeFormat,
+        sizeBytes,
+        usedBytes: sizeBytes,
+        disk: undefined,
+      }
     },
     indexes: indexReader(store),
     runs: () => runSummaries(store),

@@ -2,7 +2,7 @@
 // work through PgBouncer; commits of this process are known at once.
 import { changesKept } from '../label-changes.ts'
 import type { Database, Transaction } from './database.ts'
-import { labelRevisionRow, revisionRows } from './migrations.ts'
+import { labelRevisionRow, revisionRows } from './tables.ts'
 
 /** The maximum age of an answer that another process's commit has changed. */
 const pollMs = 200

@@ -10,10 +10,9 @@ import { type Address, type Block, type ChainId, type Hash, zeroAddress } from '
 import { forget } from '../forget.ts'
 import { compactStore } from '../open.ts'
 import { noActivity } from '../packed-activity.ts'
+import { storeFormat } from '../schema.ts'
 import type { ColdCommit, Store } from '../store.ts'
 import { Database } from './database.ts'
-import { migrate } from './migrate.ts'
-import { migrations, schemaVersion } from './migrations.ts'
 import { openPostgresParts } from './parts.ts'
 import { openPostgresStore } from './postgres-store.ts'
 import { databaseOptions } from './store-database.ts'
@@ -84,10 +83,16 @@ describe('opening', () => {
     await Promise.all(stores.map(store => store.close()))
   })
 
-  test('a newer schema and the tables of another program are refused and left alone', async () => {
-    const newer = await server.createStore()
-    await query(newer, 'UPDATE almanac_schema SET version = 99')
-    await expect(openPostgresStore(newer)).rejects.toMatchObject({ code: 'store_newer' })
+  test('another format and the tables of another program are refused and left alone', async () => {
+    const other = await server.createStore()
+    for (const [format, code] of [
+      [storeFormat + 1, 'store_newer'],
+      [storeFormat - 1, 'store_older'],
+    ] as const) {
+      await query(other, `UPDATE almanac_schema SET version = ${format}`)
+      const message = expect.stringMatching(new RegExp(`^The store postgres:.* has format ${format}; this version`))
+      await expect(openPostgresStore(other)).rejects.toMatchObject({ code, message })
+    }
     const foreign = await server.createDatabase()
     await query(foreign, 'CREATE TABLE transfers (x int)')
     await expect(openPostgresStore(foreign)).rejects.toMatchObject({ code: 'store_corrupt' })
@@ -102,19 +107,6 @@ describe('opening', () => {
     expect((await query(url, "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'")).rows[0].count).toBe('0')
     await (await openPostgresStore(url)).close()
     await (await openPostgresStore(url, { mustExist: true })).close()
-  })
-
-  test('later steps run once, one version each, and keep the rows', async () => {
-    const url = await server.createStore()
-    const store = await openPostgresStore(url)
-    await store.commitCold(commit(1, 3))
-    await store.close()
-    const database = new Database(databaseOptions(url))
-    const steps = [...migrations, 'CREATE TABLE later (x int)', 'INSERT INTO later VALUES (7)']
-    await Promise.all([migrate(database, steps), migrate(database, steps)])
-    expect(await database.read('SELECT version, x FROM almanac_schema, later')).toEqual([[`${schemaVersion + 2}`, '7']])
-    expect(await database.read('SELECT count(*) FROM transfers')).toEqual([['9']])
-    await database.close()
   })
 
   test('a server that is not there, and a database that is not, get different errors', async () => {

@@ -4,7 +4,7 @@ import type { SolanaNetwork } from '../../model.ts'
 import { networkNumber, type SolanaStaging } from '../solana-store.ts'
 import type { Store } from '../store.ts'
 import { byteaArray } from './arrays.ts'
-import { useOneConnection } from './migrate.ts'
+import { useOneConnection } from './citus/place-tables.ts'
 import type { StoreDatabase } from './store-database.ts'
 
 /** By the first byte of the owner: each part ends long before the server's limit for one statement. */

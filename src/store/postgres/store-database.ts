@@ -8,6 +8,7 @@ import type { Label } from '../annotation-store.ts'
 import { packRanges } from '../label-changes.ts'
 import { bulkRows, runsPerMerge } from '../runs/levels.ts'
 import { visibleEverywhere } from './citus/commits.ts'
+import { useOneConnection } from './citus/place-tables.ts'
 import type { CitusWorkers, ShardKey } from './citus/workers.ts'
 import {
   type Database,
@@ -18,7 +19,6 @@ import {
   type Value,
 } from './database.ts'
 import type { Dictionary } from './dictionary.ts'
-import { useOneConnection } from './migrate.ts'
 import type { RevisionWatch } from './revision.ts'
 import { KnownSlots, type Slots } from './runs/slots.ts'
 

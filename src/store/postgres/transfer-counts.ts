@@ -4,11 +4,11 @@ import { bucketBlocks } from '../schema.ts'
 import type { TransferRange } from '../store.ts'
 import { bytesOf } from './arrays.ts'
 import { coldEndSql } from './blocks.ts'
-import { wholeBucket } from './migrations.ts'
 import { blockMax } from './place.ts'
 import { type CountQuery, countIn, countSql, countValues, type Edge } from './runs/run-lookups.ts'
 import { slotOfContract } from './runs/slots.ts'
 import type { StoreDatabase } from './store-database.ts'
+import { wholeBucket } from './tables.ts'
 import { weightSql } from './transfer-rows.ts'
 
 export type OfContract = { store: StoreDatabase; contract: number; ordinal: number }

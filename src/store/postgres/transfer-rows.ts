@@ -4,8 +4,8 @@ import { idCountOf, payloadFlags } from '../transfer-payload.ts'
 import { byteaArray, bytesOf, int4Array, int8Array } from './arrays.ts'
 import type { Database, Row, Transaction } from './database.ts'
 import { isUniqueViolation } from './failures.ts'
-import { wholeBucket } from './migrations.ts'
 import { copyRows, type StoredRow } from './stored-rows.ts'
+import { wholeBucket } from './tables.ts'
 
 // Kept counts of cold transfers: for each contract as a whole and for each bucket of blocks. An ERC-2309 range is one
 // stored row and as many transfers as it has ids.

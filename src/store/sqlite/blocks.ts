@@ -3,7 +3,7 @@
 import { bytesOfHex, hexOf } from '../../hex.ts'
 import type { Block, Hash, Interval } from '../../model.ts'
 import type { Connection, Row } from './connection.ts'
-import { blockKeySpan } from './migrations.ts'
+import { blockKeySpan } from './tables.ts'
 
 export type BlockTable = 'blocks' | 'hot_blocks'
 

@@ -38,11 +38,11 @@ import {
 import type { Connection } from './connection.ts'
 import { addCoverageRows, removeCoverageOfAllScopes, removeCoverageRows } from './coverage-table.ts'
 import { countChange } from './indexes/kept-indexes.ts'
-import { blockKeySpan } from './migrations.ts'
 import { addPending, pendingWithin, takePending } from './pending-ranges.ts'
 import { addRow, type RowsByContract } from './placed-rows.ts'
 import type { TakenBack } from './runs/take-back.ts'
 import type { WriteContext } from './store-file.ts'
+import { blockKeySpan } from './tables.ts'
 import * as transfers from './transfer-rows.ts'
 
 const aboveAll = blockKeySpan

@@ -1,15 +1,15 @@
-// Opens the file: checks what it is and whether this version may use it, brings it to the current schema, and locks out
-// a second indexing process (`Ownership`). A refused file is left exactly as it was.
+// Opens the file: checks what it is and whether this version may use it, makes the tables of a new one, and locks out a
+// second indexing process (`Ownership`). A refused file is left exactly as it was.
 import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 import { AlmanacError } from '../../errors.ts'
 import { createPrivate, makeDatabasePrivate, makePrivate } from '../../private-file.ts'
-import { nextStep, noStoreAt, requireKnown } from '../schema.ts'
+import { noStoreAt, requireFormat, storeFormat } from '../schema.ts'
 import { Connection, type ConnectionOptions } from './connection.ts'
 import { isBusy, lockedFailure, storeFailure } from './failures.ts'
-import { applicationId, migrations } from './migrations.ts'
+import { applicationId, tables } from './tables.ts'
 
 const waitMsMax = 30_000
 const pollMs = 5
@@ -55,14 +55,14 @@ export function requireStoreFile(path: string): void {
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0) throw noStoreAt(`file:${path}`)
 }
 
-/** Creates the file or brings it to the current schema, waiting for others without blocking the thread. */
-export async function prepareFile(path: string, steps = migrations): Promise<void> {
+/** Creates the file where there is none, waiting for others without blocking the thread. */
+export async function prepareFile(path: string): Promise<void> {
   requirePlace(path)
   createPrivate(path)
   const deadline = performance.now() + waitMsMax
   while (true) {
     try {
-      prepareOnce(path, steps)
+      prepareOnce(path)
       makeDatabasePrivate(path)
       return
     } catch (error) {
@@ -73,56 +73,50 @@ export async function prepareFile(path: string, steps = migrations): Promise<voi
   }
 }
 
-function prepareOnce(path: string, steps: readonly string[]): void {
+function prepareOnce(path: string): void {
   const connection = new Connection(path, writeOptions)
   try {
-    if (isCurrent(connection, path, steps)) return
+    if (isReady(connection, path)) return
     connection.database.exec('PRAGMA journal_mode = WAL')
-    while (true) {
-      connection.run('BEGIN IMMEDIATE')
-      const step = nextStep(steps, versionOf(connection, path, steps))
-      if (step === undefined) break
-      connection.database.exec(step.sql)
-      connection.database.exec(
-        `PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${step.version}; COMMIT`,
-      )
-    }
+    connection.run('BEGIN IMMEDIATE')
+    if (hasTables(connection, path)) return
+    connection.database.exec(tables)
+    connection.database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${storeFormat}; COMMIT`)
   } finally {
     connection.close()
   }
 }
 
-function isCurrent(connection: Connection, path: string, steps: readonly string[]): boolean {
-  if (nextStep(steps, versionOf(connection, path, steps)) !== undefined) return false
+function isReady(connection: Connection, path: string): boolean {
   // A process that was killed while it compacted the file leaves it without a log.
-  return connection.get('PRAGMA journal_mode')?.[0] === 'wal'
+  return hasTables(connection, path) && connection.get('PRAGMA journal_mode')?.[0] === 'wal'
 }
 
 /** For callers that change nothing. */
-export function requireCurrent(path: string): void {
+export function requireReady(path: string): void {
   const connection = new Connection(path, readOptions)
   try {
-    if (isCurrent(connection, path, migrations)) return
-    throw new AlmanacError('store_failed', `The store file:${path} is not of the current schema.`, {
-      hint: 'start the service, which brings it there.',
+    if (isReady(connection, path)) return
+    throw new AlmanacError('store_failed', `The store file:${path} was not closed in order.`, {
+      hint: 'start the service, which sets it right.',
     })
   } finally {
     connection.close()
   }
 }
 
-/** The schema version of a store, 0 for an empty file; throws for a file that is not for this version. */
-function versionOf(connection: Connection, path: string, steps: readonly string[]): number {
+/** False for an empty file; throws for a file that is not for this version. */
+function hasTables(connection: Connection, path: string): boolean {
   const [application] = connection.get('PRAGMA application_id') ?? []
-  const [version] = connection.get('PRAGMA user_version') ?? []
-  if (application === 0 && version === 0 && connection.get('SELECT 1 FROM sqlite_schema LIMIT 1') === undefined)
-    return 0
+  const [format] = connection.get('PRAGMA user_version') ?? []
+  if (application === 0 && format === 0 && connection.get('SELECT 1 FROM sqlite_schema LIMIT 1') === undefined)
+    return false
   if (application !== applicationId)
     throw new AlmanacError('store_corrupt', `The file ${path} is a database of another program.`, {
       hint: 'name another file under store; this one was left as it is.',
     })
-  requireKnown(version as number, steps, `file:${path}`)
-  return version as number
+  requireFormat(format as number, `The store file:${path}`)
+  return true
 }
 
 // The right to index into a store, held by one process at a time: a kernel lock on a file beside the store, which ends

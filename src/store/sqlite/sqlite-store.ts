@@ -2,6 +2,7 @@
 import { statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { bulkRows, runsPerMerge } from '../runs/levels.ts'
+import { storeFormat } from '../schema.ts'
 import type { Store, StoreInfo } from '../store.ts'
 import { activityReader } from './activity.ts'
 import { annotationStore } from './annotations.ts'
@@ -11,13 +12,12 @@ import { Connection } from './connection.ts'
 import { storeFailure } from './failures.ts'
 import { indexReader } from './indexes/index-reader.ts'
 import { keyStore } from './keys.ts'
-import { schemaVersion } from './migrations.ts'
 import {
   Ownership,
   ownerWriteOptions,
   prepareFile,
   readOptions,
-  requireCurrent,
+  requireReady,
   requireStoreFile,
   writeOptions,
 } from './open-file.ts'
@@ -49,7 +49,7 @@ export async function openSqliteStore(
   let ownership: Ownership | undefined
   try {
     if (mustExist) requireStoreFile(path)
-    if (mustBeCurrent) requireCurrent(path)
+    if (mustBeCurrent) requireReady(path)
     else await prepareFile(path)
     if (role === 'owner') ownership = new Ownership(path)
     const options = role === 'owner' ? ownerWriteOptions : writeOptions
@@ -90,7 +90,7 @@ export function sqliteStore(parts: SqliteStoreParts): Store {
       return {
         engine: 'sqlite',
         location: file.location,
-        schemaVersion,
+        schemaVersion: storeFormat,
         sizeBytes,
         usedBytes,
         disk: diskOf(parts.path),

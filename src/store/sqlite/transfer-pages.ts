@@ -10,11 +10,11 @@ import type { TransferPageQuery, TransferRange, TransferReader } from '../store.
 import { emptyPage, type TransferPage } from '../transfer-page.ts'
 import { idCountOf } from '../transfer-payload.ts'
 import type { Connection, Row } from './connection.ts'
-import { blockKeySpan } from './migrations.ts'
 import { KnownRuns } from './runs/known-runs.ts'
 import { countInRun, pageOfRuns } from './runs/run-pages.ts'
 import { cursorAt } from './runs/runs.ts'
 import type { StoreFile } from './store-file.ts'
+import { blockKeySpan } from './tables.ts'
 import { isRangeSql } from './transfer-rows.ts'
 
 const blockMax = blockKeySpan - 1

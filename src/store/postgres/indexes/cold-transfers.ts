@@ -3,11 +3,11 @@
 import { contractOfKey, positionOfKey, transferKey, transferView } from '../../runs/transfer-view.ts'
 import { bytesOf, int4Array } from '../arrays.ts'
 import type { Transaction } from '../database.ts'
-import { wholeBucket } from '../migrations.ts'
 import { batchIndexOf, boundOf, logIndexOf, transactionIndexOf } from '../place.ts'
 import { type ColdRecord, coldPage } from '../runs/cold-pages.ts'
 import type { Slots } from '../runs/slots.ts'
 import { payloadAt } from '../runs/transfer-runs.ts'
+import { wholeBucket } from '../tables.ts'
 
 /** Up to `limit` after a key, and at least one where there is any; `isLast` where none follows them. */
 export async function storedTransfersAfter(

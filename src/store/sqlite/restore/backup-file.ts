@@ -4,8 +4,8 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { AlmanacError, messageOf } from '../../../errors.ts'
-import { firstVersion } from '../../schema.ts'
-import { applicationId, schemaVersion } from '../migrations.ts'
+import { requireFormat } from '../../schema.ts'
+import { applicationId } from '../tables.ts'
 import { type KeyRow, keysIn } from './restored-keys.ts'
 
 const headerBytes = 100
@@ -43,13 +43,7 @@ export function requireBackup(backup: string): number {
   const { application, version, bytes } = header
   if (application !== applicationId)
     throw new AlmanacError('store_corrupt', `${backup} is a database of another program.`, { hint: `${made}.` })
-  const has = `The backup ${backup} has schema version ${version}; this version of Almanac knows`
-  if (version > schemaVersion)
-    throw new AlmanacError('store_newer', `${has} up to ${schemaVersion}.`, {
-      hint: 'restore it with the version of Almanac that made it, or a later one.',
-    })
-  if (version < firstVersion)
-    throw new AlmanacError('store_corrupt', `${has} ${firstVersion} and later.`, { hint: `${made}.` })
+  requireFormat(version, `The backup ${backup}`)
   if (facts.size < bytes)
     throw damaged(backup, `it ends after ${facts.size} of ${bytes} bytes, as a copy that was interrupted does`)
   if ((statSync(`${backup}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0)

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { AlmanacError } from '../../../errors.ts'
 import { storeFailure } from '../failures.ts'
-import { applicationId } from '../migrations.ts'
+import { applicationId } from '../tables.ts'
 import { headerOf } from './backup-file.ts'
 import { type KeyRow, keysIn, type NamedKey } from './restored-keys.ts'
 

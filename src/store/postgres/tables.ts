@@ -1,7 +1,4 @@
-// The schema of the PostgreSQL engine as a list of steps. From the first release on a step is never edited: append the
-// next one. A step takes no number from elsewhere, because a change there would edit it.
-import { versionAfter } from '../schema.ts'
-
+// The tables of the PostgreSQL engine. A change of them raises `storeFormat` (../schema.ts). No statement of work here.
 /** The bucket that keeps a contract's whole count. */
 export const wholeBucket = -1
 /** Each process counts its commits in one of these rows: two processes seldom wait for each other. */
@@ -15,9 +12,9 @@ export const labelRevisionRow = 64
 // and index entry narrow. Rows that are rewritten in place leave room in their pages (fillfactor), so an update touches
 // no index.
 // Text that comes from chains is bytea, because PostgreSQL's text cannot hold every character.
-const first = `
+export const tables = `
 CREATE TABLE revisions (id int4 PRIMARY KEY, value int8 NOT NULL) WITH (fillfactor = 20);
-INSERT INTO revisions SELECT id, 0 FROM generate_series(0, 64) AS id;
+INSERT INTO revisions SELECT id, 0 FROM generate_series(0, ${labelRevisionRow}) AS id;
 CREATE TABLE secrets (name text PRIMARY KEY, value bytea NOT NULL);
 CREATE TABLE checkpoints (name text PRIMARY KEY, value text NOT NULL);
 CREATE TABLE leases (name text PRIMARY KEY, holder text, token int8 NOT NULL, expires_at timestamptz NOT NULL);
@@ -116,6 +113,7 @@ CREATE TABLE watched_contracts (
   chain int4 NOT NULL,
   contract bytea NOT NULL,
   watched_from int8 NOT NULL,
+  asked_on int8,
   PRIMARY KEY (chain, contract)
 );
 
@@ -181,7 +179,9 @@ CREATE TABLE keys (
   revoked_at int8,
   rate_per_second float8,
   quota_per_day int8,
-  index_per_day int8
+  index_per_day int8,
+  index_waiting int8,
+  replaces text
 );
 CREATE TABLE key_uses (
   day text NOT NULL,
@@ -212,6 +212,7 @@ CREATE TABLE contract_facts (
   possible_spam boolean NOT NULL,
   reading text,
   verdict text,
+  transfers int8 NOT NULL DEFAULT 0,
   PRIMARY KEY (chain, contract)
 );
 -- verified, spam: NULL where the source does not say.
@@ -246,11 +247,28 @@ CREATE UNLOGGED TABLE work (
   outcome text
 ) WITH (fillfactor = 50);
 CREATE UNLOGGED TABLE heartbeats (process text PRIMARY KEY, at timestamptz NOT NULL, report text NOT NULL) WITH (fillfactor = 50);
-`
 
-// Rows are stored ahead of their claim: what a crash leaves unclaimed is known, and taken back where its chain is gone.
-// `hash` is that of the last block.
-const pendingRanges = `
+-- Contracts by their transfers, as of the last verdict: to list the busiest first. By name and symbol, and
+-- addresses by label: for a search box. Names are bytes of UTF-8: encode makes text of them that every database
+-- can sort, and "C" folds ASCII alone. Contracts give names of any length.
+CREATE INDEX contract_facts_by_transfers ON contract_facts (chain, transfers, contract);
+CREATE INDEX contract_facts_by_name ON contract_facts (left(lower(encode(name, 'escape') COLLATE "C"), 64));
+CREATE INDEX contract_facts_by_symbol ON contract_facts (left(lower(encode(symbol, 'escape') COLLATE "C"), 64));
+CREATE INDEX labels_by_label ON labels (left(lower(encode(label, 'escape') COLLATE "C"), 64));
+-- Owners by the time of their last reading: to list them, and to find those that are no longer asked for.
+CREATE INDEX solana_accounts_by_reading ON solana_accounts (network, read_at_ms, owner);
+-- What contracts say of tokens, as nodes answered. token_id: without leading zeros. uri: NULL where there is none.
+CREATE TABLE token_uris (
+  chain int4 NOT NULL,
+  contract bytea NOT NULL,
+  token_id bytea NOT NULL,
+  read_at int8 NOT NULL,
+  uri bytea,
+  PRIMARY KEY (chain, contract, token_id)
+);
+
+-- Rows are stored ahead of their claim: what a crash leaves unclaimed is known, and taken back where its chain is
+-- gone. hash: that of the last block.
 CREATE TABLE pending_ranges (
   chain int4 NOT NULL,
   from_block int8 NOT NULL,
@@ -258,20 +276,10 @@ CREATE TABLE pending_ranges (
   hash bytea NOT NULL,
   PRIMARY KEY (chain, from_block)
 );
-`
 
-// Keys that exist have no bound on what waits for them. `asked_on`: the day, counted from 1970 (UTC), on which a
-// contract was last asked for.
-const limitsAndAges = `
-ALTER TABLE keys ADD COLUMN index_waiting int8;
-ALTER TABLE watched_contracts ADD COLUMN asked_on int8;
-UPDATE watched_contracts SET asked_on = floor(extract(epoch FROM now()) / 86400);
-`
-
-// Rows of whole blocks that come in bulk, sorted and in packs (`runs/`). A run has a part in each slot, and a slot is
-// what one shard of a cluster holds. `first_contract`, `has_list`, `contracts`: which contracts a part has. Packs fit
-// into pages as they are: they are neither compressed nor stored elsewhere.
-const runs = `
+-- Rows of whole blocks that come in bulk, sorted and in packs (runs/). A run has a part in each slot, and a slot
+-- is what one shard of a cluster holds. first_contract, has_list, contracts: which contracts a part has. Packs fit
+-- into pages as they are: they are neither compressed nor stored elsewhere.
 CREATE SEQUENCE run_numbers;
 CREATE TABLE slots (slot int4 PRIMARY KEY);
 INSERT INTO slots VALUES (0);
@@ -302,12 +310,10 @@ CREATE TABLE packs (
 );
 ALTER TABLE packs ALTER COLUMN bytes SET STORAGE PLAIN;
 ALTER TABLE packs SET (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
-`
 
-// Indexes of transfers (`indexes/`). Records that come few at a time are in a table, those of hot blocks in another, on
-// the coordinator of a cluster. `phase`, `reached`: where filling stands (`indexes/kept-indexes.ts`); a chain without
-// contracts keeps all indexes from the start. `row_changes`: see RowChanges in `../index-reader.ts`.
-const indexes = `
+-- Indexes of transfers (indexes/). Records that come few at a time are in a table, those of hot blocks in another,
+-- on the coordinator of a cluster. phase, reached: where filling stands (indexes/kept-indexes.ts). row_changes:
+-- see RowChanges in ../index-reader.ts.
 CREATE TABLE view_records (
   slot int4 NOT NULL,
   view int4 NOT NULL,
@@ -336,65 +342,9 @@ CREATE TABLE chain_indexes (
   contracts_of int8 NOT NULL DEFAULT 0,
   PRIMARY KEY (chain, view)
 );
-INSERT INTO chain_indexes (chain, view) SELECT ordinal, view FROM chains CROSS JOIN (VALUES (4), (5), (6)) AS all_of (view)
-  WHERE ordinal NOT IN (SELECT chain FROM contracts);
 CREATE TABLE row_changes (
   chain int4 PRIMARY KEY,
   taken_back int8 NOT NULL DEFAULT 0,
   filled int8 NOT NULL DEFAULT 0
 ) WITH (fillfactor = 50);
 `
-
-// What contracts say of tokens, as nodes answered. token_id: without leading zeros. uri: NULL where there is none.
-const tokenUris = `
-CREATE TABLE token_uris (
-  chain int4 NOT NULL,
-  contract bytea NOT NULL,
-  token_id bytea NOT NULL,
-  read_at int8 NOT NULL,
-  uri bytea,
-  PRIMARY KEY (chain, contract, token_id)
-);
-`
-
-// Owners by the time of their last reading: to list them, and to find those that are no longer asked for.
-const readingTimes = `
-CREATE INDEX solana_accounts_by_reading ON solana_accounts (network, read_at_ms, owner);
-`
-
-// Contracts by their transfers, as of the last verdict: to list the busiest first. A verdict is not read as JSON, as it
-// may repeat a name with a character that the JSON of the server refuses.
-const rankedContracts = `
-ALTER TABLE contract_facts ADD COLUMN transfers int8 NOT NULL DEFAULT 0;
-UPDATE contract_facts SET transfers = substring(verdict FROM '"transfers":([0-9]{1,15}),"judgedAtMs"')::int8
-  WHERE verdict ~ '"transfers":[0-9]{1,15},"judgedAtMs"';
-CREATE INDEX contract_facts_by_transfers ON contract_facts (chain, transfers, contract);
-`
-
-// Contracts by name and symbol, and addresses by label, for a search box. Names are bytes of UTF-8: `encode` makes text
-// of them that every database can sort, and "C" folds ASCII alone. Contracts give names of any length.
-const names = `
-CREATE INDEX contract_facts_by_name ON contract_facts (left(lower(encode(name, 'escape') COLLATE "C"), 64));
-CREATE INDEX contract_facts_by_symbol ON contract_facts (left(lower(encode(symbol, 'escape') COLLATE "C"), 64));
-CREATE INDEX labels_by_label ON labels (left(lower(encode(label, 'escape') COLLATE "C"), 64));
-`
-
-// The key that a rotation replaced. Of earlier rotations it is not known.
-const replacedKeys = `
-ALTER TABLE keys ADD COLUMN replaces text;
-`
-
-/** The first step makes a store of `firstVersion` (schema.ts); each later one raises the version by one. */
-export const migrations: readonly string[] = [
-  first,
-  pendingRanges,
-  limitsAndAges,
-  runs,
-  indexes,
-  tokenUris,
-  readingTimes,
-  rankedContracts,
-  names,
-  replacedKeys,
-]
-export const schemaVersion = versionAfter(migrations)
