@@ -109,7 +109,8 @@ export const errorGuide: Readonly<Record<ErrorCode, { means: string; solve: stri
   },
   store_older: {
     means: 'An older version wrote the store, and its format is no longer read.',
-    solve: 'Index again into an empty store, or go on with the version that wrote it, as [upgrades](guides/upgrades.md) shows.',
+    solve:
+      'Index again into an empty store, or go on with the version that wrote it, as [upgrades](guides/upgrades.md) shows.',
   },
   store_corrupt: {
     means: 'The store is damaged, or is not an Almanac store.',

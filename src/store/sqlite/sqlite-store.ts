@@ -1,6 +1,7 @@
 // The store in one SQLite file. It only joins the parts, which have the transactions, snapshots and errors.
 import { statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { views } from '../core/merge-runs.ts'
 import { bulkRows, runsPerMerge } from '../runs/levels.ts'
 import { storeFormat } from '../schema.ts'
 import type { Store, StoreInfo } from '../store.ts'
@@ -21,7 +22,6 @@ import {
   requireStoreFile,
   writeOptions,
 } from './open-file.ts'
-import { views } from './runs/merges.ts'
 import { runSummaries } from './runs/runs.ts'
 import { SharedFile } from './shared-file.ts'
 import { solanaStore } from './solana-holdings.ts'

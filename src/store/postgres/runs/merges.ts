@@ -1,64 +1,48 @@
-// Keeps runs few, as in a file (`../../sqlite/runs/merges.ts`): sixteen of like size become one, some records at a
-// time, each time within one transaction and one slot.
-import { AlmanacError } from '../../../errors.ts'
-import { indexViews } from '../../indexes/all-indexes.ts'
+// The merges of a server (`../../core/merge-runs.ts`): which runs are next, and what a step reads and writes in a slot.
+import { type MergeSource, type Move, moveRecords, payMerges, views, viewsOfTransfers } from '../../core/merge-runs.ts'
 import { byBlock } from '../../indexes/by-block.ts'
 import { byToken } from '../../indexes/by-token.ts'
 import { byWallet } from '../../indexes/by-wallet.ts'
 import { activityView } from '../../runs/activity-view.ts'
 import { countView } from '../../runs/count-view.ts'
-import { levelOf, recordsPerStep, recordsWorthMerging, transferLevelMax } from '../../runs/levels.ts'
+import { levelOf, transferLevelMax } from '../../runs/levels.ts'
 import { joinMembers } from '../../runs/members.ts'
-import { mergeRecords, RunCursor } from '../../runs/merge.ts'
-import { compareKeys, type Pack, PackWriter } from '../../runs/pack.ts'
 import { transferView } from '../../runs/transfer-view.ts'
 import type { View } from '../../runs/view.ts'
 import type { RunSummary } from '../../store.ts'
-import { byteaArray, bytesOf, int8Array } from '../arrays.ts'
+import { bytesOf, int8Array } from '../arrays.ts'
 import type { Row, Transaction } from '../database.ts'
 import { pendingRangesOf } from '../pending-ranges.ts'
 import type { StoreDatabase } from '../store-database.ts'
 import { dropRun, insertPacks, packBytesOf, readMembers, tryLockRuns } from './runs.ts'
 
-const views: readonly View[] = [activityView, transferView, countView, ...indexViews]
-
-const passing: readonly string[] = ['store_full', 'store_locked', 'conflict']
-
-/** Each commit pays its share, after it is stored. */
 export async function mergeRuns(store: StoreDatabase, chain: number, recordsAdded: number): Promise<void> {
   const { bulkRows, runsPerMerge } = store.merging
-  const worth = Math.min(recordsWorthMerging, bulkRows)
-  if (recordsAdded < worth) return
-  try {
-    await store.settled()
-    const [[levels] = []] = await store.database.read('SELECT max(level) FROM runs WHERE chain = $1', chain)
-    for (let left = recordsAdded * Math.max(1, Number(levels ?? 0)); left >= worth; ) {
+  await payMerges({
+    ...{ recordsAdded, bulkRows },
+    async levels() {
+      await store.settled()
+      const [[levels] = []] = await store.database.read('SELECT max(level) FROM runs WHERE chain = $1', chain)
+      return Number(levels ?? 0)
+    },
+    async step(limit) {
       const waiting = await waitingOf(store, chain)
       const place = await findWork(store, chain, runsPerMerge, waiting)
-      if (place === undefined) return
-      const step = { ...place, chain, waiting, perMerge: runsPerMerge, limit: Math.min(left, recordsPerStep) }
-      const moved = await store.writingUnseen(transaction => mergeStep(transaction, step))
-      if (moved === 0) return
-      left -= moved
-    }
-  } catch (error) {
-    // The commit is stored. Runs that are not merged now are merged after a later one, or by another holder.
-    const isPassing = error instanceof AlmanacError && (error.retryable || passing.includes(error.code))
-    if (!isPassing) throw error
-  }
+      if (place === undefined) return 0
+      const step = { ...place, chain, waiting, perMerge: runsPerMerge, limit }
+      return await store.writingUnseen(transaction => mergeStep(transaction, step))
+    },
+  })
 }
 
-// Transfers that are not claimed yet, and their records, may have to go again, which is quick only while they are runs
-// of their own: that begin or end within the range which waits. The ranges are given, because on Citus they are not
-// where runs are.
-const waiting = [transferView, ...indexViews].map(({ id }) => id).join()
+// The ranges that wait for their claim are given, because on Citus they are not where runs are.
+const waiting = viewsOfTransfers.map(({ id }) => id).join()
 const mergeable = (
   first: number,
 ): string => `NOT growing AND target IS NULL AND NOT (view = ${transferView.id} AND level >= ${transferLevelMax})
   AND (view NOT IN (${waiting}) OR NOT EXISTS (
   SELECT 1 FROM unnest($${first}::int8[], $${first + 1}::int8[]) AS pending (low, high)
   WHERE runs.from_block BETWEEN low AND high OR runs.to_block BETWEEN low AND high))`
-/** A view that this version does not know stays as it is. */
 const ofKnown = `view IN (${views.map(({ id }) => id).join()})`
 const findMany = `SELECT slot, view, level FROM runs WHERE chain = $1 AND ${ofKnown} AND ${mergeable(3)}
   GROUP BY slot, view, level HAVING count(*) >= $2 ORDER BY level LIMIT 1`
@@ -141,33 +125,14 @@ const findPacks = `SELECT id, key, bytes FROM unnest($2::int8[], $3::int8[]) AS 
 
 async function grow(transaction: Transaction, { slot, view, limit }: MergeStep, target: number): Promise<number> {
   const found = await transaction.query('SELECT id, records FROM runs WHERE slot = $1 AND target = $2', slot, target)
-  const sources = packsWanted(view, limit, found)
-  const ids = int8Array(sources.map(({ id }) => id))
-  const rows = await transaction.query(findPacks, slot, ids, int8Array(sources.map(({ packs }) => packs)))
+  const wanted = packsWanted(view, limit, found)
+  const ids = int8Array(wanted.map(({ id }) => id))
+  const rows = await transaction.query(findPacks, slot, ids, int8Array(wanted.map(({ packs }) => packs)))
   const byRun = Map.groupBy(rows, ([id]) => Number(id))
-  const cursors = sources.map(({ id, packs }) => new SourceCursor(view, id, byRun.get(id) ?? [], packs))
-  const left: RunCursor[] = cursors.filter(cursor => cursor.step())
-  const until = leastOf(cursors.flatMap(({ until }) => until ?? []))
-  const packs: Pack[] = []
-  const writer = new PackWriter(view.keyBytes, pack => packs.push(pack), packBytesOf(view))
-  const read = mergeRecords(left, writer, view.combine, limit, until)
-  writer.flush()
-  for (const cursor of cursors)
-    if (left.includes(cursor)) await takeAway(transaction, view, slot, cursor)
-    else await dropRun(transaction, { slot, id: cursor.run })
-  await insertPacks(transaction, { slot, id: target }, packs)
-  const moved = packs.reduce((sum, { records }) => sum + records, 0)
-  const add = 'UPDATE runs SET records = records + $3 WHERE slot = $1 AND id = $2 RETURNING records'
-  const [[made] = []] = await transaction.write(add, slot, target, moved)
-  if (left.length === 0) {
-    if (Number(made) === 0) await dropRun(transaction, { slot, id: target })
-    else
-      await transaction.run(
-        'UPDATE runs SET growing = false, level = $3 WHERE slot = $1 AND id = $2',
-        ...[slot, target, levelOf(Number(made))],
-      )
-  }
-  return read + 1
+  const sources = wanted.map(({ id, packs }) => sourceOf(id, byRun.get(id) ?? [], packs))
+  const move = moveRecords(view, sources, limit, packBytesOf(view))
+  await apply(transaction, { slot, target }, move)
+  return move.read
 }
 
 /** Large sources give more, so that all come to the same key. */
@@ -180,47 +145,40 @@ function packsWanted(view: View, limit: number, sources: readonly Row[]): { id: 
   }))
 }
 
-/** A run of which the first packs are here. */
-class SourceCursor extends RunCursor {
-  readonly run: number
-  /** Keys of the packs that were opened. */
-  readonly keys: Buffer[] = []
-  /** Records from this key on may follow one that is not here. */
-  readonly until: Buffer | undefined
-
-  constructor(view: View, run: number, rows: readonly Row[], packsMax: number) {
-    const waiting = rows.map(([, key, bytes]) => ({ key: bytesOf(key), bytes: bytesOf(bytes) }))
-    super(view.keyBytes, () => {
-      const pack = waiting.shift()
-      if (pack === undefined) return undefined
-      this.keys.push(pack.key)
-      return pack.bytes
-    })
-    this.run = run
-    this.until = rows.length < packsMax ? undefined : waiting.at(-1)!.key
+function sourceOf(run: number, rows: readonly Row[], packsMax: number): MergeSource {
+  let at = 0
+  return {
+    run,
+    next() {
+      const [, key, bytes] = rows[at++] ?? []
+      return key === undefined ? undefined : { key: bytesOf(key), bytes: bytesOf(bytes) }
+    },
+    until: rows.length < packsMax ? undefined : bytesOf(rows.at(-1)![1]),
   }
 }
 
-function leastOf(keys: readonly Buffer[]): Buffer | undefined {
-  return keys.reduce<Buffer | undefined>(
-    (least, key) => (least === undefined || compareKeys(key, least) < 0 ? key : least),
-    undefined,
-  )
-}
-
-/** Deletes what is before the cursor. */
-async function takeAway(transaction: Transaction, view: View, slot: number, cursor: SourceCursor): Promise<void> {
-  const { run, keys, reader, passed } = cursor
-  if (passed === 0) return
-  const rest: Pack[] = []
-  const writer = new PackWriter(view.keyBytes, pack => rest.push(pack), packBytesOf(view))
-  do writer.add(reader.key, reader.value, reader.valueLength)
-  while (reader.next())
-  writer.flush()
-  const drop = 'DELETE FROM packs WHERE slot = $1 AND run = $2 AND key = ANY($3::bytea[])'
-  await transaction.run(drop, slot, run, byteaArray(keys))
-  await insertPacks(transaction, { slot, id: run }, rest)
-  await transaction.run('UPDATE runs SET records = records - $3 WHERE slot = $1 AND id = $2', slot, run, passed)
+async function apply(
+  transaction: Transaction,
+  { slot, target }: { slot: number; target: number },
+  { packs, emptied, shortened, isDone }: Move,
+): Promise<void> {
+  for (const id of emptied) await dropRun(transaction, { slot, id })
+  for (const { run, upTo, rest, passed } of shortened) {
+    await transaction.run('DELETE FROM packs WHERE slot = $1 AND run = $2 AND key <= $3::bytea', slot, run, upTo)
+    await insertPacks(transaction, { slot, id: run }, rest)
+    await transaction.run('UPDATE runs SET records = records - $3 WHERE slot = $1 AND id = $2', slot, run, passed)
+  }
+  await insertPacks(transaction, { slot, id: target }, packs)
+  const moved = packs.reduce((sum, { records }) => sum + records, 0)
+  const add = 'UPDATE runs SET records = records + $3 WHERE slot = $1 AND id = $2 RETURNING records'
+  const [[made] = []] = await transaction.write(add, slot, target, moved)
+  if (!isDone) return
+  if (Number(made) === 0) await dropRun(transaction, { slot, id: target })
+  else
+    await transaction.run(
+      'UPDATE runs SET growing = false, level = $3 WHERE slot = $1 AND id = $2',
+      ...[slot, target, levelOf(Number(made))],
+    )
 }
 
 const summarise = `SELECT chain, view, count(*), sum(records), coalesce(sum(records) FILTER (WHERE target IS NOT NULL), 0)

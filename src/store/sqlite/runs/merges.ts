@@ -1,52 +1,24 @@
-// Keeps runs few: sixteen of like size become one. A merge moves records in the order of their keys, some at a time
-// and each time within one transaction: what was moved is gone from the runs that it came from. So every record is in
-// one place at any moment, a crash loses nothing, answers need not know of merges, and a merge of any size needs no
-// room.
-import { AlmanacError } from '../../../errors.ts'
-import { indexViews } from '../../indexes/all-indexes.ts'
-import { activityView } from '../../runs/activity-view.ts'
-import { countView } from '../../runs/count-view.ts'
-import { levelOf, recordsPerStep, recordsWorthMerging, runsPerMerge, transferLevelMax } from '../../runs/levels.ts'
+// The merges of a file (`../../core/merge-runs.ts`): which runs are next, and what a step reads and writes.
+import { type MergeSource, type Move, moveRecords, payMerges, views, viewsOfTransfers } from '../../core/merge-runs.ts'
+import { levelOf, runsPerMerge, transferLevelMax } from '../../runs/levels.ts'
 import { joinMembers } from '../../runs/members.ts'
-import { mergeRecords } from '../../runs/merge.ts'
 import { transferView } from '../../runs/transfer-view.ts'
 import type { View } from '../../runs/view.ts'
 import type { Connection, Row } from '../connection.ts'
 import type { StoreFile } from '../store-file.ts'
-import { dropRun, membersOf, packInserter, replacePack, StoredCursor } from './runs.ts'
+import { dropRun, insertPacks, membersOf, packsAfter, packsAhead } from './runs.ts'
 
-/** Those that this engine keeps in runs. */
-export const views: readonly View[] = [activityView, transferView, countView, ...indexViews]
-
-/**
- * Each commit pays its share, after it is stored: a record is merged once for each level above its own. So merges are
- * spread over all commits, and none has to wait for a large one.
- */
 export async function mergeRuns(file: StoreFile, recordsAdded: number): Promise<void> {
   const { bulkRows, runsPerMerge: perMerge } = file.runs
-  const worth = Math.min(recordsWorthMerging, bulkRows)
-  if (recordsAdded < worth) return
-  try {
-    const levels = file.reading(read => read.get('SELECT max(level) FROM runs')?.[0] ?? 0) as number
-    for (let left = recordsAdded * Math.max(1, levels); left >= worth; ) {
-      const limit = Math.min(left, recordsPerStep)
-      const done = await file.writingUnseen(connection => mergeStep(connection, limit, views, perMerge))
-      if (done === 0) return
-      left -= done
-    }
-  } catch (error) {
-    // The commit is stored. Runs that are not merged now are merged after a later one, or by another holder.
-    const code = error instanceof AlmanacError ? error.code : undefined
-    if (code !== 'store_full' && code !== 'store_locked' && code !== 'conflict') throw error
-  }
+  await payMerges({
+    ...{ recordsAdded, bulkRows },
+    levels: () => file.reading(read => read.get('SELECT max(level) FROM runs')?.[0] ?? 0) as number,
+    step: limit => file.writingUnseen(connection => mergeStep(connection, limit, views, perMerge)),
+  })
 }
 
-// Transfers that are not claimed yet may have to go again, with their records of indexes, which is quick only while
-// they are runs of their own: that begin or end within the range which waits. A run that reaches over all of it was
-// there before, and has none of its rows.
-const ofTransfers = [transferView, ...indexViews].map(({ id }) => id).join()
 const mergeable = `growing = 0 AND target IS NULL AND NOT (view = ${transferView.id} AND level >= ${transferLevelMax})
-  AND (view NOT IN (${ofTransfers}) OR NOT EXISTS (
+  AND (view NOT IN (${viewsOfTransfers.map(({ id }) => id).join()}) OR NOT EXISTS (
   SELECT 1 FROM pending_ranges AS pending WHERE pending.chain = runs.chain
   AND (runs.from_block BETWEEN pending.from_block AND pending.to_block
     OR runs.to_block BETWEEN pending.from_block AND pending.to_block)))`
@@ -58,7 +30,6 @@ export function mergeStep(
   known: readonly View[] = views,
   perMerge = runsPerMerge,
 ): number {
-  // A view that this version does not know stays as it is.
   const ofKnown = `view IN (${known.map(({ id }) => id).join()})`
   const findMany = `SELECT chain, view, level FROM runs WHERE ${ofKnown} AND ${mergeable}
     GROUP BY chain, view, level HAVING count(*) >= ? ORDER BY level LIMIT 1`
@@ -66,7 +37,15 @@ export function mergeStep(
   if (many !== undefined) begin(connection, viewOf(known, many[1]), { chain: many[0], level: many[2], perMerge })
   const growing = connection.get(`SELECT id, view FROM runs WHERE growing = 1 AND ${ofKnown} ORDER BY level LIMIT 1`)
   if (growing === undefined) return 0
-  return grow(connection, viewOf(known, growing[1] as number), growing[0] as number, limit)
+  const [target, view] = [growing[0] as number, viewOf(known, growing[1] as number)]
+  const sources = connection.all('SELECT id FROM runs WHERE target = ?', target)
+  const move = moveRecords(
+    view,
+    sources.map(([id]) => sourceOf(connection, id as number)),
+    limit,
+  )
+  apply(connection, target, move)
+  return move.read
 }
 
 function viewOf(known: readonly View[], id: number): View {
@@ -96,34 +75,36 @@ function begin(
   for (const [id] of sources) connection.run('UPDATE runs SET target = ? WHERE id = ?', target as number, id)
 }
 
-function grow(connection: Connection, view: View, target: number, limit: number): number {
-  const sources = connection.all('SELECT id FROM runs WHERE target = ?', target).map(([id]) => id as number)
-  const all = sources.map(source => new StoredCursor(connection, view, source, new Uint8Array(view.keyBytes)))
-  const left = all.filter(cursor => cursor.step())
-  const { writer, records } = packInserter(connection, view, target)
-  const read = mergeRecords(left, writer, view.combine, limit)
-  for (const cursor of all)
-    if (left.includes(cursor)) takeAway(connection, view, cursor)
-    else dropRun(connection, cursor.run)
-  writer.flush()
-  connection.run('UPDATE runs SET records = records + ? WHERE id = ?', records(), target)
-  if (left.length === 0) {
-    const [made] = connection.get('SELECT records FROM runs WHERE id = ?', target) as Row
-    if (made === 0) dropRun(connection, target)
-    else connection.run('UPDATE runs SET growing = 0, level = ? WHERE id = ?', levelOf(made as number), target)
+/** Reads packs when the merge comes to them. */
+function sourceOf(connection: Connection, run: number): MergeSource {
+  let ahead: Row[] = []
+  let last: Uint8Array = new Uint8Array(0)
+  return {
+    run,
+    next() {
+      if (ahead.length === 0) ahead = connection.all(packsAfter, run, last, packsAhead)
+      const [key, , bytes] = ahead.shift() ?? []
+      if (key === undefined) return undefined
+      last = key as Uint8Array
+      return { key: last, bytes: bytes as Uint8Array }
+    },
   }
-  return read + 1
 }
 
-/** Deletes what is before the cursor. */
-function takeAway(connection: Connection, view: View, { run, place, reader, passed }: StoredCursor): void {
-  if (place === undefined || passed === 0) return
-  const before = 'FROM pack_keys WHERE run = ? AND key < ?'
-  connection.run(`DELETE FROM packs WHERE id IN (SELECT pack ${before})`, run, place.key)
-  connection.run(`DELETE ${before}`, run, place.key)
-  const rest: [Uint8Array, Uint8Array][] = []
-  do rest.push([reader.key.slice(), reader.value.slice(0, reader.valueLength)])
-  while (reader.next())
-  replacePack(connection, view, { run, ...place }, rest)
-  connection.run('UPDATE runs SET records = records - ? WHERE id = ?', passed, run)
+function apply(connection: Connection, target: number, { packs, emptied, shortened, isDone }: Move): void {
+  for (const run of emptied) dropRun(connection, run)
+  for (const { run, upTo, rest, passed } of shortened) {
+    const gone = 'FROM pack_keys WHERE run = ? AND key <= ?'
+    connection.run(`DELETE FROM packs WHERE id IN (SELECT pack ${gone})`, run, upTo)
+    connection.run(`DELETE ${gone}`, run, upTo)
+    insertPacks(connection, run, rest)
+    connection.run('UPDATE runs SET records = records - ? WHERE id = ?', passed, run)
+  }
+  insertPacks(connection, target, packs)
+  const moved = packs.reduce((sum, { records }) => sum + records, 0)
+  const add = 'UPDATE runs SET records = records + ? WHERE id = ? RETURNING records'
+  const [made] = connection.get(add, moved, target) as [number]
+  if (!isDone) return
+  if (made === 0) dropRun(connection, target)
+  else connection.run('UPDATE runs SET growing = 0, level = ? WHERE id = ?', levelOf(made), target)
 }

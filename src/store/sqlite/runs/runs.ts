@@ -6,7 +6,7 @@ import type { Interval } from '../../../model.ts'
 import { levelOf } from '../../runs/levels.ts'
 import { packMembers } from '../../runs/members.ts'
 import { RunCursor } from '../../runs/merge.ts'
-import { compareKeys, PackReader, PackWriter } from '../../runs/pack.ts'
+import { compareKeys, type Pack, PackReader, PackWriter } from '../../runs/pack.ts'
 import { PackSearch } from '../../runs/pack-search.ts'
 import type { View } from '../../runs/view.ts'
 import type { RunSummary } from '../../store.ts'
@@ -21,15 +21,18 @@ export function addRun(
   { chain, from, to }: Interval & { chain: number },
   write: (writer: PackWriter) => void,
 ): number {
-  const insert = 'INSERT INTO runs (chain, view, from_block, to_block) VALUES (?, ?, ?, ?) RETURNING id'
-  const id = (connection.get(insert, chain, view.id, from, to) as Row)[0] as number
+  const add = 'INSERT INTO runs (chain, view, from_block, to_block) VALUES (?, ?, ?, ?) RETURNING id'
+  const id = (connection.get(add, chain, view.id, from, to) as Row)[0] as number
   const contracts: number[] = []
-  const packs = packInserter(connection, view, id, pack => {
-    if (view.byContract) addContracts(view, pack, contracts)
+  const insert = packInserter(connection, id)
+  let records = 0
+  const writer = new PackWriter(view.keyBytes, pack => {
+    insert(pack)
+    records += pack.records
+    if (view.byContract) addContracts(view, pack.bytes, contracts)
   })
-  write(packs.writer)
-  packs.writer.flush()
-  const records = packs.records()
+  write(writer)
+  writer.flush()
   if (records === 0) connection.run('DELETE FROM runs WHERE id = ?', id)
   else
     connection.run(
@@ -40,22 +43,17 @@ export function addRun(
 }
 
 /** Packs are numbered in the order in which they come: they are appended to their table. */
-export function packInserter(
-  connection: Connection,
-  view: View,
-  run: number,
-  onPack?: (bytes: Uint8Array) => void,
-): { writer: PackWriter; records: () => number } {
+function packInserter(connection: Connection, run: number): (pack: Pack) => void {
   const insertPack = connection.prepare('INSERT INTO packs (bytes) VALUES (?)')
   const insertKey = connection.prepare('INSERT INTO pack_keys VALUES (?, ?, ?)')
-  let records = 0
-  const writer = new PackWriter(view.keyBytes, pack => {
-    const { lastInsertRowid } = insertPack.run(pack.bytes)
-    insertKey.run(run, pack.firstKey, lastInsertRowid)
-    records += pack.records
-    onPack?.(pack.bytes)
-  })
-  return { writer, records: () => records }
+  return ({ bytes, firstKey }) => {
+    const { lastInsertRowid } = insertPack.run(bytes)
+    insertKey.run(run, firstKey, lastInsertRowid)
+  }
+}
+
+export function insertPacks(connection: Connection, run: number, packs: readonly Pack[]): void {
+  packs.forEach(packInserter(connection, run))
 }
 
 function addContracts(view: View, pack: Uint8Array, contracts: number[]): void {
@@ -104,34 +102,21 @@ export function valueIn(connection: Connection, view: View, run: number, key: Ui
 export const packsFrom = `FROM pack_keys JOIN packs ON id = pack
   WHERE run = ?1 AND key >= coalesce((SELECT max(key) FROM pack_keys WHERE run = ?1 AND key <= ?2), ?2) ORDER BY key`
 const packFrom = `SELECT key, pack, bytes ${packsFrom} LIMIT 1`
-const packsAfter =
+export const packsAfter =
   'SELECT key, pack, bytes FROM pack_keys JOIN packs ON id = pack WHERE run = ? AND key > ? ORDER BY key LIMIT ?'
 /** Packs read at once, after the first: who walks on walks far. */
-const packsAhead = 8
-
-/** A cursor that knows its place in the tables. */
-export class StoredCursor extends RunCursor {
-  readonly run: number
-  /** Of the pack that it stands in. */
-  place: { key: Uint8Array; pack: number } | undefined
-
-  constructor(connection: Connection, view: View, run: number, from: Uint8Array) {
-    let ahead: Row[] = []
-    super(view.keyBytes, () => {
-      if (this.place === undefined) ahead = connection.all(packFrom, run, from)
-      else if (ahead.length === 0) ahead = connection.all(packsAfter, run, this.place.key, packsAhead)
-      const row = ahead.shift()
-      if (row === undefined) return undefined
-      this.place = { key: row[0] as Uint8Array, pack: row[1] as number }
-      return row[2] as Uint8Array
-    })
-    this.run = run
-  }
-}
+export const packsAhead = 8
 
 /** Stands on the first record at or after the key. Undefined where the run has none. */
-export function cursorAt(connection: Connection, view: View, run: number, key: Uint8Array): StoredCursor | undefined {
-  const cursor = new StoredCursor(connection, view, run, key)
+export function cursorAt(connection: Connection, view: View, run: number, key: Uint8Array): RunCursor | undefined {
+  let ahead: Row[] = connection.all(packFrom, run, key)
+  let last: Uint8Array | undefined
+  const cursor = new RunCursor(view.keyBytes, () => {
+    if (ahead.length === 0 && last !== undefined) ahead = connection.all(packsAfter, run, last, packsAhead)
+    const row = ahead.shift()
+    last = row?.[0] as Uint8Array | undefined
+    return row?.[2] as Uint8Array | undefined
+  })
   while (cursor.step()) if (compareKeys(cursor.reader.key, key) >= 0) return cursor
   return undefined
 }
@@ -259,7 +244,7 @@ function changePack(connection: Connection, view: View, place: PackPlace, bytes:
 }
 
 /** Puts records in the place of a pack; their keys are of its stretch. */
-export function replacePack(
+function replacePack(
   connection: Connection,
   view: View,
   { run, key, pack }: PackPlace,
@@ -267,7 +252,7 @@ export function replacePack(
 ): void {
   connection.run('DELETE FROM pack_keys WHERE run = ? AND key = ?', run, key)
   connection.run('DELETE FROM packs WHERE id = ?', pack)
-  const { writer } = packInserter(connection, view, run)
+  const writer = new PackWriter(view.keyBytes, packInserter(connection, run))
   for (const [each, value] of records) writer.add(each, value, value.length)
   writer.flush()
 }
