@@ -205,7 +205,8 @@ function isSame(a: DataView, atA: number, b: DataView, atB: number, length: numb
 
 /** The next key, or the one before; undefined beyond the ends. */
 function neighbour(key: Uint8Array, by: 1 | -1): Uint8Array | undefined {
-  const next = key.slice()
+  // Not `slice`, which copies nothing of a Buffer.
+  const next = Uint8Array.from(key)
   for (let at = next.length - 1; at >= 0; at--) {
     next[at] = next[at]! + by
     if (next[at] !== (by === 1 ? 0 : 255)) return next

@@ -61,30 +61,6 @@ if (citusUrl === undefined) {
     await dispose()
   })
 
-  test('tables that an earlier version had on the workers are brought back at the start, with their rows', async () => {
-    const { store, url, dispose } = await createFixture()
-    const contract = `0x${'c'.repeat(40)}` as Address
-    const block = { number: 1, hash: `0x${'1'.repeat(64)}` as Hash, timestamp: 1 }
-    const row = { block: 1, transactionIndex: 0, logIndex: 0, batchIndex: 0, contract, payload: new Uint8Array(40) }
-    const blocks = [{ ...block, transfers: [row], activity: noActivity }]
-    const covered = { scope: 'full', from: 1, evidence: 'bloom' } as const
-    await store.commitHot({ chain, ancestor: 0, blocks, covered, head: block })
-    await onServer(url, async client => {
-      for (const [table, column] of Object.entries({ transfers: 'contract', blocks: 'chain', activity: 'address' }))
-        await client.query(`SELECT create_distributed_table('hot_${table}', '${column}', colocate_with => '${table}')`)
-      for (const table of ['chains', 'contracts', 'coverage', 'pending_ranges', 'watched_contracts', 'labels'])
-        await client.query(`SELECT create_reference_table('${table}')`)
-    })
-    const upgraded = await openPostgresStore(url)
-    expect(await spreadOf(url)).toEqual(spread)
-    expect((await upgraded.transferPage({ chain, contract, order: 'asc', limit: 9 })).blocks).toEqual([1])
-    expect(await upgraded.coverage(chain, 'full')).toEqual([{ from: 1, to: 1, evidence: 'bloom' }])
-    await upgraded.finalize(chain, 1)
-    expect((await upgraded.transferPage({ chain, contract, order: 'asc', limit: 9 })).blocks).toEqual([1])
-    await upgraded.close()
-    await dispose()
-  })
-
   describe('every read of the three operations', () => {
     test('is planned for one shard', async () => {
       const { store, url, dispose } = await createFixture()
