@@ -37,6 +37,7 @@ test('history check says what each file is and proves, and ends with 1 where one
   put('mainnet-01896-55b11b91.ere', altered)
   const broken = await runHere(['history', 'check', folder], folder)
   expect(broken.code).toBe(1)
+  expect(broken.stdout).toMatch(/^mainnet-01802-720704f3.ere +mainnet +ere +14764013-14764013 +no +yes +yes /m)
   expect(broken.stdout).toMatch(/^mainnet-01896-55b11b91.ere: block 15537393 has 1 transactions and 19 receipts\.$/m)
   expect(broken.stdout).toMatch(/^mainnet-02371-f8e2f40d.ere: not proven canonical: .*historical_summaries/m)
   expect(broken.stdout).toMatch(/1 of 3 files cannot be used\.$/m)
