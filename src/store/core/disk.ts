@@ -21,7 +21,7 @@ export type RecordsAsk = {
   isOneSubject: boolean
   /** As if records lay evenly, times this. */
   packsFactor: number
-  /** How many runs the batches before this one gave. */
+  /** How many runs the batches before this one gave: one object asks for all batches of a walk. */
   runsGiven: number
 }
 

@@ -65,7 +65,6 @@ function* merge(ask: RecordsAsk, found: Records): RecordsRead<boolean> {
   const comparedBytes = keyBytes - skipped
   /** In the order of where they stand. */
   const sources: RecordSource[] = []
-  let runsGiven = 0
   /** The first batch is asked for in any case. */
   let nextBlock: number | undefined = isUp ? Number.POSITIVE_INFINITY : -1
   let horizon: DataView | undefined
@@ -73,12 +72,12 @@ function* merge(ask: RecordsAsk, found: Records): RecordsRead<boolean> {
   while (!found.isFull) {
     const first = sources[0]
     if (nextBlock !== undefined && (first === undefined || mayPrecede(nextBlock, first))) {
-      const batch = yield { ...ask, runsGiven }
+      const batch = yield ask
       if (batch === undefined) return true
       nextBlock = batch.nextBlock
       horizon = batch.horizon === undefined ? undefined : wordsOf(batch.horizon)
       for (const rows of batch.rows) push(new RowSource(keyBytes, rows))
-      for (const run of batch.runs) push(runSource(ask, run, runsGiven++, batch.highest))
+      for (const run of batch.runs) push(runSource(ask, run, ask.runsGiven++, batch.highest))
       continue
     }
     if (isCut && (first === undefined || isBeyondHorizon(first))) return false
