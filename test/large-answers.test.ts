@@ -91,7 +91,8 @@ test.each([
     },
     { timeout: 120_000, interval: 200 },
   )
-  expect(await slowest()).toBeLessThan(2_000)
+  // To parse the answer in the thread that answers takes longer, and on a busy machine half a minute.
+  expect(await slowest()).toBeLessThan(4_000)
   const peakKilobytes = Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${run.child.pid}/status`, 'utf8'))?.[1])
   expect(peakKilobytes).toBeLessThan(900_000)
 })
