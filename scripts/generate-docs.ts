@@ -47,19 +47,31 @@ An error answer has a \`message\`, a \`code\` from this list, \`details\` if the
 log. With \`Accept: application/problem+json\` it follows RFC 9457.
 
 A command prints two lines: what failed, and what to try. It exits with 1 if you must change something, with 75 if the same may
-work later, and with 130 if it was interrupted. [Troubleshooting](troubleshooting.md) explains the messages.
-
-| code | HTTP | what it means | how to solve it |
-|---|---|---|---|
+work later, and with 130 if it was interrupted. [Troubleshooting](troubleshooting.md) explains the messages, and
+[errors and retries](guides/errors-and-retries.md) has an error body and code that retries.
 `
 
+const errorTables = [
+  { of: 'request', title: 'Of requests', opening: 'To be solved by the client that sends the request.' },
+  {
+    of: 'operator',
+    title: 'Of the operator',
+    opening: 'To be solved where the service runs: its settings, its nodes, its store.',
+  },
+]
+
 export function errorsPage(): string {
-  const rows = errorCodes.map(code => {
-    const { means, solve } = errorGuide[code]
-    // The reference links to the row.
-    return `| <a id="${code}"></a>\`${code}\` | ${statusOf(new AlmanacError(code, ''))} | ${means} | ${solve} |`
+  const tables = errorTables.map(({ of, title, opening }) => {
+    const rows = errorCodes.flatMap(code => {
+      const { means, solve, ...guide } = errorGuide[code]
+      // The reference links to the row.
+      const name = `<a id="${code}"></a>\`${code}\``
+      return guide.of === of ? [`| ${name} | ${statusOf(new AlmanacError(code, ''))} | ${means} | ${solve} |`] : []
+    })
+    const head = '| code | HTTP | what it means | how to solve it |\n|---|---|---|---|'
+    return `\n## ${title}\n\n${opening}\n\n${head}\n${rows.join('\n')}\n`
   })
-  return `${errorsOpening}${rows.join('\n')}\n`
+  return `${errorsOpening}${tables.join('')}`
 }
 
 const operationsOpening = `# Operations

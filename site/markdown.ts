@@ -97,11 +97,13 @@ export function renderPage(source: string, text: string, linkTo: Linker, operati
       const [, also] = alsoCalled.exec(token.raw) ?? []
       if (section !== undefined && also !== undefined) section.also = also
       else if (section !== undefined) section[token.type === 'code' ? 'code' : 'text'] += ` ${plainOf(token)}`
-      if (token.type === 'table') named.push(...namedRowsOf(token as Tokens.Table))
+      if (token.type !== 'table') continue
+      // Rows with names of their own are listed below their heading.
+      const rows = namedRowsOf(token as Tokens.Table)
+      named.push(...rows)
+      headings.push(...rows.map(({ id, title }) => ({ depth: 3, id, text: title })))
     }
   }
-  // A page that is one table of named rows has these in the place of headings.
-  if (headings.length === 1) headings.push(...named.map(({ id, title }) => ({ depth: 2, id, text: title })))
   sections.push(...named)
   marked.use({
     renderer: {
