@@ -553,7 +553,7 @@ test.skipIf(!terminal)(
       const url = await run.listening()
       await run.until(() => run.stdout.includes('Press o to open the console, q to quit.'), 'the keys')
       const [secret] = /alm_[A-Za-z0-9_-]{43}/.exec(run.stdout)!
-      const trial = '/api/v2/wallets/0xd8da6bf26964af9d7eed9e03e53415d37aa96045/chains?chains=sim'
+      const trial = '/api/v2.2/wallets/0xd8da6bf26964af9d7eed9e03e53415d37aa96045/chains?chains=sim'
       expect(run.stdout.indexOf('Server listening')).toBeLessThan(run.stdout.indexOf(secret))
       expect(run.stdout).toMatch(/more keys, with\s+(npx )?almanac keys create --help/)
       expect(run.stdout).toContain(`\r\ncurl -s -H 'X-API-Key: ${secret}' '${url}${trial}'\r\n`)

@@ -77,7 +77,7 @@ describe('on the command line', () => {
     const unasked = await explain('sim', contract!)
     expect(unasked).toMatch(/^index {16}not requested yet: the first request indexes it; head unknown, final unknown$/m)
     expect(unasked).toContain(
-      `\n  Try: request /api/v2/nft/${contract}/transfers?chain=sim, or list it under chains.sim.`,
+      `\n  Try: request /api/v2.2/nft/${contract}/transfers?chain=sim, or list it under chains.sim.`,
     )
     place.configure({ sim: { id: chainId, rpc, contracts: [contract] } })
     expect(await explain('sim', contract!)).toMatch(/^index {16}requested, not indexed yet; /m)

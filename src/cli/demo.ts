@@ -196,10 +196,10 @@ export function guide({ chains, wallets, solana, missing }: Sandbox, place: Plac
   const first = chains[0]
   const path =
     first !== undefined
-      ? `/api/v2/nft/${first.collections[0]!.address}/transfers?chain=${first.name}&limit=2`
+      ? `/api/v2.2/nft/${first.collections[0]!.address}/transfers?chain=${first.name}&limit=2`
       : solana !== undefined
         ? `/account/${network}/${solana.wallets[0]}/portfolio`
-        : `/api/v2/wallets/${wallets[0]}/chains`
+        : `/api/v2.2/wallets/${wallets[0]}/chains`
   const nodes = [
     ...chains.map(({ name, url }) => [name, url] as const),
     ...(solana === undefined ? [] : [[`solana ${network}`, solana.rpcUrl] as const]),

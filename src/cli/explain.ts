@@ -75,7 +75,7 @@ async function whyNothing(
     return ['requested, not indexed yet', `Try: ${commandLine} status, which shows how far ${name} is`]
   return [
     'not requested yet: the first request indexes it',
-    `Try: request /api/v2/nft/${contract}/transfers?chain=${name}, or list it under chains.${name}.contracts`,
+    `Try: request /api/v2.2/nft/${contract}/transfers?chain=${name}, or list it under chains.${name}.contracts`,
   ]
 }
 

@@ -327,10 +327,12 @@ type BannerParts = { loaded: LoadedConfig; url: string; consoleUrl: string | und
 /** Where a person looks: what the sandbox shows too. A key is shown by the start that created it alone. */
 function showBanner({ loaded, url, consoleUrl, secret }: BannerParts): void {
   const contracts = Object.entries(loaded.config.chains).flatMap(([name, chain]) =>
-    chain.contracts.map(contract => `/api/v2/nft/${contract}/transfers?chain=${name}&limit=2`),
+    chain.contracts.map(contract => `/api/v2.2/nft/${contract}/transfers?chain=${name}&limit=2`),
   )
   // A wallet that is active on most chains: an answer whatever is indexed.
-  const wallets = Object.keys(loaded.config.chains).map(name => `/api/v2/wallets/${knownWallet}/chains?chains=${name}`)
+  const wallets = Object.keys(loaded.config.chains).map(
+    name => `/api/v2.2/wallets/${knownWallet}/chains?chains=${name}`,
+  )
   const isNew = secret !== undefined
   const fragment = isNew ? `#key=${encodeURIComponent(secret)}` : ''
   const text = bannerText({
