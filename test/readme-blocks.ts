@@ -6,9 +6,8 @@ import { commandsOf } from './doc-blocks.ts'
 export const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
 export const firstCalls = readFileSync(new URL('../docs/guides/first-calls.md', import.meta.url), 'utf8')
 
-const otherGuides = ['who-owns-what', 'balances', 'solana'].map(name =>
-  readFileSync(new URL(`../docs/guides/${name}.md`, import.meta.url), 'utf8'),
-)
+const guideNames = ['pages', 'complete-answers', 'errors-and-retries', 'who-owns-what', 'balances', 'solana']
+const otherGuides = guideNames.map(name => readFileSync(new URL(`../docs/guides/${name}.md`, import.meta.url), 'utf8'))
 
 export type ShellBlock = {
   lines: string[]
@@ -35,6 +34,6 @@ const shellBlocksOf = (page: string): ShellBlock[] =>
 
 export const shellBlocks: readonly ShellBlock[] = [readme, firstCalls].flatMap(shellBlocksOf)
 
-const isCall = ({ lines }: ShellBlock) => lines[0]!.startsWith('curl ')
+const isCall = ({ lines, typescript }: ShellBlock) => lines[0]!.startsWith('curl ') || typescript !== undefined
 export const callBlocks = shellBlocks.filter(isCall)
 export const guideCalls = otherGuides.flatMap(shellBlocksOf).filter(isCall)
