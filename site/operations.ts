@@ -13,7 +13,25 @@ export type Operation = {
   method: string
   path: string
   ids: string[]
-  sdkCall: string | undefined
+  /** What else people call it: the call of the SDK, names at other services, words of a question. */
+  also: string[]
+}
+
+const otherNames: Readonly<Record<string, readonly string[]>> = {
+  getWalletNFTsV22: ['list all nfts of a wallet', 'nfts of an owner', 'getNFTsForOwner', 'qn_fetchNFTs'],
+  getContractNFTsV22: ['nfts of a collection', 'getNFTsForContract', 'getNFTsForCollection'],
+  getNFTOwnersV22: [
+    'owners of a collection',
+    'holders of a collection',
+    'getOwnersForContract',
+    'getOwnersForCollection',
+  ],
+  getNFTTokenIdOwnersV22: ['owner of a token', 'ownerOf', 'getOwnersForNFT'],
+  getWalletNFTTransfersV22: ['nft history of a wallet', 'alchemy_getAssetTransfers', 'getAssetTransfers'],
+  getNFTContractTransfersV22: ['transfers of a collection', 'getTransfersForContract'],
+  getNativeBalanceV22: ['native balance', 'balance at block', 'balance at a block', 'eth_getBalance'],
+  getDateToBlockV22: ['block by date', 'block by timestamp'],
+  getPortfolio: ['portfolio', 'solana portfolio'],
 }
 
 const version = /^\/api\/v2(\.\d)?(?=\/)/
@@ -22,7 +40,7 @@ export function readOperations(): Operation[] {
   const document = JSON.parse(readFileSync(join(root, 'docs/openapi.json'), 'utf8')) as ApiDocument
   return entriesOf(document).map(({ id, title, subject, operation, older }) => ({
     ...{ id, title, subject, method: operation.method, path: operation.path.replace(version, '') },
-    sdkCall: operation['x-sdk-call'],
+    also: [operation['x-sdk-call'] ?? [], otherNames[id] ?? []].flat(),
     ids: [id, ...older.map(({ operationId }) => operationId)],
   }))
 }

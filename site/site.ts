@@ -34,9 +34,9 @@ export async function makeSite(folder: string): Promise<void> {
       ...(internal.includes(target) ? { isInternal: true as const } : {}),
     })),
   )
-  const asked = operations.map(({ id, ids, title, subject, method, path, sdkCall }) => ({
+  const asked = operations.map(({ id, ids, title, subject, method, path, also }) => ({
     ...{ page: subject, title, text: `${method} ${path}`, code: ids.join(' '), operation: id },
-    ...(sdkCall && { also: sdkCall }),
+    ...(also.length > 0 && { also: also.join(', ') }),
     href: `${targetBySource.get(operationsPage)}#${id}`,
   }))
   const entries = [...sections, ...asked].map((entry, id): DocsEntry => ({ id, ...entry }))

@@ -118,6 +118,31 @@ test('the search answers what people ask', () => {
   expect(first('streams')).toBe('faq.html#does-it-send-webhooks')
   expect(first('token price')).toBe('faq.html#does-it-have-prices')
   expect(first('quickstart')).toBe('guides/first-calls.html')
+  const answers = {
+    portfolio: 'operations.html#getPortfolio',
+    'native balance': 'operations.html#getNativeBalanceV22',
+    'balance at block': 'operations.html#getNativeBalanceV22',
+    'owners of a collection': 'operations.html#getNFTOwnersV22',
+    'list all nfts of a wallet': 'operations.html#getWalletNFTsV22',
+    'how much does it cost': 'faq.html#what-does-it-cost-against-the-hosted-service',
+    'error handling': 'guides/errors-and-retries.html',
+    'supported chains': 'faq.html#which-chains-does-it-serve',
+    confirmations: 'how-it-works.html#reorgs',
+    'wallet history': 'guides/moving.html#which-operations-are-served',
+    claude: 'guides/agents.html',
+    graphql: 'faq.html#can-i-use-sql',
+    subgraph: 'faq.html#can-i-use-sql',
+    requirements: 'faq.html#what-machine-do-i-need',
+    offset: 'guides/pages.html',
+    postman: 'faq.html#which-languages-can-i-use',
+    infura: 'guides/endpoints.html',
+    EADDRINUSE: 'troubleshooting.html#starting',
+    // What other services call it.
+    getNFTsForOwner: 'operations.html#getWalletNFTsV22',
+    getOwnersForContract: 'operations.html#getNFTOwnersV22',
+    alchemy_getAssetTransfers: 'operations.html#getWalletNFTTransfersV22',
+  }
+  for (const [asked, href] of Object.entries(answers)) expect([asked, first(asked)]).toEqual([asked, href])
   // A whole word before the beginning of another.
   const pages = search('cors').map(({ page }) => page)
   expect(pages.indexOf('Settings')).toBeGreaterThanOrEqual(0)
