@@ -6,7 +6,15 @@ import { commandsOf } from './doc-blocks.ts'
 export const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
 export const firstCalls = readFileSync(new URL('../docs/guides/first-calls.md', import.meta.url), 'utf8')
 
-const guideNames = ['pages', 'complete-answers', 'errors-and-retries', 'who-owns-what', 'balances', 'solana']
+const guideNames = [
+  'pages',
+  'complete-answers',
+  'errors-and-retries',
+  'who-owns-what',
+  'whole-lists',
+  'balances',
+  'solana',
+]
 const otherGuides = guideNames.map(name => readFileSync(new URL(`../docs/guides/${name}.md`, import.meta.url), 'utf8'))
 
 export type ShellBlock = {

@@ -100,7 +100,7 @@ async function expectAnswer(line: string, answer: unknown): Promise<void> {
 const hasPython = spawnSync('python3', ['--version']).status === 0
 
 async function expectPrinted([program, ...args]: readonly [string, ...string[]]): Promise<void> {
-  const { stdout, stderr } = await promisify(execFile)(program, args)
+  const { stdout, stderr } = await promisify(execFile)(program, args, { cwd: checkout.directory })
   expect([stdout, stderr]).toEqual([expect.stringMatching(/\w/), ''])
   expect(stdout).not.toMatch(/undefined|None|NaN/)
 }
