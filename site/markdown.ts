@@ -43,6 +43,9 @@ const wordLengthMax = 18
 /** Such as the code of an error; the longest of them still fits a phone. */
 const snakeName = /^(?=.{1,26}$)[a-z]+(_[a-z]+)+$/
 
+/** Where a name such as `limits.page_size_max`, `getNFTOwners` or a path may break: between its parts. */
+const namePart = /(?<=[_./-])(?=[A-Za-z<{])|(?<=[a-z])(?=[A-Z])/
+
 /** Options such as `--yes`, which the highlighter takes for the command of that name. */
 const builtInOption = /-<span class="hljs-built_in">([\w-]+)<\/span>/g
 
@@ -130,7 +133,11 @@ export function renderPage(source: string, text: string, linkTo: Linker, operati
       codespan({ text: code }) {
         // Names such as `receipts-root` would break at their hyphens. The code of an error is one word.
         const isWord = (code.length <= wordLengthMax && !/\s/.test(code)) || snakeName.test(code)
-        const shown = `<code${isWord ? ' class="word"' : ''}>${escaped(code)}</code>`
+        const parts = isWord ? [code] : code.split(namePart)
+        // A hash has no parts: it breaks anywhere.
+        const isName = parts.every(part => part.split(' ').every(word => word.length <= wordLengthMax))
+        const kind = isWord ? ' class="word"' : isName ? ' class="name"' : ''
+        const shown = `<code${kind}>${parts.map(escaped).join('<wbr>')}</code>`
         const operation = isInLink ? undefined : operationIn(operations, code)
         if (operation === undefined) return shown
         const list = linkTo(operationsPage)
