@@ -72,11 +72,11 @@ ${searchIcon}<input type="search" id="search" placeholder="Search…" aria-label
 </header>
 <div class="${target === home ? 'columns home' : 'columns'}">
 <nav class="menu" aria-label="Pages"><details><summary>All pages</summary>${groups.join('')}</details></nav>
+<aside class="here" aria-label="On this page">${here.length > 1 ? `<details><summary>On this page</summary><h2>On this page</h2><ul>${here.join('')}</ul></details>` : ''}</aside>
 <main id="text" tabindex="-1">
 ${group === undefined ? '' : `<p class="group">${escaped(group.title)}</p>\n`}${html}
 ${neighbours(target, menu, up)}
 </main>
-<aside class="here" aria-label="On this page">${here.length > 1 ? `<h2>On this page</h2><ul>${here.join('')}</ul>` : ''}</aside>
 </div>
 <footer>Almanac ${escaped(version)} · Apache-2.0</footer>
 </body>

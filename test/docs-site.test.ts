@@ -93,7 +93,7 @@ test('operations come from the OpenAPI document: each is listed, found by the se
   const owners = operations.find(({ text }) => text === 'GET /nft/{address}/owners')!.operation!
   const list = textOf('operations.html')
   for (const { operation } of operations) expect(list).toContain(`<tr id="${operation}">`)
-  expect(textOf('guides/who-owns-what.html')).toContain(
+  expect(textOf('guides/who-owns-what.html').replaceAll(/<wbr>| class="\w+"/g, '')).toContain(
     `<a href="../operations.html#${owners}" data-operation="${owners}"><code>GET /nft/{address}/owners</code></a>`,
   )
 })
@@ -244,6 +244,24 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
           "[...document.querySelectorAll('.table, .code pre')].filter(at => at.scrollWidth > at.clientWidth).length"
         expect([width, await page.evaluate(cut)]).toEqual([width, 0])
       }
+      // Names break between their parts, never within a word.
+      for (const name of ['settings', 'operations']) {
+        await page.goto(pathToFileURL(join(folder, `${name}.html`)).href)
+        await page.setViewportSize({ width: 1440, height: 900 })
+        const broken = `[...document.querySelectorAll('.table code')].flatMap(code => {
+          const texts = document.createTreeWalker(code, NodeFilter.SHOW_TEXT)
+          const found = []
+          for (let text = texts.nextNode(); text !== null; text = texts.nextNode())
+            for (const { index, 0: word } of text.data.matchAll(/[A-Za-z0-9]+/g)) {
+              const range = document.createRange()
+              range.setStart(text, index)
+              range.setEnd(text, index + word.length)
+              if (range.getClientRects().length > 1) found.push(code.textContent)
+            }
+          return found
+        })`
+        expect([name, await page.evaluate(broken)]).toEqual([name, []])
+      }
       // Nor does the button stand over the end of the first line.
       await page.goto(pathToFileURL(join(folder, 'guides/first-calls.html')).href)
       const covered = `[...document.querySelectorAll('.code')].filter(block => {
@@ -320,6 +338,16 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
           0,
         ])
       }
+      // What is on the page folds as the list of all pages does.
+      const fold = page.locator('.here summary')
+      const below = page.locator('.here').getByRole('link', { name: 'Operations' })
+      expect([await fold.textContent(), await below.isVisible()]).toEqual(['On this page', false])
+      await fold.click()
+      await below.click()
+      expect(page.url()).toMatch(/#operations$/)
+      const top = async (name: string) => (await page.locator(name).boundingBox())!.y
+      expect(await top('.here summary')).toBeGreaterThan(await top('.menu summary'))
+      expect(await top('.here summary')).toBeLessThan(await top('main'))
       expect((await page.locator('#search').boundingBox())!.width).toBeGreaterThan(150)
       expect(await page.locator('.search kbd').isVisible()).toBe(false)
     } finally {

@@ -1,4 +1,4 @@
-// What a page does in the browser: light or dark, as in the console, a menu that folds on a phone, and what the service
+// What a page does in the browser: light or dark, as in the console, menus that fold on a phone, and what the service
 // has beside it.
 import { keptTheme, type Theme, themePlace, themes } from '../../web/src/state/theme-names.ts'
 import { startExamples } from './examples.ts'
@@ -64,11 +64,11 @@ function askHere(): void {
   }
 }
 
-// On a wide screen the menu stands open beside the text.
-const menu = document.querySelector<HTMLDetailsElement>('.menu details')
+// On a wide screen the menu and what is on this page stand open beside the text.
+const folds = document.querySelectorAll<HTMLDetailsElement>(':is(.menu, .here) details')
 const wide = matchMedia('(min-width: 60rem)')
 const fold = () => {
-  if (menu !== null) menu.open = wide.matches
+  for (const each of folds) each.open = wide.matches
 }
 wide.addEventListener('change', fold)
 fold()
