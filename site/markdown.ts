@@ -133,11 +133,10 @@ export function renderPage(source: string, text: string, linkTo: Linker, operati
       codespan({ text: code }) {
         // Names such as `receipts-root` would break at their hyphens. The code of an error is one word.
         const isWord = (code.length <= wordLengthMax && !/\s/.test(code)) || snakeName.test(code)
-        const parts = isWord ? [code] : code.split(namePart)
         // A hash has no parts: it breaks anywhere.
-        const isName = parts.every(part => part.split(' ').every(word => word.length <= wordLengthMax))
+        const isName = code.split(namePart).every(part => part.split(' ').every(word => word.length <= wordLengthMax))
         const kind = isWord ? ' class="word"' : isName ? ' class="name"' : ''
-        const shown = `<code${kind}>${parts.map(escaped).join('<wbr>')}</code>`
+        const shown = `<code${kind}>${isWord ? escaped(code) : brokenName(code)}</code>`
         const operation = isInLink ? undefined : operationIn(operations, code)
         if (operation === undefined) return shown
         const list = linkTo(operationsPage)
@@ -254,6 +253,11 @@ function plainOf(token: Token): string {
   if ('tokens' in token && token.tokens !== undefined) return token.tokens.map(plainOf).join('')
   if (token.type === 'html' || token.type === 'space') return ' '
   return 'text' in token ? String(token.text) : ''
+}
+
+/** A name that may break between its parts. */
+export function brokenName(name: string): string {
+  return name.split(namePart).map(escaped).join('<wbr>')
 }
 
 export function escaped(text: string): string {

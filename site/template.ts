@@ -1,6 +1,6 @@
 // One page of the site: the menu, the text, what is on this page, and the pages before and after it. Every address is
 // relative, so that the site also works from a folder; only the page for what is missing stands anywhere.
-import { escaped, type Heading } from './markdown.ts'
+import { brokenName, escaped, type Heading } from './markdown.ts'
 
 type MenuLink = { title: string; target: string }
 export type MenuGroup = { title: string; links: MenuLink[] }
@@ -40,7 +40,7 @@ export function pageHtml({ title, target, html, headings, menu, version, up = up
   )
   const below = headings.filter(({ depth }) => depth === 2 || depth === 3)
   const here = below.map(
-    ({ id, text, depth }) => `<li class="depth-${depth}"><a href="#${id}">${escaped(text)}</a></li>`,
+    ({ id, text, depth }) => `<li class="depth-${depth}"><a href="#${id}">${brokenName(text)}</a></li>`,
   )
   const group = menu.find(({ links }) => links.some(link => link.target === target))
   const name = target === home ? 'Almanac docs' : `${escaped(title)} · Almanac docs`
