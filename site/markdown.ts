@@ -44,7 +44,7 @@ const wordLengthMax = 18
 const snakeName = /^(?=.{1,26}$)[a-z]+(_[a-z]+)+$/
 
 /** Where a name such as `limits.page_size_max`, `getNFTOwners` or a path may break: between its parts. */
-const namePart = /(?<=[_./-])(?=[A-Za-z<{])|(?<=[a-z])(?=[A-Z])/
+const namePart = /(?<=[\w>}][_./-])(?=[A-Za-z<{])|(?<=[a-z])(?=[A-Z])/
 
 /** Options such as `--yes`, which the highlighter takes for the command of that name. */
 const builtInOption = /-<span class="hljs-built_in">([\w-]+)<\/span>/g
@@ -255,9 +255,13 @@ function plainOf(token: Token): string {
   return 'text' in token ? String(token.text) : ''
 }
 
-/** A name that may break between its parts. */
+/** A name that may break between its parts; an option such as `--scopes` is one word. */
 export function brokenName(name: string): string {
-  return name.split(namePart).map(escaped).join('<wbr>')
+  const broken = (word: string) => word.split(namePart).map(escaped).join('<wbr>')
+  return name
+    .split(' ')
+    .map(word => (word.startsWith('-') ? `<span class="word">${escaped(word)}</span>` : broken(word)))
+    .join(' ')
 }
 
 export function escaped(text: string): string {

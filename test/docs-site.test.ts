@@ -245,14 +245,14 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
         expect([width, await page.evaluate(cut)]).toEqual([width, 0])
       }
       // Names break between their parts, never within a word.
-      for (const name of ['settings', 'operations']) {
+      for (const name of ['settings', 'operations', 'errors']) {
         await page.goto(pathToFileURL(join(folder, `${name}.html`)).href)
         await page.setViewportSize({ width: 1440, height: 900 })
         const broken = `[...document.querySelectorAll('.table code')].flatMap(code => {
           const texts = document.createTreeWalker(code, NodeFilter.SHOW_TEXT)
           const found = []
           for (let text = texts.nextNode(); text !== null; text = texts.nextNode())
-            for (const { index, 0: word } of text.data.matchAll(/[A-Za-z0-9]+/g)) {
+            for (const { index, 0: word } of text.data.matchAll(/-*[A-Za-z0-9]+/g)) {
               const range = document.createRange()
               range.setStart(text, index)
               range.setEnd(text, index + word.length)
