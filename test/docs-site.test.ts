@@ -47,6 +47,9 @@ test('the menu has every page', () => {
   const others = ['index.html', 'contents.html', '404.html']
   const missing = pages().filter(page => !others.includes(page) && !menu.includes(`href="${page}"`))
   expect(missing).toEqual([])
+  // What clients need stands before what operators need.
+  const groups = [...menu.matchAll(/<h2>(\w+)<\/h2>/g)].map(([, title]) => title)
+  expect(groups).toEqual(['Start', 'Build', 'Run', 'Reference', 'Internals'])
 })
 
 test('the first page leads to what newcomers look for, and the address that it had leads to it', () => {
@@ -158,6 +161,10 @@ test('every error is found by its code, listed on its page, and not broken', () 
   const here = /<aside class="here".*?<\/aside>/s.exec(page)![0].replaceAll('<wbr>', '')
   const codes = [...page.matchAll(/<a id="(\w+)">/g)].map(([, code]) => code!)
   expect(codes).toContain('chain_not_configured')
+  // Those of requests first, then those of the operator.
+  const places = ['of-requests', 'bad_request', 'rate_limited', 'of-the-operator', 'store_full', 'internal']
+  const found = places.map(id => page.indexOf(` id="${id}"`))
+  expect(found).toEqual(found.toSorted((one, other) => one - other))
   for (const code of codes) {
     expect([code, search(code)[0]?.href]).toEqual([code, `errors.html#${code}`])
     expect(here).toContain(`<a href="#${code}">${code}</a>`)
