@@ -2,8 +2,8 @@
 // pages have another word. It searches nothing.
 
 const fillers = new Set(
-  `a an and any are as at be but by can do does for from get give has have here how i if in into is it its let make me
-  my nothing of on or our own please should so some than that the their them then there these they this those to use
+  `a all an and any are as at be but by can do does for from get give has have here how i if in into is it its let list make many me
+  much my nothing of on or our own please should so some than that the their them then there these they this those to use
   using via want was we what when where which who why will with without would you your`.split(/\s+/),
 )
 
