@@ -616,6 +616,12 @@ walkConsole(walk => {
     await wallet.locator('.refusal').waitFor({ ...patience, state: 'detached' })
     const code = wallet.locator('[role=tabpanel] pre')
     await expect.poll(() => code.first().textContent(), patience).toContain('/api/v2.2/{address}/nft')
+    // Bodies name tokens and contracts of this service too.
+    for (const id of ['getMultipleNFTsV22', 'getNFTBulkContractMetadataV22']) {
+      const answer = await ask(id)
+      expect(answer, id).toMatch(/^Answer200/)
+      expect(answer, id).toContain('token_address')
+    }
     expect(await ask('listKeys')).toMatch(/^Answer200/)
     expect(await ask('getEvents')).toContain('event: history')
     await page.getByRole('switch', { name: 'With my key' }).check()

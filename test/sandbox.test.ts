@@ -72,8 +72,9 @@ type Answer = {
   result: { verified_collection: boolean }[]
   active_chains: { chain: string }[]
   nativeBalance: { lamports: string }
-  nfts: { name: string }[]
-  tokens: { name: string; amount: string; amountRaw: string; decimals: number }[]
+  accounts: { address: string }[]
+  nfts: { name: string; mint: string }[]
+  tokens: { name: string; mint: string; amount: string; amountRaw: string; decimals: number }[]
   chains: Record<string, { head: number; rpc: { endpoint: string }[] }>
   solana: Record<string, { slot: number; rpc: { endpoint: string }[] }>
 }
@@ -147,6 +148,14 @@ describe('the sandbox', { timeout: startedWithinMs + 60_000 }, () => {
     // So that the reference answers without signing in.
     const document = (await (await fetch(`${url}/openapi.json`)).json()) as { info: object }
     expect(document.info).toHaveProperty('x-sandbox-key', 'sandbox')
+    // So that its examples of Solana answer: an account was read, and its mints are known.
+    const { accounts } = await runLine(`curl -s -H 'X-API-Key: sandbox' '${url}/solana/devnet/accounts'`)
+    expect(accounts.map(({ address }) => address)).toEqual([portfolioPath.split('/')[3]])
+    const held = await runLine(`curl -s -H 'X-API-Key: sandbox' '${url}${portfolioPath}'`)
+    for (const [kind, [first]] of [['nft', held.nfts] as const, ['token', held.tokens] as const]) {
+      const about = await fetch(`${url}/${kind}/devnet/${first!.mint}/metadata`, { headers })
+      expect(about.status, kind).toBe(200)
+    }
     // So that the console says what it shows.
     const events = await fetch(`${url}/events`, { headers: { 'x-api-key': 'sandbox' } })
     const reader = events.body!.pipeThrough(new TextDecoderStream()).getReader()

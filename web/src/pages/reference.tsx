@@ -215,8 +215,8 @@ function Introduction({ shown, entries }: { shown: ApiDocument; entries: readonl
 /** The first operation of all, with an example that answers here. */
 function FirstRequest({ entry }: { entry: Entry }) {
   const { method, path, parameters = [] } = entry.operation
-  const live = liveExamples.value ?? {}
-  const values = { ...firstValues(entry, live), limit: '5' }
+  const live = liveExamples.value
+  const values = live && { ...firstValues(entry, live), limit: '5' }
   return (
     <Panel
       id="first-request"
@@ -227,10 +227,15 @@ function FirstRequest({ entry }: { entry: Entry }) {
         Base URL <code>{location.origin}</code>
         <CopyButton text={location.origin} what="the base URL" />
       </p>
-      <Snippets
-        request={{ method, url: location.origin + targetOf(path, parameters, values) }}
-        more={sdkTabs(entry.operation, values)}
-      />
+      {values === undefined ? (
+        // As high as the code that comes.
+        <Skeleton rows={5} />
+      ) : (
+        <Snippets
+          request={{ method, url: location.origin + targetOf(path, parameters, values) }}
+          more={sdkTabs(entry.operation, values)}
+        />
+      )}
       <p class="soft">
         {key.value === undefined ? (
           <>

@@ -28,8 +28,9 @@ export function Example({ operation, status, answer, shown, values }: Props) {
   const value = answered?.data.json ?? documented?.value
   // Until it is known, the other one would show for a moment.
   if (target !== undefined && state.value.loading) return null
-  const origin =
-    answered !== undefined ? 'of this service' : values === undefined ? undefined : 'of mainnet, from the docs'
+  // What nothing was asked for is of no chain.
+  const isOfMainnet = values !== undefined && (operation.parameters ?? operation.requestBody) !== undefined
+  const origin = answered !== undefined ? 'of this service' : isOfMainnet ? 'of mainnet, from the docs' : undefined
   const note = [`${status} ${type}`, origin].filter(Boolean).join(' · ')
   return (
     <Panel id={`${operation.operationId}-example`} title="Example answer" note={note} flush>

@@ -26,8 +26,9 @@ import { key, typedKeyRefusal } from '../state/session.ts'
 import { useAnswer } from '../state/use-answer.ts'
 import { type Entry, nameOf, versionOf } from './entries.ts'
 import { Example } from './example.tsx'
+import { bodyOf, exampleOf } from './example-values.ts'
 import { failuresOf } from './failures.ts'
-import { exampleOf, liveExamples } from './live-examples.ts'
+import { liveExamples } from './live-examples.ts'
 import { isJsonType, receive } from './receive.ts'
 import { SchemaTree } from './schema-tree.tsx'
 
@@ -41,7 +42,9 @@ export function OperationView({ entry, shown }: Props) {
   const { operationId: id, method, path, parameters = [], requestBody } = operation
   const isOrder = method !== 'GET'
   const example = Object.values(requestBody?.content['application/json'].examples ?? {})[0]?.value
-  const body = useSignal(example === undefined ? undefined : JSON.stringify(example, null, 2))
+  const live = liveExamples.value
+  const written = useSignal<string | undefined>(undefined)
+  const body = example === undefined ? undefined : (written.value ?? bodyOf(example, live ?? {}))
   const sent = useSignal<Sent | undefined>(undefined)
   const given = useSignal<Values>({})
   // What was answered before is not of a request that was not sent.
@@ -68,7 +71,6 @@ export function OperationView({ entry, shown }: Props) {
   useEffect(() => {
     if (key.value === undefined && problem?.status === 401) typedKeyRefusal.value = problem.message
   }, [problem])
-  const live = liveExamples.value
   const values = linked ?? (live && firstValues(entry, live))
   const [success] = Object.entries(operation.responses).filter(([status]) => isSuccess(status))
   const answer = success && resolved(shown, success[1])
@@ -81,7 +83,7 @@ export function OperationView({ entry, shown }: Props) {
       sent.value = {
         number: (sent.value?.number ?? 0) + 1,
         target: targetOf(path, parameters, chosen),
-        body: body.value,
+        body,
       }
   }
   return (
@@ -124,18 +126,19 @@ export function OperationView({ entry, shown }: Props) {
                 given.value = draft
               }}
             >
-              {body.value !== undefined && <BodyField id={id} body={body} />}
+              {body !== undefined && <BodyField id={id} body={body} written={written} />}
             </OperationForm>
           )}
         </Panel>
         <Panel id={`${id}-code`} title="Code">
-          <Snippets
-            request={{
-              ...{ method, isText, body: body.value },
-              url: location.origin + targetOf(path, parameters, given.value),
-            }}
-            more={sdkTabs(operation, given.value, body.value)}
-          />
+          {values === undefined ? (
+            <Skeleton rows={4} />
+          ) : (
+            <Snippets
+              request={{ method, isText, body, url: location.origin + targetOf(path, parameters, given.value) }}
+              more={sdkTabs(operation, given.value, body)}
+            />
+          )}
         </Panel>
         <div ref={place} class="reference-answer" aria-live="polite" aria-busy={loading}>
           {problem !== undefined && !isBeside && (
@@ -212,7 +215,9 @@ function Versions({ entry: { operation, older } }: { entry: Entry }) {
   )
 }
 
-function BodyField({ id, body }: { id: string; body: Signal<string | undefined> }) {
+type BodyProps = { id: string; body: string; written: Signal<string | undefined> }
+
+function BodyField({ id, body, written }: BodyProps) {
   return (
     <div class="field wide">
       <label for={`${id}-body`}>
@@ -224,9 +229,9 @@ function BodyField({ id, body }: { id: string; body: Signal<string | undefined> 
         rows={6}
         class="mono"
         spellcheck={false}
-        value={body.value}
+        value={body}
         onInput={event => {
-          body.value = event.currentTarget.value
+          written.value = event.currentTarget.value
         }}
       />
     </div>

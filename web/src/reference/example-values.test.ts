@@ -1,0 +1,27 @@
+// What the fields and the body of a request begin with, where examples of the service are known and where none are.
+import { expect, test } from 'vitest'
+import type { DocumentedOperation, Parameter } from '../state/document.ts'
+import { bodyOf, exampleOf, type LiveExamples } from './example-values.ts'
+
+function addressOf(path: string, live: LiveExamples): string {
+  const operation = { path, tags: ['Solana'] } as unknown as DocumentedOperation
+  return exampleOf(operation, { name: 'address', example: 'documented' } as Parameter, live)
+}
+
+test('mints of Solana are those of an account that this service read', () => {
+  const live = { account: 'account', nftMint: 'nft', tokenMint: 'token' }
+  expect(addressOf('/account/{network}/{address}/portfolio', live)).toBe('account')
+  expect(addressOf('/nft/{network}/{address}/metadata', live)).toBe('nft')
+  expect(addressOf('/token/{network}/{address}/metadata', live)).toBe('token')
+  expect(addressOf('/token/{network}/{address}/metadata', {})).toBe('documented')
+})
+
+test('bodies name tokens and contracts of this service', () => {
+  const live = { contract: '0x01', tokenId: '7' }
+  const tokens = { tokens: [{ token_address: '0xff', token_id: '6955' }] }
+  expect(JSON.parse(bodyOf(tokens, live))).toEqual({ tokens: [{ token_address: '0x01', token_id: '7' }] })
+  expect(JSON.parse(bodyOf({ addresses: ['0xff'] }, live))).toEqual({ addresses: ['0x01'] })
+  const key = { name: 'shop', scopes: ['nft-transfers'], expires: '90d' }
+  expect(JSON.parse(bodyOf(key, live))).toEqual(key)
+  expect(JSON.parse(bodyOf(tokens, {}))).toEqual(tokens)
+})

@@ -1,0 +1,44 @@
+// What the fields and the body of a request begin with: examples of this service, and the document's own where nothing is known. Pure.
+import type { DocumentedOperation, Parameter } from '../state/document.ts'
+
+type ExampleName =
+  | ('chain' | 'network' | 'contract' | 'name' | 'tokenId' | 'wallet' | 'block' | 'transaction')
+  | ('account' | 'nftMint' | 'tokenMint')
+
+export type LiveExamples = Partial<Record<ExampleName, string>>
+
+/** What a required parameter begins with. */
+export function exampleOf(operation: DocumentedOperation, { name, example }: Parameter, live: LiveExamples): string {
+  const found: Readonly<Record<string, string | undefined>> = {
+    chain: live.chain,
+    network: live.network,
+    contract: live.contract,
+    token_id: live.tokenId,
+    block_number_or_hash: live.block,
+    number: live.block,
+    from: live.block && '0',
+    to: live.block,
+    hash: live.transaction,
+    wallet_addresses: live.wallet,
+    addresses: live.wallet,
+    q: live.name,
+    address: addressOf(operation, live),
+  }
+  return found[name] ?? String(example ?? '')
+}
+
+function addressOf({ tags, path }: DocumentedOperation, live: LiveExamples): string | undefined {
+  if (!tags.includes('Solana')) return /\/nft\/\{address\}/.test(path) ? live.contract : live.wallet
+  if (path.startsWith('/account/')) return live.account
+  return path.startsWith('/nft/') ? live.nftMint : live.tokenMint
+}
+
+/** The text of a body: its tokens and contracts are of this service too. */
+export function bodyOf(example: unknown, live: LiveExamples): string {
+  const found: Readonly<Record<string, unknown>> = {
+    token_address: live.contract,
+    token_id: live.tokenId,
+    addresses: live.contract && [live.contract],
+  }
+  return JSON.stringify(example, (name, value) => found[name] ?? value, 2)
+}
