@@ -13,434 +13,518 @@ export interface paths {
   "/api/v2/nft/{address}/transfers": {
     /**
      * NFT transfers of a contract
-     * @description With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+     * @description Every transfer of the NFTs of one contract, newest first, mints and burns included. Use it for the history of a collection, whole or within blocks or dates. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
      */
     get: operations["getNFTContractTransfers"];
   };
   "/api/v2.2/nft/{address}/transfers": {
     /**
      * NFT transfers of a contract, with names and a choice of order
-     * @description With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+     * @description Every transfer of the NFTs of one contract, newest first, mints and burns included. Use it for the history of a collection, whole or within blocks or dates. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
      */
     get: operations["getNFTContractTransfersV22"];
   };
   "/api/v2/{address}/nft/transfers": {
     /**
      * NFT transfers of a wallet
-     * @description Of all contracts, newest first; one from the wallet to itself once. Transfers of the zero address are not kept by wallet. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+     * @description NFT transfers to and from one wallet, of all contracts, newest first. Use it for the activity of a wallet; `direction` keeps those that it sent or received. A transfer from the wallet to itself is listed once. Transfers of the zero address are not kept by wallet.
      */
     get: operations["getWalletNFTTransfers"];
   };
   "/api/v2.2/{address}/nft/transfers": {
     /**
      * NFT transfers of a wallet
-     * @description Of all contracts, newest first; one from the wallet to itself once. Transfers of the zero address are not kept by wallet. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+     * @description NFT transfers to and from one wallet, of all contracts, newest first. Use it for the activity of a wallet; `direction` keeps those that it sent or received. A transfer from the wallet to itself is listed once. Transfers of the zero address are not kept by wallet.
      */
     get: operations["getWalletNFTTransfersV22"];
   };
   "/api/v2/nft/{address}/{token_id}/transfers": {
     /**
      * NFT transfers of a token
-     * @description Newest first. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+     * @description Every transfer of one token, newest first, back to its mint. Use it for the provenance of an NFT. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
      */
     get: operations["getNFTTransfers"];
   };
   "/api/v2.2/nft/{address}/{token_id}/transfers": {
     /**
      * NFT transfers of a token
-     * @description Newest first. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+     * @description Every transfer of one token, newest first, back to its mint. Use it for the provenance of an NFT. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
      */
     get: operations["getNFTTransfersV22"];
   };
   "/api/v2/block/{block_number_or_hash}/nft/transfers": {
     /**
      * NFT transfers of a block
-     * @description Of all contracts, newest first. A block that is final is found by its hash with the help of a node. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+     * @description Every NFT transfer in one block, of all contracts, newest first. Use it to follow a chain block by block. A final block is found by its hash with the help of a node.
      */
     get: operations["getNFTTransfersByBlock"];
   };
   "/api/v2.2/block/{block_number_or_hash}/nft/transfers": {
     /**
      * NFT transfers of a block
-     * @description Of all contracts, newest first. A block that is final is found by its hash with the help of a node. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+     * @description Every NFT transfer in one block, of all contracts, newest first. Use it to follow a chain block by block. A final block is found by its hash with the help of a node.
      */
     get: operations["getNFTTransfersByBlockV22"];
   };
   "/api/v2/nft/transfers": {
     /**
      * NFT transfers of all contracts
-     * @description Of all contracts, newest first, within blocks or dates or without bounds. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+     * @description NFT transfers of all contracts of a chain, newest first. Use it for a feed of the chain, or for a period between two blocks or dates.
      */
     get: operations["getNFTTransfersFromToBlock"];
   };
   "/api/v2.2/nft/transfers": {
     /**
      * NFT transfers of all contracts
-     * @description Of all contracts, newest first, within blocks or dates or without bounds. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+     * @description NFT transfers of all contracts of a chain, newest first. Use it for a feed of the chain, or for a period between two blocks or dates.
      */
     get: operations["getNFTTransfersFromToBlockV22"];
   };
   "/api/v2/{address}/nft": {
     /**
      * NFTs of a wallet
-     * @description A row for each token, newest change first. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`. Pages stay as of the block of the first one while tokens move. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+     * @description The NFTs that a wallet owns: a row for each token, newest change first. Use it for a gallery, or to let owners in; `token_addresses` keeps those of some contracts. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`. Pages stay as of the block of the first one while tokens move.
      */
     get: operations["getWalletNFTs"];
   };
   "/api/v2.2/{address}/nft": {
     /**
      * NFTs of a wallet
-     * @description A row for each token, newest change first. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`. Pages stay as of the block of the first one while tokens move. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+     * @description The NFTs that a wallet owns: a row for each token, newest change first. Use it for a gallery, or to let owners in; `token_addresses` keeps those of some contracts. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`. Pages stay as of the block of the first one while tokens move.
      */
     get: operations["getWalletNFTsV22"];
   };
   "/api/v2/{address}/nft/collections": {
     /**
      * NFT collections of a wallet
-     * @description The contracts of the NFTs of a wallet, descending by address. Pages stay as of the block of the first one while tokens move.
+     * @description The contracts whose NFTs a wallet owns, each once, descending by address. Use it for an overview of a wallet before its single NFTs. Pages stay as of the block of the first one while tokens move.
      */
     get: operations["getWalletNFTCollections"];
   };
   "/api/v2.2/{address}/nft/collections": {
     /**
      * NFT collections of a wallet
-     * @description The contracts of the NFTs of a wallet, descending by address. Pages stay as of the block of the first one while tokens move.
+     * @description The contracts whose NFTs a wallet owns, each once, descending by address. Use it for an overview of a wallet before its single NFTs. Pages stay as of the block of the first one while tokens move.
      */
     get: operations["getWalletNFTCollectionsV22"];
   };
   "/api/v2/nft/{address}": {
     /**
      * NFTs of a contract
-     * @description Tokens with an owner, descending by token hash, then those that only ERC-2309 ranges moved, ascending by id. `range` and `totalRanges` split the hashes. Pages stay as of the block of the first one while tokens move. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+     * @description Every token of a contract that has an owner. Use it to list a collection. Rows descend by token hash; tokens that only ERC-2309 ranges moved follow, ascending by id. `range` and `totalRanges` split the hashes for readers that work side by side. Pages stay as of the block of the first one while tokens move.
      */
     get: operations["getContractNFTs"];
   };
   "/api/v2.2/nft/{address}": {
     /**
      * NFTs of a contract
-     * @description Tokens with an owner, descending by token hash, then those that only ERC-2309 ranges moved, ascending by id. `range` and `totalRanges` split the hashes. Pages stay as of the block of the first one while tokens move. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+     * @description Every token of a contract that has an owner. Use it to list a collection. Rows descend by token hash; tokens that only ERC-2309 ranges moved follow, ascending by id. `range` and `totalRanges` split the hashes for readers that work side by side. Pages stay as of the block of the first one while tokens move.
      */
     get: operations["getContractNFTsV22"];
   };
   "/api/v2/nft/{address}/owners": {
     /**
      * Owners of the NFTs of a contract
-     * @description A row for each token and owner, newest change first. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. Pages stay as of the block of the first one while tokens move. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+     * @description Who owns each NFT of a contract: a row for each token and owner, newest change first. Use it for a snapshot of holders; `at_block` or `at_date` asks for the past. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. Pages stay as of the block of the first one while tokens move.
      */
     get: operations["getNFTOwners"];
   };
   "/api/v2.2/nft/{address}/owners": {
     /**
      * Owners of the NFTs of a contract
-     * @description A row for each token and owner, newest change first. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. Pages stay as of the block of the first one while tokens move. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+     * @description Who owns each NFT of a contract: a row for each token and owner, newest change first. Use it for a snapshot of holders; `at_block` or `at_date` asks for the past. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. Pages stay as of the block of the first one while tokens move.
      */
     get: operations["getNFTOwnersV22"];
   };
   "/api/v2/nft/{address}/unique-owners": {
     /**
      * Wallets that own an NFT of a contract
-     * @description Each address once, ascending, up to 5,000 a page. The zero address is not an owner. Pages stay as of the block of the first one while tokens move. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+     * @description The addresses that own at least one NFT of a contract, each once, ascending. Use it for an allow-list or an airdrop: a page has up to 5,000. The zero address is not an owner. Pages stay as of the block of the first one while tokens move.
      */
     get: operations["getUniqueOwnersByCollection"];
   };
   "/api/v2.2/nft/{address}/unique-owners": {
     /**
      * Wallets that own an NFT of a contract
-     * @description Each address once, ascending, up to 5,000 a page. The zero address is not an owner. Pages stay as of the block of the first one while tokens move. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+     * @description The addresses that own at least one NFT of a contract, each once, ascending. Use it for an allow-list or an airdrop: a page has up to 5,000. The zero address is not an owner. Pages stay as of the block of the first one while tokens move.
      */
     get: operations["getUniqueOwnersByCollectionV22"];
   };
   "/api/v2/nft/{address}/stats": {
     /**
      * Counts of a collection
-     * @description Tokens and owners as they are, without burned tokens, and all transfers.
+     * @description How many tokens and owners a contract has now, burned tokens left out, and how many transfers it had. Use it instead of counting a list.
      */
     get: operations["getNFTCollectionStats"];
   };
   "/api/v2.2/nft/{address}/stats": {
     /**
      * Counts of a collection
-     * @description Tokens and owners as they are, without burned tokens, and all transfers.
+     * @description How many tokens and owners a contract has now, burned tokens left out, and how many transfers it had. Use it instead of counting a list.
      */
     get: operations["getNFTCollectionStatsV22"];
   };
   "/api/v2/nft/{address}/{token_id}": {
     /**
      * One NFT
-     * @description With its newest receiver that still holds it, where it has several. 404: it never moved, or it is burned.
+     * @description One token with its contract, its owner and what is known of its metadata. Use it for the page of a token. Of several owners the newest receiver is shown. 404: it never moved, or it is burned.
      */
     get: operations["getNFTMetadata"];
   };
   "/api/v2.2/nft/{address}/{token_id}": {
     /**
      * One NFT
-     * @description With its newest receiver that still holds it, where it has several. 404: it never moved, or it is burned.
+     * @description One token with its contract, its owner and what is known of its metadata. Use it for the page of a token. Of several owners the newest receiver is shown. 404: it never moved, or it is burned.
      */
     get: operations["getNFTMetadataV22"];
   };
   "/api/v2/nft/{address}/{token_id}/owners": {
     /**
      * Owners of a token
-     * @description A row for each owner, newest change first; several for an ERC-1155 token. Empty where the token has none. Pages stay as of the block of the first one while tokens move. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+     * @description Who owns one token: one row for ERC-721, several for ERC-1155, newest change first. Empty where the token has no owner. Pages stay as of the block of the first one while tokens move.
      */
     get: operations["getNFTTokenIdOwners"];
   };
   "/api/v2.2/nft/{address}/{token_id}/owners": {
     /**
      * Owners of a token
-     * @description A row for each owner, newest change first; several for an ERC-1155 token. Empty where the token has none. Pages stay as of the block of the first one while tokens move. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+     * @description Who owns one token: one row for ERC-721, several for ERC-1155, newest change first. Empty where the token has no owner. Pages stay as of the block of the first one while tokens move.
      */
     get: operations["getNFTTokenIdOwnersV22"];
   };
   "/api/v2/nft/{address}/{token_id}/stats": {
     /**
      * Counts of a token
-     * @description How many own the token, and how often it moved.
+     * @description How many wallets own one token, and how often it moved.
      */
     get: operations["getNFTTokenStats"];
   };
   "/api/v2.2/nft/{address}/{token_id}/stats": {
     /**
      * Counts of a token
-     * @description How many own the token, and how often it moved.
+     * @description How many wallets own one token, and how often it moved.
      */
     get: operations["getNFTTokenStatsV22"];
   };
   "/api/v2/nft/getMultipleNFTs": {
     /**
      * Up to 25 NFTs
-     * @description Each as alone. Ids are decimal or `0x` and hex digits.
+     * @description Up to 25 tokens in one request, in the order of the body; null for one without an owner. Use it instead of a request for each token. Ids are decimal, or `0x` and hex digits.
      */
     post: operations["getMultipleNFTs"];
   };
   "/api/v2.2/nft/getMultipleNFTs": {
     /**
      * Up to 25 NFTs
-     * @description Each as alone. Ids are decimal or `0x` and hex digits.
+     * @description Up to 25 tokens in one request, in the order of the body; null for one without an owner. Use it instead of a request for each token. Ids are decimal, or `0x` and hex digits.
      */
     post: operations["getMultipleNFTsV22"];
   };
   "/api/v2/wallets/{address}/stats": {
     /**
      * Counts of a wallet
-     * @description NFTs are distinct tokens. Transactions are those that the wallet sent, as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null.
+     * @description How many NFTs and collections a wallet owns, and how many transfers and transactions it has. NFTs are distinct tokens. Transactions are those that the wallet sent, as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null.
      */
     get: operations["getWalletStats"];
   };
   "/api/v2.2/wallets/{address}/stats": {
     /**
      * Counts of a wallet
-     * @description NFTs are distinct tokens. Transactions are those that the wallet sent, as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null.
+     * @description How many NFTs and collections a wallet owns, and how many transfers and transactions it has. NFTs are distinct tokens. Transactions are those that the wallet sent, as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null.
      */
     get: operations["getWalletStatsV22"];
   };
   "/api/v2/block/{block_number_or_hash}/stats": {
     /**
      * Counts of a block
-     * @description Transactions as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null. 404 for a block that the chain does not have.
+     * @description How many transactions and NFT transfers a block has. Transactions are as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null. 404 for a block that the chain does not have.
      */
     get: operations["getBlockStats"];
   };
   "/api/v2.2/block/{block_number_or_hash}/stats": {
     /**
      * Counts of a block
-     * @description Transactions as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null. 404 for a block that the chain does not have.
+     * @description How many transactions and NFT transfers a block has. Transactions are as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null. 404 for a block that the chain does not have.
      */
     get: operations["getBlockStatsV22"];
   };
   "/api/v2/dateToBlock": {
     /**
      * The last block at or before a date
-     * @description Where blocks that are not known lie between, a node is asked; `X-Index-Complete` is false where none is there.
+     * @description The last block at or before a moment, with its hash and its time. Use it to turn a date into a block for other operations. A node is asked where blocks around the moment are not indexed; `X-Index-Complete` is false where there is none.
      */
     get: operations["getDateToBlock"];
   };
   "/api/v2.2/dateToBlock": {
     /**
      * The last block at or before a date
-     * @description Where blocks that are not known lie between, a node is asked; `X-Index-Complete` is false where none is there.
+     * @description The last block at or before a moment, with its hash and its time. Use it to turn a date into a block for other operations. A node is asked where blocks around the moment are not indexed; `X-Index-Complete` is false where there is none.
      */
     get: operations["getDateToBlockV22"];
   };
   "/api/v2/web3/version": {
-    /** Version of the service */
+    /**
+     * Version of the service
+     * @description The version of Almanac that answers. Use it to check the address of the service and a key.
+     */
     get: operations["web3ApiVersion"];
   };
   "/api/v2.2/web3/version": {
-    /** Version of the service */
+    /**
+     * Version of the service
+     * @description The version of Almanac that answers. Use it to check the address of the service and a key.
+     */
     get: operations["web3ApiVersionV22"];
   };
   "/api/v2/info/endpointWeights": {
-    /** What each operation costs */
+    /**
+     * What each operation costs
+     * @description Every operation that is served, with what a call counts against limits: one request each. Clients of the hosted service read it to plan their requests.
+     */
     get: operations["endpointWeights"];
   };
   "/api/v2.2/info/endpointWeights": {
-    /** What each operation costs */
+    /**
+     * What each operation costs
+     * @description Every operation that is served, with what a call counts against limits: one request each. Clients of the hosted service read it to plan their requests.
+     */
     get: operations["endpointWeightsV22"];
   };
   "/api/v2/wallets/{address}/chains": {
-    /** Chains on which a wallet is active */
+    /**
+     * Chains on which a wallet is active
+     * @description The chains on which a wallet was active, with its first and its last transaction on each. Use it to find where a wallet has something before asking chain by chain. What it sent, received or created counts, and every transfer of a token to or from it. Chains come in the order of `chains`; `X-Index-Incomplete-Chains` names those whose history is not complete.
+     */
     get: operations["getWalletActiveChains"];
   };
   "/api/v2.2/wallets/{address}/chains": {
-    /** Chains on which a wallet is active */
+    /**
+     * Chains on which a wallet is active
+     * @description The chains on which a wallet was active, with its first and its last transaction on each. Use it to find where a wallet has something before asking chain by chain. What it sent, received or created counts, and every transfer of a token to or from it. Chains come in the order of `chains`; `X-Index-Incomplete-Chains` names those whose history is not complete.
+     */
     get: operations["getWalletActiveChainsV22"];
   };
   "/api/v2/{address}/balance": {
-    /** Native balance of a wallet */
+    /**
+     * Native balance of a wallet
+     * @description The balance of a wallet in the native coin of the chain, in the smallest unit, after the newest block or after `to_block`. A node of the chain is asked; `X-Block-Number` says after which block.
+     */
     get: operations["getNativeBalance"];
   };
   "/api/v2.2/{address}/balance": {
-    /** Native balance of a wallet */
+    /**
+     * Native balance of a wallet
+     * @description The balance of a wallet in the native coin of the chain, in the smallest unit, after the newest block or after `to_block`. A node of the chain is asked; `X-Block-Number` says after which block.
+     */
     get: operations["getNativeBalanceV22"];
   };
   "/api/v2/wallets/balances": {
-    /** Native balances of several wallets */
+    /**
+     * Native balances of several wallets
+     * @description The native balances of up to 25 wallets on one chain and their sum, after one block. Wallets come in the order of the request. Use it instead of a request for each wallet.
+     */
     get: operations["getNativeBalancesForAddresses"];
   };
   "/api/v2.2/wallets/balances": {
-    /** Native balances of several wallets */
+    /**
+     * Native balances of several wallets
+     * @description The native balances of up to 25 wallets on one chain and their sum, after one block. Wallets come in the order of the request. Use it instead of a request for each wallet.
+     */
     get: operations["getNativeBalancesForAddressesV22"];
   };
   "/api/v2/nft/{address}/metadata": {
     /**
      * Name, symbol and standard of an NFT contract
-     * @description Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. 404: no transfer of it is known, and it does not declare ERC-721 or ERC-1155.
+     * @description The name, symbol and token standard of one NFT contract, and whether it is verified or possible spam. Use it for the heading of a collection. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. 404: no transfer of it is known, and it does not declare ERC-721 or ERC-1155.
      */
     get: operations["getNFTContractMetadata"];
   };
   "/api/v2.2/nft/{address}/metadata": {
     /**
      * Name, symbol and standard of an NFT contract
-     * @description Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. 404: no transfer of it is known, and it does not declare ERC-721 or ERC-1155.
+     * @description The name, symbol and token standard of one NFT contract, and whether it is verified or possible spam. Use it for the heading of a collection. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. 404: no transfer of it is known, and it does not declare ERC-721 or ERC-1155.
      */
     get: operations["getNFTContractMetadataV22"];
   };
   "/api/v2/nft/metadata": {
-    /** Name, symbol and standard of up to 25 NFT contracts */
+    /**
+     * Name, symbol and standard of up to 25 NFT contracts
+     * @description Names, symbols and token standards of up to 25 NFT contracts in one request, in the order of the addresses; null for one that is not known. Use it instead of a request for each contract.
+     */
     post: operations["getNFTBulkContractMetadata"];
   };
   "/api/v2.2/nft/metadata": {
-    /** Name, symbol and standard of up to 25 NFT contracts */
+    /**
+     * Name, symbol and standard of up to 25 NFT contracts
+     * @description Names, symbols and token standards of up to 25 NFT contracts in one request, in the order of the addresses; null for one that is not known. Use it instead of a request for each contract.
+     */
     post: operations["getNFTBulkContractMetadataV22"];
   };
   "/account/{network}/{address}/portfolio": {
-    /** Balance, tokens and NFTs of a Solana account */
+    /**
+     * Balance, tokens and NFTs of a Solana account
+     * @description What a Solana account holds: its native balance, its NFTs and its tokens, each list in the order of the token accounts. Use it for a wallet in one request. An account that does not exist has a balance of zero and empty lists. A node is asked unless the reading is fresh; `X-Solana-Slot` and `Age` say of when it is.
+     */
     get: operations["getPortfolio"];
   };
   "/account/{network}/{address}/balance": {
-    /** Balance of a Solana account */
+    /**
+     * Balance of a Solana account
+     * @description The native balance of a Solana wallet, in SOL and in lamports. Use it where its tokens do not matter. A node is asked unless the reading is fresh; `X-Solana-Slot` and `Age` say of when it is.
+     */
     get: operations["getSolanaBalance"];
   };
   "/account/{network}/{address}/tokens": {
-    /** Tokens of a Solana account */
+    /**
+     * Tokens of a Solana account
+     * @description The fungible tokens of a Solana wallet with their exact amounts: an entry for each token account with a balance, in the order of these accounts. A node is asked unless the reading is fresh; `X-Solana-Slot` and `Age` say of when it is.
+     */
     get: operations["getSolanaTokens"];
   };
   "/account/{network}/{address}/nft": {
-    /** NFTs of a Solana account */
+    /**
+     * NFTs of a Solana account
+     * @description The NFTs of a Solana wallet: an entry for each token account with one, in the order of these accounts. `includeFungibleAssets` lists assets of which there are many too. A node is asked unless the reading is fresh; `X-Solana-Slot` and `Age` say of when it is.
+     */
     get: operations["getSolanaNfts"];
   };
   "/nft/{network}/{address}/metadata": {
-    /** Metadata of a Solana NFT */
+    /**
+     * Metadata of a Solana NFT
+     * @description What the chain says of the mint of an NFT: its name, symbol, standard, supply and Metaplex facts, such as the address of its metadata file. Nothing is fetched from the web. 404: there is no such mint.
+     */
     get: operations["getSolanaNftMetadata"];
   };
   "/token/{network}/{address}/metadata": {
-    /** Metadata of a Solana token */
+    /**
+     * Metadata of a Solana token
+     * @description What the chain says of the mint of a token: its name, symbol, decimals and total supply, and its Metaplex facts. Use it to show amounts of the token. 404: there is no such mint.
+     */
     get: operations["getSolanaTokenMetadata"];
   };
   "/chains/{chain}/contracts": {
     /**
      * Contracts of a chain with stored transfers; needs the scope `ops` unless the operator opened it
-     * @description A page may hold fewer than `limit` and still name the next one.
+     * @description The contracts of a chain with stored transfers, with their names and how many transfers each has. A page may hold fewer than `limit` and still name the next one.
      */
     get: operations["listContracts"];
   };
   "/chains/{chain}/coverage": {
-    /** Which blocks of a stretch are covered, and by which evidence; always needs the scope `ops` */
+    /**
+     * Which blocks of a stretch are covered, and by which evidence; always needs the scope `ops`
+     * @description The blocks of a stretch that are indexed, as intervals in ascending order, each with its evidence.
+     */
     get: operations["getChainCoverage"];
   };
   "/chains/{chain}/blocks/{number}": {
     /**
      * One block: its hash, its time and its evidence; always needs the scope `ops`
-     * @description What the store does not have is asked of a node, and null where there is none.
+     * @description One block as the store has it: its hash, its time and by which evidence its transfers are known. What the store does not have is asked of a node, and null where there is none.
      */
     get: operations["getBlockFacts"];
   };
   "/chains/{chain}/transactions/{hash}": {
-    /** One transaction as a node has it, with its stored transfers; always needs the scope `ops` */
+    /**
+     * One transaction as a node has it, with its stored transfers; always needs the scope `ops`
+     * @description Sender, receiver, value and block of one transaction, and the NFT transfers in it that are stored.
+     */
     get: operations["getTransaction"];
   };
   "/chains/{chain}/labels": {
-    /** Labels of addresses on a chain; always needs the scope `ops` */
+    /**
+     * Labels of addresses on a chain; always needs the scope `ops`
+     * @description The labels that answers show for addresses of a chain, and who set them.
+     */
     get: operations["getLabels"];
   };
   "/solana/{network}/accounts": {
-    /** Solana accounts that were read, the last one first; needs the scope `ops` */
+    /**
+     * Solana accounts that were read, the last one first; needs the scope `ops`
+     * @description The Solana accounts that clients asked for and this service read, the last one first. Use it to see what is kept.
+     */
     get: operations["listSolanaAccounts"];
   };
   "/chains/{chain}/backfill": {
     /**
      * Pause, resume or throttle the history of a chain; needs the scope `control`
-     * @description The process that fills the history follows within two seconds, and after a restart. The head is followed, and what requests ask for is indexed, all the same. A field that is left out stays as it is; `throttle: null` returns to the settings of the chain, and `paused: false` does not end a pause that is set there.
+     * @description Pauses, resumes or slows the filling of the history of a chain. The process that fills the history follows within two seconds, and after a restart. The head is followed, and what requests ask for is indexed, all the same. A field that is left out stays as it is; `throttle: null` returns to the settings of the chain, and `paused: false` does not end a pause that is set there.
      */
     post: operations["orderBackfill"];
   };
   "/health": {
-    /** The process runs */
+    /**
+     * Health check
+     * @description Whether the process runs: 200 while it does, whatever its store and its nodes do. Use it for liveness probes; `/ready` says whether requests can be served.
+     */
     get: operations["getHealth"];
   };
   "/ready": {
-    /** Requests can be served; names what is wrong */
+    /**
+     * Readiness check
+     * @description Whether requests can be served, and what is wrong: 503 while the store cannot be used. Use it for readiness probes and load balancers. Problems that do not stop answers are named with 200.
+     */
     get: operations["getReadiness"];
   };
   "/status": {
-    /** What is indexed and how far; needs the scope `ops` unless the operator opened it */
+    /**
+     * What is indexed and how far; needs the scope `ops` unless the operator opened it
+     * @description How far each chain and network is indexed, how its endpoints fare and which version runs. Use it for dashboards and scripts.
+     */
     get: operations["getStatus"];
   };
   "/metrics": {
-    /** Metrics for Prometheus; needs the scope `ops` unless the operator opened it */
+    /**
+     * Metrics for Prometheus; needs the scope `ops` unless the operator opened it
+     * @description The figures of this process for Prometheus to scrape: requests, chains, store and nodes.
+     */
     get: operations["getMetrics"];
   };
   "/events": {
     /**
      * Live events, as server-sent events; needs the scope `ops` unless the operator opened it
-     * @description Starts with `history` (schema `LivePast`), then sends `status` every second (`LiveStatus`, with what is wrong and the figures of the API), `sample` every five (`LiveSample`, the next moment of the history), `block` when the head of a chain moves (`LiveBlock`), `trouble` while the status cannot be read, and `unauthorized`, as the last one, once the key is revoked.
+     * @description What happens in this service as it happens: the console is made of it. Starts with `history` (schema `LivePast`), then sends `status` every second (`LiveStatus`, with what is wrong and the figures of the API), `sample` every five (`LiveSample`, the next moment of the history), `block` when the head of a chain moves (`LiveBlock`), `trouble` while the status cannot be read, and `unauthorized`, as the last one, once the key is revoked.
      *
      * A comment is sent every ten seconds. A client that does not keep up is cut off and may come back. A key may listen 16 times; more are refused with 503.
      */
     get: operations["getEvents"];
   };
   "/explain/{chain}/{contract}": {
-    /** Why answers show what they show of a contract; always needs the scope `ops` */
+    /**
+     * Why answers show what they show of a contract; always needs the scope `ops`
+     * @description What the index has of a contract, by which evidence, and what is missing. Use it when an answer is incomplete or looks wrong.
+     */
     get: operations["explainContract"];
   };
   "/search": {
     /**
-     * What has this address, hash, number, name or label; always needs the scope `ops`
-     * @description Looks on the chains and networks that are configured. Names are searched for texts within them; in a store with more than 20,000 names or labels, for their beginnings alone. Where no name has the text, those that differ by a typing error are found. A hash is asked of a node of each chain at once, as that of a block and of a transaction (three calls); a chain whose nodes do not answer within 1.5 seconds is named with `block` null.
+     * Search addresses, blocks, transactions, names and labels; always needs the scope `ops`
+     * @description What has an address, a hash, a number, a name or a label, the best first. Use it to find the chain and the kind of something. Looks on the chains and networks that are configured. Names are searched for texts within them; in a store with more than 20,000 names or labels, for their beginnings alone. Where no name has the text, those that differ by a typing error are found. A hash is asked of a node of each chain at once, as that of a block and of a transaction (three calls); a chain whose nodes do not answer within 1.5 seconds is named with `block` null.
      */
     get: operations["search"];
   };
   "/keys": {
-    /** Every key with its limits and its use today; needs the scope `keys` */
+    /**
+     * Every key with its limits and its use today; needs the scope `keys`
+     * @description The keys of this service without their secrets: scopes, limits, use today and end.
+     */
     get: operations["listKeys"];
     /**
      * Issue a key; needs the scope `keys`
-     * @description Limits that are left out get the usual values; null means none, and a key with the scope `keys` gets none unless they are given. A key cannot grant more than it has: no other scope and no later expiry. A key with a rate, a quota or an allowance cannot create keys: each new key would get its own limit.
+     * @description A new key with a name, scopes and limits; its secret is shown in this answer alone. Limits that are left out get the usual values; null means none, and a key with the scope `keys` gets none unless they are given. A key cannot grant more than it has: no other scope and no later expiry. A key with a rate, a quota or an allowance cannot create keys: each new key would get its own limit.
      */
     post: operations["createKey"];
   };
   "/keys/{id}/rotation": {
     /**
      * Replace a key by one with the same name, scopes and limits; needs the scope `keys`
-     * @description The old key works on for the grace period, or until its own end if that comes first; with `0` it is revoked at once. The new key lives as long as the old one was meant to. A key cannot rotate one that may do more than itself, and the operator's own key (`ALMANAC_KEY`) is changed in the environment.
+     * @description A new secret for a key that goes on otherwise as it was. The old key works on for the grace period, or until its own end if that comes first; with `0` it is revoked at once. The new key lives as long as the old one was meant to. A key cannot rotate one that may do more than itself, and the operator's own key (`ALMANAC_KEY`) is changed in the environment.
      */
     post: operations["rotateKey"];
   };
   "/keys/{id}": {
     /**
      * Revoke a key: it stops working within a second; needs the scope `keys`
-     * @description The operator's own key (`ALMANAC_KEY`) and the last key with the scope `keys` are revoked with the command `keys revoke` alone.
+     * @description Ends a key for good. The operator's own key (`ALMANAC_KEY`) and the last key with the scope `keys` are revoked with the command `keys revoke` alone.
      */
     delete: operations["revokeKey"];
   };
@@ -2200,7 +2284,7 @@ export interface operations {
 
   /**
    * NFT transfers of a contract
-   * @description With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+   * @description Every transfer of the NFTs of one contract, newest first, mints and burns included. Use it for the history of a collection, whole or within blocks or dates. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
    */
   getNFTContractTransfers: {
     parameters: {
@@ -2302,7 +2386,7 @@ export interface operations {
   };
   /**
    * NFT transfers of a contract, with names and a choice of order
-   * @description With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+   * @description Every transfer of the NFTs of one contract, newest first, mints and burns included. Use it for the history of a collection, whole or within blocks or dates. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
    */
   getNFTContractTransfersV22: {
     parameters: {
@@ -2403,7 +2487,7 @@ export interface operations {
   };
   /**
    * NFT transfers of a wallet
-   * @description Of all contracts, newest first; one from the wallet to itself once. Transfers of the zero address are not kept by wallet. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+   * @description NFT transfers to and from one wallet, of all contracts, newest first. Use it for the activity of a wallet; `direction` keeps those that it sent or received. A transfer from the wallet to itself is listed once. Transfers of the zero address are not kept by wallet.
    */
   getWalletNFTTransfers: {
     parameters: {
@@ -2528,7 +2612,7 @@ export interface operations {
   };
   /**
    * NFT transfers of a wallet
-   * @description Of all contracts, newest first; one from the wallet to itself once. Transfers of the zero address are not kept by wallet. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+   * @description NFT transfers to and from one wallet, of all contracts, newest first. Use it for the activity of a wallet; `direction` keeps those that it sent or received. A transfer from the wallet to itself is listed once. Transfers of the zero address are not kept by wallet.
    */
   getWalletNFTTransfersV22: {
     parameters: {
@@ -2653,7 +2737,7 @@ export interface operations {
   };
   /**
    * NFT transfers of a token
-   * @description Newest first. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+   * @description Every transfer of one token, newest first, back to its mint. Use it for the provenance of an NFT. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
    */
   getNFTTransfers: {
     parameters: {
@@ -2751,7 +2835,7 @@ export interface operations {
   };
   /**
    * NFT transfers of a token
-   * @description Newest first. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+   * @description Every transfer of one token, newest first, back to its mint. Use it for the provenance of an NFT. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
    */
   getNFTTransfersV22: {
     parameters: {
@@ -2849,7 +2933,7 @@ export interface operations {
   };
   /**
    * NFT transfers of a block
-   * @description Of all contracts, newest first. A block that is final is found by its hash with the help of a node. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+   * @description Every NFT transfer in one block, of all contracts, newest first. Use it to follow a chain block by block. A final block is found by its hash with the help of a node.
    */
   getNFTTransfersByBlock: {
     parameters: {
@@ -2943,7 +3027,7 @@ export interface operations {
   };
   /**
    * NFT transfers of a block
-   * @description Of all contracts, newest first. A block that is final is found by its hash with the help of a node. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+   * @description Every NFT transfer in one block, of all contracts, newest first. Use it to follow a chain block by block. A final block is found by its hash with the help of a node.
    */
   getNFTTransfersByBlockV22: {
     parameters: {
@@ -3037,7 +3121,7 @@ export interface operations {
   };
   /**
    * NFT transfers of all contracts
-   * @description Of all contracts, newest first, within blocks or dates or without bounds. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+   * @description NFT transfers of all contracts of a chain, newest first. Use it for a feed of the chain, or for a period between two blocks or dates.
    */
   getNFTTransfersFromToBlock: {
     parameters: {
@@ -3143,7 +3227,7 @@ export interface operations {
   };
   /**
    * NFT transfers of all contracts
-   * @description Of all contracts, newest first, within blocks or dates or without bounds. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+   * @description NFT transfers of all contracts of a chain, newest first. Use it for a feed of the chain, or for a period between two blocks or dates.
    */
   getNFTTransfersFromToBlockV22: {
     parameters: {
@@ -3249,7 +3333,7 @@ export interface operations {
   };
   /**
    * NFTs of a wallet
-   * @description A row for each token, newest change first. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`. Pages stay as of the block of the first one while tokens move. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+   * @description The NFTs that a wallet owns: a row for each token, newest change first. Use it for a gallery, or to let owners in; `token_addresses` keeps those of some contracts. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`. Pages stay as of the block of the first one while tokens move.
    */
   getWalletNFTs: {
     parameters: {
@@ -3371,7 +3455,7 @@ export interface operations {
   };
   /**
    * NFTs of a wallet
-   * @description A row for each token, newest change first. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`. Pages stay as of the block of the first one while tokens move. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+   * @description The NFTs that a wallet owns: a row for each token, newest change first. Use it for a gallery, or to let owners in; `token_addresses` keeps those of some contracts. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`. Pages stay as of the block of the first one while tokens move.
    */
   getWalletNFTsV22: {
     parameters: {
@@ -3493,7 +3577,7 @@ export interface operations {
   };
   /**
    * NFT collections of a wallet
-   * @description The contracts of the NFTs of a wallet, descending by address. Pages stay as of the block of the first one while tokens move.
+   * @description The contracts whose NFTs a wallet owns, each once, descending by address. Use it for an overview of a wallet before its single NFTs. Pages stay as of the block of the first one while tokens move.
    */
   getWalletNFTCollections: {
     parameters: {
@@ -3595,7 +3679,7 @@ export interface operations {
   };
   /**
    * NFT collections of a wallet
-   * @description The contracts of the NFTs of a wallet, descending by address. Pages stay as of the block of the first one while tokens move.
+   * @description The contracts whose NFTs a wallet owns, each once, descending by address. Use it for an overview of a wallet before its single NFTs. Pages stay as of the block of the first one while tokens move.
    */
   getWalletNFTCollectionsV22: {
     parameters: {
@@ -3697,7 +3781,7 @@ export interface operations {
   };
   /**
    * NFTs of a contract
-   * @description Tokens with an owner, descending by token hash, then those that only ERC-2309 ranges moved, ascending by id. `range` and `totalRanges` split the hashes. Pages stay as of the block of the first one while tokens move. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+   * @description Every token of a contract that has an owner. Use it to list a collection. Rows descend by token hash; tokens that only ERC-2309 ranges moved follow, ascending by id. `range` and `totalRanges` split the hashes for readers that work side by side. Pages stay as of the block of the first one while tokens move.
    */
   getContractNFTs: {
     parameters: {
@@ -3806,7 +3890,7 @@ export interface operations {
   };
   /**
    * NFTs of a contract
-   * @description Tokens with an owner, descending by token hash, then those that only ERC-2309 ranges moved, ascending by id. `range` and `totalRanges` split the hashes. Pages stay as of the block of the first one while tokens move. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+   * @description Every token of a contract that has an owner. Use it to list a collection. Rows descend by token hash; tokens that only ERC-2309 ranges moved follow, ascending by id. `range` and `totalRanges` split the hashes for readers that work side by side. Pages stay as of the block of the first one while tokens move.
    */
   getContractNFTsV22: {
     parameters: {
@@ -3915,7 +3999,7 @@ export interface operations {
   };
   /**
    * Owners of the NFTs of a contract
-   * @description A row for each token and owner, newest change first. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. Pages stay as of the block of the first one while tokens move. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+   * @description Who owns each NFT of a contract: a row for each token and owner, newest change first. Use it for a snapshot of holders; `at_block` or `at_date` asks for the past. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. Pages stay as of the block of the first one while tokens move.
    */
   getNFTOwners: {
     parameters: {
@@ -4020,7 +4104,7 @@ export interface operations {
   };
   /**
    * Owners of the NFTs of a contract
-   * @description A row for each token and owner, newest change first. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. Pages stay as of the block of the first one while tokens move. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+   * @description Who owns each NFT of a contract: a row for each token and owner, newest change first. Use it for a snapshot of holders; `at_block` or `at_date` asks for the past. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. Pages stay as of the block of the first one while tokens move.
    */
   getNFTOwnersV22: {
     parameters: {
@@ -4125,7 +4209,7 @@ export interface operations {
   };
   /**
    * Wallets that own an NFT of a contract
-   * @description Each address once, ascending, up to 5,000 a page. The zero address is not an owner. Pages stay as of the block of the first one while tokens move. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+   * @description The addresses that own at least one NFT of a contract, each once, ascending. Use it for an allow-list or an airdrop: a page has up to 5,000. The zero address is not an owner. Pages stay as of the block of the first one while tokens move.
    */
   getUniqueOwnersByCollection: {
     parameters: {
@@ -4209,7 +4293,7 @@ export interface operations {
   };
   /**
    * Wallets that own an NFT of a contract
-   * @description Each address once, ascending, up to 5,000 a page. The zero address is not an owner. Pages stay as of the block of the first one while tokens move. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+   * @description The addresses that own at least one NFT of a contract, each once, ascending. Use it for an allow-list or an airdrop: a page has up to 5,000. The zero address is not an owner. Pages stay as of the block of the first one while tokens move.
    */
   getUniqueOwnersByCollectionV22: {
     parameters: {
@@ -4293,7 +4377,7 @@ export interface operations {
   };
   /**
    * Counts of a collection
-   * @description Tokens and owners as they are, without burned tokens, and all transfers.
+   * @description How many tokens and owners a contract has now, burned tokens left out, and how many transfers it had. Use it instead of counting a list.
    */
   getNFTCollectionStats: {
     parameters: {
@@ -4364,7 +4448,7 @@ export interface operations {
   };
   /**
    * Counts of a collection
-   * @description Tokens and owners as they are, without burned tokens, and all transfers.
+   * @description How many tokens and owners a contract has now, burned tokens left out, and how many transfers it had. Use it instead of counting a list.
    */
   getNFTCollectionStatsV22: {
     parameters: {
@@ -4435,7 +4519,7 @@ export interface operations {
   };
   /**
    * One NFT
-   * @description With its newest receiver that still holds it, where it has several. 404: it never moved, or it is burned.
+   * @description One token with its contract, its owner and what is known of its metadata. Use it for the page of a token. Of several owners the newest receiver is shown. 404: it never moved, or it is burned.
    */
   getNFTMetadata: {
     parameters: {
@@ -4521,7 +4605,7 @@ export interface operations {
   };
   /**
    * One NFT
-   * @description With its newest receiver that still holds it, where it has several. 404: it never moved, or it is burned.
+   * @description One token with its contract, its owner and what is known of its metadata. Use it for the page of a token. Of several owners the newest receiver is shown. 404: it never moved, or it is burned.
    */
   getNFTMetadataV22: {
     parameters: {
@@ -4607,7 +4691,7 @@ export interface operations {
   };
   /**
    * Owners of a token
-   * @description A row for each owner, newest change first; several for an ERC-1155 token. Empty where the token has none. Pages stay as of the block of the first one while tokens move. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+   * @description Who owns one token: one row for ERC-721, several for ERC-1155, newest change first. Empty where the token has no owner. Pages stay as of the block of the first one while tokens move.
    */
   getNFTTokenIdOwners: {
     parameters: {
@@ -4717,7 +4801,7 @@ export interface operations {
   };
   /**
    * Owners of a token
-   * @description A row for each owner, newest change first; several for an ERC-1155 token. Empty where the token has none. Pages stay as of the block of the first one while tokens move. With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without `cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.
+   * @description Who owns one token: one row for ERC-721, several for ERC-1155, newest change first. Empty where the token has no owner. Pages stay as of the block of the first one while tokens move.
    */
   getNFTTokenIdOwnersV22: {
     parameters: {
@@ -4827,7 +4911,7 @@ export interface operations {
   };
   /**
    * Counts of a token
-   * @description How many own the token, and how often it moved.
+   * @description How many wallets own one token, and how often it moved.
    */
   getNFTTokenStats: {
     parameters: {
@@ -4903,7 +4987,7 @@ export interface operations {
   };
   /**
    * Counts of a token
-   * @description How many own the token, and how often it moved.
+   * @description How many wallets own one token, and how often it moved.
    */
   getNFTTokenStatsV22: {
     parameters: {
@@ -4979,7 +5063,7 @@ export interface operations {
   };
   /**
    * Up to 25 NFTs
-   * @description Each as alone. Ids are decimal or `0x` and hex digits.
+   * @description Up to 25 tokens in one request, in the order of the body; null for one without an owner. Use it instead of a request for each token. Ids are decimal, or `0x` and hex digits.
    */
   getMultipleNFTs: {
     parameters: {
@@ -5038,7 +5122,7 @@ export interface operations {
   };
   /**
    * Up to 25 NFTs
-   * @description Each as alone. Ids are decimal or `0x` and hex digits.
+   * @description Up to 25 tokens in one request, in the order of the body; null for one without an owner. Use it instead of a request for each token. Ids are decimal, or `0x` and hex digits.
    */
   getMultipleNFTsV22: {
     parameters: {
@@ -5097,7 +5181,7 @@ export interface operations {
   };
   /**
    * Counts of a wallet
-   * @description NFTs are distinct tokens. Transactions are those that the wallet sent, as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null.
+   * @description How many NFTs and collections a wallet owns, and how many transfers and transactions it has. NFTs are distinct tokens. Transactions are those that the wallet sent, as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null.
    */
   getWalletStats: {
     parameters: {
@@ -5158,7 +5242,7 @@ export interface operations {
   };
   /**
    * Counts of a wallet
-   * @description NFTs are distinct tokens. Transactions are those that the wallet sent, as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null.
+   * @description How many NFTs and collections a wallet owns, and how many transfers and transactions it has. NFTs are distinct tokens. Transactions are those that the wallet sent, as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null.
    */
   getWalletStatsV22: {
     parameters: {
@@ -5219,7 +5303,7 @@ export interface operations {
   };
   /**
    * Counts of a block
-   * @description Transactions as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null. 404 for a block that the chain does not have.
+   * @description How many transactions and NFT transfers a block has. Transactions are as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null. 404 for a block that the chain does not have.
    */
   getBlockStats: {
     parameters: {
@@ -5280,7 +5364,7 @@ export interface operations {
   };
   /**
    * Counts of a block
-   * @description Transactions as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null. 404 for a block that the chain does not have.
+   * @description How many transactions and NFT transfers a block has. Transactions are as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null. 404 for a block that the chain does not have.
    */
   getBlockStatsV22: {
     parameters: {
@@ -5341,7 +5425,7 @@ export interface operations {
   };
   /**
    * The last block at or before a date
-   * @description Where blocks that are not known lie between, a node is asked; `X-Index-Complete` is false where none is there.
+   * @description The last block at or before a moment, with its hash and its time. Use it to turn a date into a block for other operations. A node is asked where blocks around the moment are not indexed; `X-Index-Complete` is false where there is none.
    */
   getDateToBlock: {
     parameters: {
@@ -5398,7 +5482,7 @@ export interface operations {
   };
   /**
    * The last block at or before a date
-   * @description Where blocks that are not known lie between, a node is asked; `X-Index-Complete` is false where none is there.
+   * @description The last block at or before a moment, with its hash and its time. Use it to turn a date into a block for other operations. A node is asked where blocks around the moment are not indexed; `X-Index-Complete` is false where there is none.
    */
   getDateToBlockV22: {
     parameters: {
@@ -5453,7 +5537,10 @@ export interface operations {
       504: components["responses"]["Failure504"];
     };
   };
-  /** Version of the service */
+  /**
+   * Version of the service
+   * @description The version of Almanac that answers. Use it to check the address of the service and a key.
+   */
   web3ApiVersion: {
     responses: {
       /** @description The version. */
@@ -5477,7 +5564,10 @@ export interface operations {
       504: components["responses"]["Failure504"];
     };
   };
-  /** Version of the service */
+  /**
+   * Version of the service
+   * @description The version of Almanac that answers. Use it to check the address of the service and a key.
+   */
   web3ApiVersionV22: {
     responses: {
       /** @description The version. */
@@ -5501,7 +5591,10 @@ export interface operations {
       504: components["responses"]["Failure504"];
     };
   };
-  /** What each operation costs */
+  /**
+   * What each operation costs
+   * @description Every operation that is served, with what a call counts against limits: one request each. Clients of the hosted service read it to plan their requests.
+   */
   endpointWeights: {
     responses: {
       /** @description Every operation, each of which counts as one request. */
@@ -5525,7 +5618,10 @@ export interface operations {
       504: components["responses"]["Failure504"];
     };
   };
-  /** What each operation costs */
+  /**
+   * What each operation costs
+   * @description Every operation that is served, with what a call counts against limits: one request each. Clients of the hosted service read it to plan their requests.
+   */
   endpointWeightsV22: {
     responses: {
       /** @description Every operation, each of which counts as one request. */
@@ -5549,7 +5645,10 @@ export interface operations {
       504: components["responses"]["Failure504"];
     };
   };
-  /** Chains on which a wallet is active */
+  /**
+   * Chains on which a wallet is active
+   * @description The chains on which a wallet was active, with its first and its last transaction on each. Use it to find where a wallet has something before asking chain by chain. What it sent, received or created counts, and every transfer of a token to or from it. Chains come in the order of `chains`; `X-Index-Incomplete-Chains` names those whose history is not complete.
+   */
   getWalletActiveChains: {
     parameters: {
       query?: {
@@ -5606,7 +5705,10 @@ export interface operations {
       504: components["responses"]["Failure504"];
     };
   };
-  /** Chains on which a wallet is active */
+  /**
+   * Chains on which a wallet is active
+   * @description The chains on which a wallet was active, with its first and its last transaction on each. Use it to find where a wallet has something before asking chain by chain. What it sent, received or created counts, and every transfer of a token to or from it. Chains come in the order of `chains`; `X-Index-Incomplete-Chains` names those whose history is not complete.
+   */
   getWalletActiveChainsV22: {
     parameters: {
       query?: {
@@ -5663,7 +5765,10 @@ export interface operations {
       504: components["responses"]["Failure504"];
     };
   };
-  /** Native balance of a wallet */
+  /**
+   * Native balance of a wallet
+   * @description The balance of a wallet in the native coin of the chain, in the smallest unit, after the newest block or after `to_block`. A node of the chain is asked; `X-Block-Number` says after which block.
+   */
   getNativeBalance: {
     parameters: {
       query?: {
@@ -5716,7 +5821,10 @@ export interface operations {
       504: components["responses"]["Failure504"];
     };
   };
-  /** Native balance of a wallet */
+  /**
+   * Native balance of a wallet
+   * @description The balance of a wallet in the native coin of the chain, in the smallest unit, after the newest block or after `to_block`. A node of the chain is asked; `X-Block-Number` says after which block.
+   */
   getNativeBalanceV22: {
     parameters: {
       query?: {
@@ -5769,7 +5877,10 @@ export interface operations {
       504: components["responses"]["Failure504"];
     };
   };
-  /** Native balances of several wallets */
+  /**
+   * Native balances of several wallets
+   * @description The native balances of up to 25 wallets on one chain and their sum, after one block. Wallets come in the order of the request. Use it instead of a request for each wallet.
+   */
   getNativeBalancesForAddresses: {
     parameters: {
       query: {
@@ -5822,7 +5933,10 @@ export interface operations {
       504: components["responses"]["Failure504"];
     };
   };
-  /** Native balances of several wallets */
+  /**
+   * Native balances of several wallets
+   * @description The native balances of up to 25 wallets on one chain and their sum, after one block. Wallets come in the order of the request. Use it instead of a request for each wallet.
+   */
   getNativeBalancesForAddressesV22: {
     parameters: {
       query: {
@@ -5877,7 +5991,7 @@ export interface operations {
   };
   /**
    * Name, symbol and standard of an NFT contract
-   * @description Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. 404: no transfer of it is known, and it does not declare ERC-721 or ERC-1155.
+   * @description The name, symbol and token standard of one NFT contract, and whether it is verified or possible spam. Use it for the heading of a collection. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. 404: no transfer of it is known, and it does not declare ERC-721 or ERC-1155.
    */
   getNFTContractMetadata: {
     parameters: {
@@ -5935,7 +6049,7 @@ export interface operations {
   };
   /**
    * Name, symbol and standard of an NFT contract
-   * @description Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. 404: no transfer of it is known, and it does not declare ERC-721 or ERC-1155.
+   * @description The name, symbol and token standard of one NFT contract, and whether it is verified or possible spam. Use it for the heading of a collection. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. 404: no transfer of it is known, and it does not declare ERC-721 or ERC-1155.
    */
   getNFTContractMetadataV22: {
     parameters: {
@@ -5991,7 +6105,10 @@ export interface operations {
       504: components["responses"]["Failure504"];
     };
   };
-  /** Name, symbol and standard of up to 25 NFT contracts */
+  /**
+   * Name, symbol and standard of up to 25 NFT contracts
+   * @description Names, symbols and token standards of up to 25 NFT contracts in one request, in the order of the addresses; null for one that is not known. Use it instead of a request for each contract.
+   */
   getNFTBulkContractMetadata: {
     parameters: {
       query?: {
@@ -6044,7 +6161,10 @@ export interface operations {
       504: components["responses"]["Failure504"];
     };
   };
-  /** Name, symbol and standard of up to 25 NFT contracts */
+  /**
+   * Name, symbol and standard of up to 25 NFT contracts
+   * @description Names, symbols and token standards of up to 25 NFT contracts in one request, in the order of the addresses; null for one that is not known. Use it instead of a request for each contract.
+   */
   getNFTBulkContractMetadataV22: {
     parameters: {
       query?: {
@@ -6097,7 +6217,10 @@ export interface operations {
       504: components["responses"]["Failure504"];
     };
   };
-  /** Balance, tokens and NFTs of a Solana account */
+  /**
+   * Balance, tokens and NFTs of a Solana account
+   * @description What a Solana account holds: its native balance, its NFTs and its tokens, each list in the order of the token accounts. Use it for a wallet in one request. An account that does not exist has a balance of zero and empty lists. A node is asked unless the reading is fresh; `X-Solana-Slot` and `Age` say of when it is.
+   */
   getPortfolio: {
     parameters: {
       path: {
@@ -6144,7 +6267,10 @@ export interface operations {
       504: components["responses"]["SolanaFailure504"];
     };
   };
-  /** Balance of a Solana account */
+  /**
+   * Balance of a Solana account
+   * @description The native balance of a Solana wallet, in SOL and in lamports. Use it where its tokens do not matter. A node is asked unless the reading is fresh; `X-Solana-Slot` and `Age` say of when it is.
+   */
   getSolanaBalance: {
     parameters: {
       path: {
@@ -6191,7 +6317,10 @@ export interface operations {
       504: components["responses"]["SolanaFailure504"];
     };
   };
-  /** Tokens of a Solana account */
+  /**
+   * Tokens of a Solana account
+   * @description The fungible tokens of a Solana wallet with their exact amounts: an entry for each token account with a balance, in the order of these accounts. A node is asked unless the reading is fresh; `X-Solana-Slot` and `Age` say of when it is.
+   */
   getSolanaTokens: {
     parameters: {
       query?: {
@@ -6245,7 +6374,10 @@ export interface operations {
       504: components["responses"]["SolanaFailure504"];
     };
   };
-  /** NFTs of a Solana account */
+  /**
+   * NFTs of a Solana account
+   * @description The NFTs of a Solana wallet: an entry for each token account with one, in the order of these accounts. `includeFungibleAssets` lists assets of which there are many too. A node is asked unless the reading is fresh; `X-Solana-Slot` and `Age` say of when it is.
+   */
   getSolanaNfts: {
     parameters: {
       query?: {
@@ -6314,7 +6446,10 @@ export interface operations {
       504: components["responses"]["SolanaFailure504"];
     };
   };
-  /** Metadata of a Solana NFT */
+  /**
+   * Metadata of a Solana NFT
+   * @description What the chain says of the mint of an NFT: its name, symbol, standard, supply and Metaplex facts, such as the address of its metadata file. Nothing is fetched from the web. 404: there is no such mint.
+   */
   getSolanaNftMetadata: {
     parameters: {
       query?: {
@@ -6367,7 +6502,10 @@ export interface operations {
       504: components["responses"]["SolanaFailure504"];
     };
   };
-  /** Metadata of a Solana token */
+  /**
+   * Metadata of a Solana token
+   * @description What the chain says of the mint of a token: its name, symbol, decimals and total supply, and its Metaplex facts. Use it to show amounts of the token. 404: there is no such mint.
+   */
   getSolanaTokenMetadata: {
     parameters: {
       path: {
@@ -6415,7 +6553,7 @@ export interface operations {
   };
   /**
    * Contracts of a chain with stored transfers; needs the scope `ops` unless the operator opened it
-   * @description A page may hold fewer than `limit` and still name the next one.
+   * @description The contracts of a chain with stored transfers, with their names and how many transfers each has. A page may hold fewer than `limit` and still name the next one.
    */
   listContracts: {
     parameters: {
@@ -6467,7 +6605,10 @@ export interface operations {
       503: components["responses"]["Failure503"];
     };
   };
-  /** Which blocks of a stretch are covered, and by which evidence; always needs the scope `ops` */
+  /**
+   * Which blocks of a stretch are covered, and by which evidence; always needs the scope `ops`
+   * @description The blocks of a stretch that are indexed, as intervals in ascending order, each with its evidence.
+   */
   getChainCoverage: {
     parameters: {
       query: {
@@ -6509,7 +6650,7 @@ export interface operations {
   };
   /**
    * One block: its hash, its time and its evidence; always needs the scope `ops`
-   * @description What the store does not have is asked of a node, and null where there is none.
+   * @description One block as the store has it: its hash, its time and by which evidence its transfers are known. What the store does not have is asked of a node, and null where there is none.
    */
   getBlockFacts: {
     parameters: {
@@ -6545,7 +6686,10 @@ export interface operations {
       502: components["responses"]["Failure502"];
     };
   };
-  /** One transaction as a node has it, with its stored transfers; always needs the scope `ops` */
+  /**
+   * One transaction as a node has it, with its stored transfers; always needs the scope `ops`
+   * @description Sender, receiver, value and block of one transaction, and the NFT transfers in it that are stored.
+   */
   getTransaction: {
     parameters: {
       path: {
@@ -6581,7 +6725,10 @@ export interface operations {
       503: components["responses"]["Failure503"];
     };
   };
-  /** Labels of addresses on a chain; always needs the scope `ops` */
+  /**
+   * Labels of addresses on a chain; always needs the scope `ops`
+   * @description The labels that answers show for addresses of a chain, and who set them.
+   */
   getLabels: {
     parameters: {
       query?: {
@@ -6616,7 +6763,10 @@ export interface operations {
       500: components["responses"]["Failure500"];
     };
   };
-  /** Solana accounts that were read, the last one first; needs the scope `ops` */
+  /**
+   * Solana accounts that were read, the last one first; needs the scope `ops`
+   * @description The Solana accounts that clients asked for and this service read, the last one first. Use it to see what is kept.
+   */
   listSolanaAccounts: {
     parameters: {
       query?: {
@@ -6658,7 +6808,7 @@ export interface operations {
   };
   /**
    * Pause, resume or throttle the history of a chain; needs the scope `control`
-   * @description The process that fills the history follows within two seconds, and after a restart. The head is followed, and what requests ask for is indexed, all the same. A field that is left out stays as it is; `throttle: null` returns to the settings of the chain, and `paused: false` does not end a pause that is set there.
+   * @description Pauses, resumes or slows the filling of the history of a chain. The process that fills the history follows within two seconds, and after a restart. The head is followed, and what requests ask for is indexed, all the same. A field that is left out stays as it is; `throttle: null` returns to the settings of the chain, and `paused: false` does not end a pause that is set there.
    */
   orderBackfill: {
     parameters: {
@@ -6693,7 +6843,10 @@ export interface operations {
       500: components["responses"]["Failure500"];
     };
   };
-  /** The process runs */
+  /**
+   * Health check
+   * @description Whether the process runs: 200 while it does, whatever its store and its nodes do. Use it for liveness probes; `/ready` says whether requests can be served.
+   */
   getHealth: {
     responses: {
       /** @description The process runs. */
@@ -6708,7 +6861,10 @@ export interface operations {
       };
     };
   };
-  /** Requests can be served; names what is wrong */
+  /**
+   * Readiness check
+   * @description Whether requests can be served, and what is wrong: 503 while the store cannot be used. Use it for readiness probes and load balancers. Problems that do not stop answers are named with 200.
+   */
   getReadiness: {
     responses: {
       /** @description Ready to serve. `problems` names what does not stop it. */
@@ -6733,7 +6889,10 @@ export interface operations {
       };
     };
   };
-  /** What is indexed and how far; needs the scope `ops` unless the operator opened it */
+  /**
+   * What is indexed and how far; needs the scope `ops` unless the operator opened it
+   * @description How far each chain and network is indexed, how its endpoints fare and which version runs. Use it for dashboards and scripts.
+   */
   getStatus: {
     parameters: {
       query?: {
@@ -6761,7 +6920,10 @@ export interface operations {
       500: components["responses"]["Failure500"];
     };
   };
-  /** Metrics for Prometheus; needs the scope `ops` unless the operator opened it */
+  /**
+   * Metrics for Prometheus; needs the scope `ops` unless the operator opened it
+   * @description The figures of this process for Prometheus to scrape: requests, chains, store and nodes.
+   */
   getMetrics: {
     responses: {
       /** @description The text format of Prometheus. */
@@ -6781,7 +6943,7 @@ export interface operations {
   };
   /**
    * Live events, as server-sent events; needs the scope `ops` unless the operator opened it
-   * @description Starts with `history` (schema `LivePast`), then sends `status` every second (`LiveStatus`, with what is wrong and the figures of the API), `sample` every five (`LiveSample`, the next moment of the history), `block` when the head of a chain moves (`LiveBlock`), `trouble` while the status cannot be read, and `unauthorized`, as the last one, once the key is revoked.
+   * @description What happens in this service as it happens: the console is made of it. Starts with `history` (schema `LivePast`), then sends `status` every second (`LiveStatus`, with what is wrong and the figures of the API), `sample` every five (`LiveSample`, the next moment of the history), `block` when the head of a chain moves (`LiveBlock`), `trouble` while the status cannot be read, and `unauthorized`, as the last one, once the key is revoked.
    *
    * A comment is sent every ten seconds. A client that does not keep up is cut off and may come back. A key may listen 16 times; more are refused with 503.
    */
@@ -6803,7 +6965,10 @@ export interface operations {
       503: components["responses"]["Failure503"];
     };
   };
-  /** Why answers show what they show of a contract; always needs the scope `ops` */
+  /**
+   * Why answers show what they show of a contract; always needs the scope `ops`
+   * @description What the index has of a contract, by which evidence, and what is missing. Use it when an answer is incomplete or looks wrong.
+   */
   explainContract: {
     parameters: {
       query?: {
@@ -6843,8 +7008,8 @@ export interface operations {
     };
   };
   /**
-   * What has this address, hash, number, name or label; always needs the scope `ops`
-   * @description Looks on the chains and networks that are configured. Names are searched for texts within them; in a store with more than 20,000 names or labels, for their beginnings alone. Where no name has the text, those that differ by a typing error are found. A hash is asked of a node of each chain at once, as that of a block and of a transaction (three calls); a chain whose nodes do not answer within 1.5 seconds is named with `block` null.
+   * Search addresses, blocks, transactions, names and labels; always needs the scope `ops`
+   * @description What has an address, a hash, a number, a name or a label, the best first. Use it to find the chain and the kind of something. Looks on the chains and networks that are configured. Names are searched for texts within them; in a store with more than 20,000 names or labels, for their beginnings alone. Where no name has the text, those that differ by a typing error are found. A hash is asked of a node of each chain at once, as that of a block and of a transaction (three calls); a chain whose nodes do not answer within 1.5 seconds is named with `block` null.
    */
   search: {
     parameters: {
@@ -6875,7 +7040,10 @@ export interface operations {
       503: components["responses"]["Failure503"];
     };
   };
-  /** Every key with its limits and its use today; needs the scope `keys` */
+  /**
+   * Every key with its limits and its use today; needs the scope `keys`
+   * @description The keys of this service without their secrets: scopes, limits, use today and end.
+   */
   listKeys: {
     responses: {
       /** @description The keys, oldest first. No secrets. */
@@ -6896,7 +7064,7 @@ export interface operations {
   };
   /**
    * Issue a key; needs the scope `keys`
-   * @description Limits that are left out get the usual values; null means none, and a key with the scope `keys` gets none unless they are given. A key cannot grant more than it has: no other scope and no later expiry. A key with a rate, a quota or an allowance cannot create keys: each new key would get its own limit.
+   * @description A new key with a name, scopes and limits; its secret is shown in this answer alone. Limits that are left out get the usual values; null means none, and a key with the scope `keys` gets none unless they are given. A key cannot grant more than it has: no other scope and no later expiry. A key with a rate, a quota or an allowance cannot create keys: each new key would get its own limit.
    */
   createKey: {
     requestBody: {
@@ -6924,7 +7092,7 @@ export interface operations {
   };
   /**
    * Replace a key by one with the same name, scopes and limits; needs the scope `keys`
-   * @description The old key works on for the grace period, or until its own end if that comes first; with `0` it is revoked at once. The new key lives as long as the old one was meant to. A key cannot rotate one that may do more than itself, and the operator's own key (`ALMANAC_KEY`) is changed in the environment.
+   * @description A new secret for a key that goes on otherwise as it was. The old key works on for the grace period, or until its own end if that comes first; with `0` it is revoked at once. The new key lives as long as the old one was meant to. A key cannot rotate one that may do more than itself, and the operator's own key (`ALMANAC_KEY`) is changed in the environment.
    */
   rotateKey: {
     parameters: {
@@ -6962,7 +7130,7 @@ export interface operations {
   };
   /**
    * Revoke a key: it stops working within a second; needs the scope `keys`
-   * @description The operator's own key (`ALMANAC_KEY`) and the last key with the scope `keys` are revoked with the command `keys revoke` alone.
+   * @description Ends a key for good. The operator's own key (`ALMANAC_KEY`) and the last key with the scope `keys` are revoked with the command `keys revoke` alone.
    */
   revokeKey: {
     parameters: {

@@ -42,7 +42,7 @@ export const events: RouteParts = {
     id: 'getEvents',
     summary: 'Live events, as server-sent events; needs the scope `ops` unless the operator opened it',
     description: [
-      'Starts with `history` (schema `LivePast`), then sends `status` every second (`LiveStatus`, with what is wrong and the figures of the API), `sample` every five ' +
+      'What happens in this service as it happens: the console is made of it. Starts with `history` (schema `LivePast`), then sends `status` every second (`LiveStatus`, with what is wrong and the figures of the API), `sample` every five ' +
         '(`LiveSample`, the next moment of the history), `block` when the head of a chain moves (`LiveBlock`), ' +
         '`trouble` while the status cannot be read, and `unauthorized`, as the last one, once the key is revoked.',
       'A comment is sent every ten seconds. A client that does not keep up is cut off and may come back. ' +

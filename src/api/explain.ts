@@ -46,6 +46,8 @@ export const explanation: RouteParts = {
   document: {
     id: 'explainContract',
     summary: 'Why answers show what they show of a contract; always needs the scope `ops`',
+    description:
+      'What the index has of a contract, by which evidence, and what is missing. Use it when an answer is incomplete or looks wrong.',
     parameters: [
       textInPath('chain', 'Chain, by name or id.', 'eth'),
       textInPath('contract', 'Address of the contract.', '0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d'),

@@ -40,6 +40,7 @@ export const keyList: RouteParts = {
   document: {
     id: 'listKeys',
     summary: 'Every key with its limits and its use today; needs the scope `keys`',
+    description: 'The keys of this service without their secrets: scopes, limits, use today and end.',
     answers: { 200: jsonSuccess('KeyList', 'The keys, oldest first. No secrets.') },
     errors: keyErrors,
   },
@@ -58,7 +59,7 @@ export const newKey: RouteParts = {
     id: 'createKey',
     summary: 'Issue a key; needs the scope `keys`',
     description:
-      'Limits that are left out get the usual values; null means none, and a key with the scope `keys` gets none unless they are given. A key cannot grant more than it has: no other scope and no later expiry. A key with a rate, a quota or an allowance cannot create keys: each new key would get its own limit.',
+      'A new key with a name, scopes and limits; its secret is shown in this answer alone. Limits that are left out get the usual values; null means none, and a key with the scope `keys` gets none unless they are given. A key cannot grant more than it has: no other scope and no later expiry. A key with a rate, a quota or an allowance cannot create keys: each new key would get its own limit.',
     requestBody: {
       required: true,
       content: {
@@ -92,7 +93,7 @@ export const rotation: RouteParts = {
     id: 'rotateKey',
     summary: 'Replace a key by one with the same name, scopes and limits; needs the scope `keys`',
     description:
-      "The old key works on for the grace period, or until its own end if that comes first; with `0` it is revoked at once. The new key lives as long as the old one was meant to. A key cannot rotate one that may do more than itself, and the operator's own key (`ALMANAC_KEY`) is changed in the environment.",
+      "A new secret for a key that goes on otherwise as it was. The old key works on for the grace period, or until its own end if that comes first; with `0` it is revoked at once. The new key lives as long as the old one was meant to. A key cannot rotate one that may do more than itself, and the operator's own key (`ALMANAC_KEY`) is changed in the environment.",
     parameters: [textInPath('id', 'Id of the key.', '1f0c3a9be2d4')],
     requestBody: {
       required: true,
@@ -144,7 +145,7 @@ export const revocation: RouteParts = {
     id: 'revokeKey',
     summary: 'Revoke a key: it stops working within a second; needs the scope `keys`',
     description:
-      "The operator's own key (`ALMANAC_KEY`) and the last key with the scope `keys` are revoked with the command `keys revoke` alone.",
+      "Ends a key for good. The operator's own key (`ALMANAC_KEY`) and the last key with the scope `keys` are revoked with the command `keys revoke` alone.",
     parameters: [textInPath('id', 'Id of the key.', '1f0c3a9be2d4')],
     answers: { 200: jsonSuccess('Key', 'The revoked key.') },
     errors: ['not_found', ...keyErrors],

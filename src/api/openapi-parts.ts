@@ -23,7 +23,8 @@ export type OperationFacts = {
   id: string
   tag?: 'EVM' | 'Solana' | 'Operations'
   summary: string
-  description?: string
+  /** What is answered, in which order and when to use it, before anything else. */
+  description: string
   parameters?: Json[]
   requestBody?: Json
   /** Without those for errors, by status. */
@@ -33,10 +34,12 @@ export type OperationFacts = {
   open?: true
   /** How the public SDK asks for it, where it does. */
   sdkCall?: string | undefined
+  /** That a key needs; `any`: every key may ask. Absent: the summary says it. */
+  scope?: string | undefined
 }
 
 export function operation(
-  { id, tag = 'Operations', parameters = [], answers, errors = [], open, sdkCall, ...facts }: OperationFacts,
+  { id, tag = 'Operations', parameters = [], answers, errors = [], open, sdkCall, scope, ...facts }: OperationFacts,
   failureSchema: FailureSchema,
 ): Json {
   return {
@@ -49,6 +52,7 @@ export function operation(
     // A response is shared by all operations that answer with its status: these are the codes of this one.
     ...(errors.length === 0 ? {} : { 'x-error-codes': errors }),
     ...(sdkCall === undefined ? {} : { 'x-sdk-call': sdkCall }),
+    ...(scope === undefined ? {} : { 'x-scope': scope }),
   }
 }
 
@@ -87,10 +91,8 @@ export function jsonSuccess(schema: ExampleName, description: string, headers: J
   return { description, headers: { ...commonHeaders, ...headers }, content }
 }
 
-/** Of the operations that also send their list whole. */
-export const wholeListSentence =
-  'With `Accept: text/csv` or `application/x-ndjson` the whole list is sent in one answer, as of one block, without ' +
-  '`cursor` and `limit`; its last line says `complete`, and a list without that line is not whole.'
+export const onDemandSentence =
+  'Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.'
 
 /** A page, or the whole list as lines. */
 export function listSuccess(schema: ExampleName, description: string): Json {

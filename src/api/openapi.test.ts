@@ -92,6 +92,25 @@ test('an operation names the codes that it fails with, each with its meaning and
   )
 })
 
+test('every operation first says what it answers, and only then in which formats', () => {
+  const described = operations as (Documented & { description?: string })[]
+  expect(described.length).toBeGreaterThan(60)
+  const silent = described.filter(({ description = '' }) => {
+    const [first = ''] = description.split(/(?<=\.) /)
+    return first.length < 20 || /\b(Accept|CSV|NDJSON|text\/csv|x-ndjson|JSON)\b/i.test(first)
+  })
+  expect(silent.map(({ operationId }) => operationId)).toEqual([])
+})
+
+test('every operation says which scope a key needs for it, or that none is needed', () => {
+  const all = operations as (Documented & { summary: string; security?: []; 'x-scope'?: string })[]
+  const without = all.filter(
+    ({ summary, security, 'x-scope': scope }) =>
+      scope === undefined && security === undefined && !summary.includes('scope `'),
+  )
+  expect(without.map(({ operationId }) => operationId)).toEqual([])
+})
+
 type FieldSchema = {
   $ref?: string
   description?: string

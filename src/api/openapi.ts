@@ -37,14 +37,27 @@ export function wholeDocument(options: DocumentOptions): Json {
     title: 'Almanac',
     description: [
       'NFT transfers, who owns which NFTs, active chains of a wallet and accounts of Solana.',
+      '## Authentication',
+      'Every request carries a key in the header `X-API-Key`. A key has scopes, and each operation says which one it ' +
+        'needs: [keys and limits](/docs/guides/keys-and-limits.html).',
+      '## Pages',
+      `Lists come in pages of at most ${options.pageSizeMax} rows (\`limit\`). While \`cursor\` is neither null nor ` +
+        'empty, send it as `cursor` for the next page; it carries the other parameters: ' +
+        '[pages](/docs/guides/pages.html). Most lists can be sent whole, as CSV or NDJSON: ' +
+        '[whole lists](/docs/guides/whole-lists.html).',
+      '## Complete answers',
+      '`X-Index-Complete` is `true` when the index has everything that the answer rests on, and `X-Index-Evidence` ' +
+        'says what proves it. `false` means that rows may be missing: ' +
+        '[complete answers](/docs/guides/complete-answers.html).',
+      '## Limits and errors',
+      'Errors are JSON with `message`, `code`, `details` and `request_id`: [every code](/docs/errors.html). After 429 ' +
+        'and 503 wait as `Retry-After` says: [errors and retries](/docs/guides/errors-and-retries.html). With ' +
+        '`Accept: application/problem+json` errors are RFC 9457 problems (schema `Problem`). Every answer has an ' +
+        '`X-Request-Id`.',
       '## JSON types (dialects)',
-      'The hosted service sends numbers and booleans; its written reference shows text. Almanac has both as dialects: ' +
-        '`live` writes counts and flags as numbers and booleans, `reference` as strings. The operator’s setting decides, then the path (`/api/v2.1` and `/api/v2.2`: live), then the header ' +
-        '`X-Moralis-Platform` (live); the default is `reference`. The header `X-Dialect` names the dialect. ' +
-        '`/api/v2.1` is an alias of `/api/v2.2`.',
-      '## Errors',
-      'Errors are `application/json`; with `Accept: application/problem+json` they are RFC 9457 problems with the same ' +
-        'facts (schema `Problem`). Every answer has an `X-Request-Id`.',
+      '`/api/v2.2` and its alias `/api/v2.1` write counts and flags as numbers and booleans (dialect `live`). `/api/v2` ' +
+        'writes them as strings (`reference`), unless the header `X-Moralis-Platform` is sent, as the public SDKs do. ' +
+        'The operator can set one dialect for all. The header `X-Dialect` names it.',
     ],
     base: '/',
     tags: ['EVM', 'Solana', 'Operations'],
@@ -57,15 +70,12 @@ export function allOperations(options: DocumentOptions): DocumentedOperation[] {
   return routes.flatMap(({ method = 'GET', path, versions, failureSchema = 'Failure', document }) =>
     (versions ?? [undefined])
       .filter(version => version !== 'v2.1')
-      .map(version => ({
-        method,
-        path: version === undefined ? path : versionPath(version, path),
-        facts: {
-          ...(typeof document === 'function' ? document(options, version ?? 'v2') : document),
-          sdkCall: hostedAt({ method, path, versions })?.sdkCall,
-        },
-        failureSchema,
-      })),
+      .map(version => {
+        const { sdkCall, scope } = hostedAt({ method, path, versions }) ?? {}
+        const facts = typeof document === 'function' ? document(options, version ?? 'v2') : document
+        const place = version === undefined ? path : versionPath(version, path)
+        return { method, path: place, facts: { ...facts, sdkCall, scope }, failureSchema }
+      }),
   )
 }
 

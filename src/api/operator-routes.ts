@@ -55,7 +55,9 @@ export const health: RouteParts = {
   },
   document: {
     id: 'getHealth',
-    summary: 'The process runs',
+    summary: 'Health check',
+    description:
+      'Whether the process runs: 200 while it does, whatever its store and its nodes do. Use it for liveness probes; `/ready` says whether requests can be served.',
     answers: { 200: jsonSuccess('Health', 'The process runs.') },
     open: true,
   },
@@ -91,7 +93,9 @@ export const readiness: RouteParts = {
   },
   document: {
     id: 'getReadiness',
-    summary: 'Requests can be served; names what is wrong',
+    summary: 'Readiness check',
+    description:
+      'Whether requests can be served, and what is wrong: 503 while the store cannot be used. Use it for readiness probes and load balancers. Problems that do not stop answers are named with 200.',
     answers: {
       200: jsonSuccess('Readiness', 'Ready to serve. `problems` names what does not stop it.', {}, 'ready'),
       503: jsonSuccess('Readiness', 'The store does not answer, or is gone, replaced or damaged.', {}, 'notReady'),
@@ -149,6 +153,8 @@ export const status: RouteParts = {
   document: {
     id: 'getStatus',
     summary: 'What is indexed and how far; needs the scope `ops` unless the operator opened it',
+    description:
+      'How far each chain and network is indexed, how its endpoints fare and which version runs. Use it for dashboards and scripts.',
     parameters: [inQuery(contractsParameter)],
     answers: { 200: jsonSuccess('Status', 'The state of chains, store and version.') },
     errors: ['bad_request', ...operatorErrors],
@@ -190,6 +196,7 @@ export const metrics: RouteParts = {
   document: {
     id: 'getMetrics',
     summary: 'Metrics for Prometheus; needs the scope `ops` unless the operator opened it',
+    description: 'The figures of this process for Prometheus to scrape: requests, chains, store and nodes.',
     answers: {
       200: textSuccess('text/plain', 'The text format of Prometheus.', 'almanac_http_requests_in_flight 0\n'),
     },

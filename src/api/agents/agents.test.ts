@@ -115,7 +115,7 @@ describe('/llms.txt', () => {
     expect(text).not.toMatch(/^- `at_block` or `at_date` .*`getContractNFTs`/m)
     const options = { chains: new ChainTable(), pageSizeMax: 100, version: '0' }
     const answer = jsonSuccess('NftOwners', '') as { content: object }
-    const facts: OperationFacts = { id: 'getNFTOwners', summary: '', answers: { 200: answer } }
+    const facts: OperationFacts = { id: 'getNFTOwners', summary: '', description: '', answers: { 200: answer } }
     const notesOf = (content: object) => {
       const answers = { 200: { ...answer, content } }
       const documented = { method: 'GET', path: '/', facts: { ...facts, answers }, failureSchema: 'Failure' as const }

@@ -51,10 +51,10 @@ export function servedOperations(kind: OperationKind, options: DocumentOptions):
     if (route === undefined) return []
     const { method = 'GET', path, document, failureSchema = 'Failure' } = route
     const { description, ...facts } = typeof document === 'function' ? document(options, 'v2.2') : document
-    // Agents are shown the description alone, where there is one.
-    const whole = description === undefined ? {} : { description: `${facts.summary}. ${description}` }
     const { id, scope = 'any' } = operation
-    return [{ method, path, facts: { ...facts, ...whole, id }, failureSchema, scope }]
+    // Agents are shown the description alone.
+    const whole = { ...facts, id, description: `${facts.summary}. ${description}` }
+    return [{ method, path, facts: whole, failureSchema, scope }]
   })
 }
 

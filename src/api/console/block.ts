@@ -28,7 +28,8 @@ export const block: RouteParts = {
   document: ({ chains }) => ({
     id: 'getBlockFacts',
     summary: 'One block: its hash, its time and its evidence; always needs the scope `ops`',
-    description: 'What the store does not have is asked of a node, and null where there is none.',
+    description:
+      'One block as the store has it: its hash, its time and by which evidence its transfers are known. What the store does not have is asked of a node, and null where there is none.',
     parameters: [inPath(chainParameter('chain', chains, 'Chain, by name or hex id.')), inPath(number)],
     answers: { 200: jsonSuccess('BlockFacts', 'What is known of the block.') },
     errors: ['bad_request', ...operatorErrors, 'not_found', 'upstream_failed'],

@@ -70,7 +70,8 @@ export const contracts: RouteParts = {
     return {
       id: 'listContracts',
       summary: 'Contracts of a chain with stored transfers; needs the scope `ops` unless the operator opened it',
-      description: 'A page may hold fewer than `limit` and still name the next one.',
+      description:
+        'The contracts of a chain with stored transfers, with their names and how many transfers each has. A page may hold fewer than `limit` and still name the next one.',
       parameters: [inPath(chain), ...Object.values(inUrl).map(inQuery)],
       answers: { 200: jsonSuccess('ContractList', 'Contracts in the order that was asked for.') },
       errors: ['bad_request', ...operatorErrors, 'not_configured'],

@@ -57,6 +57,8 @@ export const nativeBalance: RouteParts = {
       id: version === 'v2' ? 'getNativeBalance' : 'getNativeBalanceV22',
       tag: 'EVM',
       summary: 'Native balance of a wallet',
+      description:
+        'The balance of a wallet in the native coin of the chain, in the smallest unit, after the newest block or after `to_block`. A node of the chain is asked; `X-Block-Number` says after which block.',
       parameters: [inPath(address), inQuery(chain), inQuery(toBlock)],
       answers: { 200: jsonSuccess('NativeBalance', 'In the smallest unit.', balanceHeaders) },
       errors: balanceErrors,
@@ -83,6 +85,7 @@ export const nativeBalances: RouteParts = {
       id: version === 'v2' ? 'getNativeBalancesForAddresses' : 'getNativeBalancesForAddressesV22',
       tag: 'EVM',
       summary: 'Native balances of several wallets',
+      description: `The native balances of up to ${walletsMax} wallets on one chain and their sum, after one block. Wallets come in the order of the request. Use it instead of a request for each wallet.`,
       parameters: [{ ...inQueryList(wallets), required: true }, inQuery(chain), inQuery(toBlock)],
       answers: { 200: jsonSuccess('NativeBalances', 'One element, with every wallet.', balanceHeaders) },
       errors: balanceErrors,

@@ -7,7 +7,15 @@ import { type Address, parseAddress } from '../../model.ts'
 import { type ContractMetadata, contractMetadata as metadataOf } from '../../query/contract-metadata.ts'
 import { readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
-import { chainErrors, indexHeaders, inPath, inQuery, jsonSuccess, reference } from '../openapi-parts.ts'
+import {
+  chainErrors,
+  indexHeaders,
+  inPath,
+  inQuery,
+  jsonSuccess,
+  onDemandSentence,
+  reference,
+} from '../openapi-parts.ts'
 import { freshenWaitMsOf, perform } from '../operation.ts'
 import {
   addressParameter,
@@ -55,7 +63,9 @@ export const contractMetadata: RouteParts = {
       tag: 'EVM',
       summary: 'Name, symbol and standard of an NFT contract',
       description:
-        'Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. 404: no transfer of it is known, and it does not declare ERC-721 or ERC-1155.',
+        'The name, symbol and token standard of one NFT contract, and whether it is verified or possible spam. Use it for the heading of a collection. ' +
+        `${onDemandSentence} ` +
+        '404: no transfer of it is known, and it does not declare ERC-721 or ERC-1155.',
       parameters: [inPath(address), inQuery(chain)],
       answers: { 200: jsonSuccess('ContractMetadata', 'What is known of the contract.', indexHeaders) },
       errors: [...chainErrors, 'not_found'],
@@ -82,6 +92,7 @@ export const contractMetadataList: RouteParts = {
     id: version === 'v2' ? 'getNFTBulkContractMetadata' : 'getNFTBulkContractMetadataV22',
     tag: 'EVM',
     summary: `Name, symbol and standard of up to ${addressesMax} NFT contracts`,
+    description: `Names, symbols and token standards of up to ${addressesMax} NFT contracts in one request, in the order of the addresses; null for one that is not known. Use it instead of a request for each contract.`,
     parameters: [inQuery(metadataParameters(chains).chain)],
     requestBody: {
       required: true,

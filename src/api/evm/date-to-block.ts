@@ -35,7 +35,7 @@ export const dateToBlock: RouteParts = {
       tag: 'EVM',
       summary: 'The last block at or before a date',
       description:
-        'Where blocks that are not known lie between, a node is asked; `X-Index-Complete` is false where none is there.',
+        'The last block at or before a moment, with its hash and its time. Use it to turn a date into a block for other operations. A node is asked where blocks around the moment are not indexed; `X-Index-Complete` is false where there is none.',
       parameters: [inQuery(chain), { ...inQuery(date), required: true }],
       answers: { 200: jsonSuccess('DateToBlock', 'The block, and the date as it was understood.', indexHeaders) },
       errors: [...chainErrors, 'not_found', 'upstream_failed', 'budget_exceeded'],

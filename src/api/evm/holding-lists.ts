@@ -18,7 +18,6 @@ import {
   listSuccess,
   nodeErrors,
   stateHeaders,
-  wholeListSentence,
 } from '../openapi-parts.ts'
 import { perform } from '../operation.ts'
 import { type Dialect, dialectOf, QueryText } from '../params.ts'
@@ -99,7 +98,7 @@ export function holdingList<Row, Key>(list: HoldingList<Row, Key>): RouteParts {
         id: version === 'v2' ? list.id : `${list.id}V22`,
         tag: 'EVM',
         summary: list.summary,
-        description: `${list.description} Pages stay as of the block of the first one while tokens move.${list.stream ? ` ${wholeListSentence}` : ''}`,
+        description: `${list.description} Pages stay as of the block of the first one while tokens move.`,
         parameters: [...list.path.map(name => inPath(parameters[name])), ...contracts, ...query],
         answers: {
           200: list.stream

@@ -1,6 +1,7 @@
 // The lists of who owns what: which parameters each has and how its rows look. `holding-lists.ts` answers them.
 import type { Address } from '../../model.ts'
 import type { NftRow } from '../../query/holdings/questions.ts'
+import { onDemandSentence } from '../openapi-parts.ts'
 import { readParameter } from '../params.ts'
 import type { ApiRequest } from '../request.ts'
 import { addressKeys, contractNftKeys, type HoldingFilter, holdingKeys } from './holding-cursor.ts'
@@ -34,8 +35,7 @@ const ofNfts = ['format', 'normalizeMetadata', 'mediaItems', 'disableTotal'] as 
 export const owners = holdingList({
   ...{ list: 'owners', id: 'getNFTOwners', summary: 'Owners of the NFTs of a contract', schema: 'NftOwners' },
   ...{ keys: holdingKeys, firstPage: 1, path: ['address'], subjectOf: ofContract },
-  description:
-    'A row for each token and owner, newest change first. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.',
+  description: `Who owns each NFT of a contract: a row for each token and owner, newest change first. Use it for a snapshot of holders; \`at_block\` or \`at_date\` asks for the past. ${onDemandSentence}`,
   query: [...ofNfts, ...asOfParameters],
   ask: (holdings, { subject, ...question }, options) =>
     holdings.owners({ ...question, contract: addressOf(subject), tokenId: undefined }, options),
@@ -50,7 +50,7 @@ export const tokenOwners = holdingList({
   ...{ list: 'token-owners', id: 'getNFTTokenIdOwners', summary: 'Owners of a token', schema: 'NftOwners' },
   ...{ keys: holdingKeys, firstPage: 1, path: ['address', 'tokenId'], subjectOf: ofToken },
   description:
-    'A row for each owner, newest change first; several for an ERC-1155 token. Empty where the token has none.',
+    'Who owns one token: one row for ERC-721, several for ERC-1155, newest change first. Empty where the token has no owner.',
   query: [...ofNfts, ...asOfParameters],
   ask: (holdings, { subject, ...question }, options) => {
     return holdings.owners({ ...question, ...tokenOf(subject) }, options)
@@ -63,7 +63,8 @@ export const tokenOwners = holdingList({
 export const uniqueOwners = holdingList({
   ...{ list: 'unique-owners', id: 'getUniqueOwnersByCollection', summary: 'Wallets that own an NFT of a contract' },
   ...{ schema: 'UniqueOwners', keys: addressKeys, firstPage: 1, path: ['address'], subjectOf: ofContract },
-  description: 'Each address once, ascending, up to 5,000 a page. The zero address is not an owner.',
+  description:
+    'The addresses that own at least one NFT of a contract, each once, ascending. Use it for an allow-list or an airdrop: a page has up to 5,000. The zero address is not an owner.',
   query: asOfParameters,
   limitMax: 5_000,
   ask: (holdings, { subject, ...question }, options) =>
@@ -83,7 +84,7 @@ export const walletNfts = holdingList({
   ...{ list: 'wallet-nfts', id: 'getWalletNFTs', summary: 'NFTs of a wallet', schema: 'WalletNfts' },
   ...{ keys: holdingKeys, firstPage: 1, path: ['wallet'], subjectOf: ofWallet },
   description:
-    'A row for each token, newest change first. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`.',
+    'The NFTs that a wallet owns: a row for each token, newest change first. Use it for a gallery, or to let owners in; `token_addresses` keeps those of some contracts. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`.',
   query: ['excludeSpam', 'tokenAddresses', ...ofNfts, 'includePrices', ...asOfParameters],
   ask: (holdings, { subject, filter, ...question }, options) => {
     return holdings.walletNfts({ ...question, wallet: addressOf(subject), ...shownOf(filter) }, options)
@@ -98,7 +99,8 @@ export const walletNfts = holdingList({
 export const walletCollections = holdingList({
   ...{ list: 'wallet-collections', id: 'getWalletNFTCollections', summary: 'NFT collections of a wallet' },
   ...{ schema: 'WalletCollections', keys: addressKeys, firstPage: 1, path: ['wallet'], subjectOf: ofWallet },
-  description: 'The contracts of the NFTs of a wallet, descending by address.',
+  description:
+    'The contracts whose NFTs a wallet owns, each once, descending by address. Use it for an overview of a wallet before its single NFTs.',
   query: ['excludeSpam', 'tokenCounts', 'includePrices', 'disableTotal', ...asOfParameters],
   ask: (holdings, { subject, filter: { excludeSpam }, ...question }, options) =>
     holdings.walletCollections({ ...question, wallet: addressOf(subject), excludeSpam }, options),
@@ -113,7 +115,7 @@ export const contractNfts = holdingList({
   ...{ list: 'contract-nfts', id: 'getContractNFTs', summary: 'NFTs of a contract', schema: 'ContractNfts' },
   ...{ keys: contractNftKeys, firstPage: 0, path: ['address'], subjectOf: ofContract },
   description:
-    'Tokens with an owner, descending by token hash, then those that only ERC-2309 ranges moved, ascending by id. `range` and `totalRanges` split the hashes.',
+    'Every token of a contract that has an owner. Use it to list a collection. Rows descend by token hash; tokens that only ERC-2309 ranges moved follow, ascending by id. `range` and `totalRanges` split the hashes for readers that work side by side.',
   query: ['totalRanges', 'range', ...ofNfts, 'includePrices'],
   ask: (holdings, { subject, filter: { part }, ...question }, options) =>
     holdings.contractNfts({ ...question, contract: addressOf(subject), part }, options),

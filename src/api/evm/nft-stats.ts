@@ -51,7 +51,8 @@ const total = (count: number | undefined) => ({ total: count === undefined ? nul
 
 export const collectionStats = statsRoute({
   ...{ id: 'getNFTCollectionStats', summary: 'Counts of a collection', schema: 'CollectionStats', hasPast: true },
-  description: 'Tokens and owners as they are, without burned tokens, and all transfers.',
+  description:
+    'How many tokens and owners a contract has now, burned tokens left out, and how many transfers it had. Use it instead of counting a list.',
   path: ({ address }) => [address],
   ask: async ({ context, request, parameters, chain, atBlock, options }) => {
     const contract = readParameter(parameters.address, request.pathParameter('address'))
@@ -64,7 +65,7 @@ export const collectionStats = statsRoute({
 
 export const tokenStats = statsRoute({
   ...{ id: 'getNFTTokenStats', summary: 'Counts of a token', schema: 'TokenStats', hasPast: true },
-  description: 'How many own the token, and how often it moved.',
+  description: 'How many wallets own one token, and how often it moved.',
   path: ({ address, tokenId }) => [address, tokenId],
   ask: async ({ context, request, parameters, chain, atBlock, options }) => {
     const contract = readParameter(parameters.address, request.pathParameter('address'))
@@ -78,7 +79,7 @@ export const tokenStats = statsRoute({
 export const walletStats = statsRoute({
   ...{ id: 'getWalletStats', summary: 'Counts of a wallet', schema: 'WalletStats', hasPast: false },
   description:
-    'NFTs are distinct tokens. Transactions are those that the wallet sent, as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null.',
+    'How many NFTs and collections a wallet owns, and how many transfers and transactions it has. NFTs are distinct tokens. Transactions are those that the wallet sent, as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null.',
   path: ({ wallet }) => [wallet],
   ask: async ({ context, request, parameters, chain, atBlock, options }) => {
     const wallet = readParameter(parameters.wallet, request.pathParameter('address'))
@@ -97,7 +98,7 @@ export const walletStats = statsRoute({
 export const blockStats = statsRoute({
   ...{ id: 'getBlockStats', summary: 'Counts of a block', schema: 'BlockStats', hasPast: false },
   description:
-    'Transactions as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null. 404 for a block that the chain does not have.',
+    'How many transactions and NFT transfers a block has. Transactions are as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null. 404 for a block that the chain does not have.',
   path: () => [blockParameter],
   ask: async ({ context, request, chain, options }) => {
     const named = readParameter(blockParameter, request.pathParameter('block_number_or_hash'))

@@ -13,7 +13,7 @@ import {
 import { type CursorSigner, firstPage } from '../../store/cursor.ts'
 import { completenessHeaders, readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
-import { inPath, inQuery, listErrors, listSuccess, wholeListSentence } from '../openapi-parts.ts'
+import { inPath, inQuery, listErrors, listSuccess, onDemandSentence } from '../openapi-parts.ts'
 import { freshenWaitMsOf, perform, ReplicaReads } from '../operation.ts'
 import {
   addressParameter,
@@ -36,6 +36,10 @@ import { asLines, pageTag, type TransferJson, transferColumns, writeTransfers } 
 import { cursorParameter, openCursor } from './cursor-parameter.ts'
 import { deprecationHeaders, envelopeText } from './list-envelope.ts'
 
+const description =
+  'Every transfer of the NFTs of one contract, newest first, mints and burns included. Use it for the history of a ' +
+  `collection, whole or within blocks or dates. ${onDemandSentence}`
+
 export const nftTransfers: RouteParts = {
   answer: context => {
     const pages = new TransferPages(context)
@@ -52,7 +56,7 @@ export const nftTransfers: RouteParts = {
   },
   document: ({ chains, pageSizeMax }, version) => {
     const { order, disableTotal, address, ...shared } = transferParameters(chains, pageSizeMax)
-    const facts = { tag: 'EVM' as const, description: wholeListSentence, errors: listErrors }
+    const facts = { tag: 'EVM' as const, description, errors: listErrors }
     if (version === 'v2') {
       return {
         ...facts,

@@ -24,7 +24,7 @@ export const nft: RouteParts = {
       tag: 'EVM',
       summary: 'One NFT',
       description:
-        'With its newest receiver that still holds it, where it has several. 404: it never moved, or it is burned.',
+        'One token with its contract, its owner and what is known of its metadata. Use it for the page of a token. Of several owners the newest receiver is shown. 404: it never moved, or it is burned.',
       parameters: [inPath(parameters.address), inPath(parameters.tokenId), ...documented(parameters, ofOne)],
       answers: { 200: jsonSuccess('Nft', 'The NFT with its newest owner.', stateHeaders) },
       errors: [...chainErrors, 'list_too_large', 'not_found'],
@@ -38,7 +38,7 @@ export const multipleNfts: RouteParts = {
     id: version === 'v2' ? 'getMultipleNFTs' : 'getMultipleNFTsV22',
     tag: 'EVM',
     summary: `Up to ${tokensMax} NFTs`,
-    description: 'Each as alone. Ids are decimal or `0x` and hex digits.',
+    description: `Up to ${tokensMax} tokens in one request, in the order of the body; null for one without an owner. Use it instead of a request for each token. Ids are decimal, or \`0x\` and hex digits.`,
     parameters: [inQuery(holdingParameters(chains, pageSizeMax).chain)],
     requestBody: {
       required: true,

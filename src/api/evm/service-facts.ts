@@ -11,6 +11,7 @@ export const apiVersion: RouteParts = {
     id: version === 'v2' ? 'web3ApiVersion' : 'web3ApiVersionV22',
     tag: 'EVM',
     summary: 'Version of the service',
+    description: 'The version of Almanac that answers. Use it to check the address of the service and a key.',
     answers: { 200: jsonSuccess('ApiVersion', 'The version.') },
     errors: dataErrors,
   }),
@@ -26,6 +27,8 @@ export const endpointWeights: RouteParts = {
     id: version === 'v2' ? 'endpointWeights' : 'endpointWeightsV22',
     tag: 'EVM',
     summary: 'What each operation costs',
+    description:
+      'Every operation that is served, with what a call counts against limits: one request each. Clients of the hosted service read it to plan their requests.',
     answers: { 200: jsonSuccess('EndpointWeights', 'Every operation, each of which counts as one request.') },
     errors: dataErrors,
   }),

@@ -17,7 +17,7 @@ import {
   type Json,
   listSuccess,
   nodeErrors,
-  wholeListSentence,
+  onDemandSentence,
 } from '../openapi-parts.ts'
 import { freshenWaitMsOf, perform, ReplicaReads } from '../operation.ts'
 import { dialectOf, QueryText, readParameter } from '../params.ts'
@@ -68,7 +68,7 @@ export const walletTransfers = listRoute({
   id: 'getWalletNFTTransfers',
   summary: 'NFT transfers of a wallet',
   description:
-    'Of all contracts, newest first; one from the wallet to itself once. Transfers of the zero address are not kept by wallet.',
+    'NFT transfers to and from one wallet, of all contracts, newest first. Use it for the activity of a wallet; `direction` keeps those that it sent or received. A transfer from the wallet to itself is listed once. Transfers of the zero address are not kept by wallet.',
   hasBounds: true,
   subjectOf: (request, query, { wallet, direction, contracts }) => ({
     list: 'wallet-transfers',
@@ -83,8 +83,7 @@ export const walletTransfers = listRoute({
 export const tokenTransfers = listRoute({
   id: 'getNFTTransfers',
   summary: 'NFT transfers of a token',
-  description:
-    'Newest first. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.',
+  description: `Every transfer of one token, newest first, back to its mint. Use it for the provenance of an NFT. ${onDemandSentence}`,
   hasBounds: false,
   subjectOf: (request, _, { address, tokenId }) => ({
     list: 'token-transfers',
@@ -97,7 +96,8 @@ export const tokenTransfers = listRoute({
 export const blockTransfers = listRoute({
   id: 'getNFTTransfersByBlock',
   summary: 'NFT transfers of a block',
-  description: 'Of all contracts, newest first. A block that is final is found by its hash with the help of a node.',
+  description:
+    'Every NFT transfer in one block, of all contracts, newest first. Use it to follow a chain block by block. A final block is found by its hash with the help of a node.',
   hasBounds: false,
   subjectOf: (request, _, { block }) => ({
     list: 'block-transfers',
@@ -109,7 +109,8 @@ export const blockTransfers = listRoute({
 export const allTransfers = listRoute({
   id: 'getNFTTransfersFromToBlock',
   summary: 'NFT transfers of all contracts',
-  description: 'Of all contracts, newest first, within blocks or dates or without bounds.',
+  description:
+    'NFT transfers of all contracts of a chain, newest first. Use it for a feed of the chain, or for a period between two blocks or dates.',
   hasBounds: true,
   subjectOf: () => ({ list: 'transfers' }),
   inPath: () => [],
@@ -140,7 +141,7 @@ function listRoute(list: List): RouteParts {
         id: version === 'v2' ? list.id : `${list.id}V22`,
         tag: 'EVM',
         summary: list.summary,
-        description: `${list.description} ${wholeListSentence}`,
+        description: list.description,
         parameters: [...list.inPath(parameters), ...(list.inQuery?.(parameters) ?? []), ...shared.map(inQuery)],
         answers: { 200: listSuccess(schema, 'A page of transfers.') },
         errors: list.id === 'getNFTTransfersByBlock' ? [...chainListErrors, ...nodeErrors] : chainListErrors,

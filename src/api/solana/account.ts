@@ -17,13 +17,18 @@ import { exampleAccount, flagWithoutEffect, includeFungibleAssets, network, pubk
 const address = pubkeyParameter('Address of the account.', exampleAccount)
 const excludeSpam = flagWithoutEffect('excludeSpam', 'Nothing is judged to be spam on Solana')
 
+const freshSentence = 'A node is asked unless the reading is fresh; `X-Solana-Slot` and `Age` say of when it is.'
+
 type Flags = ReadonlySet<string>
 
 type AccountView = {
   id: string
   summary: string
   schema: Parameters<typeof jsonSuccess>[0]
+  /** What is answered, and when to use it. */
   description: string
+  /** Of the body alone. */
+  answered: string
   /** Flags of the query; `body` gets the names of those that are true. */
   flags: readonly Parameter<boolean>[]
   body: (answer: PortfolioAnswer, flags: Flags) => Buffer<ArrayBuffer>
@@ -35,7 +40,9 @@ export const portfolio = accountRoute({
   id: 'getPortfolio',
   summary: 'Balance, tokens and NFTs of a Solana account',
   schema: 'Portfolio',
-  description: 'What the account holds.',
+  description:
+    'What a Solana account holds: its native balance, its NFTs and its tokens, each list in the order of the token accounts. Use it for a wallet in one request. An account that does not exist has a balance of zero and empty lists.',
+  answered: 'What the account holds.',
   flags: [],
   body: writePortfolio,
   walletsOnly: false,
@@ -45,7 +52,8 @@ export const balance = accountRoute({
   id: 'getSolanaBalance',
   summary: 'Balance of a Solana account',
   schema: 'SolanaBalance',
-  description: 'The native balance.',
+  description: 'The native balance of a Solana wallet, in SOL and in lamports. Use it where its tokens do not matter.',
+  answered: 'The native balance.',
   flags: [],
   body: answer => Buffer.from(balanceText(answer)) as Buffer<ArrayBuffer>,
   walletsOnly: true,
@@ -55,7 +63,9 @@ export const tokens = accountRoute({
   id: 'getSolanaTokens',
   summary: 'Tokens of a Solana account',
   schema: 'SolanaHoldings',
-  description: 'An entry for each token account with a balance.',
+  description:
+    'The fungible tokens of a Solana wallet with their exact amounts: an entry for each token account with a balance, in the order of these accounts.',
+  answered: 'An entry for each token account with a balance.',
   flags: [excludeSpam],
   body: answer => writeHoldings(answer, answer.tokens),
   walletsOnly: true,
@@ -65,7 +75,9 @@ export const nfts = accountRoute({
   id: 'getSolanaNfts',
   summary: 'NFTs of a Solana account',
   schema: 'SolanaHoldings',
-  description: 'An entry for each token account with an NFT.',
+  description:
+    'The NFTs of a Solana wallet: an entry for each token account with one, in the order of these accounts. `includeFungibleAssets` lists assets of which there are many too.',
+  answered: 'An entry for each token account with an NFT.',
   flags: [
     includeFungibleAssets,
     flagWithoutEffect('nftMetadata', 'Nothing is fetched from the web'),
@@ -84,7 +96,16 @@ function nftRows({ nfts, tokens, holdings }: PortfolioAnswer, flags: Flags): rea
 
 const plainAmount: DisplayAmount = (amount, mint) => exactAmount(amount.toString(), mint.decimals)
 
-function accountRoute({ id, summary, schema, description, flags, body, walletsOnly }: AccountView): RouteParts {
+function accountRoute({
+  id,
+  summary,
+  schema,
+  description,
+  answered,
+  flags,
+  body,
+  walletsOnly,
+}: AccountView): RouteParts {
   return {
     answer: context => {
       const { store, freshen, displayAmount = plainAmount } = context
@@ -105,8 +126,9 @@ function accountRoute({ id, summary, schema, description, flags, body, walletsOn
       id,
       tag: 'Solana',
       summary,
+      description: `${description} ${freshSentence}`,
       parameters: [inPath(network), inPath(address), ...flags.map(inQuery)],
-      answers: { 200: jsonSuccess(schema, description, solanaHeaders) },
+      answers: { 200: jsonSuccess(schema, answered, solanaHeaders) },
       errors: solanaErrors,
     },
     failureSchema: 'SolanaFailure',

@@ -16,6 +16,7 @@ import { flagWithoutEffect, network, pubkeyParameter } from './parameters.ts'
 type MetadataView = {
   id: string
   summary: string
+  description: string
   schema: Parameters<typeof jsonSuccess>[0]
   address: Parameter<Uint8Array>
   flags: readonly Parameter<boolean>[]
@@ -25,6 +26,8 @@ type MetadataView = {
 export const nftMetadata = metadataRoute({
   id: 'getSolanaNftMetadata',
   summary: 'Metadata of a Solana NFT',
+  description:
+    'What the chain says of the mint of an NFT: its name, symbol, standard, supply and Metaplex facts, such as the address of its metadata file. Nothing is fetched from the web. 404: there is no such mint.',
   schema: 'SolanaNftMetadata',
   address: pubkeyParameter('Mint of the NFT.', '9PN8gNqJy5mVnr8PJSaiKULG2inbTZxm4Xwgc2LM6x5Z'),
   flags: [flagWithoutEffect('mediaItems', 'Nothing is fetched from the web')],
@@ -34,6 +37,8 @@ export const nftMetadata = metadataRoute({
 export const tokenMetadata = metadataRoute({
   id: 'getSolanaTokenMetadata',
   summary: 'Metadata of a Solana token',
+  description:
+    'What the chain says of the mint of a token: its name, symbol, decimals and total supply, and its Metaplex facts. Use it to show amounts of the token. 404: there is no such mint.',
   schema: 'SolanaTokenMetadata',
   address: pubkeyParameter('Mint of the token.', 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v'),
   flags: [],
@@ -45,7 +50,7 @@ export const tokenMetadata = metadataRoute({
   }),
 })
 
-function metadataRoute({ id, summary, schema, address, flags, body }: MetadataView): RouteParts {
+function metadataRoute({ id, summary, description, schema, address, flags, body }: MetadataView): RouteParts {
   return {
     answer: context => {
       const work = async (request: ApiRequest, { key }: Admission) => {
@@ -65,6 +70,7 @@ function metadataRoute({ id, summary, schema, address, flags, body }: MetadataVi
       id,
       tag: 'Solana',
       summary,
+      description,
       parameters: [inPath(network), inPath(address), ...flags.map(inQuery)],
       answers: { 200: jsonSuccess(schema, 'What the mint and its Metaplex accounts say.', mintHeaders) },
       errors: [...solanaErrors, 'not_found'],
