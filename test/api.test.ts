@@ -692,6 +692,7 @@ describe('errors', () => {
     const response = await api.get(transfers('0x1'), { accept: 'application/problem+json' })
     expect(response.headers.get('content-type')).toBe('application/problem+json')
     expect(schemas.problem.parse(await response.json())).toMatchObject({
+      type: '/docs/errors.html#bad_request',
       title: 'Bad Request',
       status: 400,
       detail: 'address is not a valid hex address',

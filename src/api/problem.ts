@@ -71,7 +71,7 @@ export function problemAnswer(error: unknown, { requestId, accept, solana }: Pro
   const reason = STATUS_CODES[status]!
   const asProblem = accept?.toLowerCase().includes('application/problem+json') ?? false
   const body = asProblem
-    ? { type: 'about:blank', title: reason, status, detail: message, ...facts }
+    ? { type: `/docs/errors.html#${code}`, title: reason, status, detail: message, ...facts }
     : { message, ...facts, ...(solana ? { statusCode: status, error: reason } : {}) }
   return {
     status,
