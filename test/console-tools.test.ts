@@ -547,6 +547,11 @@ walkConsole(walk => {
       'Balance, tokens and NFTs of a Solana account',
       'Balance of a Solana account',
     ])
+    // By a parameter, and with a typing error.
+    await menu.getByRole('searchbox').fill('totalranges')
+    expect(await menu.getByRole('link').allTextContents()).toEqual(['Introduction', 'NFTs of a contract'])
+    await menu.getByRole('searchbox').fill('portfloio')
+    expect(await menu.getByRole('link').count()).toBe(2)
     // What is not served is told of in the docs.
     await menu.getByRole('searchbox').fill('erc20')
     await menu.getByText('No operation here has “erc20”.').waitFor(patience)
@@ -569,12 +574,19 @@ walkConsole(walk => {
     expect(await page.locator('.operation-id').textContent()).toBe('getWalletNFTs')
     await page.getByRole('button', { name: 'Copy the id of the operation' }).waitFor(patience)
     expect(await page.title()).toBe('NFTs of a wallet · reference · Almanac')
+    await page.getByText('Needs the scope nft-holdings.').waitFor(patience)
+    const guides = page.locator('.operation-needs').getByRole('link')
+    expect(await guides.allTextContents()).toEqual(['Who owns what', 'Pages'])
     await page.getByText(/Also under \/api\/v2\/\{address\}\/nft/).waitFor(patience)
     // The shape and an example stand there without a click.
     const shape = page.getByRole('region', { name: 'Shape of the answer' })
     await shape.getByText('result', { exact: true }).waitFor(patience)
     await page.getByText('"status": "SYNCED"').waitFor(patience)
     await accept(page, 'reference-operation')
+    await page.goto(`${walk.world.url}/reference#/getTokenPrice`)
+    await page.getByText('Almanac does not serve getTokenPrice: it needs prices and markets.').waitFor(patience)
+    const told = page.getByRole('main').getByRole('link', { name: 'What is served, and what is not' })
+    expect(await told.getAttribute('href')).toBe('/docs/operations.html')
     await page.goto(`${walk.world.url}/reference#getWalletNFTs`)
     await page.getByRole('heading', { name: 'NFTs of a wallet', level: 1 }).waitFor(patience)
     // The address of the console names the same page, and the search needs no key.
@@ -695,7 +707,7 @@ walkConsole(walk => {
       .waitFor({ ...patience, state: 'attached' })
     expect(await chain.locator('optgroup').count()).toBe(2)
     await page.getByText('more parameters').click()
-    expect(await page.getByLabel('exclude spam').locator('option').allTextContents()).toEqual(
+    expect(await page.getByLabel('exclude_spam').locator('option').allTextContents()).toEqual(
       expect.arrayContaining(['true', 'false']),
     )
     // A refusal goes with the field that it was about, and says beside it what is missing.
@@ -704,6 +716,8 @@ walkConsole(walk => {
     await page.getByRole('button', { name: 'Send' }).click()
     const answer = page.locator('[aria-live] > .panel')
     await answer.getByText('400').first().waitFor(patience)
+    const solve = answer.getByRole('link', { name: 'How to solve it' })
+    expect(await solve.getAttribute('href')).toBe('/docs/errors.html#bad_request')
     await address.fill('')
     await page.getByRole('button', { name: 'Send' }).click()
     await page.getByText('address is required').waitFor(patience)

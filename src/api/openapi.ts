@@ -1,7 +1,7 @@
 // The OpenAPI 3.1 document of the service, made of what each route says of itself, and how any part of it is made.
 import { z } from 'zod'
 import * as consoleSchemas from './console/schemas.ts'
-import { hostedAt } from './hosted/operations.ts'
+import { hostedAt, hostedOperations, isServed, whyNotServed } from './hosted/operations.ts'
 import {
   type DocumentOptions,
   type FailureSchema,
@@ -33,6 +33,16 @@ export function openApiText(options: DocumentOptions): string {
 }
 
 export function wholeDocument(options: DocumentOptions): Json {
+  return { ...documentOfAll(options), 'x-not-served': notServed() }
+}
+
+/** By id. Where EVM chains and Solana share one, the first reason stands for both. */
+function notServed(): Record<string, string> {
+  const missing = hostedOperations.filter(operation => !isServed(operation, routes))
+  return Object.fromEntries(missing.toReversed().map(operation => [operation.id, whyNotServed(operation)]))
+}
+
+function documentOfAll(options: DocumentOptions): Json {
   return documentOf(allOperations(options), options, {
     title: 'Almanac',
     description: [

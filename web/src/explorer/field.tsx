@@ -24,10 +24,13 @@ export function Field({ id, parameter, value, refusal, accepted, onChange }: Pro
         <ChainsField {...{ parameter, id, value, described, onChange }} />
       ) : (
         <>
-          <label for={id}>
-            {name.replaceAll('_', ' ')}
-            {required && <span class="required"> required</span>}
-          </label>
+          <div class="field-head">
+            <label for={id}>
+              <code>{name}</code>
+              {required && <span class="required"> required</span>}
+            </label>
+            <span class="field-type">{typeOf(parameter)}</span>
+          </div>
           <Control {...{ parameter, id, value, described, onChange }} invalid={refusal !== undefined} />
         </>
       )}
@@ -42,6 +45,11 @@ export function Field({ id, parameter, value, refusal, accepted, onChange }: Pro
       </small>
     </div>
   )
+}
+
+/** In a word: what is chosen from a list is text too. */
+function typeOf({ schema: { type, enum: choices } }: Parameter): string {
+  return choices === undefined ? (type ?? 'string') : 'enum'
 }
 
 /** Of a field that must be filled, what it begins with. */
@@ -141,7 +149,9 @@ function ChainsField({ parameter, id, value, described, onChange }: ControlProps
   return (
     <>
       <fieldset id={id} class="pills" aria-describedby={described}>
-        <legend>{parameter.name}</legend>
+        <legend>
+          <code>{parameter.name}</code>
+        </legend>
         {here.map(pillOf)}
       </fieldset>
       {elsewhere.length > 0 && (

@@ -1,6 +1,6 @@
 // A form made from the parameters of an operation. What the service refuses stands beside the field that it is about.
 import { useSignal } from '@preact/signals'
-import type { ComponentChildren } from 'preact'
+import { type ComponentChildren, Fragment } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Parameter } from '../state/document.ts'
 import type { Problem } from '../state/service.ts'
@@ -59,7 +59,7 @@ export function OperationForm({ id, parameters, values, problem, onAsk, onMissin
     focusOn(missing.value)
   }
   const refusalOf = (name: string): string | undefined => {
-    if (missing.value === name) return `${name.replaceAll('_', ' ')} is required`
+    if (missing.value === name) return `${name} is required`
     return refused?.parameter === name ? refused.message : undefined
   }
   const rest = parameters.filter(parameter => !isMain(parameter))
@@ -91,7 +91,14 @@ export function OperationForm({ id, parameters, values, problem, onAsk, onMissin
         >
           <summary>
             {rest.length} more {rest.length === 1 ? 'parameter' : 'parameters'}
-            <span class="soft"> {rest.map(({ name }) => name.replaceAll('_', ' ')).join(', ')}</span>
+            <span class="soft">
+              {rest.map(({ name }, at) => (
+                <Fragment key={name}>
+                  {at === 0 ? ' ' : ', '}
+                  <code>{name}</code>
+                </Fragment>
+              ))}
+            </span>
           </summary>
           <div class="operation-fields">{rest.map(fieldOf)}</div>
         </details>

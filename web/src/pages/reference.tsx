@@ -6,11 +6,13 @@ import { DocumentFailure } from '../explorer/document-failure.tsx'
 import { targetOf } from '../explorer/request-text.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
+import { errorHref } from '../parts/failure-note.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { Paragraphs, Prose } from '../parts/prose.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
 import { Snippets } from '../parts/snippets.tsx'
-import { type Entry, entriesOf, entryNamed, matches, subjectsOf } from '../reference/entries.ts'
+import { type Entry, entriesOf, entryNamed, subjectsOf } from '../reference/entries.ts'
+import { filtered } from '../reference/filter.ts'
 import { liveExamples, loadLiveExamples, withoutLiveExamples } from '../reference/live-examples.ts'
 import { firstValues, OperationView, sdkTabs } from '../reference/operation-view.tsx'
 import { type ApiDocument, apiDocument } from '../state/document.ts'
@@ -47,13 +49,35 @@ export function Reference() {
         <KeyField />
         {entry !== undefined && <OperationView key={entry.id} entry={entry} shown={shown} />}
         {id === undefined && <Introduction shown={shown} entries={entries} />}
-        {id !== undefined && entry === undefined && (
-          <EmptyState title="There is no such operation" action={<a href={hrefOf(['explore'])}>All operations</a>}>
-            The document has no operation <code>{id}</code>.
-          </EmptyState>
-        )}
+        {id !== undefined && entry === undefined && <NoOperation id={id} why={shown['x-not-served']?.[id]} />}
       </div>
     </div>
+  )
+}
+
+/** `why`: the hosted service has it. */
+function NoOperation({ id, why }: { id: string; why: string | undefined }) {
+  const all = <a href={hrefOf(['explore'])}>All operations</a>
+  if (why === undefined)
+    return (
+      <EmptyState title="There is no such operation" action={all}>
+        The document has no operation <code>{id}</code>.
+      </EmptyState>
+    )
+  const action = (
+    <>
+      <a href="/docs/operations.html">What is served, and what is not</a>
+      {all}
+    </>
+  )
+  return (
+    <EmptyState title="This operation is not served" action={action}>
+      Almanac does not serve <code>{id}</code>: {why}. It answers 501{' '}
+      <a href={errorHref('not_implemented')}>
+        <code>not_implemented</code>
+      </a>
+      .
+    </EmptyState>
   )
 }
 
@@ -85,7 +109,7 @@ function Menu({ entries, here }: { entries: readonly Entry[]; here: string | und
   useEffect(() => {
     isOpen.value = false
   }, [here])
-  const found = entries.filter(entry => matches(entry, text.value))
+  const found = filtered(entries, text.value)
   return (
     <nav class={isOpen.value ? 'reference-menu open' : 'reference-menu'} aria-label="Operations">
       <button

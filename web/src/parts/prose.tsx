@@ -1,7 +1,17 @@
-// Text of the OpenAPI document. Of Markdown it uses paragraphs, headings and code between backticks, nothing else.
+// Text of the OpenAPI document. Of Markdown it uses paragraphs, headings, code between backticks and links within this service, nothing
+// else.
 
 export function Prose({ text }: { text: string }) {
-  return text.split('`').map((part, index) => (index % 2 === 0 ? part : <code key={part}>{part}</code>))
+  return text.split(/(`[^`]*`|\[[^\]]*\]\(\/[^)]*\))/).map((part, index) => {
+    if (index % 2 === 0) return part
+    if (part.startsWith('`')) return <code key={part}>{part.slice(1, -1)}</code>
+    const [title = '', href = ''] = part.slice(1, -1).split('](')
+    return (
+      <a key={part} href={href}>
+        {title}
+      </a>
+    )
+  })
 }
 
 export function Paragraphs({ text }: { text: string }) {

@@ -22,12 +22,14 @@ import {
   resolved,
 } from '../state/document.ts'
 import { goTo, hrefOf, route } from '../state/route.ts'
+import type { Problem } from '../state/service.ts'
 import { key, typedKeyRefusal } from '../state/session.ts'
 import { useAnswer } from '../state/use-answer.ts'
 import { type Entry, nameOf, versionOf } from './entries.ts'
 import { Example } from './example.tsx'
 import { bodyOf, exampleOf } from './example-values.ts'
 import { failuresOf } from './failures.ts'
+import { guidesOf, wholeListGuideOf } from './guides.ts'
 import { liveExamples } from './live-examples.ts'
 import { isJsonType, receive } from './receive.ts'
 import { SchemaTree } from './schema-tree.tsx'
@@ -38,7 +40,7 @@ const nothing = { answered: undefined, problem: undefined, loading: false }
 type Sent = { number: number; target: string; body: string | undefined }
 
 export function OperationView({ entry, shown }: Props) {
-  const { operation, note, title } = entry
+  const { operation, title } = entry
   const { operationId: id, method, path, parameters = [], requestBody } = operation
   const isOrder = method !== 'GET'
   const example = Object.values(requestBody?.content['application/json'].examples ?? {})[0]?.value
@@ -100,12 +102,8 @@ export function OperationView({ entry, shown }: Props) {
           <code>{nameOf(entry)}</code>
           <CopyButton text={nameOf(entry)} what="the id of the operation" />
         </p>
-        {note !== undefined && (
-          <p class="soft">
-            <Prose text={`${note.charAt(0).toUpperCase()}${note.slice(1)}.`} />
-          </p>
-        )}
         {operation.description !== undefined && <Paragraphs text={operation.description} />}
+        <Needs entry={entry} />
         <Versions entry={entry} />
       </header>
       <div class="reference-columns">
@@ -145,7 +143,7 @@ export function OperationView({ entry, shown }: Props) {
             <FailureNote problem={problem} what="The request failed." onRetry={isOrder ? undefined : again} />
           )}
           {problem?.body !== undefined && (
-            <Panel id={`${id}-answer`} title="Answer" flush actions={<Badge word={`${problem.status}`} tone="bad" />}>
+            <Panel id={`${id}-answer`} title="Answer" flush actions={<Refused problem={problem} />}>
               <JsonView value={problem.body} what="the answer" />
             </Panel>
           )}
@@ -165,6 +163,15 @@ export function OperationView({ entry, shown }: Props) {
         </div>
       </div>
     </article>
+  )
+}
+
+function Refused({ problem: { status, code } }: { problem: Problem }) {
+  return (
+    <>
+      {code !== undefined && <a href={errorHref(code)}>How to solve it</a>}
+      <Badge word={`${status}`} tone="bad" />
+    </>
   )
 }
 
@@ -199,6 +206,37 @@ export function firstValues({ operation }: Entry, live: NonNullable<typeof liveE
       .map(parameter => [parameter.name, exampleOf(operation, parameter, live)] as const)
       .filter(([, value]) => value !== ''),
   )
+}
+
+/** What a key must have, and where to read on. */
+function Needs({ entry }: { entry: Entry }) {
+  const wholeLists = wholeListGuideOf(entry)
+  return (
+    <>
+      <p class="operation-needs">
+        <span>
+          <Prose text={needOf(entry)} />
+        </span>
+        {guidesOf(entry).map(({ title, href }) => (
+          <span key={href}>
+            Guide: <a href={href}>{title}</a>
+          </span>
+        ))}
+      </p>
+      {wholeLists !== undefined && (
+        <p class="soft">
+          Also as one CSV or NDJSON file: <a href={wholeLists.href}>{wholeLists.title}</a>.
+        </p>
+      )}
+    </>
+  )
+}
+
+function needOf({ operation: { 'x-scope': scope, security }, note }: Entry): string {
+  if (security?.length === 0) return 'Needs no key.'
+  if (scope === 'any') return 'Any key may ask.'
+  if (scope !== undefined) return `Needs the scope \`${scope}\`.`
+  return note === undefined ? '' : `${note.charAt(0).toUpperCase()}${note.slice(1)}.`
 }
 
 function Versions({ entry: { operation, older } }: { entry: Entry }) {

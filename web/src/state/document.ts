@@ -50,6 +50,10 @@ type OperationFacts = {
   'x-error-codes'?: string[]
   /** How the public SDK asks for it, where it does. */
   'x-sdk-call'?: string
+  /** That a key needs; `any`: every key may ask. Absent: the summary says it. */
+  'x-scope'?: string
+  /** Empty where no key is needed. */
+  security?: readonly object[]
 }
 
 export type DocumentedOperation = OperationFacts & { method: string; path: string }
@@ -57,6 +61,8 @@ export type DocumentedOperation = OperationFacts & { method: string; path: strin
 export type ApiDocument = {
   info: { description: string; 'x-sandbox-key'?: string }
   paths: Record<string, Record<string, OperationFacts>>
+  /** Operations of the hosted service that have no route here, each with the reason. */
+  'x-not-served'?: Readonly<Record<string, string>>
 }
 
 export const apiDocument = signal<ApiDocument | undefined>(undefined)

@@ -1,0 +1,35 @@
+// The menu of the reference finds operations by parameters, by other words and in spite of a typing error.
+import { expect, test } from 'vitest'
+import type { DocumentedOperation } from '../state/document.ts'
+import type { Entry } from './entries.ts'
+import { filtered } from './filter.ts'
+
+function entry(id: string, summary: string, parameters: string[] = []): Entry {
+  const facts = {
+    operationId: id,
+    summary,
+    method: 'GET',
+    path: `/${id}`,
+    parameters: parameters.map(name => ({ name })),
+  }
+  const operation = facts as unknown as DocumentedOperation
+  return { id, title: summary, note: undefined, subject: '', operation, older: [] }
+}
+
+const owners = entry('getOwners', 'Owners of the NFTs of a contract', ['address', 'at_block'])
+const transfers = entry('getTransfers', 'NFT transfers of a block', ['from_block'])
+const version = entry('getVersion', 'Version of the service')
+const all = [owners, transfers, version]
+
+test.each([
+  ['at_block', [owners]],
+  ['holders', [owners]],
+  ['history', [transfers]],
+  ['transfres', [transfers]],
+  ['vresion', [version]],
+  ['block', [owners, transfers]],
+  ['', all],
+  ['price', []],
+])('%s', (text, found) => {
+  expect(filtered(all, text)).toEqual(found)
+})
