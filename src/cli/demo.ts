@@ -48,7 +48,7 @@ const sandboxKey = 'sandbox'
 const finality = 12
 const network = 'devnet'
 const indexedWithinMs = 15_000
-const firstAccountWithinMs = 5_000
+const accountsWithinMs = 5_000
 
 export async function demo(load: (file: string) => LoadedConfig, options: DemoOptions): Promise<void> {
   const { seed = defaultSeed, unconfigured = false } = options
@@ -155,7 +155,7 @@ async function serve(sandbox: Sandbox, { directory, file, load, output, start }:
       sandbox.begin(({ event, ...facts }) => service.log.warn(facts, `Sandbox ${event}`))
       announced = announceSandbox({ config: file, store: loaded.config.store, url: service.url, key })
       await indexed(service)
-      await readFirstAccount(sandbox, { url: service.url, key })
+      await readAccounts(sandbox, { url: service.url, key })
       const place = { url: service.url, key, directory, width: output.columns || 80 }
       const text = guide(sandbox, { ...place, colours: output === process.stderr && stderrColours })
       if (output === process.stderr) service.say(text)
@@ -186,15 +186,15 @@ async function indexed({ status }: Listening): Promise<void> {
   }
 }
 
-/** Examples are of accounts that were read, and a new store has none. */
-async function readFirstAccount({ solana }: Sandbox, { url, key }: { url: string; key: string }): Promise<void> {
-  if (solana === undefined) return
-  const target = `${url}/account/${network}/${solana.wallets[0]}/portfolio`
-  const signal = AbortSignal.timeout(firstAccountWithinMs)
-  await fetch(target, { headers: { 'x-api-key': key }, signal }).then(
-    response => response.arrayBuffer(),
-    () => undefined,
-  )
+/** Examples are of accounts that were read, and a new store has none. All, because NFTs go from one to another. */
+async function readAccounts({ solana }: Sandbox, { url, key }: { url: string; key: string }): Promise<void> {
+  const signal = AbortSignal.timeout(accountsWithinMs)
+  const read = async (wallet: string): Promise<void> => {
+    const target = `${url}/account/${network}/${wallet}/portfolio`
+    const response = await fetch(target, { headers: { 'x-api-key': key }, signal })
+    await response.arrayBuffer()
+  }
+  await Promise.allSettled((solana?.wallets ?? []).map(read))
 }
 
 function consoleAt({ url, key }: { url: string; key: string }): string {
