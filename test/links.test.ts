@@ -74,6 +74,13 @@ test('the map of the architecture names every folder', () => {
   expect(missing).toEqual([])
 })
 
+test('the guides that the reference names are pages of the docs', () => {
+  const table = readFileSync(join(root, 'web/src/reference/guides.ts'), 'utf8')
+  const named = [...table.matchAll(/guide\('([a-z-]+)'/g)].map(([, name]) => `docs/guides/${name}.md`)
+  expect(named.length).toBeGreaterThan(5)
+  expect(named.filter(page => !pages.includes(page))).toEqual([])
+})
+
 test('every page of docs is in its index', () => {
   const index = fileText('docs/README.md')!
   const listed = pages.filter(page => page.startsWith('docs/') && page !== 'docs/README.md')

@@ -5,17 +5,17 @@ export type Guide = { title: string; href: string }
 
 const guide = (name: string, title: string): Guide => ({ title, href: `/docs/guides/${name}.html` })
 
-const pages = guide('pages', 'Pages')
+const pages = guide('pages', 'Pagination')
 const wholeLists = guide('whole-lists', 'Whole lists')
 
 /** By subject, as `entries.ts` has them. */
 const bySubject: Readonly<Record<string, Guide>> = {
-  'NFT transfers': guide('complete-answers', 'Complete answers'),
+  'NFT transfers': guide('complete-answers', 'Is this answer complete?'),
   'NFTs and owners': guide('who-owns-what', 'Who owns what'),
-  Wallets: guide('complete-answers', 'Complete answers'),
-  'Blocks and dates': guide('complete-answers', 'Complete answers'),
+  Wallets: guide('complete-answers', 'Is this answer complete?'),
+  'Blocks and dates': guide('complete-answers', 'Is this answer complete?'),
   Solana: guide('solana', 'Solana'),
-  'About the API': guide('moving', 'Moving from the hosted service'),
+  'About the API': guide('moving', 'Migrate from Moralis'),
   Service: guide('operating', 'Operating a running service'),
   Keys: guide('keys-and-limits', 'Keys and limits'),
 }
