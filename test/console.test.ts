@@ -149,12 +149,12 @@ walkConsole(walk => {
     expect(await row.getByRole('link').getAttribute('href')).toMatch(/^#\/keys\/\w+$/)
   })
 
-  test('a plot has several times on its axis, and a tooltip that names the moment', async () => {
+  test('a plot has several times in UTC on its axis, and a tooltip that names the moment', async () => {
     // Five minutes of a past, told as the service does.
     const at = Array.from({ length: 61 }, (_, index) => Date.UTC(2026, 0, 1, 12) + index * 5_000)
     const answers = at.map((_, index) => (index < 30 ? 12 : null))
     const history = { at, lines: [{ chain: 'sim', measure: 'latency_ms', endpoint: 'a', values: answers }] }
-    const page = await freshPage({ timezoneId: 'UTC' })
+    const page = await freshPage({ timezoneId: 'Asia/Tokyo' })
     await page.addInitScript(`
       const fillText = CanvasRenderingContext2D.prototype.fillText
       window.drawn = []
@@ -174,6 +174,7 @@ walkConsole(walk => {
     await plot.getByRole('img', { name: 'Endpoint latency, ms. sim a: now –, at most 12.' }).waitFor(patience)
     const times = new Set(((await page.evaluate('drawn')) as string[]).filter(text => /^12:0\d$/.test(text)))
     expect([...times].length).toBeGreaterThanOrEqual(3)
+    expect(await plot.getByText('UTC', { exact: true }).count()).toBe(1)
     await plot.scrollIntoViewIfNeeded()
     const box = (await plot.locator('canvas').boundingBox())!
     await page.mouse.move(box.x + box.width / 4, box.y + box.height / 2)

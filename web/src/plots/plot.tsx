@@ -70,7 +70,11 @@ export function Plot({ title, unit, at, lines, subject }: Props) {
       </figcaption>
       <div class="plot-area">
         <div ref={host} class="plot-canvas" role="img" aria-label={plotText(title, unit, lines)} />
-        {isEmpty && <p class="plot-empty">{at.length > 0 && 'Nothing yet'}</p>}
+        {isEmpty ? (
+          <p class="plot-empty">{at.length > 0 && 'Nothing yet'}</p>
+        ) : (
+          <small class="plot-zone">UTC</small>
+        )}
         {place?.left !== undefined && moment !== undefined && (
           <Tooltip place={{ ...place, left: place.left }} moment={moment} lines={lines} unit={unit} />
         )}
@@ -108,8 +112,9 @@ function Tooltip({ place: { index, left, width }, moment, lines, unit }: Tooltip
   )
 }
 
+/** In UTC, as every other time of the console. */
 function timeText(milliseconds: number): string {
-  return new Date(milliseconds).toLocaleTimeString('en-GB')
+  return new Date(milliseconds).toISOString().slice(11, 19)
 }
 
 function valueText(value: number | null | undefined): string {
