@@ -6,10 +6,12 @@ import type { LiveSample } from './live-history.ts'
 import type { RequestMeter } from './request-figures.ts'
 
 export type LiveApi = {
-  /** Of the last minute, as what follows. */
+  /** Of the last minute, as what follows: those to which a key was admitted, as in the use of the day. */
   requests_per_second: number
   /** Answered with 5xx. */
   errors_per_second: number
+  /** Of the requests and of what failed before a key was looked at, from 0 to 1. */
+  error_share: number
   /** Answered with 4xx. */
   refused_per_second: number
   /** Null while nothing was answered. */
@@ -18,8 +20,16 @@ export type LiveApi = {
   /** Of clients, as what is above, and of all processes, in UTC. */
   requests_today: number
   keys_used_today: number
-  /** The most used ones. */
-  keys: { id: string; name: string; requests_per_second: number; today: number; quota_per_day: number | null }[]
+  /** The most used ones, and those that were refused. */
+  keys: {
+    id: string
+    name: string
+    requests_per_second: number
+    today: number
+    quota_per_day: number | null
+    refused_last_hour: number
+    failed_last_hour: number
+  }[]
 }
 
 const keysMax = 10
@@ -43,17 +53,19 @@ export class ApiWatch {
     return {
       requests_per_second: rounded(figures.requestsPerSecond),
       errors_per_second: rounded(figures.errorsPerSecond),
+      error_share: figures.errorShare,
       refused_per_second: rounded(figures.refusedPerSecond),
       p50_ms: figures.p50Ms === undefined ? null : rounded(figures.p50Ms),
       p99_ms: figures.p99Ms === undefined ? null : rounded(figures.p99Ms),
       requests_today: used.reduce((sum, { today }) => sum + today, 0),
-      keys_used_today: used.length,
+      keys_used_today: used.filter(({ today }) => today > 0).length,
       keys: used
         .sort((a, b) => b.rate - a.rate || b.today - a.today)
         .slice(0, keysMax)
         .map(({ id, name, rate, today, quotaPerDay }) => ({
           ...{ id, name, requests_per_second: rounded(rate), today },
           quota_per_day: quotaPerDay ?? null,
+          ...this.#refusalsOf(id),
         })),
     }
   }
@@ -71,16 +83,22 @@ export class ApiWatch {
     ]
   }
 
-  /** Those that clients used; the others may be many. */
+  #refusalsOf(id: string): { refused_last_hour: number; failed_last_hour: number } {
+    const { limited, forbidden, refused, failed } = this.#meter.hourOf(id).counts
+    return { refused_last_hour: limited + forbidden + refused, failed_last_hour: failed }
+  }
+
+  /** Those that clients used, or tried to; the others may be many. */
   async #keysOfToday(): Promise<readonly KeyFacts[]> {
     if (this.#known !== undefined && performance.now() - this.#known.readMs < readEveryMs) return this.#known.keys
     const [keys, uses] = await Promise.all([
       this.#store.keys(),
       usesByKey(this.#store, new Date().toISOString().slice(0, 10)),
     ])
+    const refused = new Set(this.#meter.refusedKeys())
     const used = keys.flatMap(({ id, name, quotaPerDay }) => {
       const today = uses.get(id)?.ofClients ?? 0
-      return today > 0 ? [{ id, name, quotaPerDay, today }] : []
+      return today > 0 || refused.has(id) ? [{ id, name, quotaPerDay, today }] : []
     })
     this.#known = { readMs: performance.now(), keys: used }
     return used

@@ -1,5 +1,9 @@
-// What this process answered within the last minute: how many requests, how fast, how many failed, and for which keys.
-// It is on the way of every request, so it counts into typed arrays and works out nothing until it is asked.
+// What this process answered within the last minute: how many requests, how fast, how many failed, and for which keys;
+// and how the requests with each key ended within the last hour. A request counts once a key is admitted to it, as in
+// the use of a day that the store keeps; what is refused or fails before that is counted apart. It is on the
+// way of every request, so it counts into typed arrays and works out nothing until it is asked.
+
+import type { ErrorCode } from '../errors.ts'
 
 const slotMs = 5_000
 const slotsMax = 12
@@ -11,9 +15,12 @@ const buckets = 24 * bucketsPerDoubling
 type Slot = {
   /** Counted from the start of the clock. */
   number: number
+  /** To which a key was admitted. */
   requests: number
   /** Answered with 5xx, but for 501. */
   errors: number
+  /** Of them those to which no key was admitted, such as those that are too many. */
+  errorsBefore: number
   /** Answered with 4xx, or with 501: what this service does not serve is not its failure. */
   refused: number
   durations: Uint32Array
@@ -23,6 +30,8 @@ type Slot = {
 export type RequestFigures = {
   requestsPerSecond: number
   errorsPerSecond: number
+  /** Of everything that was asked and not refused, from 0 to 1. */
+  errorShare: number
   refusedPerSecond: number
   /** Undefined while nothing was answered. */
   p50Ms: number | undefined
@@ -31,10 +40,21 @@ export type RequestFigures = {
   keys: ReadonlyMap<string, number>
 }
 
+/** `keyId`: of the key that was admitted. */
+type Answered = {
+  atMs: number
+  durationMs: number
+  status: number
+  keyId: string | undefined
+  route?: string
+  refusal?: { code: ErrorCode; keyId: string | undefined } | undefined
+}
+
 export class RequestMeter {
   readonly #nowMs: () => number
   readonly #startedMs: number
   readonly #slots: Slot[]
+  readonly #keys = new KeyHours()
 
   constructor(nowMs: () => number = () => performance.now()) {
     this.#nowMs = nowMs
@@ -43,14 +63,34 @@ export class RequestMeter {
   }
 
   /** `atMs` is when the answer was ready, by the clock of the meter. */
-  count(answered: { atMs: number; durationMs: number; status: number; keyId: string | undefined }): void {
-    const { atMs, durationMs, status, keyId } = answered
+  count(answered: Answered): void {
+    const { atMs, durationMs, status, keyId, refusal } = answered
     const slot = this.#slotAt(Math.floor(atMs / slotMs))
-    slot.requests++
-    if (status >= 500 && status !== 501) slot.errors++
+    const isError = status >= 500 && status !== 501
+    if (isError) slot.errors++
     else if (status >= 400) slot.refused++
-    slot.durations[bucketOf(durationMs)]!++
-    if (keyId !== undefined) slot.keys.set(keyId, (slot.keys.get(keyId) ?? 0) + 1)
+    if (keyId === undefined) {
+      if (isError) slot.errorsBefore++
+    } else {
+      slot.requests++
+      slot.durations[bucketOf(durationMs)]!++
+      slot.keys.set(keyId, (slot.keys.get(keyId) ?? 0) + 1)
+    }
+    const ofKey = keyId ?? refusal?.keyId
+    if (ofKey !== undefined) this.#keys.count(ofKey, answered)
+  }
+
+  /** How the requests with a key ended in the last hour, and the last ones that were refused or failed, newest first. */
+  hourOf(keyId: string): KeyHour {
+    return this.#keys.hourOf(keyId, this.#nowMs())
+  }
+
+  /** The keys of which a request was refused or failed in the last hour. */
+  refusedKeys(): string[] {
+    return this.#keys.ids().filter(id => {
+      const { answered, ...others } = this.hourOf(id).counts
+      return Object.values(others).some(count => count > 0)
+    })
   }
 
   /** Of the last minute, or of the last complete five seconds for a moment of the history. */
@@ -77,7 +117,15 @@ export class RequestMeter {
 }
 
 function emptySlot(number: number): Slot {
-  return { number, requests: 0, errors: 0, refused: 0, durations: new Uint32Array(buckets), keys: new Map() }
+  return {
+    number,
+    requests: 0,
+    errors: 0,
+    errorsBefore: 0,
+    refused: 0,
+    durations: new Uint32Array(buckets),
+    keys: new Map(),
+  }
 }
 
 function bucketOf(durationMs: number): number {
@@ -93,6 +141,7 @@ function millisecondsOf(bucket: number): number {
 function figuresOf(slots: readonly Slot[], seconds: number): RequestFigures {
   const sum = (of: (slot: Slot) => number) => slots.reduce((total, slot) => total + of(slot), 0)
   const requests = sum(slot => slot.requests)
+  const errors = sum(slot => slot.errors)
   const durations = new Uint32Array(buckets)
   const keys = new Map<string, number>()
   for (const slot of slots) {
@@ -101,7 +150,8 @@ function figuresOf(slots: readonly Slot[], seconds: number): RequestFigures {
   }
   return {
     requestsPerSecond: requests / seconds,
-    errorsPerSecond: sum(slot => slot.errors) / seconds,
+    errorsPerSecond: errors / seconds,
+    errorShare: errors === 0 ? 0 : errors / (requests + sum(slot => slot.errorsBefore)),
     refusedPerSecond: sum(slot => slot.refused) / seconds,
     p50Ms: quantileMs(durations, requests, 0.5),
     p99Ms: quantileMs(durations, requests, 0.99),
@@ -117,4 +167,71 @@ function quantileMs(durations: Uint32Array, total: number, share: number): numbe
     if (left <= 0) return millisecondsOf(bucket)
   }
   return undefined
+}
+
+const outcomes = ['answered', 'limited', 'forbidden', 'refused', 'failed'] as const
+type Outcome = (typeof outcomes)[number]
+
+/** `limited`: with 429, `forbidden`: 403, `refused`: another 4xx or 501, `failed`: 5xx. */
+export type KeyHour = {
+  counts: Record<Outcome, number>
+  /** `atMs`: by the clock of the meter. What was not found is left out: that is an answer. */
+  refusals: readonly Refusal[]
+}
+
+type Refusal = { atMs: number; status: number; code: ErrorCode; route: string }
+
+type KeyMinutes = { numbers: Int32Array; counts: Uint32Array; refusals: Refusal[] }
+
+const minuteMs = 60_000
+const minutesMax = 60
+const keysMax = 200
+const refusalsMax = 20
+
+/** Of the keys that were sent last: another one takes the place of the one that is silent for longest. */
+class KeyHours {
+  readonly #keys = new Map<string, KeyMinutes>()
+
+  count(id: string, { atMs, status, route = '', refusal }: Answered): void {
+    const key = this.#keys.get(id) ?? {
+      numbers: new Int32Array(minutesMax).fill(-1),
+      counts: new Uint32Array(minutesMax * outcomes.length),
+      refusals: [],
+    }
+    this.#keys.delete(id)
+    this.#keys.set(id, key)
+    if (this.#keys.size > keysMax) this.#keys.delete(this.#keys.keys().next().value!)
+    const minute = Math.floor(atMs / minuteMs)
+    const at = minute % minutesMax
+    const first = at * outcomes.length
+    if (key.numbers[at] !== minute) key.counts.fill(0, first, first + outcomes.length)
+    key.numbers[at] = minute
+    key.counts[first + outcomes.indexOf(outcomeOf(status))]!++
+    if (refusal === undefined || refusal.code === 'not_found') return
+    key.refusals.unshift({ atMs, status, code: refusal.code, route })
+    key.refusals.length = Math.min(key.refusals.length, refusalsMax)
+  }
+
+  ids(): string[] {
+    return [...this.#keys.keys()]
+  }
+
+  hourOf(id: string, nowMs: number): KeyHour {
+    const { numbers, counts, refusals } = this.#keys.get(id) ?? { numbers: [], counts: [], refusals: [] }
+    const oldest = Math.floor(nowMs / minuteMs) - minutesMax + 1
+    const sumOf = (outcome: number) =>
+      Array.from(numbers).reduce(
+        (sum, number, at) => (number < oldest ? sum : sum + counts[at * outcomes.length + outcome]!),
+        0,
+      )
+    const sums = outcomes.map((name, outcome) => [name, sumOf(outcome)] as const)
+    return { counts: Object.fromEntries(sums) as Record<Outcome, number>, refusals }
+  }
+}
+
+function outcomeOf(status: number): Outcome {
+  if (status === 429) return 'limited'
+  if (status === 403) return 'forbidden'
+  if (status >= 500 && status !== 501) return 'failed'
+  return status >= 400 ? 'refused' : 'answered'
 }

@@ -1,7 +1,7 @@
 // One request as the routes see it: its id, its headers and what it asks for. It sends nothing.
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { AlmanacError } from '../errors.ts'
+import { AlmanacError, type ErrorCode } from '../errors.ts'
 
 export const apiVersions = ['v2', 'v2.1', 'v2.2'] as const
 export type ApiVersion = (typeof apiVersions)[number]
@@ -39,6 +39,8 @@ export class ApiRequest {
   rateLimit: RateLimitFacts | undefined
   /** Of the key, once it is admitted. */
   keyId: string | undefined
+  /** Why it was not answered as asked, and the key that was not admitted, where it is known. */
+  refusal: { code: ErrorCode; keyId: string | undefined } | undefined
   /** Whether the console asks, once the key is admitted. */
   isConsole = false
   /** The newest known blocks of the chains that it is about, for an error too. Empty until its work begins. */

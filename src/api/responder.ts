@@ -1,5 +1,6 @@
 // Turns the work of a handler into the whole answer: headers, errors, metrics. It knows no route and sends nothing.
 import { AlmanacError } from '../errors.ts'
+import { refusedKeyOf } from '../keys/gatekeeper.ts'
 import { LogThrottle } from '../log.ts'
 import { type Answer, type Handler, headAgeHeader, jsonAnswer } from './answer.ts'
 import type { Context } from './context.ts'
@@ -70,6 +71,7 @@ export class Responder {
     try {
       if (error === request.left && codeOf(error) === 'interrupted')
         return this.#finish(request, endpoint, { status: clientLeftStatus, headers: {}, body: null })
+      request.refusal = { code: codeOf(error), keyId: refusedKeyOf(error) }
       this.#report(request, endpoint.label, error)
       const answer = problemAnswer(error, {
         requestId: request.requestId,
@@ -144,7 +146,8 @@ export class Responder {
     metrics.http.duration.observe({ route, method, status }, seconds)
     if (body !== null) metrics.http.answerBytes.inc({ route }, body.length)
     // What clients ask for, and not what this console or a monitor does.
-    if (crossOrigin && !request.isConsole) meter?.count({ atMs, durationMs, status, keyId: request.keyId })
+    if (crossOrigin && !request.isConsole)
+      meter?.count({ atMs, durationMs, status, route, keyId: request.keyId, refusal: request.refusal })
     if (log.isLevelEnabled('debug'))
       log.debug({ route, status, seconds, request_id: request.requestId }, 'Request answered')
   }

@@ -108,24 +108,40 @@ export class StoreGatekeeper implements Gatekeeper {
     if (allowance.refusedBy === 'quota') throw quotaExceeded(key)
     const rateLimit = rateLimitOf(key, allowance)
     if (allowance.refusedBy === 'rate') {
-      throw new AlmanacError('rate_limited', 'Rate limit exceeded', {
-        details: { rateLimit, ...limitFacts(key, 'ratePerSecond') },
-        retryable: true,
-        retryAfterMs: allowance.secondEndsInMs,
-      })
+      throw refusalOf(
+        key,
+        new AlmanacError('rate_limited', 'Rate limit exceeded', {
+          details: { rateLimit, ...limitFacts(key, 'ratePerSecond') },
+          retryable: true,
+          retryAfterMs: allowance.secondEndsInMs,
+        }),
+      )
     }
     this.#uses.count(key.id, use)
     return { key, rateLimit, isConsole }
   }
 }
 
+/** Clients are not told which key it was: they may have guessed a secret. */
+const refusedKeys = new WeakMap<object, string>()
+
+function refusalOf(key: KeyRecord | undefined, error: AlmanacError): AlmanacError {
+  if (key !== undefined) refusedKeys.set(error, key.id)
+  return error
+}
+
+/** The id of the key that was not admitted, where it is one of this service. */
+export function refusedKeyOf(error: unknown): string | undefined {
+  return typeof error === 'object' && error !== null ? refusedKeys.get(error) : undefined
+}
+
 function requireValid(key: KeyRecord | undefined, scope: Scope | 'any'): asserts key is KeyRecord {
   if (!isInForce(key)) {
-    throw new AlmanacError('unauthorized', 'Invalid key')
+    throw refusalOf(key, new AlmanacError('unauthorized', 'Invalid key'))
   }
   if (!hasScope(key, scope)) {
     const message = `This key lacks the scope ${scope}. Create a key with it: almanac keys create --scopes ${scope}`
-    throw new AlmanacError('forbidden', message, { details: { scope } })
+    throw refusalOf(key, new AlmanacError('forbidden', message, { details: { scope } }))
   }
 }
 
@@ -152,9 +168,12 @@ function quotaExceeded(key: KeyRecord): AlmanacError {
   const { quotaPerDay } = key
   const resetMs = msUntilTomorrow(Date.now())
   const rateLimit = { limit: quotaPerDay, remaining: 0, resetSeconds: Math.ceil(resetMs / 1_000) }
-  return new AlmanacError('quota_exceeded', 'Rate limit exceeded', {
-    details: { quotaPerDay, rateLimit, ...limitFacts(key, 'quotaPerDay') },
-    retryable: true,
-    retryAfterMs: resetMs,
-  })
+  return refusalOf(
+    key,
+    new AlmanacError('quota_exceeded', 'Rate limit exceeded', {
+      details: { quotaPerDay, rateLimit, ...limitFacts(key, 'quotaPerDay') },
+      retryable: true,
+      retryAfterMs: resetMs,
+    }),
+  )
 }

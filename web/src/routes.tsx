@@ -47,7 +47,7 @@ export function pageOf({ parts, query }: Route): Shown {
     case 'explore':
       return lazy(['API reference'], pages.reference, '', {})
     case 'keys':
-      if (first === '') return lazy(['Keys'], pages.keys, '', {})
+      if (first === '') return lazy(['Keys'], pages.keys, query.get('new') ?? '', { isNew: query.has('new') })
       return lazy([first, 'key'], pages.key, first, { id: first })
     case 'search':
       return lazy([query.get('q') ?? '', 'search'].filter(Boolean), pages.search, '', { text: query.get('q') ?? '' })

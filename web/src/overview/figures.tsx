@@ -32,7 +32,7 @@ export function Figures() {
 }
 
 function ApiFigures({ api }: { api: NonNullable<LiveStatus['api']> }) {
-  const { requests_per_second: requests, errors_per_second: failed, refused_per_second: refused, p50_ms, p99_ms } = api
+  const { requests_per_second: requests, error_share: failed, refused_per_second: refused, p50_ms, p99_ms } = api
   return (
     <dl class="stats" aria-label="The API in the last minute">
       <Stat
@@ -51,7 +51,7 @@ function ApiFigures({ api }: { api: NonNullable<LiveStatus['api']> }) {
       />
       <Stat
         label={apiTitles.errors}
-        value={requests === 0 ? '0' : percentText(failed, requests).replace(' %', '')}
+        value={percentText(failed, 1).replace(' %', '')}
         unit="%"
         tone={failed > 0 ? 'bad' : undefined}
         note={refused > 0 ? `${countText(Math.round(refused * 60))} a minute refused with 4xx` : 'answers with 5xx'}

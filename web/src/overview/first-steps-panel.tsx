@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { CheckIcon } from '../parts/icons.tsx'
 import { Panel } from '../parts/panel.tsx'
-import { type LiveStatus, past } from '../state/live.ts'
+import type { LiveStatus } from '../state/live.ts'
 import { hrefOf } from '../state/route.ts'
 import { service } from '../state/service.ts'
 import { useAnswer } from '../state/use-answer.ts'
@@ -21,7 +21,7 @@ export function FirstStepsPanel({ told }: { told: LiveStatus }) {
     isOver.value = true
   }
   const others = answered?.data.keys.filter(({ id, state }) => state === 'active' && id !== answered.data.asked_by)
-  const steps = firstSteps({ told, past: past.value, otherKeys: others?.length })
+  const steps = firstSteps({ told, otherKeys: others?.length })
   const done = steps.filter(({ isDone }) => isDone).length
   const isKnown = answered !== undefined || problem !== undefined
   const isDone = isKnown && done === steps.length
@@ -41,13 +41,13 @@ export function FirstStepsPanel({ told }: { told: LiveStatus }) {
       }
     >
       <ol class="first-steps">
-        {steps.map(({ title, text, page, isDone }, at) => (
+        {steps.map(({ title, text, page, query, isDone }, at) => (
           <li key={title} class={isDone ? 'done' : undefined}>
             <span class="step-mark" role="img" aria-label={isDone ? 'done' : `step ${at + 1}`}>
               {isDone ? <CheckIcon /> : at + 1}
             </span>
             <div>
-              {isDone ? <b>{title}</b> : <a href={hrefOf(page)}>{title}</a>}
+              {isDone ? <b>{title}</b> : <a href={hrefOf(page, query)}>{title}</a>}
               <p class="soft">{text}</p>
             </div>
           </li>

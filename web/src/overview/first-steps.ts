@@ -1,17 +1,21 @@
 // What a service that was just started still lacks: a chain with a head, a request, a key for an application. Pure.
 import type { LiveStatus } from '../state/live.ts'
-import type { Past } from '../state/past.ts'
 
-export type Step = { title: string; text: string; page: readonly string[]; isDone: boolean }
+export type Step = {
+  title: string
+  text: string
+  page: readonly string[]
+  query?: Readonly<Record<string, string>>
+  isDone: boolean
+}
 
 type Known = {
   told: Pick<LiveStatus, 'chains' | 'solana' | 'api'>
-  past: Pick<Past, 'lines'>
   /** How many active keys there are beside the one in use; undefined where that is not known. */
   otherKeys: number | undefined
 }
 
-export function firstSteps({ told: { chains, solana, api }, past, otherKeys }: Known): Step[] {
+export function firstSteps({ told: { chains, solana, api }, otherKeys }: Known): Step[] {
   const hasHead =
     Object.values(chains).some(({ head }) => head >= 0) || Object.values(solana).some(({ slot }) => slot > 0)
   const [chain] = [...Object.keys(chains), ...Object.keys(solana).map(name => `solana ${name}`)]
@@ -29,6 +33,7 @@ export function firstSteps({ told: { chains, solana, api }, past, otherKeys }: K
             title: 'Create a key for your application',
             text: 'With its own scopes and limits, so that it can be revoked alone.',
             page: ['keys'],
+            query: { new: 'client' },
             isDone: otherKeys > 0,
           },
         ]),
@@ -36,10 +41,8 @@ export function firstSteps({ told: { chains, solana, api }, past, otherKeys }: K
       title: otherKeys === undefined ? 'Send a request' : 'Send a request with it',
       text: 'Each operation has its command, to be copied. What this console asks does not count.',
       page: ['explore'],
-      // The day ends at midnight, and the past of the plots after an hour.
-      isDone:
-        (api?.requests_today ?? 0) > 0 ||
-        past.lines.some(({ measure, values }) => measure === 'requests_per_second' && values.some(Boolean)),
+      // As the overview says it: what it calls none is not done.
+      isDone: (api?.requests_today ?? 0) > 0,
     },
   ]
 }

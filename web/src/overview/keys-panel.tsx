@@ -22,16 +22,24 @@ export function KeysPanel({ api }: { api: Api | undefined }) {
         <EmptyState
           title="No request today"
           action={
-            <a class="button small" href="#/explore">
-              Send one here
+            <a class="button small" href={hrefOf(['keys'], { new: 'client' })}>
+              Create a key for a client
             </a>
           }
         >
-          Requests of clients are counted here, by key.
+          Requests of clients are counted here, by key; those of this console are not. A new key comes with the command
+          of its first request.
         </EmptyState>
       ) : (
         <Table
-          columns={['Key', 'Last hour', { figures: 'Requests/s' }, { figures: 'Today' }, { figures: 'Quota' }]}
+          columns={[
+            'Key',
+            'Last hour',
+            { figures: 'Requests/s' },
+            { figures: 'Refused' },
+            { figures: 'Today' },
+            { figures: 'Quota' },
+          ]}
           coming={2}
         >
           {api?.keys.map(key => (
@@ -44,7 +52,7 @@ export function KeysPanel({ api }: { api: Api | undefined }) {
 }
 
 function KeyRow({
-  used: { id, name, requests_per_second: rate, today, quota_per_day: quota },
+  used: { id, name, requests_per_second: rate, today, quota_per_day: quota, refused_last_hour, failed_last_hour },
 }: {
   used: Api['keys'][number]
 }) {
@@ -58,6 +66,13 @@ function KeyRow({
         <Sparkline values={line?.values.map(value => value ?? 0) ?? []} />
       </td>
       <td class="number aside">{rateText(rate)}</td>
+      <td
+        class={failed_last_hour > 0 ? 'number second bad' : 'number second'}
+        data-name="refused"
+        title={`In the last hour: ${countText(refused_last_hour)} refused with 4xx, ${countText(failed_last_hour)} failed with 5xx`}
+      >
+        {countText(refused_last_hour + failed_last_hour)}
+      </td>
       <td class="number second" data-name="today">
         {countText(today)}
       </td>

@@ -10,7 +10,8 @@ const well: LiveChain = {
 }
 
 const api: NonNullable<LiveStatus['api']> = {
-  ...{ requests_per_second: 10, errors_per_second: 0, refused_per_second: 0, p50_ms: 1, p99_ms: 2 },
+  ...{ requests_per_second: 10, errors_per_second: 0, error_share: 0, refused_per_second: 0 },
+  ...{ p50_ms: 1, p99_ms: 2 },
   ...{ requests_today: 0, keys_used_today: 0, keys: [] },
 }
 
@@ -121,12 +122,24 @@ test.each<[what: string, found: string, status: LiveStatus]>([
     'bad: The store is full in 1 h',
     statusWith({ store: { ...statusWith().store, full_in_seconds: 3_600 } }),
   ],
-  ['failing requests', 'bad: 5 % of requests fail', statusWith({ api: { ...api, errors_per_second: 0.5 } })],
+  [
+    'failing requests',
+    'bad: 5 % of requests fail',
+    statusWith({ api: { ...api, errors_per_second: 0.5, error_share: 0.05 } }),
+  ],
   [
     'a key near its quota',
     'warn: Key shop has used 95 % of its quota',
     statusWith({
-      api: { ...api, keys: [{ id: 'k', name: 'shop', requests_per_second: 1, today: 95, quota_per_day: 100 }] },
+      api: {
+        ...api,
+        keys: [
+          {
+            ...{ id: 'k', name: 'shop', requests_per_second: 1, today: 95, quota_per_day: 100 },
+            ...{ refused_last_hour: 0, failed_last_hour: 0 },
+          },
+        ],
+      },
     }),
   ],
   [
@@ -154,5 +167,7 @@ test('the worst is the sentence, with its reason and the page that says more', (
 })
 
 test('a single failed answer among few is no alarm', () => {
-  expect(texts(statusWith({ api: { ...api, requests_per_second: 0.1, errors_per_second: 0.02 } }))).toEqual([])
+  expect(
+    texts(statusWith({ api: { ...api, requests_per_second: 0.1, errors_per_second: 0.02, error_share: 0.2 } })),
+  ).toEqual([])
 })

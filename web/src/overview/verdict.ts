@@ -136,9 +136,8 @@ function storeFindings({ store: { full_in_seconds: seconds } }: LiveStatus): Fin
 
 function apiFindings({ api }: LiveStatus): Finding[] {
   if (api === undefined) return []
-  const failing =
-    api.errors_per_second > errors.perSecond && api.errors_per_second / api.requests_per_second > errors.share
-  const share = percentText(api.errors_per_second, api.requests_per_second)
+  const failing = api.errors_per_second > errors.perSecond && api.error_share > errors.share
+  const share = percentText(api.error_share, 1)
   return [
     ...(failing
       ? [{ tone: 'bad' as const, text: `${share} of requests fail`, detail: 'The log of the service says why.' }]

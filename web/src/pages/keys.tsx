@@ -20,11 +20,12 @@ import { type Schemas, service } from '../state/service.ts'
 import { useAnswer } from '../state/use-answer.ts'
 import '../keys/keys.css'
 
-export function KeysPage() {
+/** `isNew`: with the form of a new key open. */
+export function KeysPage({ isNew }: { isNew: boolean }) {
   const turn = useSignal(0)
   const issued = useSignal<Schemas['IssuedKey'] | undefined>(undefined)
   const showsPast = useSignal(false)
-  const opened = useSignal<boolean | undefined>(undefined)
+  const opened = useSignal<boolean | undefined>(isNew || undefined)
   const opener = useRef<HTMLButtonElement>(null)
   const state = useAnswer(`${turn.value}`, signal => service.GET('/keys', { signal }))
   const { answered, problem, again } = state.value
