@@ -385,7 +385,31 @@ walkConsole(walk => {
     await page.getByRole('meter', { name: '90 % of the quota' }).waitFor(patience)
     // The sample with these requests may not have been taken yet.
     await page.getByRole('img', { name: /^Requests, per second\. to be rotated: now/ }).waitFor(patience)
+    // What was refused is told, by what and for which operation.
+    expect(
+      (await fetch(`${walk.world.url}/api/v2.2/${seeded.alice}/balance`, { headers: { 'x-api-key': secret } })).status,
+    ).toBe(403)
+    const refused = page.getByRole('region', { name: 'Last refusals' })
+    await refused.getByText('forbidden').waitFor(patience)
+    expect(await refused.getByRole('row').last().textContent()).toMatch(
+      /^\d{4}-.*403forbidden\/api\/v2\.2\/:address\/balance$/,
+    )
+    const answers = page.getByRole('region', { name: 'Answers' })
+    expect(await answers.getByText('Forbidden (403)').locator('..').textContent()).toBe('Forbidden (403)1')
+    expect(await answers.getByText('Answered', { exact: true }).locator('..').textContent()).toBe('Answered9')
     await accept(page, 'key')
+    // Its limits are changed, and a refusal speaks as the form does.
+    await page.getByRole('button', { name: 'Edit limits' }).click()
+    expect(await page.getByLabel('Requests a day').inputValue()).toBe('10')
+    await page.getByLabel('Requests a day').fill('lots')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Requests a day must be a whole number from 1 on, or none').waitFor(patience)
+    await accept(page, 'key-limits')
+    await page.getByLabel('Requests a day').fill('none')
+    await page.getByLabel('Requests a second').fill('7')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('any number a day').waitFor(patience)
+    await page.locator('.stat .figure', { hasText: /^7\/s$/ }).waitFor(patience)
     await page.getByRole('button', { name: 'Rotate' }).click()
     await accept(page, 'rotate')
     await page.getByLabel('How long the old key works on').selectOption('1h')

@@ -514,19 +514,28 @@ export interface paths {
      */
     post: operations["createKey"];
   };
+  "/keys/{id}/use": {
+    /** How the requests with a key ended in the last hour, and which were refused; needs the scope `keys` */
+    get: operations["getKeyUse"];
+  };
+  "/keys/{id}": {
+    /**
+     * Change the name, the end and the limits of a key; needs the scope `keys`
+     * @description What is left out stays. Takes effect in every process within a second. A key cannot change one that may do more than itself, and a key with a rate, a quota or an allowance cannot change keys. The operator's own key (`ALMANAC_KEY`) has no limits.
+     */
+    post: operations["changeKey"];
+    /**
+     * Revoke a key: it stops working within a second; needs the scope `keys`
+     * @description Ends a key for good. The operator's own key (`ALMANAC_KEY`) and the last key with the scope `keys` are revoked with the command `keys revoke` alone.
+     */
+    delete: operations["revokeKey"];
+  };
   "/keys/{id}/rotation": {
     /**
      * Replace a key by one with the same name, scopes and limits; needs the scope `keys`
      * @description A new secret for a key that goes on otherwise as it was. The old key works on for the grace period, or until its own end if that comes first; with `0` it is revoked at once. The new key lives as long as the old one was meant to. A key cannot rotate one that may do more than itself, and the operator's own key (`ALMANAC_KEY`) is changed in the environment.
      */
     post: operations["rotateKey"];
-  };
-  "/keys/{id}": {
-    /**
-     * Revoke a key: it stops working within a second; needs the scope `keys`
-     * @description Ends a key for good. The operator's own key (`ALMANAC_KEY`) and the last key with the scope `keys` are revoked with the command `keys revoke` alone.
-     */
-    delete: operations["revokeKey"];
   };
 }
 
@@ -999,10 +1008,51 @@ export interface components {
       /** @description Whether it is the operator's own key (`ALMANAC_KEY`), which is neither rotated nor revoked here. */
       from_environment: boolean;
     };
+    KeyChange: {
+      name?: string;
+      /** @description A span from now such as 12h or 90d, or a date; null: never. Stays as it is where it is left out. */
+      expires?: string | null;
+      /** @description Stays as it is where it is left out; null: no limit. */
+      rate_per_second?: number | null;
+      /** @description Stays as it is where it is left out; null: no limit. */
+      quota_per_day?: number | null;
+      /** @description Stays as it is where it is left out; null: no limit. */
+      index_per_day?: number | null;
+      /** @description Stays as it is where it is left out; null: no limit. */
+      index_waiting?: number | null;
+    };
     KeyList: {
       keys: components["schemas"]["Key"][];
       /** @description Id of the key that was sent with this request. */
       asked_by: string;
+    };
+    KeyUse: {
+      id: string;
+      /** @description Answers of this process to the operations; zeros where the key is none of the last 200 that were sent. */
+      last_hour: {
+        answered: number;
+        /** @description With 429. */
+        limited: number;
+        /** @description With 403. */
+        forbidden: number;
+        /** @description With another status from 400 to 499, or with 501. */
+        refused: number;
+        /** @description With a status of 500 or more, except 501. */
+        failed: number;
+      };
+      /** @description Requests of the day in UTC by the scope that they needed, of all processes, most first. `any`: every key may; `console`: of this console. */
+      today: {
+          use: string;
+          requests: number;
+        }[];
+      /** @description The last 20 that this process refused or failed to answer, newest first. Those not found are left out. */
+      refusals: {
+          /** Format: date-time */
+          at: string;
+          status: number;
+          code: string;
+          route: string;
+        }[];
     };
     Labels: {
       chain: string;
@@ -1073,11 +1123,13 @@ export interface components {
         })[];
       /** @description Requests of clients: those for the console and for operators are not counted. */
       api?: {
-        /** @description Requests of clients that this process answered in the last minute, as the next four. */
+        /** @description Requests of clients to which this process admitted a key in the last minute: the same as `requests_today` counts. */
         requests_per_second: number;
-        /** @description With a status of 500 or more, except 501. */
+        /** @description Answers with a status of 500 or more, except 501. */
         errors_per_second: number;
-        /** @description With a status from 400 to 499, or 501 for an operation that is not served. */
+        /** @description Share of these answers in the requests and in what failed before a key was looked at, from 0 to 1. */
+        error_share: number;
+        /** @description Answers, with or without a key that was admitted, with a status from 400 to 499, or 501 for an operation that is not served. */
         refused_per_second: number;
         /** @description Time until half of the answers were ready; null while there was none. */
         p50_ms: number | null;
@@ -1086,13 +1138,17 @@ export interface components {
         requests_today: number;
         /** @description Keys that these requests were sent with. */
         keys_used_today: number;
-        /** @description The ten that are used most. */
+        /** @description The ten that are used most, those included that were only refused. */
         keys: ({
             id: string;
             name: string;
             requests_per_second: number;
             today: number;
             quota_per_day: number | null;
+            /** @description By this process, with a status from 400 to 499, or 501. */
+            refused_last_hour: number;
+            /** @description By this process, with a status of 500 or more, except 501. */
+            failed_last_hour: number;
           })[];
       };
       chains: {
@@ -7090,11 +7146,40 @@ export interface operations {
       500: components["responses"]["Failure500"];
     };
   };
+  /** How the requests with a key ended in the last hour, and which were refused; needs the scope `keys` */
+  getKeyUse: {
+    parameters: {
+      path: {
+        /**
+         * @description Id of the key.
+         * @example 1f0c3a9be2d4
+         */
+        id: string;
+      };
+    };
+    responses: {
+      /** @description Its use. No secrets, addresses or parameters of requests. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["KeyUse"];
+        };
+      };
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      429: components["responses"]["Failure429"];
+      500: components["responses"]["Failure500"];
+    };
+  };
   /**
-   * Replace a key by one with the same name, scopes and limits; needs the scope `keys`
-   * @description A new secret for a key that goes on otherwise as it was. The old key works on for the grace period, or until its own end if that comes first; with `0` it is revoked at once. The new key lives as long as the old one was meant to. A key cannot rotate one that may do more than itself, and the operator's own key (`ALMANAC_KEY`) is changed in the environment.
+   * Change the name, the end and the limits of a key; needs the scope `keys`
+   * @description What is left out stays. Takes effect in every process within a second. A key cannot change one that may do more than itself, and a key with a rate, a quota or an allowance cannot change keys. The operator's own key (`ALMANAC_KEY`) has no limits.
    */
-  rotateKey: {
+  changeKey: {
     parameters: {
       path: {
         /**
@@ -7106,18 +7191,18 @@ export interface operations {
     };
     requestBody: {
       content: {
-        "application/json": components["schemas"]["NewRotation"];
+        "application/json": components["schemas"]["KeyChange"];
       };
     };
     responses: {
-      /** @description The new key with its secret, and the one that it replaces. */
-      201: {
+      /** @description The key as it is now. */
+      200: {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
         };
         content: {
-          "application/json": components["schemas"]["RotatedKey"];
+          "application/json": components["schemas"]["Key"];
         };
       };
       400: components["responses"]["Failure400"];
@@ -7153,6 +7238,44 @@ export interface operations {
           "application/json": components["schemas"]["Key"];
         };
       };
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      429: components["responses"]["Failure429"];
+      500: components["responses"]["Failure500"];
+    };
+  };
+  /**
+   * Replace a key by one with the same name, scopes and limits; needs the scope `keys`
+   * @description A new secret for a key that goes on otherwise as it was. The old key works on for the grace period, or until its own end if that comes first; with `0` it is revoked at once. The new key lives as long as the old one was meant to. A key cannot rotate one that may do more than itself, and the operator's own key (`ALMANAC_KEY`) is changed in the environment.
+   */
+  rotateKey: {
+    parameters: {
+      path: {
+        /**
+         * @description Id of the key.
+         * @example 1f0c3a9be2d4
+         */
+        id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["NewRotation"];
+      };
+    };
+    responses: {
+      /** @description The new key with its secret, and the one that it replaces. */
+      201: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+        };
+        content: {
+          "application/json": components["schemas"]["RotatedKey"];
+        };
+      };
+      400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
       403: components["responses"]["Failure403"];
       404: components["responses"]["Failure404"];

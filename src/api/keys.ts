@@ -1,26 +1,32 @@
-// The routes that list, issue, rotate and revoke keys. They always need the scope `keys`. A key cannot grant more than
+// The routes that list, issue, change, rotate and revoke keys, and tell of the use of one. They always need the scope `keys`. A key cannot grant more than
 // it has, and the operator's own key cannot be revoked here.
 import type { z } from 'zod'
 import { AlmanacError, type ErrorCode } from '../errors.ts'
 import {
+  changedKey,
   checkGrant,
   issueKey,
+  type KeyChange,
   limitsOfNewKey,
   listKeys,
   type NewKey,
   parseExpiry,
+  type Scope,
   type ShownKey,
   scopes,
   showKey,
+  stateOf,
+  type WantedLimits,
 } from '../keys/keys.ts'
 import { parseGrace, rotateKey, successorOf, usualGrace } from '../keys/rotate-key.ts'
 import type { KeyRecord } from '../store/key-store.ts'
 import { jsonAnswer } from './answer.ts'
 import type { Context } from './context.ts'
 import { jsonSuccess, reference, textInPath } from './openapi-parts.ts'
-import { newKey as newKeySchema, newRotation } from './operator-schemas.ts'
+import { keyChange, newKey as newKeySchema, newRotation } from './operator-schemas.ts'
 import { unacceptable } from './params.ts'
 import type { ApiRequest } from './request.ts'
+import { RequestMeter } from './request-figures.ts'
 import type { RouteParts } from './responder.ts'
 
 const bodyBytesMax = 4_096
@@ -106,6 +112,74 @@ export const rotation: RouteParts = {
   },
 }
 
+export const change: RouteParts = {
+  answer: context => async request => {
+    const { store, log, operatorKeyId } = context
+    const changer = await admit(context, request)
+    const id = request.pathParameter('id')
+    const wanted = readKeyChange(await request.readJson(bodyBytesMax))
+    const found = (await store.keys()).find(key => key.id === id)
+    if (found === undefined) throw noSuchKey()
+    const changed = changedKey(found, wanted, operatorKeyId)
+    if (stateOf(found) !== 'active')
+      throw new AlmanacError('bad_request', `Key ${id} is ${stateOf(found)}`, { hint: 'create a new key.' })
+    checkGrant(changer, { ...changed, scopes: changed.scopes as readonly Scope[] })
+    await store.putKey(changed)
+    log.info({ key_id: id, by: changer.id }, 'Key changed')
+    return jsonAnswer((await listKeys(store, operatorKeyId)).find(key => key.id === id))
+  },
+  document: {
+    id: 'changeKey',
+    summary: 'Change the name, the end and the limits of a key; needs the scope `keys`',
+    description:
+      "What is left out stays. Takes effect in every process within a second. A key cannot change one that may do more than itself, and a key with a rate, a quota or an allowance cannot change keys. The operator's own key (`ALMANAC_KEY`) has no limits.",
+    parameters: [textInPath('id', 'Id of the key.', '1f0c3a9be2d4')],
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: reference('KeyChange'),
+          examples: { limited: { value: { rate_per_second: 100, quota_per_day: null } } },
+        },
+      },
+    },
+    answers: { 200: jsonSuccess('Key', 'The key as it is now.') },
+    errors: ['bad_request', 'not_found', ...keyErrors],
+  },
+}
+
+export const keyUse: RouteParts = {
+  answer: context => async request => {
+    await admit(context, request)
+    const id = request.pathParameter('id')
+    const [keys, uses] = await Promise.all([
+      context.store.keys(),
+      context.store.usesOf(new Date().toISOString().slice(0, 10)),
+    ])
+    if (!keys.some(key => key.id === id)) throw noSuchKey()
+    const { counts, refusals } = (context.meter ?? new RequestMeter()).hourOf(id)
+    return jsonAnswer({
+      id,
+      last_hour: counts,
+      today: uses
+        .filter(({ keyId }) => keyId === id)
+        .map(({ operation, count }) => ({ use: operation, requests: count }))
+        .sort((a, b) => b.requests - a.requests),
+      refusals: refusals.map(({ atMs, ...refusal }) => ({
+        at: new Date(performance.timeOrigin + atMs).toISOString(),
+        ...refusal,
+      })),
+    })
+  },
+  document: {
+    id: 'getKeyUse',
+    summary: 'How the requests with a key ended in the last hour, and which were refused; needs the scope `keys`',
+    parameters: [textInPath('id', 'Id of the key.', '1f0c3a9be2d4')],
+    answers: { 200: jsonSuccess('KeyUse', 'Its use. No secrets, addresses or parameters of requests.') },
+    errors: ['not_found', ...keyErrors],
+  },
+}
+
 function readGrace(body: unknown): number {
   const accepted = 'a span of at most 365d such as 30m, 24h or 7d, or 0'
   const result = newRotation.safeParse(body)
@@ -173,25 +247,41 @@ function readNewKey(body: unknown): NewKey {
   const result = newKeySchema.safeParse(body)
   const expiry = readExpiry(body)
   if (!result.success || expiry === 'refused') throw refusal(result.error?.issues ?? [], expiry)
-  const { name, scopes: wanted, rate_per_second, quota_per_day, index_per_day, index_waiting } = result.data
-  const limits = {
-    ratePerSecond: rate_per_second,
-    quotaPerDay: quota_per_day,
-    indexPerDay: index_per_day,
-    indexWaiting: index_waiting,
+  const { name, scopes: wanted } = result.data
+  return { name, scopes: [...new Set(wanted)], expiresAt: expiry, ...limitsOfNewKey(wanted, limitsOf(result.data)) }
+}
+
+function readKeyChange(body: unknown): KeyChange {
+  const result = keyChange.safeParse(body)
+  const expiry = readExpiry(body)
+  if (!result.success || expiry === 'refused')
+    throw refusal(result.error?.issues ?? [], expiry, Object.keys(keyChange.shape))
+  const { name, expires } = result.data
+  return { name, expiresAt: expires === null ? null : expiry, ...limitsOf(result.data) }
+}
+
+function limitsOf(given: Omit<z.output<typeof keyChange>, 'name' | 'expires'>): WantedLimits {
+  return {
+    ratePerSecond: given.rate_per_second,
+    quotaPerDay: given.quota_per_day,
+    indexPerDay: given.index_per_day,
+    indexWaiting: given.index_waiting,
   }
-  return { name, scopes: [...new Set(wanted)], expiresAt: expiry, ...limitsOfNewKey(wanted, limits) }
 }
 
 /** Names every field that is wrong, in the order of the form; `details` are of the first one. */
-function refusal(issues: z.ZodError['issues'], expiry: number | 'refused' | undefined): AlmanacError {
+function refusal(
+  issues: z.ZodError['issues'],
+  expiry: number | 'refused' | undefined,
+  known = Object.keys(newKeyAccepts),
+): AlmanacError {
   const wrong = new Set(issues.map(({ path }) => String(path[0] ?? '')))
   if (expiry === 'refused') wrong.add('expires')
   const fields = Object.entries(newKeyAccepts).filter(([parameter]) => wrong.has(parameter))
   const [first] = fields
   if (first === undefined) {
     return new AlmanacError('bad_request', 'The body must be an object with known fields', {
-      details: { accepted: Object.keys(newKeyAccepts) },
+      details: { accepted: known },
     })
   }
   const errors = fields.map(([parameter, accepted]) => ({ parameter, accepted }))

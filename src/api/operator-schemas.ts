@@ -107,6 +107,41 @@ export const newKey = z.strictObject({
   index_waiting: limit(1).describe(`How many of them may wait at once. Defaults to ${usualLimits.indexWaiting}.`),
 })
 
+const changed = (least: number) => limit(least).describe('Stays as it is where it is left out; null: no limit.')
+
+export const keyChange = z.strictObject({
+  name: newKey.shape.name.optional(),
+  expires: newKey.shape.expires
+    .unwrap()
+    .nullish()
+    .describe('A span from now such as 12h or 90d, or a date; null: never. Stays as it is where it is left out.'),
+  rate_per_second: changed(1),
+  quota_per_day: changed(1),
+  index_per_day: changed(0),
+  index_waiting: changed(1),
+})
+
+export const keyUse = z.object({
+  id: z.string(),
+  last_hour: z
+    .object({
+      answered: z.int(),
+      limited: z.int().describe('With 429.'),
+      forbidden: z.int().describe('With 403.'),
+      refused: z.int().describe('With another status from 400 to 499, or with 501.'),
+      failed: z.int().describe('With a status of 500 or more, except 501.'),
+    })
+    .describe('Answers of this process to the operations; zeros where the key is none of the last 200 that were sent.'),
+  today: z
+    .array(z.object({ use: z.string(), requests: z.int() }))
+    .describe(
+      'Requests of the day in UTC by the scope that they needed, of all processes, most first. `any`: every key may; `console`: of this console.',
+    ),
+  refusals: z
+    .array(z.object({ at: moment, status: z.int(), code: z.string(), route: z.string() }))
+    .describe('The last 20 that this process refused or failed to answer, newest first. Those not found are left out.'),
+})
+
 const throttle = {
   blocks_per_second: z.number().positive().optional().describe('Maximum, on average.'),
   hours: z
@@ -329,9 +364,18 @@ export const status = z.object({
 const liveApi = z.object({
   requests_per_second: z
     .number()
-    .describe('Requests of clients that this process answered in the last minute, as the next four.'),
-  errors_per_second: z.number().describe('With a status of 500 or more, except 501.'),
-  refused_per_second: z.number().describe('With a status from 400 to 499, or 501 for an operation that is not served.'),
+    .describe(
+      'Requests of clients to which this process admitted a key in the last minute: the same as `requests_today` counts.',
+    ),
+  errors_per_second: z.number().describe('Answers with a status of 500 or more, except 501.'),
+  error_share: z
+    .number()
+    .describe('Share of these answers in the requests and in what failed before a key was looked at, from 0 to 1.'),
+  refused_per_second: z
+    .number()
+    .describe(
+      'Answers, with or without a key that was admitted, with a status from 400 to 499, or 501 for an operation that is not served.',
+    ),
   p50_ms: z.number().nullable().describe('Time until half of the answers were ready; null while there was none.'),
   p99_ms: z.number().nullable(),
   requests_today: z.int().describe(`${requestsOfClients} Of all processes.`),
@@ -344,9 +388,11 @@ const liveApi = z.object({
         requests_per_second: z.number(),
         today: z.int(),
         quota_per_day: z.int().nullable(),
+        refused_last_hour: z.int().describe('By this process, with a status from 400 to 499, or 501.'),
+        failed_last_hour: z.int().describe('By this process, with a status of 500 or more, except 501.'),
       }),
     )
-    .describe('The ten that are used most.'),
+    .describe('The ten that are used most, those included that were only refused.'),
 })
 
 export const liveStatus = z.object({

@@ -25,7 +25,7 @@ import { apiVersion, endpointWeights } from './evm/service-facts.ts'
 import { allTransfers, blockTransfers, tokenTransfers, walletTransfers } from './evm/transfer-lists.ts'
 import { walletChains } from './evm/wallet-chains.ts'
 import { explanation } from './explain.ts'
-import { keyList, newKey, revocation, rotation } from './keys.ts'
+import { change, keyList, keyUse, newKey, revocation, rotation } from './keys.ts'
 import { health, metrics, readiness, status } from './operator-routes.ts'
 import { type ApiVersion, apiVersions } from './request.ts'
 import type { RouteParts } from './responder.ts'
@@ -92,6 +92,8 @@ export const routes: readonly Route[] = [
   { path: '/search', ...search },
   { path: '/keys', ...keyList },
   { method: 'POST', path: '/keys', ...newKey },
+  { path: '/keys/{id}/use', ...keyUse },
+  { method: 'POST', path: '/keys/{id}', ...change },
   { method: 'POST', path: '/keys/{id}/rotation', ...rotation },
   { method: 'DELETE', path: '/keys/{id}', ...revocation },
 ]

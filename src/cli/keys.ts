@@ -3,17 +3,15 @@ import { Command, Option } from 'commander'
 import type { LoadedConfig } from '../config/load.ts'
 import { AlmanacError } from '../errors.ts'
 import {
-  changedLimits,
+  changedKey,
   clientScopes,
   findKey,
   findKeys,
   hashSecret,
-  isOperatorKey,
   issueKey,
   keyNamePattern,
   limitsOfNewKey,
   listKeys,
-  operatorKeyName,
   parseExpiry,
   type Scope,
   type ShownKey,
@@ -143,11 +141,7 @@ async function create(store: Store, _: LoadedConfig, flags: CreateFlags): Promis
 
 async function limit(store: Store, _: LoadedConfig, idOrName: string, flags: LimitFlags): Promise<void> {
   const key = await findKey(store, idOrName)
-  if (isOperatorKey(key, await operatorKeyId(store)))
-    throw new AlmanacError('bad_request', `The key of ${operatorKeyName} has no limits: the next start lifts them.`, {
-      hint: 'create a key with `almanac keys create` and limit that one.',
-    })
-  const changed = { ...key, ...changedLimits(key, wantedLimits(flags)) }
+  const changed = changedKey(key, wantedLimits(flags), await operatorKeyId(store))
   await store.putKey(changed)
   if (flags.json) return printJson(showKey(changed))
   printNote(`Changed the limits of key ${key.id} (${printable(key.name)}).`)

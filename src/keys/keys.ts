@@ -44,9 +44,24 @@ export function limitsOfNewKey(scopes: readonly Scope[], wanted: WantedLimits): 
   return changedLimits(scopes.includes('keys') ? noLimits : usualLimits, wanted)
 }
 
-export function changedLimits(limits: KeyLimits, wanted: WantedLimits): KeyLimits {
+function changedLimits(limits: KeyLimits, wanted: WantedLimits): KeyLimits {
   const given = Object.entries(wanted).filter(([, value]) => value !== undefined)
   return { ...limits, ...Object.fromEntries(given.map(([name, value]) => [name, value ?? undefined])) }
+}
+
+/** What is undefined stays. `expiresAt` null: never. */
+export type KeyChange = WantedLimits & { name?: string | undefined; expiresAt?: number | null | undefined }
+
+/** A key with another name, end or other limits. `operatorKeyId`: as far as it is known. */
+export function changedKey(key: KeyRecord, change: KeyChange, operatorKeyId: string | undefined): KeyRecord {
+  if (isOperatorKey(key, operatorKeyId))
+    throw new AlmanacError('bad_request', `The key of ${operatorKeyName} has no limits: the next start lifts them.`, {
+      hint: 'create a key with `almanac keys create` and limit that one.',
+    })
+  const { name = key.name, expiresAt, ...limits } = change
+  requireFreeName(name)
+  const end = expiresAt === undefined ? key.expiresAt : (expiresAt ?? undefined)
+  return { ...key, ...changedLimits(key, limits), name, expiresAt: end }
 }
 
 export type IssuedKey = { key: KeyRecord; secret: string }
@@ -55,13 +70,16 @@ export function hashSecret(secret: string): string {
   return hash('sha256', secret, 'hex')
 }
 
+function requireFreeName(name: string): void {
+  if (name !== operatorKeyName) return
+  throw new AlmanacError('bad_request', `The name ${operatorKeyName} is that of the operator's own key`, {
+    hint: 'choose another name.',
+    details: { parameter: 'name' },
+  })
+}
+
 export async function issueKey(store: KeyStore, wanted: NewKey): Promise<IssuedKey> {
-  if (wanted.name === operatorKeyName) {
-    throw new AlmanacError('bad_request', `The name ${operatorKeyName} is that of the operator's own key`, {
-      hint: 'choose another name.',
-      details: { parameter: 'name' },
-    })
-  }
+  requireFreeName(wanted.name)
   const secret = `alm_${randomBytes(32).toString('base64url')}`
   return { key: await putKey(store, secret, wanted), secret }
 }

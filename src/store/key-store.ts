@@ -50,7 +50,7 @@ export type AllowanceGrant = {
 export type IndexingRequest = { keyId: string; targets: readonly string[]; perDay: number }
 
 export interface KeyStore {
-  /** Adds a key, or replaces the one with the same hash. */
+  /** Adds a key, or replaces the one with the same hash. One that was revoked meanwhile stays so. */
   putKey(key: KeyRecord): Promise<void>
   keyByHash(hash: string): Promise<KeyRecord | undefined>
   keys(): Promise<KeyRecord[]>
@@ -91,10 +91,14 @@ const cells: Readonly<Record<string, (key: KeyRecord) => string | number | null>
 
 export const keyColumns = Object.keys(cells)
 
+const stillRevoked = 'revoked_at = COALESCE(keys.revoked_at, excluded.revoked_at)'
+
 /** Adds a key, or replaces the one with the same hash; takes the values of `keyValues`. */
 export function putKeySql(placeholder: (at: number) => string): string {
   const values = keyColumns.map((_, index) => placeholder(index + 1))
-  const replaced = keyColumns.filter(name => name !== 'hash').map(name => `${name} = excluded.${name}`)
+  const replaced = keyColumns
+    .filter(name => name !== 'hash')
+    .map(name => (name === 'revoked_at' ? stillRevoked : `${name} = excluded.${name}`))
   return `INSERT INTO keys (${keyColumns}) VALUES (${values}) ON CONFLICT (hash) DO UPDATE SET ${replaced}`
 }
 
