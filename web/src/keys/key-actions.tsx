@@ -1,4 +1,4 @@
-// Ending and replacing a key: the buttons, their dialogs, what they warn of, and the secret that is shown once.
+// Changing, replacing and ending a key: the buttons, their dialogs, what they warn of, and the secret that is shown once.
 import { type Signal, useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
@@ -9,6 +9,7 @@ import { Dialog } from '../parts/dialog.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { type Problem, problemOf, type Schemas, service, unreachable } from '../state/service.ts'
 import { endSession } from '../state/session.ts'
+import { EditDialog } from './edit-key.tsx'
 import { successorOf } from './life.ts'
 
 export type Key = Schemas['Key']
@@ -73,10 +74,13 @@ type ButtonsProps = {
   isNamed?: boolean
   onRevoked: () => void
   onRotated: (rotated: Rotated) => void
+  /** Where it is left out, nothing is changed. */
+  onChanged?: () => void
 }
 
-/** Replace or end one key, each after a dialog. */
-export function KeyButtons({ of: key, known, isNamed = false, onRevoked, onRotated }: ButtonsProps) {
+/** Change, replace or end one key, each in a dialog. */
+export function KeyButtons({ of: key, known, isNamed = false, onRevoked, onRotated, onChanged }: ButtonsProps) {
+  const editing = useSignal<Key | undefined>(undefined)
   const rotating = useSignal<Key | undefined>(undefined)
   const revoking = useSignal<Key | undefined>(undefined)
   const open = (dialog: Signal<Key | undefined>) => () => {
@@ -91,6 +95,11 @@ export function KeyButtons({ of: key, known, isNamed = false, onRevoked, onRotat
     )
   return (
     <>
+      {onChanged !== undefined && (
+        <button type="button" onClick={open(editing)}>
+          Edit limits
+        </button>
+      )}
       {successorOf(key, known.keys) === undefined && (
         <button type="button" aria-label={labelOf('Rotate')} onClick={open(rotating)}>
           Rotate
@@ -99,6 +108,7 @@ export function KeyButtons({ of: key, known, isNamed = false, onRevoked, onRotat
       <button type="button" class="danger" aria-label={labelOf('Revoke')} onClick={open(revoking)}>
         Revoke
       </button>
+      {editing.value !== undefined && <EditDialog of={editing} onDone={onChanged!} />}
       {revoking.value !== undefined && <RevokeDialog of={revoking} known={known} onDone={onRevoked} />}
       {rotating.value !== undefined && <RotateDialog of={rotating} known={known} onDone={onRotated} />}
     </>

@@ -4,6 +4,17 @@ import { useEffect, useRef } from 'preact/hooks'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { connection } from '../state/live.ts'
 import { type Problem, problemOf, type Schemas, service, unreachable } from '../state/service.ts'
+import {
+  type Asked,
+  expiry,
+  KeyField,
+  limitOf,
+  limits,
+  naming,
+  Refusal,
+  refusalText,
+  useFirstRefused,
+} from './key-fields.tsx'
 
 type NewKey = Schemas['NewKey']
 type Scope = NewKey['scopes'][number]
@@ -24,61 +35,14 @@ const forOperators = {
 
 export const scopeTexts: Readonly<Record<Scope, string>> = { ...forClients, ...forOperators }
 
-type Asked = { name: string; title: string; hint: string; help: string; numeric: boolean }
-
-const expiry: Asked = {
-  name: 'expires',
-  title: 'Expires',
-  hint: 'never',
-  help: 'Such as 90d or 2027-01-31.',
-  numeric: false,
-}
-
-const limits: readonly Asked[] = [
-  {
-    name: 'rate_per_second',
-    title: 'Requests a second',
-    hint: '50',
-    help: 'Default 50; none lifts it.',
-    numeric: true,
-  },
-  { name: 'quota_per_day', title: 'Requests a day', hint: 'no limit', help: 'Of a day in UTC.', numeric: true },
-  {
-    name: 'index_per_day',
-    title: 'Indexed on demand a day',
-    hint: '500',
-    help: 'Default 500; none lifts it.',
-    numeric: true,
-  },
-  {
-    name: 'index_waiting',
-    title: 'Waiting to be indexed',
-    hint: '20',
-    help: 'Default 20; none lifts it.',
-    numeric: true,
-  },
-]
-
-const titles: Readonly<Record<string, string>> = {
-  name: 'Name',
-  scopes: 'Scopes',
-  ...Object.fromEntries([expiry, ...limits].map(({ name, title }) => [name, title])),
-}
-
 /** Whoever opened it goes on in its first field. */
 export function NewKeyForm({ onIssued }: { onIssued: (key: Schemas['IssuedKey']) => void }) {
   const problem = useSignal<Problem | undefined>(undefined)
   const form = useRef<HTMLFormElement>(null)
   const errors = problem.value?.errors ?? []
-  const refusalOf = (name: string) => {
-    const found = errors.find(({ parameter }) => parameter === name)
-    return found && `${titles[name]} must be ${found.accepted}`
-  }
+  const refusalOf = (name: string) => refusalText(problem.value, name)
   useEffect(() => form.current?.querySelector('input')?.focus(), [])
-  useEffect(() => {
-    const [first] = errors
-    if (first !== undefined) form.current?.querySelector<HTMLElement>(`[name="${first.parameter}"]`)?.focus()
-  }, [problem.value])
+  useFirstRefused(form, problem.value)
   const submit = async (event: SubmitEvent) => {
     event.preventDefault()
     const filled = event.currentTarget as HTMLFormElement
@@ -91,38 +55,10 @@ export function NewKeyForm({ onIssued }: { onIssued: (key: Schemas['IssuedKey'])
       problem.value = unreachable
     }
   }
-  const fieldOf = ({ name, title, hint, help, numeric }: Asked) => (
-    <div class="field" key={name}>
-      <label for={`key-${name}`}>{title}</label>
-      <input
-        id={`key-${name}`}
-        name={name}
-        type="text"
-        inputMode={numeric ? 'numeric' : 'text'}
-        placeholder={hint}
-        autocomplete="off"
-        aria-invalid={refusalOf(name) !== undefined}
-        aria-describedby={`${name}-refusal ${name}-help`}
-      />
-      <Refusal name={name} text={refusalOf(name)} />
-      <small id={`${name}-help`}>{help}</small>
-    </div>
-  )
+  const fieldOf = (asked: Asked) => <KeyField key={asked.name} asked={asked} refusal={refusalOf(asked.name)} />
   return (
     <form ref={form} class="operation new-key" onSubmit={submit} noValidate>
-      <div class="field">
-        <label for="key-name">Name</label>
-        <input
-          id="key-name"
-          name="name"
-          type="text"
-          placeholder="shop, staging, Ada’s laptop …"
-          autocomplete="off"
-          aria-invalid={refusalOf('name') !== undefined}
-          aria-describedby="name-refusal"
-        />
-        <Refusal name="name" text={refusalOf('name')} />
-      </div>
+      {fieldOf(naming)}
       {fieldOf(expiry)}
       <fieldset class="field wide scope-groups" aria-describedby="scopes-refusal">
         <legend class="offstage">Scopes</legend>
@@ -165,21 +101,12 @@ function ScopePills({ title, of, areChosen = false }: PillsProps) {
   )
 }
 
-function Refusal({ name, text }: { name: string; text: string | undefined }) {
-  return (
-    <strong class="refusal" id={`${name}-refusal`} role="alert">
-      {text}
-    </strong>
-  )
-}
-
 /** A field that is left empty is left out; one that is no number goes as it is, for the service to refuse. */
 function readOrder(form: FormData): NewKey {
   const order: Record<string, unknown> = { name: form.get('name'), scopes: form.getAll('scopes') }
   for (const { name, numeric } of [expiry, ...limits]) {
     const text = String(form.get(name) ?? '').trim()
-    if (text !== '')
-      order[name] = numeric && text === 'none' ? null : numeric && /^\d+$/.test(text) ? Number(text) : text
+    if (text !== '') order[name] = numeric ? limitOf(text) : text
   }
   return order as NewKey
 }

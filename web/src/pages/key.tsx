@@ -1,6 +1,7 @@
-// One key: what it used today of what it may use, its last hour, what it may do, its replacement and its end.
+// One key: what it used today of what it may use, its last hour, what was refused, what it may do, its replacement and its end.
 import { useSignal } from '@preact/signals'
 import { type Key, KeyButtons, type KeysKnown, Secret } from '../keys/key-actions.tsx'
+import { KeyUse } from '../keys/key-use.tsx'
 import { expiryText, lastUsedText, successorOf, usedOf } from '../keys/life.ts'
 import { scopeTexts } from '../keys/new-key-form.tsx'
 import { Age } from '../parts/age.tsx'
@@ -83,7 +84,7 @@ export function KeyPage({ id }: { id: string }) {
         {key.id === known.own && <Badge word="yours" tone="quiet" />}
         {key.state === 'active' && (
           <div class="actions">
-            <KeyButtons of={key} known={known} onRevoked={reload} onRotated={take} />
+            <KeyButtons of={key} known={known} onRevoked={reload} onRotated={take} onChanged={reload} />
           </div>
         )}
       </div>
@@ -108,6 +109,7 @@ export function KeyPage({ id }: { id: string }) {
       )}
       <Use of={key} />
       <LastHour id={id} name={key.name} />
+      <KeyUse id={id} />
       <div class="columns even">
         <Panel id="scopes" title="Scopes" count={key.scopes.length}>
           <ul class="scope-list">

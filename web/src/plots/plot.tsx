@@ -70,11 +70,7 @@ export function Plot({ title, unit, at, lines, subject }: Props) {
       </figcaption>
       <div class="plot-area">
         <div ref={host} class="plot-canvas" role="img" aria-label={plotText(title, unit, lines)} />
-        {isEmpty ? (
-          <p class="plot-empty">{at.length > 0 && 'Nothing yet'}</p>
-        ) : (
-          <small class="plot-zone">UTC</small>
-        )}
+        {isEmpty ? <p class="plot-empty">{at.length > 0 && 'Nothing yet'}</p> : <small class="plot-zone">UTC</small>}
         {place?.left !== undefined && moment !== undefined && (
           <Tooltip place={{ ...place, left: place.left }} moment={moment} lines={lines} unit={unit} />
         )}
