@@ -151,7 +151,7 @@ walkConsole(walk => {
     await show(page, '#/')
     for (const name of ['Latency p99', 'Blocks covered', 'Newest blocks', 'Use by key'])
       await page.getByText(name, { exact: true }).waitFor(patience)
-    expect(await page.locator('.plot').count()).toBe(6)
+    await expect.poll(() => page.locator('.plot').count(), patience).toBe(6)
     await page.setViewportSize({ width: 1280, height: 800 })
     await page.locator('thead').getByText('Rows/s', { exact: true }).waitFor(patience)
     await show(page, `#/contract/eth/${seeded.collection}/holders`)

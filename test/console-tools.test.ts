@@ -411,6 +411,7 @@ walkConsole(walk => {
     await page.getByText('any number a day').waitFor(patience)
     await page.locator('.stat .figure', { hasText: /^7\/s$/ }).waitFor(patience)
     await page.getByRole('button', { name: 'Rotate' }).click()
+    await page.getByText(`Key ${id}, last used: today, 9 requests today.`).waitFor(patience)
     await accept(page, 'rotate')
     await page.getByLabel('How long the old key works on').selectOption('1h')
     await page.getByRole('button', { name: 'Rotate it' }).click()
@@ -420,6 +421,16 @@ walkConsole(walk => {
     // Two keys of one name are told apart: which one replaces the other, and until when that works.
     await page.getByText(/^Replaced by [0-9a-f]{12}, expires in 59 min 5\d s/).waitFor(patience)
     expect(await page.getByRole('button', { name: 'Rotate' }).count()).toBe(0)
+    // Whoever leaves without the secret is asked, until it was copied.
+    const asked: string[] = []
+    page.once('dialog', async dialog => {
+      asked.push(dialog.message())
+      await dialog.dismiss()
+    })
+    await page.getByRole('link', { name: 'Open the new key' }).click()
+    expect(asked).toEqual([expect.stringContaining('was not copied')])
+    expect(page.url()).toContain(id)
+    await page.locator('.secret code').dispatchEvent('copy')
     await page.getByRole('link', { name: 'Open the new key' }).click()
     await expect.poll(() => page.url()).not.toContain(id)
     await page.getByText('Replaces', { exact: true }).waitFor(patience)

@@ -508,7 +508,7 @@ walkConsole(walk => {
 
   test('blocks that a reorganisation takes back are seen to go', async () => {
     const page = await open()
-    const ribbon = page.getByRole('img', { name: /^sim: newest block/ })
+    const ribbon = page.getByRole('group', { name: /^sim: newest block/ })
     await ribbon.waitFor(patience)
     const { head } = walk.world.node.chain
     expect(await ribbon.locator('.taken-back').count()).toBe(0)
@@ -526,7 +526,7 @@ walkConsole(walk => {
     const page = await newPage()
     const headers = { 'x-api-key': walk.world.key }
     await page.goto(`${walk.world.url}/#key=${encodeURIComponent(walk.world.key)}&/`)
-    const ribbon = page.getByRole('img', { name: /^sim: newest block/ })
+    const ribbon = page.getByRole('group', { name: /^sim: newest block/ })
     await ribbon.waitFor(patience)
     walk.world.node.mine()
     const { head } = walk.world.node.chain
@@ -538,8 +538,12 @@ walkConsole(walk => {
     await expect
       .poll(() => newest.textContent(), patience)
       .toMatch(new RegExp(`^${head}${count} transfers?(\\d+ s|\\d+ min|now)`))
+    // Each leads to its block, by the keyboard too.
+    await newest.press('Enter')
+    await page.getByRole('heading', { name: `Block ${head}` }).waitFor(patience)
+    await page.goBack()
     // Of blocks that are not indexed as a whole nobody knows the count.
-    const picked = page.getByRole('img', { name: /^picked: newest block/ }).locator('.block')
+    const picked = page.getByRole('group', { name: /^picked: newest block/ }).locator('.block')
     await picked.first().waitFor(patience)
     expect((await picked.allTextContents()).join()).not.toContain('transfer')
     // A thousand is not cut to its last digits.

@@ -1,5 +1,5 @@
-// The routes that list, issue, change, rotate and revoke keys, and tell of the use of one. They always need the scope `keys`. A key cannot grant more than
-// it has, and the operator's own key cannot be revoked here.
+// The routes that list, issue, change, rotate and revoke keys, and tell of the use of one. They always need the scope
+// `keys`. A key cannot grant more than it has, and the operator's own key cannot be changed or revoked here.
 import type { z } from 'zod'
 import { AlmanacError, type ErrorCode } from '../errors.ts'
 import {

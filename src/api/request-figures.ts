@@ -80,7 +80,7 @@ export class RequestMeter {
     if (ofKey !== undefined) this.#keys.count(ofKey, answered)
   }
 
-  /** How the requests with a key ended in the last hour, and the last ones that were refused or failed, newest first. */
+  /** How the requests with a key ended in the last hour, and the last that were refused or failed, newest first. */
   hourOf(keyId: string): KeyHour {
     return this.#keys.hourOf(keyId, this.#nowMs())
   }

@@ -5,6 +5,7 @@ import { Lazy, lazily } from './lazy.tsx'
 import { NotFound } from './pages/not-found.tsx'
 import { Overview } from './pages/overview.tsx'
 import { shortText } from './quantities.ts'
+import { searchDialog } from './search/search-box.tsx'
 import type { Route } from './state/route.ts'
 
 type Shown = {
@@ -28,11 +29,11 @@ const pages = {
   wallet: lazily(async () => (await import('./pages/wallet.tsx')).WalletPage),
 }
 
-/** Loads every page while nothing else happens, so that a click shows the next one at once. */
+/** Loads every page, and the search, while nothing else happens, so that a click shows the next one at once. */
 export function prefetchPages(): void {
   const wait = window.requestIdleCallback ?? ((work: () => void) => setTimeout(work, 2_000))
   wait(() => {
-    for (const { load } of Object.values(pages)) load().catch(() => undefined)
+    for (const { load } of [...Object.values(pages), searchDialog]) load().catch(() => undefined)
   })
 }
 

@@ -7,10 +7,12 @@ import { CodeView } from '../parts/code-view.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { Dialog } from '../parts/dialog.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
+import { pluralText } from '../quantities.ts'
+import { now } from '../state/clock.ts'
 import { type Problem, problemOf, type Schemas, service, unreachable } from '../state/service.ts'
 import { endSession } from '../state/session.ts'
 import { EditDialog } from './edit-key.tsx'
-import { successorOf } from './life.ts'
+import { lastUsedText, successorOf, usedOf } from './life.ts'
 
 export type Key = Schemas['Key']
 
@@ -43,15 +45,23 @@ type SecretProps = { issued: Schemas['IssuedKey']; onDone: () => void; children?
 /** Whoever asked for it goes on with copying it. */
 export function Secret({ issued, onDone, children }: SecretProps) {
   const actions = useRef<HTMLDivElement>(null)
+  const isCopied = useRef(false)
   useEffect(() => actions.current?.querySelector('button')?.focus(), [issued.id])
+  useEffect(() => {
+    isCopied.current = false
+    return warnBeforeLeaving(() => !isCopied.current)
+  }, [issued.id])
+  const take = () => {
+    isCopied.current = true
+  }
   return (
-    <div class="note note-good" role="status">
+    <div class="note note-good" role="status" onCopy={take}>
       <strong>The key {issued.name} is made. Its secret is shown only now:</strong>
       <p class="secret">
         <code>{issued.secret}</code>
       </p>
       <div ref={actions} class="actions">
-        <CopyButton text={issued.secret} what="key" isPrimary />
+        <CopyButton text={issued.secret} what="key" isPrimary onCopied={take} />
         <button type="button" onClick={onDone}>
           Done
         </button>
@@ -65,6 +75,25 @@ export function Secret({ issued, onDone, children }: SecretProps) {
       {children}
     </div>
   )
+}
+
+/** Asks those who leave the page, by a link or with the tab. Returns what ends it. */
+function warnBeforeLeaving(isWanted: () => boolean): () => void {
+  const leave = (event: BeforeUnloadEvent) => {
+    if (isWanted()) event.preventDefault()
+  }
+  const follow = (event: MouseEvent) => {
+    const link = (event.target as Element).closest?.('a[href]')
+    if (link == null || !isWanted() || event.ctrlKey || event.metaKey) return
+    if (!confirm('The secret of the new key was not copied, and is not shown again. Leave all the same?'))
+      event.preventDefault()
+  }
+  addEventListener('beforeunload', leave)
+  addEventListener('click', follow, true)
+  return () => {
+    removeEventListener('beforeunload', leave)
+    removeEventListener('click', follow, true)
+  }
 }
 
 type ButtonsProps = {
@@ -137,6 +166,7 @@ function RevokeDialog({ of, known, onDone }: DialogProps & { onDone: () => void 
   }
   return (
     <Dialog title={`Revoke ${key.name}?`} onClose={() => close(of)}>
+      <WhichKey of={key} />
       <p>It stops working within a second, for everybody who uses it, and cannot be brought back.</p>
       <Warnings texts={warningsOf(key, known)} />
       {problem.value !== undefined && <FailureNote problem={problem.value} />}
@@ -182,6 +212,7 @@ function RotateDialog({ of, known, onDone }: DialogProps & { onDone: (rotated: R
   const own = key.id === known.own ? ['You are signed in with this key: copy the new one, and sign in with it.'] : []
   return (
     <Dialog title={`Rotate ${key.name}?`} onClose={() => close(of)}>
+      <WhichKey of={key} />
       <p>A new key with the same name, scopes and limits takes its place. Its secret is shown once.</p>
       <Warnings texts={own} />
       <div class="field">
@@ -215,6 +246,15 @@ function RotateDialog({ of, known, onDone }: DialogProps & { onDone: (rotated: R
 
 function close(of: Signal<Key | undefined>): void {
   of.value = undefined
+}
+
+/** Keys may have equal names. */
+function WhichKey({ of: key }: { of: Key }) {
+  return (
+    <p class="soft">
+      Key <code>{key.id}</code>, last used: {lastUsedText(key, now.value)}, {pluralText(usedOf(key), 'request')} today.
+    </p>
+  )
 }
 
 function Warnings({ texts }: { texts: readonly string[] }) {

@@ -36,14 +36,18 @@ export function KeysPanel({ api }: { api: Api | undefined }) {
             'Key',
             'Last hour',
             { figures: 'Requests/s' },
-            { figures: 'Refused' },
             { figures: 'Today' },
+            { figures: 'Refused, 1 h' },
             { figures: 'Quota' },
           ]}
           coming={2}
         >
           {api?.keys.map(key => (
-            <KeyRow key={key.id} used={key} />
+            <KeyRow
+              key={key.id}
+              used={key}
+              isAlone={api.keys.every(({ id, name }) => id === key.id || name !== key.name)}
+            />
           ))}
         </Table>
       )}
@@ -53,28 +57,32 @@ export function KeysPanel({ api }: { api: Api | undefined }) {
 
 function KeyRow({
   used: { id, name, requests_per_second: rate, today, quota_per_day: quota, refused_last_hour, failed_last_hour },
+  isAlone,
 }: {
   used: Api['keys'][number]
+  /** No other has its name. */
+  isAlone: boolean
 }) {
   const line = past.value.lines.find(each => each.key === id && each.measure === 'requests_per_second')
   return (
     <tr>
       <th scope="row">
         <a href={hrefOf(['keys', id])}>{name}</a>
+        {!isAlone && <small class="soft"> {id}</small>}
       </th>
       <td class="sparkline-cell not-narrow">
         <Sparkline values={line?.values.map(value => value ?? 0) ?? []} />
       </td>
       <td class="number aside">{rateText(rate)}</td>
+      <td class="number second" data-name="today">
+        {countText(today)}
+      </td>
       <td
         class={failed_last_hour > 0 ? 'number second bad' : 'number second'}
-        data-name="refused"
+        data-name="refused in 1 h"
         title={`In the last hour: ${countText(refused_last_hour)} refused with 4xx, ${countText(failed_last_hour)} failed with 5xx`}
       >
         {countText(refused_last_hour + failed_last_hour)}
-      </td>
-      <td class="number second" data-name="today">
-        {countText(today)}
       </td>
       <td class="number second" data-name="quota">
         {quota === null ? <span class="soft">no limit</span> : percentText(today, quota)}

@@ -28,9 +28,15 @@ export function RibbonPanel({ told }: { told: LiveStatus | undefined }) {
         {[...blocks].map(([name, row]) => (
           <li key={name}>
             <a href={hrefOf(['chain', name])}>{name}</a>
-            <div class="ribbon" role="img" aria-label={ribbonText(name, row)}>
+            {/* biome-ignore lint/a11y/useSemanticElements: no fieldset: nothing is filled in */}
+            <div class="ribbon" role="group" aria-label={ribbonText(name, row)}>
               {row.toReversed().map(block => (
-                <BlockCard key={block.hash} block={block} isWhole={told?.chains[name]?.index !== 'on-demand'} />
+                <BlockCard
+                  key={block.hash}
+                  chain={name}
+                  block={block}
+                  isWhole={told?.chains[name]?.index !== 'on-demand'}
+                />
               ))}
             </div>
           </li>
@@ -41,14 +47,18 @@ export function RibbonPanel({ told }: { told: LiveStatus | undefined }) {
 }
 
 /** Of a block that is not indexed as a whole, how many transfers it has is not known. */
-function BlockCard({ block, isWhole }: { block: ShownBlock; isWhole: boolean }) {
+function BlockCard({ chain, block, isWhole }: { chain: string; block: ShownBlock; isWhole: boolean }) {
   const { number, hash, timestamp, transfers, takenBackAt } = block
   const name = countText(number)
   return (
-    <span class={takenBackAt === undefined ? 'block' : 'block taken-back'} title={`block ${name} ${hash}…`}>
+    <a
+      class={takenBackAt === undefined ? 'block' : 'block taken-back'}
+      href={hrefOf(['block', chain, String(number)])}
+      title={`block ${name} ${hash}…`}
+    >
       {takenBackAt === undefined ? <b>{name}</b> : <s>{name}</s>}
       {isWhole && <span>{transfers === undefined ? '–' : pluralText(transfers, 'transfer')}</span>}
       {timestamp !== undefined && <Age moment={timestamp * 1_000} />}
-    </span>
+    </a>
   )
 }

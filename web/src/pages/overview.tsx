@@ -5,13 +5,14 @@ import { ChainsPanel } from '../overview/chains-panel.tsx'
 import { Figures } from '../overview/figures.tsx'
 import { KeysPanel } from '../overview/keys-panel.tsx'
 import { NoStatus } from '../overview/no-status.tsx'
-import { PlotsPanel } from '../overview/plots-panel.tsx'
 import { RibbonPanel } from '../overview/ribbon-panel.tsx'
 import { VerdictBanner } from '../overview/verdict-banner.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
 import { connection, status } from '../state/live.ts'
 
+/** What draws them is as large as all else that is shown first. */
+const plots = lazily(async () => (await import('../overview/plots-panel.tsx')).PlotsPanel)
 const firstSteps = lazily(async () => (await import('../overview/first-steps-panel.tsx')).FirstStepsPanel)
 
 export function Overview() {
@@ -39,7 +40,7 @@ export function Overview() {
       {isIndexing ? <ChainsPanel told={told} /> : <NothingIndexed />}
       <RibbonPanel told={told} />
       {(told === undefined || told.api !== undefined) && <KeysPanel api={told?.api} />}
-      <PlotsPanel />
+      <Lazy page={plots} props={{}} />
     </>
   )
 }

@@ -8,7 +8,7 @@ import { CollectionLink, Marks } from '../holdings/nft-links.tsx'
 import { OwnersTable } from '../holdings/nft-tables.tsx'
 import { TransfersTable } from '../holdings/transfers-table.tsx'
 import { isComplete, useHoldings } from '../holdings/use-holdings.ts'
-import { AddressText } from '../parts/address-text.tsx'
+import { AddressText, zeroAddress } from '../parts/address-text.tsx'
 import { Age } from '../parts/age.tsx'
 import { ChainLink } from '../parts/chain-link.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
@@ -40,6 +40,8 @@ export function TokenPage({ cursors, ...token }: Token & { cursors: Cursors }) {
   const transfers = useHoldings({ ...token, cursor: cursors.cursor }, askTokenTransfers).value
   // A token without a holder is known by its transfers alone.
   const row = transfers.answered?.data.result[0]
+  // The newest transfer stands first.
+  const isBurned = cursors.cursor === undefined && row !== undefined && row.to_address === zeroAddress
   const isUnknown =
     nft === undefined &&
     cursors.cursor === undefined &&
@@ -83,7 +85,9 @@ export function TokenPage({ cursors, ...token }: Token & { cursors: Cursors }) {
             <p class="note">
               {problem?.mayCome
                 ? 'No holder of this token is known yet.'
-                : 'This token has no holder: it was burned, or it never moved.'}
+                : isBurned
+                  ? 'This token was burned: nobody holds it.'
+                  : 'This token has no holder: it was burned, or it never moved.'}
             </p>
           )}
           {/* Where the transfers failed too, their panel says so. */}

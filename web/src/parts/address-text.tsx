@@ -4,7 +4,7 @@ import { useLabel } from '../state/labels.ts'
 import { hrefOf } from '../state/route.ts'
 import { ReferenceText } from './reference-text.tsx'
 
-const zero = '0x0000000000000000000000000000000000000000'
+export const zeroAddress = '0x0000000000000000000000000000000000000000'
 
 type Props = {
   address: string
@@ -17,8 +17,8 @@ type Props = {
 
 /** A wallet. What every mint comes from and every burn goes to is nobody's. */
 export function AddressText({ address, chain, label, list = 'nfts' }: Props) {
-  const known = useLabel(chain, address, address === zero ? null : label)
-  if (address === zero) return <span class="soft">null address</span>
+  const known = useLabel(chain, address, address === zeroAddress ? null : label)
+  if (address === zeroAddress) return <span class="soft">null address</span>
   const href = hrefOf(list === '' ? ['wallet', address] : ['wallet', address, list], { chain })
   return <ReferenceText text={address} what="address" label={known} href={href} />
 }

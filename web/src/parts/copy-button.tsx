@@ -4,16 +4,17 @@ import { CheckIcon, CopyIcon } from './icons.tsx'
 
 const saidMs = 1_500
 
-type Props = { text: string | (() => string); what: string; isPrimary?: boolean }
+type Props = { text: string | (() => string); what: string; isPrimary?: boolean; onCopied?: () => void }
 
 /** A text that takes time to make is made when it is wanted. */
-export function CopyButton({ text, what, isPrimary = false }: Props) {
+export function CopyButton({ text, what, isPrimary = false, onCopied }: Props) {
   const said = useSignal<'copied' | 'failed' | undefined>(undefined)
   const copy = async () => {
     said.value = await navigator.clipboard.writeText(typeof text === 'string' ? text : text()).then(
       () => 'copied' as const,
       () => 'failed' as const,
     )
+    if (said.value === 'copied') onCopied?.()
     setTimeout(() => {
       said.value = undefined
     }, saidMs)

@@ -10,7 +10,7 @@ const lengthMax = 100
 const isOpen = signal(false)
 /** What is in the field, and what is typed before it is there. */
 const text = signal('')
-const dialogContent = lazily(async () => (await import('./search-dialog.tsx')).SearchDialog)
+export const searchDialog = lazily(async () => (await import('./search-dialog.tsx')).SearchDialog)
 
 export function openSearch(): void {
   text.value = ''
@@ -23,9 +23,16 @@ function closeSearch(): void {
 
 export function SearchBox() {
   const dialog = useRef<HTMLDialogElement>(null)
+  const openedAt = useRef(route.value.turn)
   useEffect(() => {
-    if (isOpen.value) dialog.current?.showModal()
-    else dialog.current?.close()
+    if (isOpen.value) {
+      openedAt.current = route.value.turn
+      dialog.current?.showModal()
+      return
+    }
+    dialog.current?.close()
+    // The dialog gave the focus back to where it was, which is not on the page that was chosen.
+    if (route.value.turn !== openedAt.current) document.getElementById('main')?.focus({ preventScroll: true })
   }, [isOpen.value])
   // Whatever was chosen, another page is shown now.
   useEffect(closeSearch, [route.value])
@@ -61,7 +68,7 @@ export function SearchBox() {
         if (event.target === dialog.current) closeSearch()
       }}
     >
-      {isOpen.value && <Lazy page={dialogContent} props={{ text, lengthMax, onClose: closeSearch }} />}
+      {isOpen.value && <Lazy page={searchDialog} props={{ text, lengthMax, onClose: closeSearch }} />}
     </dialog>
   )
 }
