@@ -116,9 +116,15 @@ test('the label of an address is that of the chain on which its page opens', asy
   ])
 })
 
+test('an address is found without its 0x, too', async () => {
+  const whole = (await search(seeded.collection)).results
+  expect((await search(seeded.collection.slice(2))).results).toEqual(whole)
+  expect(whole[0]).toMatchObject({ type: 'contract', address: seeded.collection })
+})
+
 test('a number finds the block of each chain that has reached it, in any spelling', async () => {
   const found = [{ type: 'block', chain: 'eth', number: 19_999, hash: seededBlock(eth, 19_999).hash }]
-  for (const text of ['19999', '#19,999', '19 999']) {
+  for (const text of ['19999', '#19,999', '19 999', 'block 19999', 'Block #19,999']) {
     const { results } = await search(text)
     expect(results.filter(({ type }) => type === 'block')).toEqual(expect.arrayContaining(found))
   }

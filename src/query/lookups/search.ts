@@ -56,7 +56,7 @@ export async function search(
   given: SearchDependencies,
 ): Promise<SearchAnswer> {
   const dependencies = { ...given, held: await heldChains(given) }
-  const address = parseAddress(text)
+  const address = parseAddress(/^[0-9a-f]{40}$/i.test(text) ? `0x${text}` : text)
   if (address !== undefined) return { results: await byAddress(address, dependencies), names: null }
   const hash = parseHash(text)
   if (hash !== undefined) return { results: await byHash(hash, dependencies), names: null }
@@ -151,8 +151,8 @@ async function blockOfTransaction(
 }
 
 async function byNumber(text: string, { store, held: chains }: Known): Promise<SearchResult[]> {
-  // People copy numbers with separators.
-  const digits = text.replace(/^#/, '').replaceAll(/[,_\s]/g, '')
+  // People copy numbers with separators, and say of what they are.
+  const digits = text.replace(/^(block\s+)?#?/i, '').replaceAll(/[,_\s]/g, '')
   if (!/^\d{1,12}$/.test(digits)) return []
   const number = Number(digits)
   const blocks = chains.map(async ({ id, name: chain }): Promise<SearchResult[]> => {

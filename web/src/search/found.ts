@@ -131,12 +131,14 @@ function groupsOf(groups: readonly (readonly [string, readonly Offer[]])[]): Gro
 
 export function groupsOfResults(results: readonly Result[]): Group[] {
   const of = (...types: Result['type'][]) => results.filter(({ type }) => types.includes(type)).map(offerOf)
-  return groupsOf([
+  const blocks = ['Blocks', of('block')] as const
+  const others = [
     ['Contracts', of('contract')],
     ['Wallets and accounts', of('wallet', 'account')],
-    ['Blocks', of('block')],
-    ['Transactions', of('transaction')],
-  ])
+  ] as const
+  // A number is that of a block before it is within a name: the service says so by its order.
+  const inOrder = results[0]?.type === 'block' ? [blocks, ...others] : [...others, blocks]
+  return groupsOf([...inOrder, ['Transactions', of('transaction')]])
 }
 
 export function offerOf(result: Result): Offer {
