@@ -441,7 +441,7 @@ walkConsole(walk => {
     const { collection, editions, deeds, silent, alice } = seeded
     await show(`token/eth/${collection}/${readTokens[1]!.tokenId}`, 'nothing is fetched from the web')
     await page.getByText(readTokens[1]!.uri).waitFor(patience)
-    await show(`token/eth/${collection}/3`, 'This token has no holder')
+    await show(`token/eth/${collection}/3`, 'This token was burned: nobody holds it.')
     await page.getByRole('heading', { name: 'Collection #3' }).waitFor(patience)
     await page.getByRole('cell', { name: 'burn' }).waitFor(patience)
     await show(`token/eth/${editions}/20`, 'Last received by')

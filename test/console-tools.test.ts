@@ -103,6 +103,8 @@ walkConsole(walk => {
       .getByRole('option', { name: /Collection/ })
       .click(patience)
     await expect.poll(() => page.url()).toContain(`#/contract/eth/${seeded.collection}`)
+    // The keyboard goes on in the page that was chosen.
+    await expect.poll(() => page.evaluate('document.activeElement.id'), patience).toBe('main')
     await page.keyboard.press('Control+k')
     await page.getByRole('button', { name: 'Clear recent' }).click(patience)
     expect(await page.getByRole('group', { name: 'Recent' }).count()).toBe(0)
