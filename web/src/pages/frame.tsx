@@ -59,7 +59,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
       <SearchBox />
       {offeredKey.value !== undefined && <OfferedKey />}
       <Stale />
-      <main id="main" tabIndex={-1} class={connection.value.state === 'lost' ? 'stale' : undefined}>
+      <main id="main" tabIndex={-1} class={connection.value.state === 'lost' ? 'outdated' : undefined}>
         {children}
       </main>
       <footer>
