@@ -515,13 +515,16 @@ export interface paths {
     post: operations["createKey"];
   };
   "/keys/{id}/use": {
-    /** How the requests with a key ended in the last hour, and which were refused; needs the scope `keys` */
+    /**
+     * How the requests with a key ended in the last hour, and which were refused; needs the scope `keys`
+     * @description Answered, refused and failed requests of the last hour, the uses of today by scope, and the last refusals, newest first. Use it to see why a client gets 429 or 403. The hour and the refusals are of one process, and begin anew with it.
+     */
     get: operations["getKeyUse"];
   };
   "/keys/{id}": {
     /**
      * Change the name, the end and the limits of a key; needs the scope `keys`
-     * @description What is left out stays. Takes effect in every process within a second. A key cannot change one that may do more than itself, and a key with a rate, a quota or an allowance cannot change keys. The operator's own key (`ALMANAC_KEY`) has no limits.
+     * @description The key with its new name, end and limits; the key itself stays the same. Use it to raise or lower what a client may ask. What is left out stays. Takes effect in every process within a second. A key cannot change one that may do more than itself, and a key with a rate, a quota or an allowance cannot change keys. The operator's own key (`ALMANAC_KEY`) has no limits.
      */
     post: operations["changeKey"];
     /**
@@ -7146,7 +7149,10 @@ export interface operations {
       500: components["responses"]["Failure500"];
     };
   };
-  /** How the requests with a key ended in the last hour, and which were refused; needs the scope `keys` */
+  /**
+   * How the requests with a key ended in the last hour, and which were refused; needs the scope `keys`
+   * @description Answered, refused and failed requests of the last hour, the uses of today by scope, and the last refusals, newest first. Use it to see why a client gets 429 or 403. The hour and the refusals are of one process, and begin anew with it.
+   */
   getKeyUse: {
     parameters: {
       path: {
@@ -7177,7 +7183,7 @@ export interface operations {
   };
   /**
    * Change the name, the end and the limits of a key; needs the scope `keys`
-   * @description What is left out stays. Takes effect in every process within a second. A key cannot change one that may do more than itself, and a key with a rate, a quota or an allowance cannot change keys. The operator's own key (`ALMANAC_KEY`) has no limits.
+   * @description The key with its new name, end and limits; the key itself stays the same. Use it to raise or lower what a client may ask. What is left out stays. Takes effect in every process within a second. A key cannot change one that may do more than itself, and a key with a rate, a quota or an allowance cannot change keys. The operator's own key (`ALMANAC_KEY`) has no limits.
    */
   changeKey: {
     parameters: {

@@ -132,7 +132,7 @@ export const change: RouteParts = {
     id: 'changeKey',
     summary: 'Change the name, the end and the limits of a key; needs the scope `keys`',
     description:
-      "What is left out stays. Takes effect in every process within a second. A key cannot change one that may do more than itself, and a key with a rate, a quota or an allowance cannot change keys. The operator's own key (`ALMANAC_KEY`) has no limits.",
+      "The key with its new name, end and limits; the key itself stays the same. Use it to raise or lower what a client may ask. What is left out stays. Takes effect in every process within a second. A key cannot change one that may do more than itself, and a key with a rate, a quota or an allowance cannot change keys. The operator's own key (`ALMANAC_KEY`) has no limits.",
     parameters: [textInPath('id', 'Id of the key.', '1f0c3a9be2d4')],
     requestBody: {
       required: true,
@@ -174,6 +174,8 @@ export const keyUse: RouteParts = {
   document: {
     id: 'getKeyUse',
     summary: 'How the requests with a key ended in the last hour, and which were refused; needs the scope `keys`',
+    description:
+      'Answered, refused and failed requests of the last hour, the uses of today by scope, and the last refusals, newest first. Use it to see why a client gets 429 or 403. The hour and the refusals are of one process, and begin anew with it.',
     parameters: [textInPath('id', 'Id of the key.', '1f0c3a9be2d4')],
     answers: { 200: jsonSuccess('KeyUse', 'Its use. No secrets, addresses or parameters of requests.') },
     errors: ['not_found', ...keyErrors],
