@@ -161,7 +161,7 @@ walkConsole(walk => {
     await page.goto(`${walk.world.url}/docs/guides/first-calls.html`)
     await expect
       .poll(() => page.locator('.example .code').first().textContent(), patience)
-      .toContain(`${walk.world.url}/api/v2/nft/`)
+      .toContain(`${walk.world.url}/api/v2.2/nft/`)
     expect(await page.locator('main').textContent()).not.toContain('http://127.0.0.1:8080')
   })
 
@@ -613,10 +613,10 @@ walkConsole(walk => {
     expect(await page.title()).toBe('NFTs of a wallet · reference · Almanac')
     await page.getByText('Needs the scope nft-holdings.').waitFor(patience)
     const guides = page.locator('.operation-needs').getByRole('link')
-    expect(await guides.allTextContents()).toEqual(['Who owns what', 'Pages'])
+    expect(await guides.allTextContents()).toEqual(['Who owns what', 'Pagination'])
     await page.getByText(/Also under \/api\/v2\/\{address\}\/nft/).waitFor(patience)
     // The shape and an example stand there without a click.
-    const shape = page.getByRole('region', { name: 'Shape of the answer' })
+    const shape = page.getByRole('region', { name: 'Fields of the answer' })
     await shape.getByText('result', { exact: true }).waitFor(patience)
     await page.getByText('"status": "SYNCED"').waitFor(patience)
     await accept(page, 'reference-operation')

@@ -637,6 +637,7 @@ export interface components {
       };
     };
     ContractAddresses: {
+      /** @description From 1 to 25 contracts; the answer has them in this order. */
       addresses: string[];
     };
     ContractList: {
@@ -1012,6 +1013,7 @@ export interface components {
       from_environment: boolean;
     };
     KeyChange: {
+      /** @description For people: 1 to 100 characters on one line. */
       name?: string;
       /** @description A span from now such as 12h or 90d, or a date; null: never. Stays as it is where it is left out. */
       expires?: string | null;
@@ -1455,7 +1457,9 @@ export interface components {
           }[];
       }[];
     NewBackfillOrder: {
+      /** @description Whether history is filled. Stays as it is where it is left out. */
       paused?: boolean;
+      /** @description How fast and when; null: as the settings say. Stays as it is where it is left out. */
       throttle?: {
         /** @description Maximum, on average. */
         blocks_per_second?: number;
@@ -1464,7 +1468,9 @@ export interface components {
       } | null;
     };
     NewKey: {
+      /** @description For people: 1 to 100 characters on one line. */
       name: string;
+      /** @description What the key may ask for. */
       scopes: ("nft-transfers" | "nft-holdings" | "wallet-chains" | "balances" | "portfolio" | "ops" | "control" | "keys")[];
       /** @description A span such as 12h or 90d, or a date. Defaults to never. */
       expires?: string;
@@ -1852,11 +1858,16 @@ export interface components {
       version: string;
     };
     TokenList: {
+      /** @description From 1 to 25 NFTs; the answer has them in this order. */
       tokens: {
+          /** @description The contract. */
           token_address: string;
+          /** @description Its number in the contract, as decimal text. */
           token_id: string;
         }[];
+      /** @description Adds `normalized_metadata` to each NFT. Defaults to false. */
       normalizeMetadata?: boolean;
+      /** @description Accepted as the hosted API does, without an effect. */
       media_items?: boolean;
     };
     TokenStats: {

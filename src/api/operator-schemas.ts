@@ -96,8 +96,8 @@ const countMax = 999_999_999_999
 const limit = (least: number) => z.int().min(least).max(countMax).nullish()
 
 export const newKey = z.strictObject({
-  name: z.string().regex(keyNamePattern),
-  scopes: z.array(z.enum(scopes)).min(1),
+  name: z.string().regex(keyNamePattern).describe('For people: 1 to 100 characters on one line.'),
+  scopes: z.array(z.enum(scopes)).min(1).describe('What the key may ask for.'),
   expires: z.string().max(40).optional().describe('A span such as 12h or 90d, or a date. Defaults to never.'),
   rate_per_second: limit(1).describe(`Defaults to ${usualLimits.ratePerSecond}.`),
   quota_per_day: limit(1).describe('Defaults to none.'),
@@ -153,8 +153,12 @@ const throttle = {
 
 /** What is left out stays; within `throttle` it is as the settings say. */
 export const newBackfillOrder = z.strictObject({
-  paused: z.boolean().optional(),
-  throttle: z.strictObject(throttle).nullable().optional(),
+  paused: z.boolean().optional().describe('Whether history is filled. Stays as it is where it is left out.'),
+  throttle: z
+    .strictObject(throttle)
+    .nullable()
+    .optional()
+    .describe('How fast and when; null: as the settings say. Stays as it is where it is left out.'),
 })
 
 const ordered = { by: z.string().describe('Who gave the order.'), at: moment }

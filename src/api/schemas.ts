@@ -172,11 +172,17 @@ export const nft = z.object({ ...nftFields, ...heldFields, transfer_index: trans
 export const nftList = z.array(nft.nullable())
 export const tokenList = z.object({
   tokens: z
-    .array(z.object({ token_address: z.string(), token_id: z.string() }))
+    .array(
+      z.object({
+        token_address: z.string().describe('The contract.'),
+        token_id: z.string().describe('Its number in the contract, as decimal text.'),
+      }),
+    )
     .min(1)
-    .max(25),
-  normalizeMetadata: z.boolean().optional(),
-  media_items: z.boolean().optional(),
+    .max(25)
+    .describe('From 1 to 25 NFTs; the answer has them in this order.'),
+  normalizeMetadata: z.boolean().optional().describe('Adds `normalized_metadata` to each NFT. Defaults to false.'),
+  media_items: z.boolean().optional().describe('Accepted as the hosted API does, without an effect.'),
 })
 
 const offChain = z.null().describe('Always null: it is not on the chain.')
@@ -316,7 +322,8 @@ export const contractAddresses = z.object({
   addresses: z
     .array(z.string().regex(/^0[xX][0-9a-fA-F]{40}$/))
     .min(1)
-    .max(25),
+    .max(25)
+    .describe('From 1 to 25 contracts; the answer has them in this order.'),
 })
 
 const pubkey = z.string().regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/)

@@ -17,10 +17,11 @@ type Props = {
 export function Field({ id, parameter, value, refusal, accepted, onChange }: Props) {
   const { name, required } = parameter
   const described = refusal === undefined ? `${id}-help` : `${id}-refusal ${id}-help`
-  const wide = name === 'address' || parameter.schema.type === 'array'
+  const isList = parameter.schema.type === 'array'
+  const wide = name === 'address' || isList
   return (
     <div class={wide ? 'field wide' : 'field'}>
-      {parameter.schema.type === 'array' ? (
+      {isList && name === 'chains' ? (
         <ChainsField {...{ parameter, id, value, described, onChange }} />
       ) : (
         <>
@@ -49,6 +50,7 @@ export function Field({ id, parameter, value, refusal, accepted, onChange }: Pro
 
 /** In a word: what is chosen from a list is text too. */
 function typeOf({ schema: { type, enum: choices } }: Parameter): string {
+  if (type === 'array') return 'list, with commas'
   return choices === undefined ? (type ?? 'string') : 'enum'
 }
 
@@ -95,7 +97,7 @@ function Control(props: ControlProps & { invalid: boolean }) {
       required={required}
       inputMode={schema.type === 'integer' ? 'numeric' : 'text'}
       placeholder={hintOf(parameter)}
-      class={name === 'address' ? 'mono' : undefined}
+      class={name === 'address' || schema.type === 'array' ? 'mono' : undefined}
       autocomplete="off"
       autocapitalize="off"
       spellcheck={false}
@@ -151,6 +153,7 @@ function ChainsField({ parameter, id, value, described, onChange }: ControlProps
       <fieldset id={id} class="pills" aria-describedby={described}>
         <legend>
           <code>{parameter.name}</code>
+          {parameter.required && <span class="required"> required</span>}
         </legend>
         {here.map(pillOf)}
       </fieldset>

@@ -85,9 +85,17 @@ export function targetOf(path: string, parameters: readonly Parameter[], values:
     const value = values[parameter.name] ?? ''
     if (value === '') continue
     if (parameter.in === 'path') target = target.replace(`{${parameter.name}}`, encodeURIComponent(value))
-    else query.append(parameter.name, value)
+    else query.append(parameter.name, parameter.schema.type === 'array' ? joined(value) : value)
   }
   return query.size === 0 ? target : `${target}?${query}`
+}
+
+/** As people write lists: with spaces too. */
+function joined(list: string): string {
+  return list
+    .split(/[\s,]+/)
+    .filter(Boolean)
+    .join()
 }
 
 type SdkOptions = {

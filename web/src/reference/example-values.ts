@@ -1,4 +1,5 @@
-// What the fields and the body of a request begin with: examples of this service, and the document's own where nothing is known. Pure.
+// What the fields and the body of a request begin with: examples of this service, and the document's own where nothing
+// is known.
 import type { DocumentedOperation, Parameter } from '../state/document.ts'
 
 type ExampleName =
@@ -16,6 +17,8 @@ export function exampleOf(operation: DocumentedOperation, { name, example }: Par
     token_id: live.tokenId,
     block_number_or_hash: live.block,
     number: live.block,
+    // The chains of a sandbox are some hours old.
+    date: live.block && new Date(Date.now() - 3_600_000).toISOString().slice(0, 19),
     from: live.block && '0',
     to: live.block,
     hash: live.transaction,

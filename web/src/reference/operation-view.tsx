@@ -150,7 +150,14 @@ export function OperationView({ entry, shown }: Props) {
           {answered === undefined && loading && <Skeleton rows={6} />}
           {answered !== undefined && <AnswerView id={id} values={linked ?? {}} answered={answered} />}
         </div>
-        {answer !== undefined && <AnswerSchema id={id} status={success![0]} answer={answer} shown={shown} />}
+        <div>
+          {requestBody !== undefined && (
+            <Panel id={`${id}-body-schema`} title="Fields of the body">
+              <SchemaTree schema={requestBody.content['application/json'].schema} shown={shown} />
+            </Panel>
+          )}
+          {answer !== undefined && <AnswerSchema id={id} status={success![0]} answer={answer} shown={shown} />}
+        </div>
         <div>
           {answer !== undefined && answered === undefined && (
             <Example
@@ -258,13 +265,17 @@ type BodyProps = { id: string; body: string; written: Signal<string | undefined>
 function BodyField({ id, body, written }: BodyProps) {
   return (
     <div class="field wide">
-      <label for={`${id}-body`}>
-        body<span class="required"> required</span>
-      </label>
+      <div class="field-head">
+        <label for={`${id}-body`}>
+          <code>body</code>
+          <span class="required"> required</span>
+        </label>
+        <span class="field-type">JSON</span>
+      </div>
       <textarea
         id={`${id}-body`}
         name="body"
-        rows={6}
+        rows={Math.min(24, body.split('\n').length + 1)}
         class="mono"
         spellcheck={false}
         value={body}
@@ -282,7 +293,7 @@ function AnswerSchema({ id, status, answer, shown }: SchemaProps) {
   const content = Object.entries(answer.content ?? {}).find(([type]) => isJsonType(type))?.[1]
   const headers = Object.entries(answer.headers ?? {})
   return (
-    <Panel id={`${id}-schema`} title="Shape of the answer" note={status}>
+    <Panel id={`${id}-schema`} title="Fields of the answer" note={status}>
       <p class="soft">
         <Prose text={answer.description} />
       </p>

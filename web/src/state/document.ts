@@ -45,7 +45,7 @@ type OperationFacts = {
   summary: string
   description?: string
   parameters?: Parameter[]
-  requestBody?: { content: { 'application/json': { examples: Record<string, { value: unknown }> } } }
+  requestBody?: { content: { 'application/json': { schema: Schema; examples: Record<string, { value: unknown }> } } }
   responses: Record<string, DocumentedAnswer>
   'x-error-codes'?: string[]
   /** How the public SDK asks for it, where it does. */
