@@ -669,10 +669,6 @@ export interface components {
       name: string | null;
       /** @description Symbol of the contract; null if it has none. */
       symbol: string | null;
-      /** @description Whether the spam rules or your own list mark the contract. A boolean in the live dialect, a string in the reference dialect. */
-      possible_spam: boolean | ("true" | "false");
-      /** @description Whether a list of verified collections has the contract. A boolean in the live dialect, a string in the reference dialect. */
-      verified_collection: boolean | ("true" | "false");
       /**
        * @description Standard of the contract.
        * @enum {string}
@@ -680,6 +676,10 @@ export interface components {
       contract_type: "ERC721" | "ERC1155";
       /** @description When the contract was asked for its names; null until then. */
       synced_at: string | null;
+      /** @description Whether the spam rules or your own list mark the contract. A boolean in the live dialect, a string in the reference dialect. */
+      possible_spam: boolean | ("true" | "false");
+      /** @description Whether a list of verified collections has the contract. A boolean in the live dialect, a string in the reference dialect. */
+      verified_collection: boolean | ("true" | "false");
       /** @description Always null: it is not on the chain. */
       collection_logo: null;
       /** @description Always null: it is not on the chain. */

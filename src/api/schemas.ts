@@ -304,9 +304,13 @@ export const nativeBalances = z.array(
 )
 
 export const contractMetadata = z.object({
-  ...contract,
+  token_address: contract.token_address,
+  name: contract.name,
+  symbol: contract.symbol,
   contract_type: standard,
   synced_at: z.iso.datetime().nullable().describe('When the contract was asked for its names; null until then.'),
+  possible_spam: contract.possible_spam,
+  verified_collection: contract.verified_collection,
   collection_logo: offChain,
   collection_banner_image: offChain,
   collection_category: offChain,
