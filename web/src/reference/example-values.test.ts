@@ -1,5 +1,5 @@
 // What the fields and the body of a request begin with, where examples of the service are known and where none are.
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { DocumentedOperation, Parameter } from '../state/document.ts'
 import { bodyOf, exampleOf, type LiveExamples } from './example-values.ts'
 
@@ -24,4 +24,17 @@ test('bodies name tokens and contracts of this service', () => {
   const key = { name: 'shop', scopes: ['nft-transfers'], expires: '90d' }
   expect(JSON.parse(bodyOf(key, live))).toEqual(key)
   expect(JSON.parse(bodyOf(tokens, {}))).toEqual(tokens)
+})
+
+test('a date stays the same while a form is open', () => {
+  vi.useFakeTimers()
+  onTestFinished(() => {
+    vi.useRealTimers()
+  })
+  const operation = { path: '/dateToBlock', tags: [] } as unknown as DocumentedOperation
+  const ask = () => exampleOf(operation, { name: 'date' } as Parameter, { block: '7' })
+  const before = ask()
+  vi.setSystemTime(Date.now() + 5_000)
+  expect(ask()).toBe(before)
+  expect(before).toMatch(/^\d{4}-\d\d-\d\dT/)
 })

@@ -8,6 +8,9 @@ type ExampleName =
 
 export type LiveExamples = Partial<Record<ExampleName, string>>
 
+/** The chains of a sandbox are some hours old. Once for all, because a form begins anew where its example changes. */
+const anHourAgo = new Date(Date.now() - 3_600_000).toISOString().slice(0, 19)
+
 /** What a required parameter begins with. */
 export function exampleOf(operation: DocumentedOperation, { name, example }: Parameter, live: LiveExamples): string {
   const found: Readonly<Record<string, string | undefined>> = {
@@ -17,8 +20,7 @@ export function exampleOf(operation: DocumentedOperation, { name, example }: Par
     token_id: live.tokenId,
     block_number_or_hash: live.block,
     number: live.block,
-    // The chains of a sandbox are some hours old.
-    date: live.block && new Date(Date.now() - 3_600_000).toISOString().slice(0, 19),
+    date: live.block && anHourAgo,
     from: live.block && '0',
     to: live.block,
     hash: live.transaction,
