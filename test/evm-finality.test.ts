@@ -133,8 +133,8 @@ test('what was stored while it was disputed is claimed without being read again,
   const { honest, other, store, indexer, restart } = await twins()
   await caughtUp(indexer, honest)
   const trunk = other.chain.branch
-  // The other one is not asked for the head.
-  other.endpoints[0]!.faults = [{ kind: 'latency', delayMs: 50 }]
+  // The other one is not asked for the head, also where the machine is busy.
+  other.endpoints[0]!.faults = [{ kind: 'latency', delayMs: 300 }]
   other.reorg({ depth: 10, length: 10 })
   for (const node of [honest, other]) node.mine(50)
   await until(indexer, ({ state }) => state === 'disputed')
