@@ -43,7 +43,7 @@ export type RecordsBatch = {
   highest?: number | undefined
   /** What was left out of runs that are cut comes at this key or later; without it, right after what is here. */
   horizon?: Uint8Array | undefined
-  /** Of the nearest run that was not given: the block that the walk meets first. An engine of one moment for all. */
+  /** Of the nearest run that was not given, the block that the walk meets first. All batches are of one moment then. */
   nextBlock?: number | undefined
 }
 

@@ -115,7 +115,7 @@ function joined(a: RecordsBatch, b: RecordsBatch): RecordsBatch {
   return { rows, runs, highest: a.highest ?? b.highest, horizon: nearest(a.horizon, b.horizon) }
 }
 
-/** Keys come first where something was left out of both. */
+/** The first of both: before it nothing was left out of either. */
 function nearest(a: Uint8Array | undefined, b: Uint8Array | undefined): Uint8Array | undefined {
   if (a === undefined || b === undefined) return a ?? b
   return Buffer.compare(a, b) <= 0 ? a : b

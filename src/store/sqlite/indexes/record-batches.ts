@@ -3,7 +3,7 @@
 import type { RecordRows, RecordsAsk, RecordsBatch, RunPacks } from '../../core/disk.ts'
 import type { Connection } from '../connection.ts'
 import type { KnownRun, KnownRuns } from '../runs/known-runs.ts'
-import { packsFrom } from '../runs/runs.ts'
+import { packsAhead, packsFrom } from '../runs/runs.ts'
 
 const ofRun = {
   keys: {
@@ -17,8 +17,6 @@ const ofRun = {
   },
 }
 
-/** Packs read at once, after those that were expected: who walks on walks far. */
-const packsAhead = 8
 /** Of most indexes. */
 const recordsPerPack = 64
 
