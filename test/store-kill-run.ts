@@ -54,26 +54,11 @@ export async function runKilled(seed: number, writes: number, killsMax: number):
     const first = seed % 2 === 0 ? halfOf(writes) : 0
     await applyWrites(killed!, { seed, writes, end: first, bulkRows: Infinity })
     const result = await applyKilled(killed!, { seed, writes, first, killsMax, draw: drawOf(seed + 2 ** 20) })
-    await keepAllIndexes(killed!)
     await requireEqual(calm!, killed!)
     const levels = [calm!, killed!].map(requireSoundRuns)
     return { ...result, levels: Math.max(...levels) }
   } finally {
     rmSync(folder, { recursive: true, force: true })
-  }
-}
-
-/** A store of an older layout keeps no index until they are named; the undisturbed one kept them from the start. */
-async function keepAllIndexes(path: string): Promise<void> {
-  const store = await openSqliteStore(path, { role: 'owner' })
-  try {
-    const names = indexViews.map(({ name }) => name)
-    for (const chain of killChains) {
-      await store.keepIndexes(chain, names)
-      while (await store.fillIndexes(chain, 500));
-    }
-  } finally {
-    await store.close()
   }
 }
 
