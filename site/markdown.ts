@@ -201,7 +201,8 @@ function namedRowsOf({ rows }: Tokens.Table): Section[] {
     const [, id] = /^<a id="([^"]+)">/.exec(name?.text ?? '') ?? []
     if (name === undefined || id === undefined) return []
     const text = rest.map(cell => cell.tokens.map(plainOf).join('')).join(' ')
-    return [{ id, title: name.tokens.map(plainOf).join('').trim(), text, code: '' }]
+    const [status] = /^[1-5]\d\d\b/.exec(text) ?? []
+    return [{ id, title: name.tokens.map(plainOf).join('').trim(), text, code: '', ...(status && { also: status }) }]
   })
 }
 

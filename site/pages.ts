@@ -23,6 +23,9 @@ export const besideDocs = [
 /** The first page, whose lists of links are the menu of every page. */
 export const contents = 'docs/README.md'
 
+/** In the site. */
+export const changelog = 'changelog.html'
+
 /** Where pages stood before, by the page that is there now. */
 export const moved = { 'contents.html': 'index.html' }
 

@@ -7,7 +7,7 @@ import { root } from '../web/build-folder.ts'
 import type { DocsEntry } from '../web/src/search/docs-index.ts'
 import { operationsPage, type Page, renderPage } from './markdown.ts'
 import { type Operation, readOperations } from './operations.ts'
-import { contents, moved, pagesOf } from './pages.ts'
+import { changelog, contents, moved, pagesOf } from './pages.ts'
 import { type MenuGroup, missingHtml, movedHtml, pageHtml } from './template.ts'
 
 export async function makeSite(folder: string): Promise<void> {
@@ -32,6 +32,7 @@ export async function makeSite(folder: string): Promise<void> {
       ...{ page, title, text: oneLine(text), code: oneLine(code), ...(also && { also }) },
       href: place === 0 ? target : `${target}#${id}`,
       ...(internal.includes(target) ? { isInternal: true as const } : {}),
+      ...(target === changelog ? { isLast: true as const } : {}),
     })),
   )
   const asked = operations.map(({ id, ids, title, subject, method, path, also }) => ({

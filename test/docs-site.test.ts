@@ -155,6 +155,52 @@ test('the search answers what people ask', () => {
   expect([close?.page, close?.isClose]).toEqual(['Backup and restore', true])
 })
 
+test('a question as people type it has its page among the first three, and few others where nothing has all its words', () => {
+  const search = docsIndexOf(entriesOfSearch())
+  const pages = {
+    'rotate an api key': 'guides/keys-and-limits.html#rotate-a-key',
+    'how do I rotate a key': 'guides/keys-and-limits.html#rotate-a-key',
+    'how do I get an api key': 'guides/keys-and-limits.html',
+    'revoke key': 'guides/keys-and-limits.html',
+    'next page': 'guides/pages.html',
+    'what does SYNCING mean': 'guides/complete-answers.html',
+    'handle 429': 'guides/errors-and-retries.html#retry-with-retry-after',
+    'native balance multiple wallets': 'operations.html#getNativeBalancesForAddressesV22',
+    'historical owners': 'guides/who-owns-what.html#as-of-a-block',
+    'who owned this nft at block': 'guides/who-owns-what.html#as-of-a-block',
+    'how long to sync': 'faq.html#how-long-does-all-of-ethereum-take',
+    'does it support arbitrum': 'faq.html#which-chains-does-it-serve',
+    'is it free': 'faq.html#what-does-it-cost-against-the-hosted-service',
+    getTokenBalances: 'faq.html#does-it-serve-erc-20',
+    'nft metadata': 'operations.html#getNFTMetadataV22',
+    batch: 'operations.html#getMultipleNFTsV22',
+    swagger: 'faq.html#which-languages-can-i-use',
+    'number of owners': 'guides/who-owns-what.html#operations',
+    'http 501': 'errors.html#not_implemented',
+    BigInt: 'guides/balances.html',
+    'large numbers': 'guides/moving.html#json-types-dialects',
+    'how many requests per second': 'guides/keys-and-limits.html#limits-of-a-key',
+    'how much disk does it need': 'faq.html#how-much-disk-does-it-need',
+    'postgres or sqlite': 'faq.html#sqlite-or-postgresql',
+    'spam filter': 'annotations.html',
+    'what is evidence': 'guides/complete-answers.html#evidence',
+    'please tell me how to rotate the key of my zyzzyva': 'guides/keys-and-limits.html#rotate-a-key',
+  }
+  const unanswered = Object.entries(pages).flatMap(([asked, page]) => {
+    const found = search(asked).map(({ href }) => href)
+    return found.slice(0, 3).includes(page) ? [] : [[asked, page, ...found.slice(0, 3)]]
+  })
+  expect(unanswered).toEqual([])
+  expect(search('rotate quickly zyzzyva keys').length).toBeLessThanOrEqual(5)
+  // The changelog has a word of everything.
+  for (const asked of [...Object.keys(pages), 'keys', 'cursor', 'webhook']) {
+    const isChangelog = search(asked).flatMap(({ href, operation }) =>
+      operation ? [] : [href.startsWith('changelog')],
+    )
+    expect([asked, isChangelog]).toEqual([asked, isChangelog.toSorted()])
+  }
+})
+
 test('every error is found by its code, listed on its page, and not broken', () => {
   const search = docsIndexOf(entriesOfSearch())
   const page = textOf('errors.html')

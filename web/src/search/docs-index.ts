@@ -16,6 +16,8 @@ export type DocsEntry = {
   operation?: string
   /** For those who work on Almanac: found after what is for its users. */
   isInternal?: true
+  /** Has a word of nearly everything, such as the changelog: found after all else. */
+  isLast?: true
 }
 export type FoundSection = Pick<DocsEntry, 'page' | 'title' | 'also' | 'href' | 'operation'> & {
   excerpt: string
@@ -31,12 +33,16 @@ const sectionsMax = 8
 /** Beside operations: both are seen without scrolling. */
 const sectionsFewer = 5
 const operationsMax = 4
+/** Of what has most of the words: a few, because each is a guess. */
+const closeMax = 5
+/** Fewer than these that have all words are followed by what lacks one of several. */
+const enough = 3
 const excerptLength = 140
 
 export function docsIndexOf(entries: readonly DocsEntry[]): DocsIndex {
   const index = new MiniSearch<DocsEntry>({
     fields: ['title', 'page', 'also', 'text', 'code'],
-    storeFields: ['page', 'title', 'also', 'text', 'code', 'href', 'operation', 'isInternal'],
+    storeFields: ['page', 'title', 'also', 'text', 'code', 'href', 'operation', 'isInternal', 'isLast'],
     processTerm: term => (isOwn(term) ? null : [term.toLowerCase(), stemOf(term)]),
     searchOptions: {
       ...{ prefix: true, processTerm: term => term },
@@ -58,12 +64,18 @@ export function docsIndexOf(entries: readonly DocsEntry[]): DocsIndex {
     const search = (these: readonly Word[], combineWith: 'AND' | 'OR', options: SearchOptions = {}) =>
       index.search({ combineWith, queries: these.map(queryOf) }, options)
     const exact = search(stems, 'AND', inHeadings ? { fields: ['title', 'page', 'also'], filter: isSection } : {})
-    const isClose = exact.length === 0 && !inHeadings
-    let found = exact
-    if (isClose) found = search(words, 'AND', { fuzzy })
-    if (isClose && found.length === 0) found = search(words, 'OR', { fuzzy })
-    const places = new Map(found.map(result => [result, placeOf(result, asked, words, stems)]))
-    found.sort((one, other) => places.get(one)! - places.get(other)!)
+    const isClose = !inHeadings && exact.every(({ isLast }) => isLast)
+    const wanted = { asked, words, stems }
+    let found = ranked(exact, wanted)
+    if (isClose) {
+      const like = ranked(search(words, 'AND', { fuzzy }), wanted)
+      const most = () => mostWords(search(stems, 'OR'), wanted)
+      found =
+        like.length > exact.length ? like : (nonEmpty(most()) ?? mostWords(search(words, 'OR', { fuzzy }), wanted))
+    } else if (!inHeadings && exact.length < enough && words.length > 2) {
+      const others = mostWords(search(stems, 'OR'), wanted)
+      found = [...found, ...others.filter(({ id }) => exact.every(each => each.id !== id))]
+    }
     const operations = found.filter(result => !isSection(result)).slice(0, operationsMax)
     const sections = found.filter(isSection).slice(0, operations.length > 0 ? sectionsFewer : sectionsMax)
     const isFirst = found[0] !== undefined && !isSection(found[0])
@@ -81,22 +93,61 @@ function queryOf(word: Word): Query {
   return { combineWith: 'OR', queries: word.map(parts => ({ combineWith: 'AND', queries: [...parts] })) }
 }
 
+type Wanted = { asked: string; words: readonly Word[]; stems: readonly Word[] }
+
+function ranked(found: readonly SearchResult[], wanted: Wanted): SearchResult[] {
+  const places = new Map(found.map(result => [result, placeOf(result, wanted)]))
+  return found.toSorted((one, other) => places.get(one)! - places.get(other)!)
+}
+
+function nonEmpty<Each>(list: Each[]): Each[] | undefined {
+  return list.length === 0 ? undefined : list
+}
+
+/** What misses the fewest words, and no more than half of them. */
+function mostWords(found: readonly SearchResult[], wanted: Wanted): SearchResult[] {
+  const counted = found.map(result => ({ result, missing: missingIn(result, wanted) }))
+  const least = Math.min(...counted.map(({ missing }) => missing))
+  if (least * 2 > wanted.words.length) return []
+  const best = counted.filter(({ missing }) => missing === least).map(({ result }) => result)
+  return ranked(best, wanted).slice(0, closeMax)
+}
+
 /**
- * Before all others what is named just so, a heading, an error or an operation; then what misses the fewest words, and
- * of these what has them whole. Among equals the score decides.
+ * Before all others what is named just so, a heading, an error or an operation, or by the same words; then what misses
+ * the fewest words, and of these what has them whole. Among equals the score decides.
  */
-function placeOf(result: SearchResult, asked: string, words: readonly Word[], stems: readonly Word[]): number {
+function placeOf(result: SearchResult, { asked, words, stems }: Wanted): number {
+  if (result.isLast) return lastPlace
   const name = asked.trim().toLowerCase()
   const names = [
     result.title,
     ...(result.also ?? '').split(', '),
     ...(isSection(result) ? [] : [result.text, ...result.code.split(' ')]),
   ]
-  if (names.some(each => each.toLowerCase() === name)) return -1
-  const missing = (wanted: readonly Word[], here: readonly string[]) =>
-    wanted.filter(word => !word.some(parts => parts.every(part => here.includes(part)))).length
-  const isMissing = Math.min(missing(words, result.queryTerms), missing(stems, result.queryTerms))
-  return isMissing * 2 + (missing(stems, result.terms) > isMissing ? 1 : 0)
+  if (names.some(each => each.toLowerCase() === name)) return -2
+  const same = sameWords(asked)
+  if (same !== '' && names.some(each => sameWords(each) === same)) return -1
+  const missing = missingIn(result, { words, stems })
+  return missing * 2 + (lacking(stems, result.terms) > missing ? 1 : 0)
+}
+
+const lastPlace = 1_000
+
+function missingIn({ queryTerms }: SearchResult, { words, stems }: Pick<Wanted, 'words' | 'stems'>): number {
+  return Math.min(lacking(words, queryTerms), lacking(stems, queryTerms))
+}
+
+function lacking(wanted: readonly Word[], here: readonly string[]): number {
+  return wanted.filter(word => !word.some(parts => parts.every(part => here.includes(part)))).length
+}
+
+/** The words that say something, in whatever order. */
+function sameWords(text: string): string {
+  return wordsOf(text)
+    .map(([[word = ''] = []]) => stemOf(word))
+    .sort()
+    .join(' ')
 }
 
 function isSection(result: SearchResult): boolean {

@@ -2,10 +2,14 @@
 // pages have another word. It searches nothing.
 
 const fillers = new Set(
-  `a all an and any are as at be but by can do does for from get give has have here how i if in into is it its let list make many me
-  much my nothing of on or our own please should so some than that the their them then there these they this those to use
-  using via want was we what when where which who why will with without would you your`.split(/\s+/),
+  `a about all am an and any are as at be been but by can could did do does for from get give handle handling has have
+  here how i if in into is it its let list make many me mean meaning means much must my need nothing of on or our own
+  please should show so some tell than that the their them then there these they this those to use using via want was we what
+  when where which who why will with without would you your`.split(/\s+/),
 )
+
+/** Says nothing before another word: `api` of a key, and `http` of a status. */
+const saysNothingBefore = /\b(?:api(?=\s+keys?\b)|http(?=\s+[1-5]\d\d\b))/gi
 
 /** Another word for it, or several that belong together. Found as well, not instead. */
 const meanings: Readonly<Record<string, string>> = {
@@ -25,6 +29,9 @@ const meanings: Readonly<Record<string, string>> = {
     anvil: 'development',
     mcp: 'agents',
   },
+  ...{ multiple: 'several', bulk: 'several', images: 'pictures', image: 'pictures', docs: 'documentation' },
+  ...{ support: 'serve', supports: 'serve', supported: 'serve', unsupported: 'serve' },
+  ...{ historical: 'past', historic: 'past', total: 'count', counts: 'count', testnet: 'sepolia', testnets: 'sepolia' },
 }
 
 /** Says nothing of a page. */
@@ -35,12 +42,19 @@ export function isFiller(term: string): boolean {
 /** What is looked for instead of each word of a question: the word itself, or all words of another that means it. */
 export type Word = readonly (readonly string[])[]
 
-/** Where a question has nothing but fillers, they are what is asked for. */
+/** Where a question has nothing but fillers, they are what is asked for. A name such as `getTokenBalances` also means its parts. */
 export function wordsOf(asked: string, saysNothing = isFiller): Word[] {
-  const all = asked.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
+  const all = asked.replaceAll(saysNothingBefore, '').match(/[\p{L}\p{N}]+/gu) ?? []
   const telling = all.filter(word => !saysNothing(word))
-  return (telling.length > 0 ? telling : all).map(word => {
-    const meaning = Object.hasOwn(meanings, word) ? meanings[word]! : undefined
-    return meaning === undefined ? [[word]] : [[word], meaning.split(' ')]
+  return (telling.length > 0 ? telling : all).map(given => {
+    const word = given.toLowerCase()
+    const meaning = Object.hasOwn(meanings, word) ? meanings[word]!.split(' ') : partsOf(given)
+    return meaning === undefined ? [[word]] : [[word], meaning]
   })
+}
+
+function partsOf(name: string): string[] | undefined {
+  const parts = name.split(/(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/).map(part => part.toLowerCase())
+  const telling = parts.filter(part => !isFiller(part))
+  return parts.length > 2 && telling.length > 1 ? telling : undefined
 }
