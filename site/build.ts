@@ -8,8 +8,9 @@ export const build: Build = {
   usualFolder: 'site/dist',
   sources: [
     ...['docs', 'etc', 'examples', 'site', 'web/src/style', 'web/src/almanac.svg', 'web/build-folder.ts'],
-    ...['web/src/search/docs-index.ts', 'web/src/search/docs-words.ts'],
+    ...['web/src/search/docs-index.ts', 'web/src/search/docs-words.ts', 'web/src/search/search.css'],
     ...['web/src/reference/entries.ts', 'web/src/state/document.ts', 'web/src/state/theme-names.ts'],
+    ...['web/src/state/kept-language.ts', 'web/src/state/kept-key.ts'],
     ...['LICENSE', 'package.json', 'package-lock.json', ...besideDocs],
   ],
   // What makes it takes a moment to load, and brings types of a browser that are none of whoever builds.

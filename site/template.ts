@@ -61,15 +61,19 @@ export function pageHtml({ title, target, html, headings, menu, version, up = up
 <a class="brand" href="${up}${home}" aria-label="Almanac docs">${mark}<span>Almanac</span></a>
 <nav aria-label="Service"><a href="${up}${home}" aria-current="true">Docs</a></nav>
 <div class="bar-end">
-<div class="search" role="search">
-${searchIcon}<input type="search" id="search" placeholder="Search…" aria-label="Search the docs" autocomplete="off" role="combobox" aria-expanded="false" aria-controls="found" />
-<kbd aria-hidden="true">Ctrl K</kbd>
-<ul id="found" role="listbox" aria-label="Found" hidden></ul>
-</div>
+<button type="button" class="search-button">${searchIcon}<span>Search…</span><kbd>Ctrl K</kbd></button>
 <button type="button" id="theme" class="icon-button" aria-label="Change colours">${themeIcon}</button>
 </div>
 </div>
 </header>
+<dialog class="search-dialog" aria-label="Search">
+<form class="search" role="search">
+<div class="search-field">${searchIcon}<input type="text" id="search" placeholder="Operation, page of the docs …" aria-label="Search the docs" autocomplete="off" autocapitalize="off" spellcheck="false" role="combobox" aria-expanded="false" aria-controls="found" aria-autocomplete="list" /><kbd>Esc</kbd></div>
+<div class="offers" id="found" role="listbox" aria-label="Found"></div>
+<p class="search-state soft" role="status"></p>
+<div class="search-foot soft"><span><kbd>↑</kbd> <kbd>↓</kbd> move</span><span><kbd>↵</kbd> open</span></div>
+</form>
+</dialog>
 <div class="${target === home ? 'columns home' : 'columns'}">
 <nav class="menu" aria-label="Pages"><details><summary>All pages</summary>${groups.join('')}</details></nav>
 <aside class="here" aria-label="On this page">${here.length > 1 ? `<details><summary>On this page</summary><h2>On this page</h2><ul>${here.join('')}</ul></details>` : ''}</aside>
@@ -106,7 +110,7 @@ export function missingHtml(menu: readonly MenuGroup[], version: string): string
 <ul id="meant">
 <li><a href="/docs/${home}"><b>Documentation</b><span>Where everything begins.</span></a></li>
 <li><a href="/docs/guides/first-calls.html"><b>First calls</b><span>Start the sandbox, and ask it.</span></a></li>
-<li><a href="#search"><b>Search</b><span>In all pages and operations.</span></a></li>
+<li><a href="#search"><b>Search</b><span>All pages and operations.</span></a></li>
 </ul>`
   return pageHtml({ title: 'Page not found', target: '404.html', html, headings: [], menu, version, up: '/docs/' })
 }

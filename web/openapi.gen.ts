@@ -5957,7 +5957,8 @@ export interface operations {
         /**
          * @description Addresses of up to 25 wallets. Written as `wallet_addresses[]=0x…&wallet_addresses[]=0x…`, `wallet_addresses[0]=0x…` or `wallet_addresses=0x…,0x…`.
          * @example [
-         *   "0x26fcbd3afebbe28d0a8684f790c48368d21665b5"
+         *   "0x26fcbd3afebbe28d0a8684f790c48368d21665b5",
+         *   "0x8ae57a027c63fca8070d1bf38622321de8004c67"
          * ]
          */
         wallet_addresses: string[];
@@ -6013,7 +6014,8 @@ export interface operations {
         /**
          * @description Addresses of up to 25 wallets. Written as `wallet_addresses[]=0x…&wallet_addresses[]=0x…`, `wallet_addresses[0]=0x…` or `wallet_addresses=0x…,0x…`.
          * @example [
-         *   "0x26fcbd3afebbe28d0a8684f790c48368d21665b5"
+         *   "0x26fcbd3afebbe28d0a8684f790c48368d21665b5",
+         *   "0x8ae57a027c63fca8070d1bf38622321de8004c67"
          * ]
          */
         wallet_addresses: string[];

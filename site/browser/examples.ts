@@ -1,18 +1,17 @@
 // One language at a time of an example that has several, the same on every page, and a button that copies. Without it
 // all languages are shown.
-
-const kept = 'almanac-docs-language'
+import { keepLanguage, keptLanguage } from '../../web/src/state/kept-language.ts'
 
 export function startExamples(): void {
   const choose = (tab: HTMLElement) => {
     const before = tab.getBoundingClientRect().top
-    for (const show of examples) show(tab.textContent)
-    localStorage.setItem(kept, tab.textContent)
+    for (const show of examples) show(tab.textContent.toLowerCase())
+    keepLanguage(tab.textContent)
     // What is above may be higher or lower now; what was pressed stays where it is.
     scrollBy({ top: tab.getBoundingClientRect().top - before, behavior: 'instant' })
   }
   const examples = [...document.querySelectorAll<HTMLElement>('.example')].map((each, at) => tabsOf(each, at, choose))
-  for (const show of examples) show(localStorage.getItem(kept) ?? '')
+  for (const show of examples) show(keptLanguage())
   for (const block of document.querySelectorAll<HTMLElement>('.code')) block.append(copyButton(block))
 }
 
@@ -46,7 +45,7 @@ function tabsOf(example: HTMLElement, place: number, choose: (tab: HTMLElement) 
   bar.append(...tabs)
   example.prepend(bar)
   return language => {
-    const known = tabs.findIndex(tab => tab.textContent === language)
+    const known = tabs.findIndex(tab => tab.textContent.toLowerCase() === language)
     for (const [at, tab] of tabs.entries()) {
       const isShown = at === Math.max(known, 0)
       tab.ariaSelected = `${isShown}`

@@ -1,5 +1,7 @@
 // What a page does in the browser: light or dark, as in the console, menus that fold on a phone, and what the service
 // has beside it.
+
+import { forgetKey, keptKey } from '../../web/src/state/kept-key.ts'
 import { keptTheme, type Theme, themePlace, themes } from '../../web/src/state/theme-names.ts'
 import { startExamples } from './examples.ts'
 import { startHere } from './here.ts'
@@ -37,6 +39,27 @@ if (isServed) {
     link.href = referenceOf(link.dataset.operation!)
   linkToService()
   askHere()
+  showSession()
+}
+
+/** As the bar of the console: whether this is a sandbox, and whether somebody is signed in. */
+function showSession(): void {
+  const link = document.createElement('a')
+  link.href = '/#/'
+  link.textContent = keptKey() === undefined ? 'Sign in' : 'Sign out'
+  link.addEventListener('click', forgetKey)
+  document.querySelector('.bar-end')!.append(link)
+  // The smallest document that says so, which the browser keeps for some minutes.
+  fetch('/openapi/solana.json')
+    .then(async response => {
+      const { info } = (await response.json()) as { info?: { 'x-sandbox-key'?: string } }
+      if (info?.['x-sandbox-key'] === undefined) return
+      const badge = document.createElement('span')
+      badge.className = 'badge badge-busy'
+      badge.textContent = 'Sandbox'
+      document.querySelector('.brand')!.after(badge)
+    })
+    .catch(() => undefined)
 }
 
 /** Pages that only a service has, named in code. */

@@ -1,6 +1,7 @@
 // The search of every page, without a server: what it finds, with the words that were found, and the keys that move in
 // it. The index itself is made elsewhere.
 import {
+  closeText,
   type DocsEntry,
   type DocsIndex,
   docsIndexOf,
@@ -18,13 +19,15 @@ declare global {
   }
 }
 
+const dialog = document.querySelector<HTMLDialogElement>('.search-dialog')!
 const input = document.querySelector<HTMLInputElement>('#search')!
-const list = document.querySelector<HTMLUListElement>('#found')!
+const list = document.querySelector<HTMLElement>('#found')!
+const state = document.querySelector<HTMLElement>('.search-state')!
 
 const policy = window.trustedTypes?.createPolicy('almanac-docs', { createScriptURL: (url: string) => url })
 
 let index: DocsIndex | undefined
-let chosen = -1
+let chosen = 0
 
 /** A script and no request: pages that are opened from a folder may load scripts alone. */
 function load(): Promise<void> {
@@ -53,45 +56,51 @@ async function find(): Promise<void> {
   const found = text === '' ? [] : await foundFor(text)
   // Another letter may have been typed meanwhile.
   if (text !== input.value.trim()) return
-  chosen = -1
-  const items: HTMLLIElement[] = []
-  if (found.length === 0) items.push(noteItem(`Nothing is found for “${text}”.`))
-  else if (found[0]!.isClose) items.push(noteItem(`Nothing has “${text}”. This is close to it:`))
-  for (const [place, section] of found.entries()) {
-    const isOperation = section.operation !== undefined
-    if (place === 0 || isOperation !== (found[place - 1]!.operation !== undefined))
-      items.push(noteItem(isOperation ? 'API operations' : 'Pages', 'kind'))
-    const item = document.createElement('li')
-    item.role = 'presentation'
+  const groups = Map.groupBy(found.entries(), ([, { operation }]) => (operation === undefined ? 'Docs' : 'Operations'))
+  list.replaceChildren(...[...groups].map(([title, own]) => groupOf(title, own)))
+  input.ariaExpanded = `${found.length > 0}`
+  choose(0)
+  if (text === '') state.textContent = ''
+  else if (found.length === 0) state.textContent = `Nothing is found for “${text}”.`
+  else state.textContent = found[0]!.isClose ? closeText(text) : `${found.length} found`
+}
+
+function groupOf(title: string, found: readonly (readonly [number, FoundSection])[]): HTMLElement {
+  const group = document.createElement('div')
+  group.role = 'group'
+  group.ariaLabel = title
+  const heading = document.createElement('div')
+  heading.className = 'offers-title'
+  heading.ariaHidden = 'true'
+  heading.textContent = title
+  const rows = found.map(([place, section]) => {
     const link = linkOf(section)
     link.role = 'option'
     link.id = `found-${place}`
     link.tabIndex = -1
-    item.append(link)
-    items.push(item)
-  }
-  list.replaceChildren(...items)
-  open(text !== '')
+    return link
+  })
+  group.append(heading, ...rows)
+  return group
 }
 
-function noteItem(text: string, name = 'nothing'): HTMLLIElement {
-  const item = document.createElement('li')
-  item.role = 'presentation'
-  item.className = name
-  item.textContent = text
-  return item
-}
-
+/** As a row of the console's search. */
 function linkOf({ page, title, href, operation, excerpt, terms }: FoundSection): HTMLAnchorElement {
   const link = document.createElement('a')
+  link.className = 'offer'
   link.href = operation !== undefined && isServed ? referenceOf(operation) : root + href
-  const heading = document.createElement('b')
-  heading.append(...marked(title, terms))
-  const where = document.createElement('small')
-  where.textContent = page === title ? '' : page
-  const words = document.createElement(operation === undefined ? 'span' : 'code')
-  words.append(...marked(excerpt, terms))
-  link.append(heading, where, words)
+  const part = (name: string, ...texts: (Node | string)[]) => {
+    const element = document.createElement('span')
+    element.className = name
+    element.append(...texts)
+    return element
+  }
+  link.append(
+    part('offer-type', operation === undefined ? 'docs' : 'operation'),
+    part('offer-title', ...marked(title, terms)),
+    ...(page === title || operation !== undefined ? [] : [part('offer-note soft', page)]),
+    part(`offer-excerpt soft${operation === undefined ? '' : ' mono'}`, ...marked(excerpt, terms)),
+  )
   return link
 }
 
@@ -105,17 +114,19 @@ function marked(text: string, terms: readonly string[]): Node[] {
   })
 }
 
-function open(isOpen: boolean): void {
-  list.hidden = !isOpen
-  input.ariaExpanded = `${isOpen}`
-  if (!isOpen) input.removeAttribute('aria-activedescendant')
+function openSearch(): void {
+  if (!dialog.open) dialog.showModal()
+  input.focus()
+  input.select()
 }
 
-function choose(step: number): void {
+/** `place`: counted on from the end to the beginning. */
+function choose(place: number): void {
   const items = [...list.querySelectorAll('a')]
+  for (const item of items) item.ariaSelected = 'false'
+  input.removeAttribute('aria-activedescendant')
   if (items.length === 0) return
-  items[chosen]?.removeAttribute('aria-selected')
-  chosen = (chosen + step + items.length) % items.length
+  chosen = (place + items.length) % items.length
   const item = items[chosen]!
   item.ariaSelected = 'true'
   item.scrollIntoView({ block: 'nearest' })
@@ -147,34 +158,35 @@ async function offerMeant(meant: HTMLUListElement): Promise<void> {
 
 export function startSearch(): void {
   input.addEventListener('input', () => void find())
-  input.addEventListener('focus', () => {
-    if (input.value.trim() !== '') void find()
-  })
+  const steps: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 }
   input.addEventListener('keydown', event => {
-    if (event.key === 'ArrowDown' || event.key === 'ArrowUp')
-      choose(event.key === 'ArrowDown' ? 1 : chosen < 0 ? 0 : -1)
-    else if (event.key === 'Enter') list.querySelectorAll('a')[Math.max(chosen, 0)]?.click()
-    else if (event.key === 'Escape') open(false)
-    else return
+    const step = steps[event.key]
+    if (step === undefined) return
     event.preventDefault()
+    choose(chosen + step)
+  })
+  dialog.querySelector('form')!.addEventListener('submit', event => {
+    event.preventDefault()
+    list.querySelectorAll('a')[chosen]?.click()
   })
   addEventListener('keydown', event => {
     const isTyping = event.target instanceof HTMLElement && event.target.matches('input, textarea')
     if ((event.key === '/' && !isTyping) || (event.key.toLowerCase() === 'k' && (event.metaKey || event.ctrlKey))) {
       event.preventDefault()
-      input.focus()
-      input.select()
+      openSearch()
     }
   })
-  addEventListener('click', event => {
-    if (!(event.target as Element).closest('.search')) open(false)
-    else if ((event.target as Element).closest('#found a')) open(false)
+  const button = document.querySelector<HTMLButtonElement>('.search-button')!
+  button.addEventListener('click', openSearch)
+  // Beside the box is the backdrop, which is the dialog too. What is chosen may be a section of this page.
+  dialog.addEventListener('click', ({ target }) => {
+    if (target === dialog || (target as Element).closest('#found a')) dialog.close()
   })
-  if (/Mac|iP(hone|ad|od)/.test(navigator.platform)) document.querySelector('.search kbd')!.textContent = '⌘K'
+  if (/Mac|iP(hone|ad|od)/.test(navigator.platform)) button.querySelector('kbd')!.textContent = '⌘K'
   const meant = document.querySelector<HTMLUListElement>('#meant')
   meant?.querySelector('[href="#search"]')?.addEventListener('click', event => {
     event.preventDefault()
-    input.focus()
+    openSearch()
   })
   if (meant !== null) void offerMeant(meant)
 }

@@ -28,7 +28,7 @@ function balanceParameters(table: ChainTable) {
       name: 'wallet_addresses',
       refusal: 'wallet_addresses has an address that is not a valid hex address',
       description: `Addresses of up to ${walletsMax} wallets. Written as \`wallet_addresses[]=0x…&wallet_addresses[]=0x…\`, \`wallet_addresses[0]=0x…\` or \`wallet_addresses=0x…,0x…\`.`,
-      example: [exampleWallet],
+      example: [exampleWallet, '0x8ae57a027c63fca8070d1bf38622321de8004c67'],
     },
     chain: chainParameter('chain', table, 'Chain, by name or hex id. Defaults to `eth`.'),
     toBlock: wholeParameter('to_block', {

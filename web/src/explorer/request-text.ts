@@ -66,15 +66,37 @@ export function pythonText({ method, url, body, isText = false, key }: RequestFa
   const secret = key === undefined ? `os.environ["${variable}"]` : JSON.stringify(key)
   const type = body === undefined ? '' : `, "Content-Type": "application/json"`
   const read = isText ? 'response.read().decode()' : 'json.dumps(json.load(response), indent=2)'
-  return `${isText ? '' : 'import json\n'}${key === undefined ? 'import os\n' : ''}import urllib.request
+  return `${isText && body === undefined ? '' : 'import json\n'}${key === undefined ? 'import os\n' : ''}import urllib.request
 
 request = urllib.request.Request(
     ${JSON.stringify(url)},
 ${method === 'GET' ? '' : `    method="${method}",\n`}    headers={"X-API-Key": ${secret}${type}},
-${body === undefined ? '' : `    data=${JSON.stringify(body)}.encode(),\n`})
+${body === undefined ? '' : `    data=${pythonBody(body)}.encode(),\n`})
 with urllib.request.urlopen(request) as response:
     print(${read})
 `
+}
+
+/** A text that is not JSON is sent as it stands. */
+function pythonBody(body: string): string {
+  try {
+    return `json.dumps(${pythonLiteral(JSON.parse(body), '    ')})`
+  } catch {
+    return JSON.stringify(body)
+  }
+}
+
+function pythonLiteral(value: unknown, indent: string): string {
+  if (value === null) return 'None'
+  if (typeof value === 'boolean') return value ? 'True' : 'False'
+  if (typeof value !== 'object') return JSON.stringify(value)
+  const isList = Array.isArray(value)
+  const inner = `${indent}    `
+  const parts = Object.entries(value).map(
+    ([name, each]) => `${inner}${isList ? '' : `${JSON.stringify(name)}: `}${pythonLiteral(each, inner)},\n`,
+  )
+  const [opening, closing] = isList ? ['[', ']'] : ['{', '}']
+  return parts.length === 0 ? opening + closing : `${opening}\n${parts.join('')}${indent}${closing}`
 }
 
 /** Path and query of a request with these values; what is still missing in the path keeps its name. */
@@ -87,7 +109,8 @@ export function targetOf(path: string, parameters: readonly Parameter[], values:
     if (parameter.in === 'path') target = target.replace(`{${parameter.name}}`, encodeURIComponent(value))
     else query.append(parameter.name, parameter.schema.type === 'array' ? joined(value) : value)
   }
-  return query.size === 0 ? target : `${target}?${query}`
+  // A comma needs no escape, and lists are read by it.
+  return query.size === 0 ? target : `${target}?${`${query}`.replaceAll('%2C', ',')}`
 }
 
 /** As people write lists: with spaces too. */

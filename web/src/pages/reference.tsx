@@ -1,7 +1,7 @@
 // Every operation of the document by subject, each with its form, its code and its answers: documented and asked in one
 // place. Works without a key.
 import { useSignal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect } from 'preact/hooks'
 import { DocumentFailure } from '../explorer/document-failure.tsx'
 import { targetOf } from '../explorer/request-text.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
@@ -19,7 +19,7 @@ import { type ApiDocument, apiDocument } from '../state/document.ts'
 import { isLive, status } from '../state/live.ts'
 import { documentProblem, loadDocument } from '../state/load-document.ts'
 import { hrefOf, route } from '../state/route.ts'
-import { key, typedKey, typedKeyRefusal } from '../state/session.ts'
+import { key, typedKey } from '../state/session.ts'
 import { useTitle } from '../state/title.ts'
 import '../explorer/explorer.css'
 import '../reference/reference.css'
@@ -46,7 +46,6 @@ export function Reference() {
     <div class="reference">
       <Menu entries={entries} here={entry?.id} />
       <div class="reference-main">
-        <KeyField />
         {entry !== undefined && <OperationView key={entry.id} entry={entry} shown={shown} />}
         {id === undefined && <Introduction shown={shown} entries={entries} />}
         {id !== undefined && entry === undefined && <NoOperation id={id} why={shown['x-not-served']?.[id]} />}
@@ -161,42 +160,6 @@ function Menu({ entries, here }: { entries: readonly Entry[]; here: string | und
         )}
       </div>
     </nav>
-  )
-}
-
-/** Whoever signed in has given one. */
-function KeyField() {
-  const refusal = typedKeyRefusal.value
-  const input = useRef<HTMLInputElement>(null)
-  useEffect(() => {
-    if (refusal !== undefined) input.current?.focus()
-  }, [refusal])
-  if (key.value !== undefined) return null
-  return (
-    <div class="field reference-key">
-      <label for="reference-key">X-API-Key</label>
-      <input
-        ref={input}
-        id="reference-key"
-        type="password"
-        class="mono"
-        autocomplete="off"
-        spellcheck={false}
-        aria-describedby={refusal === undefined ? 'reference-key-help' : 'reference-key-refusal reference-key-help'}
-        aria-invalid={refusal !== undefined}
-        value={typedKey.value}
-        onInput={event => {
-          typedKey.value = event.currentTarget.value
-          typedKeyRefusal.value = undefined
-        }}
-      />
-      {refusal !== undefined && (
-        <strong class="refusal" id="reference-key-refusal">
-          {refusal}
-        </strong>
-      )}
-      <small id="reference-key-help">Sent with the requests of this page, kept nowhere.</small>
-    </div>
   )
 }
 

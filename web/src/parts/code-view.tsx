@@ -1,4 +1,5 @@
 // Text to be read by machines, to be copied whole.
+import { Fragment } from 'preact'
 import { CopyButton } from './copy-button.tsx'
 import { type Language, tokensOf } from './highlight.ts'
 
@@ -22,7 +23,7 @@ export function CodeView({ text, what, language }: Props) {
                   part
                 ) : (
                   <span key={at} class={`token-${kind}`}>
-                    {part}
+                    <Breakable text={part} />
                   </span>
                 ),
               )}
@@ -30,4 +31,15 @@ export function CodeView({ text, what, language }: Props) {
       </pre>
     </div>
   )
+}
+
+/** A long address breaks between its parts. */
+function Breakable({ text }: { text: string }) {
+  if (!text.includes('://')) return text
+  return text.split(/(?<=[^/:])(?=\/)|(?=[?&])|(?<=[,=])/).map((part, at) => (
+    <Fragment key={at}>
+      {at > 0 && <wbr />}
+      {part}
+    </Fragment>
+  ))
 }

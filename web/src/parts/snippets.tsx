@@ -1,7 +1,8 @@
 // The same request elsewhere: a command and programs that can be pasted as they are. The key is written into them only
 // where that is wanted.
-import { computed, signal } from '@preact/signals'
+import { computed, effect, signal } from '@preact/signals'
 import { curlText, pythonText, typescriptText } from '../explorer/request-text.ts'
+import { keepLanguage, keptLanguage } from '../state/kept-language.ts'
 import { key, typedKey } from '../state/session.ts'
 import { CodeView } from './code-view.tsx'
 import type { Language } from './highlight.ts'
@@ -17,7 +18,11 @@ const isWithKey = computed(() => chosen.value ?? known.value === sandboxKey)
 /** What a snippet has in the place of the key; undefined: the variable of the environment. */
 export const snippetKey = computed(() => (isWithKey.value ? known.value : undefined))
 
-const language = signal('curl')
+const language = signal(keptLanguage())
+/** The documentation begins with it too. */
+effect(() => {
+  if (language.value !== '') keepLanguage(language.value)
+})
 
 export function Snippets({ request, more = [] }: { request: Request; more?: readonly Tab[] }) {
   return <Tabs label="Languages" chosen={language} tabs={[...snippetTabs(request), ...more]} />

@@ -17,13 +17,22 @@ test('mints of Solana are those of an account that this service read', () => {
 })
 
 test('bodies name tokens and contracts of this service', () => {
-  const live = { contract: '0x01', tokenId: '7' }
+  const live = { contract: '0x01', contracts: ['0x01', '0x02'], tokenIds: ['7', '8'] }
   const tokens = { tokens: [{ token_address: '0xff', token_id: '6955' }] }
-  expect(JSON.parse(bodyOf(tokens, live))).toEqual({ tokens: [{ token_address: '0x01', token_id: '7' }] })
-  expect(JSON.parse(bodyOf({ addresses: ['0xff'] }, live))).toEqual({ addresses: ['0x01'] })
+  expect(JSON.parse(bodyOf(tokens, live))).toEqual({
+    tokens: ['7', '8'].map(id => ({ token_address: '0x01', token_id: id })),
+  })
+  expect(JSON.parse(bodyOf({ addresses: ['0xff'] }, live))).toEqual({ addresses: ['0x01', '0x02'] })
   const key = { name: 'shop', scopes: ['nft-transfers'], expires: '90d' }
   expect(JSON.parse(bodyOf(key, live))).toEqual(key)
   expect(JSON.parse(bodyOf(tokens, {}))).toEqual(tokens)
+})
+
+test('a list of wallets has several of this service', () => {
+  const operation = { path: '/wallets/balances', tags: [] } as unknown as DocumentedOperation
+  const parameter = { name: 'wallet_addresses', example: ['0xff', '0xee'] } as unknown as Parameter
+  expect(exampleOf(operation, parameter, { wallet: '0x01', wallets: ['0x01', '0x02'] })).toBe('0x01,0x02')
+  expect(exampleOf(operation, parameter, {})).toBe('0xff,0xee')
 })
 
 test('a date stays the same while a form is open', () => {

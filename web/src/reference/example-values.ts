@@ -6,7 +6,10 @@ type ExampleName =
   | ('chain' | 'network' | 'contract' | 'name' | 'tokenId' | 'wallet' | 'block' | 'transaction')
   | ('account' | 'nftMint' | 'tokenMint')
 
-export type LiveExamples = Partial<Record<ExampleName, string>>
+/** Several of each, for operations that take several. */
+type Lists = { wallets?: readonly string[]; contracts?: readonly string[]; tokenIds?: readonly string[] }
+
+export type LiveExamples = Partial<Record<ExampleName, string>> & Lists
 
 /** The chains of a sandbox are some hours old. Once for all, because a form begins anew where its example changes. */
 const anHourAgo = new Date(Date.now() - 3_600_000).toISOString().slice(0, 19)
@@ -24,7 +27,7 @@ export function exampleOf(operation: DocumentedOperation, { name, example }: Par
     from: live.block && '0',
     to: live.block,
     hash: live.transaction,
-    wallet_addresses: live.wallet,
+    wallet_addresses: live.wallets?.join() ?? live.wallet,
     addresses: live.wallet,
     q: live.name,
     address: addressOf(operation, live),
@@ -40,10 +43,10 @@ function addressOf({ tags, path }: DocumentedOperation, live: LiveExamples): str
 
 /** The text of a body: its tokens and contracts are of this service too. */
 export function bodyOf(example: unknown, live: LiveExamples): string {
+  const { contract, contracts, tokenIds } = live
   const found: Readonly<Record<string, unknown>> = {
-    token_address: live.contract,
-    token_id: live.tokenId,
-    addresses: live.contract && [live.contract],
+    tokens: tokenIds?.map(id => ({ token_address: contract, token_id: id })),
+    addresses: contracts,
   }
   return JSON.stringify(example, (name, value) => found[name] ?? value, 2)
 }

@@ -15,22 +15,24 @@ type Props = {
   shown: ApiDocument
   /** What the form begins with, where it is of this service. */
   values: Values | undefined
+  /** As the form begins with it, whatever is typed meanwhile. */
+  body: string | undefined
 }
 
-export function Example({ operation, status, answer, shown, values }: Props) {
+export function Example({ operation, status, answer, shown, values, body }: Props) {
   const [type, content] = Object.entries(answer.content ?? {})[0] ?? []
-  const [documented] = Object.values(content?.examples ?? {})
+  // The newest version answers so, which is the one that is shown.
+  const { live, ...others } = content?.examples ?? {}
+  const documented = live ?? Object.values(others)[0]
   const isAsked = values !== undefined && isJsonType(type ?? '') && isCheap(operation, shown)
   const target = isAsked ? exampleTarget(operation, values) : undefined
-  const state = useAnswer(target, signal => receive('GET', { target: target!, body: undefined }, signal))
+  const state = useAnswer(target, signal => receive(operation.method, { target: target!, body }, signal))
   const { answered } = state.value
   if (type === undefined || (documented === undefined && answered === undefined)) return null
   const value = answered?.data.json ?? documented?.value
   // Until it is known, the other one would show for a moment.
   if (target !== undefined && state.value.loading) return null
-  // What nothing was asked for is of no chain.
-  const isOfMainnet = values !== undefined && (operation.parameters ?? operation.requestBody) !== undefined
-  const origin = answered !== undefined ? 'of this service' : isOfMainnet ? 'of mainnet, from the docs' : undefined
+  const origin = answered !== undefined ? 'of this service' : originOf(operation, values !== undefined)
   const note = [`${status} ${type}`, origin].filter(Boolean).join(' · ')
   return (
     <Panel id={`${operation.operationId}-example`} title="Example answer" note={note} flush>
@@ -43,9 +45,17 @@ export function Example({ operation, status, answer, shown, values }: Props) {
   )
 }
 
+/** What nothing was asked for is of no chain, and neither is what concerns the service itself. */
+function originOf({ parameters, requestBody, tags }: DocumentedOperation, isKnown: boolean): string | undefined {
+  if (!isKnown || (parameters ?? requestBody) === undefined) return undefined
+  return tags.includes('Operations') ? 'from the docs' : 'of mainnet, from the docs'
+}
+
 /** To look at a page must not spend calls to nodes, but for those of a sandbox. */
-function isCheap({ method, 'x-error-codes': codes = [] }: DocumentedOperation, { info }: ApiDocument): boolean {
-  return method === 'GET' && (info['x-sandbox-key'] !== undefined || !codes.includes('upstream_failed'))
+function isCheap({ method, path, 'x-error-codes': codes = [] }: DocumentedOperation, { info }: ApiDocument): boolean {
+  // Operations of the API read, even those that take a body.
+  const isRead = method === 'GET' || path.startsWith('/api/')
+  return isRead && (info['x-sandbox-key'] !== undefined || !codes.includes('upstream_failed'))
 }
 
 /** One row is enough. Undefined while a field that is required is empty. */

@@ -47,9 +47,27 @@ async function onChains(chains: readonly string[], headers: Headers): Promise<Li
       params: { path: { address }, query },
       headers,
     })
-    const row = await heldOf(transfers.data?.result ?? [], { chain, address }, headers)
+    const rows = transfers.data?.result ?? []
+    const row = await heldOf(rows, { chain, address }, headers)
+    const others = (data?.contracts ?? [])
+      .filter(each => each !== found && !each.possible_spam)
+      .map(each => each.address)
+    const two = (one: string, list: readonly string[]) => [...new Set([one, ...list])].slice(0, 2)
     return {
       ...{ chain, contract: address, ...(name === null ? {} : { name }) },
+      contracts: two(address, others.sort()),
+      ...(row === undefined
+        ? {}
+        : {
+            wallets: two(
+              row.to_address,
+              rows.map(each => each.to_address),
+            ),
+            tokenIds: two(
+              row.token_id,
+              rows.map(each => each.token_id),
+            ),
+          }),
       ...(row === undefined ? {} : { tokenId: row.token_id, wallet: row.to_address, block: String(row.block_number) }),
       ...(row === undefined ? {} : { transaction: row.transaction_hash }),
     }

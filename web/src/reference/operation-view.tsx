@@ -1,6 +1,6 @@
 // One operation: what it is and takes, the same request elsewhere, and what is answered. What is asked stands in the
 // address, so that it can be linked to; a link never sends what would change something.
-import { type Signal, useSignal } from '@preact/signals'
+import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { AnswerView } from '../explorer/answer-view.tsx'
 import { OperationForm } from '../explorer/operation-form.tsx'
@@ -25,11 +25,14 @@ import { goTo, hrefOf, route } from '../state/route.ts'
 import type { Problem } from '../state/service.ts'
 import { key, typedKeyRefusal } from '../state/session.ts'
 import { useAnswer } from '../state/use-answer.ts'
+import { BodyField } from './body-field.tsx'
 import { type Entry, nameOf, versionOf } from './entries.ts'
 import { Example } from './example.tsx'
 import { bodyOf, exampleOf } from './example-values.ts'
 import { failuresOf } from './failures.ts'
 import { guidesOf, wholeListGuideOf } from './guides.ts'
+import { type JsonFault, jsonFaultOf } from './json-fault.ts'
+import { KeyField } from './key-field.tsx'
 import { liveExamples } from './live-examples.ts'
 import { isJsonType, receive } from './receive.ts'
 import { SchemaTree } from './schema-tree.tsx'
@@ -47,6 +50,10 @@ export function OperationView({ entry, shown }: Props) {
   const live = liveExamples.value
   const written = useSignal<string | undefined>(undefined)
   const body = example === undefined ? undefined : (written.value ?? bodyOf(example, live ?? {}))
+  const fault = useSignal<JsonFault | undefined>(undefined)
+  // While a body is being written, the code has what was last JSON.
+  const whole = useRef(body)
+  if (body !== undefined && jsonFaultOf(body) === undefined) whole.current = body
   const sent = useSignal<Sent | undefined>(undefined)
   const given = useSignal<Values>({})
   // What was answered before is not of a request that was not sent.
@@ -62,7 +69,9 @@ export function OperationView({ entry, shown }: Props) {
   const { answered, problem, loading, again } = isUnasked.value ? { ...state.value, ...nothing } : state.value
   // What never left this browser is told beside the field of the key alone.
   const isUnsent = problem?.status === 401 && problem.requestId === undefined
-  const isBeside = isUnsent || parameters.some(({ name }) => name === problem?.parameter)
+  const isOfBody =
+    body !== undefined && problem?.code === 'bad_request' && !parameters.some(({ name }) => name === problem.parameter)
+  const isBeside = isUnsent || isOfBody || parameters.some(({ name }) => name === problem?.parameter)
   const place = useRef<HTMLDivElement>(null)
   const isSending = useRef(false)
   useEffect(() => {
@@ -78,6 +87,11 @@ export function OperationView({ entry, shown }: Props) {
   const answer = success && resolved(shown, success[1])
   const isText = answer?.content !== undefined && !Object.keys(answer.content).some(isJsonType)
   const send = (chosen: Values) => {
+    fault.value = body === undefined ? undefined : jsonFaultOf(body)
+    if (fault.value !== undefined) {
+      isUnasked.value = true
+      return
+    }
     isSending.current = true
     isUnasked.value = false
     if (!isOrder && Object.keys(chosen).length > 0) goTo(hrefOf(['explore', id], chosen))
@@ -104,10 +118,9 @@ export function OperationView({ entry, shown }: Props) {
         </p>
         {operation.description !== undefined && <Paragraphs text={operation.description} />}
         <Needs entry={entry} />
-        <Versions entry={entry} />
       </header>
       <div class="reference-columns">
-        <Panel id={`${id}-request`} title="Request">
+        <Panel id={`${id}-request`} title="Request" actions={<KeyField />}>
           {values === undefined ? (
             <Skeleton rows={4} />
           ) : (
@@ -124,7 +137,20 @@ export function OperationView({ entry, shown }: Props) {
                 given.value = draft
               }}
             >
-              {body !== undefined && <BodyField id={id} body={body} written={written} />}
+              {body !== undefined && (
+                <BodyField
+                  {...{ id, body }}
+                  fault={fault.value}
+                  refusal={isOfBody && sent.value?.body === body ? problem.message : undefined}
+                  onChange={text => {
+                    written.value = text
+                    fault.value = undefined
+                  }}
+                  onLeave={() => {
+                    fault.value = jsonFaultOf(body)
+                  }}
+                />
+              )}
             </OperationForm>
           )}
         </Panel>
@@ -133,8 +159,13 @@ export function OperationView({ entry, shown }: Props) {
             <Skeleton rows={4} />
           ) : (
             <Snippets
-              request={{ method, isText, body, url: location.origin + targetOf(path, parameters, given.value) }}
-              more={sdkTabs(operation, given.value, body)}
+              request={{
+                method,
+                isText,
+                body: whole.current,
+                url: location.origin + targetOf(path, parameters, given.value),
+              }}
+              more={sdkTabs(operation, given.value, whole.current)}
             />
           )}
         </Panel>
@@ -162,6 +193,7 @@ export function OperationView({ entry, shown }: Props) {
           {answer !== undefined && answered === undefined && (
             <Example
               {...{ operation, shown, answer }}
+              body={example === undefined ? undefined : bodyOf(example, live ?? {})}
               status={success![0]}
               values={live !== undefined && Object.keys(live).length > 0 ? firstValues(entry, live) : undefined}
             />
@@ -219,23 +251,22 @@ export function firstValues({ operation }: Entry, live: NonNullable<typeof liveE
 function Needs({ entry }: { entry: Entry }) {
   const wholeLists = wholeListGuideOf(entry)
   return (
-    <>
-      <p class="operation-needs">
-        <span>
-          <Prose text={needOf(entry)} />
+    <p class="operation-needs">
+      <span>
+        <Prose text={needOf(entry)} />
+      </span>
+      {guidesOf(entry).map(({ title, href }) => (
+        <span key={href}>
+          Guide: <a href={href}>{title}</a>
         </span>
-        {guidesOf(entry).map(({ title, href }) => (
-          <span key={href}>
-            Guide: <a href={href}>{title}</a>
-          </span>
-        ))}
-      </p>
+      ))}
       {wholeLists !== undefined && (
-        <p class="soft">
-          Also as one CSV or NDJSON file: <a href={wholeLists.href}>{wholeLists.title}</a>.
-        </p>
+        <span>
+          As one CSV or NDJSON file: <a href={wholeLists.href}>{wholeLists.title}</a>
+        </span>
       )}
-    </>
+      <Versions entry={entry} />
+    </p>
   )
 }
 
@@ -246,44 +277,19 @@ function needOf({ operation: { 'x-scope': scope, security }, note }: Entry): str
   return note === undefined ? '' : `${note.charAt(0).toUpperCase()}${note.slice(1)}.`
 }
 
-function Versions({ entry: { operation, older } }: { entry: Entry }) {
+/** The page about dialects says more. */
+function Versions({ entry: { older } }: { entry: Entry }) {
   if (older.length === 0) return null
-  const newest = versionOf(operation)
   return (
-    <p class="note">
-      Shown is <code>{newest}</code>; <code>v2.1</code> is an alias of it. Also under{' '}
+    <span class="soft">
+      Also under <code>v2.1</code>, and under{' '}
       {older.map(each => (
-        <code key={each.path}>{each.path}</code>
-      ))}
-      , which answers in the <code>reference</code> dialect: counts and flags are strings.
-    </p>
-  )
-}
-
-type BodyProps = { id: string; body: string; written: Signal<string | undefined> }
-
-function BodyField({ id, body, written }: BodyProps) {
-  return (
-    <div class="field wide">
-      <div class="field-head">
-        <label for={`${id}-body`}>
-          <code>body</code>
-          <span class="required"> required</span>
-        </label>
-        <span class="field-type">JSON</span>
-      </div>
-      <textarea
-        id={`${id}-body`}
-        name="body"
-        rows={Math.min(24, body.split('\n').length + 1)}
-        class="mono"
-        spellcheck={false}
-        value={body}
-        onInput={event => {
-          written.value = event.currentTarget.value
-        }}
-      />
-    </div>
+        <code key={each.path} title={each.path}>
+          {versionOf(each)}
+        </code>
+      ))}{' '}
+      with <a href="/docs/guides/moving.html#json-types-dialects">counts and flags as text</a>
+    </span>
   )
 }
 

@@ -172,6 +172,11 @@ function excerptOf(text: string, terms: readonly string[]): string {
   return `${from === 0 ? '' : '…'}${text.slice(from, end < 0 ? undefined : end)}${end < 0 ? '' : ' …'}`
 }
 
+/** Said of results that are `isClose`. */
+export function closeText(asked: string): string {
+  return `Nothing has “${asked}”. This is close to it.`
+}
+
 /** Each word that begins with one of `terms`, as a group. */
 export function wordsWith(terms: readonly string[]): RegExp {
   const begins = terms.flatMap(term => /[\p{L}\p{N}]+/u.exec(term) ?? []).join('|')

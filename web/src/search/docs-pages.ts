@@ -2,7 +2,7 @@
 // the documentation is not built.
 import { signal } from '@preact/signals'
 import { type DocsEntry, type DocsIndex, docsIndexOf } from './docs-index.ts'
-import type { Group } from './found.ts'
+import { type Group, type Offer, operationHref } from './found.ts'
 
 const offersMax = 5
 /** Fewer letters begin a word of nearly every page. */
@@ -35,4 +35,20 @@ export function docsFound(text: string): Group[] {
     note: page === title ? undefined : page,
   }))
   return offers.length === 0 ? [] : [{ title: 'Docs', offers }]
+}
+
+/** Everything that the search of the documentation finds, as it finds it. Undefined while there is no index. */
+export function docsAnswer(text: string): { groups: Group[]; isClose: boolean } | undefined {
+  if (index.value === undefined) return undefined
+  const found = text.trim() === '' ? [] : index.value(text)
+  const offers = found.map(({ page, title, href, operation, excerpt, terms }): Offer => {
+    const shared = { title, terms }
+    if (operation !== undefined) return { ...shared, type: 'operation', note: excerpt, href: operationHref(operation) }
+    return { ...shared, type: 'docs', excerpt, note: page === title ? undefined : page, href: `/docs/${href}` }
+  })
+  const groups = Map.groupBy(offers, ({ type }) => (type === 'docs' ? 'Docs' : 'Operations'))
+  return {
+    groups: [...groups].map(([title, own]) => ({ title, offers: own })),
+    isClose: found[0]?.isClose === true,
+  }
 }

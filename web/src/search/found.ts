@@ -17,6 +17,9 @@ export type Offer = {
   mark?: { word: string; tone: 'good' | 'warn' } | undefined
   href: string
   isMono?: boolean
+  /** Where words of the question stand, and these words. */
+  excerpt?: string | undefined
+  terms?: readonly string[]
 }
 
 export type Group = { title: string; offers: readonly Offer[] }
@@ -105,8 +108,11 @@ function networkOffer(name: string): Offer {
 }
 
 function operationOffer({ id, title, operation: { method, path } }: Entry): Offer {
-  const href = isReference ? `/reference#/${encodeURIComponent(id)}` : placeOf(['explore', id])
-  return { type: 'operation', title, note: `${method} ${path}`, href }
+  return { type: 'operation', title, note: `${method} ${path}`, href: operationHref(id) }
+}
+
+export function operationHref(id: string): string {
+  return isReference ? `/reference#/${encodeURIComponent(id)}` : placeOf(['explore', id])
 }
 
 const beginningMax = 6

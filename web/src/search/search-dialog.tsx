@@ -5,11 +5,12 @@ import { Badge } from '../parts/badge.tsx'
 import { SearchIcon } from '../parts/icons.tsx'
 import { status } from '../state/live.ts'
 import { loadDocument } from '../state/load-document.ts'
-import { isReference, placeOf } from '../state/route.ts'
+import { isReference, placeOf, route } from '../state/route.ts'
 import { type Schemas, service } from '../state/service.ts'
 import { key } from '../state/session.ts'
 import { useAnswer } from '../state/use-answer.ts'
-import { docsFound, loadDocsIndex } from './docs-pages.ts'
+import { closeText, wordsWith } from './docs-index.ts'
+import { docsAnswer, docsFound, loadDocsIndex } from './docs-pages.ts'
 import {
   askSearch,
   forgetOffers,
@@ -54,8 +55,12 @@ export function SearchDialog({ text, lengthMax, onClose }: Props) {
   const { answered, loading, problem } = state.value
   const isCurrent = answered?.data.query === typed
   const isAnswered = isOpen || (isCurrent && !loading)
+  // Who reads about operations asks how to do something; beside contracts and wallets words of a text would be noise.
+  const docs = isOpen || route.value.parts[0] === 'explore' ? docsAnswer(typed) : undefined
   const groups =
-    typed === '' ? beginning(turn) : offered(typed, keys.value, isCurrent ? answered : undefined, isAnswered)
+    typed === ''
+      ? beginning(turn)
+      : offered({ typed, keys: keys.value, found: isCurrent ? answered : undefined, isAnswered, docs: docs?.groups })
   const offers = groups.flatMap(group => group.offers)
   const active = Math.min(at.value, offers.length - 1)
   const choose = (offer: Offer | undefined) => {
@@ -115,6 +120,7 @@ export function SearchDialog({ text, lengthMax, onClose }: Props) {
           isLooking: !isOpen && (loading || !isCurrent),
           failure: problem?.message,
           isOpen,
+          isClose: docs?.isClose === true && docs.groups.length === groups.length,
           names: answered?.data.names ?? null,
         })}
       </p>
@@ -170,16 +176,31 @@ function Offers({ groups, active, onChoose }: OffersProps) {
 type RowProps = { id: string; offer: Offer; isActive: boolean; onChoose: (offer: Offer) => void }
 
 function OfferRow({ id, offer, isActive, onChoose }: RowProps) {
+  const isOperation = offer.type === 'operation'
+  const below = isOperation ? offer.note : offer.excerpt
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the field
     // biome-ignore lint/a11y/useFocusableInteractive: the field has the focus and names the active option
     <div id={id} role="option" aria-selected={isActive} class="offer" onClick={() => onChoose(offer)}>
       <span class="offer-type">{offer.type}</span>
-      <span class={offer.isMono ? 'offer-title mono' : 'offer-title'}>{offer.title}</span>
+      <span class={offer.isMono ? 'offer-title mono' : 'offer-title'}>
+        <Marked text={offer.title} terms={offer.terms} />
+      </span>
       {offer.mark !== undefined && <Badge word={offer.mark.word} tone={offer.mark.tone} />}
-      {offer.note !== undefined && <span class="offer-note soft">{offer.note}</span>}
+      {offer.note !== undefined && !isOperation && <span class="offer-note soft">{offer.note}</span>}
+      {below !== undefined && (
+        <span class={isOperation ? 'offer-excerpt soft mono' : 'offer-excerpt soft'}>
+          <Marked text={below} terms={offer.terms} />
+        </span>
+      )}
     </div>
   )
+}
+
+/** The words that begin with what was found stand out. */
+function Marked({ text, terms = [] }: { text: string; terms?: readonly string[] | undefined }) {
+  if (terms.length === 0) return text
+  return text.split(wordsWith(terms)).map((part, at) => (at % 2 === 0 ? part : <mark key={at}>{part}</mark>))
 }
 
 /** Names of keys are offered to those who may see them. */
@@ -207,12 +228,21 @@ function beginning(turn: Signal<number>): Group[] {
 
 type Found = { data: Schemas['SearchAnswer'] } | undefined
 
+type Wanted = {
+  typed: string
+  keys: readonly Schemas['Key'][]
+  found: Found
+  isAnswered: boolean
+  /** What the search of the docs found, where it is asked. */
+  docs: readonly Group[] | undefined
+}
+
 /** Where nothing has what was typed, what is like it is offered. */
-function offered(typed: string, keys: readonly Schemas['Key'][], found: Found, isAnswered: boolean): Group[] {
+function offered({ typed, keys, found, isAnswered, docs }: Wanted): Group[] {
   const chains = Object.keys(status.value?.chains ?? {})
   const networks = Object.keys(status.value?.solana ?? {})
   const results = groupsOfResults(found?.data.results ?? [])
-  const known = { chains, networks, keys, operations: operationsKnown() }
+  const known = { chains, networks, keys, operations: docs === undefined ? operationsKnown() : [] }
   const here = offersHere(typed, known)
   const count = found?.data.results.length ?? 0
   const all = count > 5 ? [{ title: 'All', offers: [allResults(typed)] }] : []
@@ -220,7 +250,7 @@ function offered(typed: string, keys: readonly Schemas['Key'][], found: Found, i
     ...here.filter(({ title }) => title === 'Chains'),
     ...results,
     ...here.filter(({ title }) => title !== 'Chains'),
-    ...docsFound(typed),
+    ...(docs ?? docsFound(typed)),
     ...all,
   ]
   return groups.length === 0 && isAnswered ? offersHere(typed, known, isLike) : groups
@@ -242,13 +272,15 @@ type Told = {
   isLooking: boolean
   failure: string | undefined
   isOpen: boolean
+  isClose: boolean
   names: string | null
 }
 
-function stateText({ typed, count, isLooking, failure, isOpen, names }: Told): string {
+function stateText({ typed, count, isLooking, failure, isOpen, isClose, names }: Told): string {
   if (typed === '') return ''
   if (failure !== undefined) return `The store could not be searched: ${failure}`
   if (isLooking) return count === 0 ? 'Searching …' : ''
+  if (isClose) return closeText(typed)
   if (isOpen) return `${count} found among operations and docs. Sign in to search contracts, wallets and blocks.`
   if (count > 0) return `${count} found`
   const { title, advice } = nothingFound({ text: typed, chains: Object.keys(status.value?.chains ?? {}), names })

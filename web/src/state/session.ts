@@ -1,8 +1,7 @@
 // The key that this browser uses: taken from the address, kept for the tab or, if wanted, for good. It is sent nowhere
 // but to this service, and a link never replaces it unasked.
 import { computed, signal } from '@preact/signals'
-
-const place = 'almanac.key'
+import { forgetKey, keptKey, keyPlace } from './kept-key.ts'
 
 type Session = { key: string; remembered: boolean } | undefined
 
@@ -44,47 +43,39 @@ export const refusal = signal<string | undefined>(undefined)
 export const offeredKey = signal<string | undefined>(undefined)
 
 export function signIn(secret: string, { remember }: { remember: boolean }): void {
-  forget()
-  if (remember) localStorage.setItem(place, secret)
+  forgetKey()
+  if (remember) localStorage.setItem(keyPlace, secret)
   use({ key: secret, remembered: remember })
 }
 
 /** What is remembered stays so. Nothing of what the other key was shown stays on the page. */
 export function acceptOfferedKey(): void {
-  sessionStorage.setItem(place, offeredKey.value!)
+  sessionStorage.setItem(keyPlace, offeredKey.value!)
   location.reload()
 }
 
 function use(next: NonNullable<Session>): void {
-  if (!next.remembered) sessionStorage.setItem(place, next.key)
+  if (!next.remembered) sessionStorage.setItem(keyPlace, next.key)
   session.value = next
   refusal.value = undefined
   hasWorked = false
 }
 
 export function signOut(): void {
-  forget()
+  forgetKey()
   session.value = undefined
   refusal.value = undefined
 }
 
 /** Forgets the key in use alone: another one that is remembered is used again by the next load. */
 export function endSession(why: string): void {
-  ;(session.value?.remembered === true ? localStorage : sessionStorage).removeItem(place)
+  ;(session.value?.remembered === true ? localStorage : sessionStorage).removeItem(keyPlace)
   session.value = undefined
   refusal.value = why
 }
 
-function forget(): void {
-  localStorage.removeItem(place)
-  sessionStorage.removeItem(place)
-}
-
 export function restoreSession(): void {
-  const kept = sessionStorage.getItem(place)
-  const remembered = localStorage.getItem(place)
-  if (kept !== null) session.value = { key: kept, remembered: false }
-  else if (remembered !== null) session.value = { key: remembered, remembered: true }
+  session.value = keptKey()
   takeLinkedKey()
 }
 
