@@ -234,6 +234,23 @@ function addressOf(source: string, href: string, linkTo: Linker): string | undef
   return target === undefined ? undefined : `${target}${anchor === undefined ? '' : `#${anchor}`}`
 }
 
+/** The page as Markdown for those who read that: its links lead to the Markdown of other pages. */
+export function linkedMarkdown(source: string, text: string, linkTo: Linker): string {
+  const toMarkdown = (href: string) => addressOf(source, href, linkTo)?.replace(/\.html(?=#|$)/, '.md')
+  return text
+    .replaceAll(/<!--.*?-->\n*/gs, '')
+    .split(/(^```.*?^```)/ms)
+    .map((part, place) =>
+      place % 2 === 1
+        ? part
+        : part.replaceAll(/\[([^\]]*)\]\(([^)\s]+)\)/g, (_, shown: string, href: string) => {
+            const address = toMarkdown(href)
+            return address === undefined ? shown : `[${shown}](${address})`
+          }),
+    )
+    .join('')
+}
+
 /** As GitHub names anchors. */
 export function idOf(title: string, taken: Map<string, number>): string {
   const plain = title

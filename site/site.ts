@@ -5,10 +5,10 @@ import { dirname, join, posix } from 'node:path'
 import { marked, type Tokens } from 'marked'
 import { root } from '../web/build-folder.ts'
 import type { DocsEntry } from '../web/src/search/docs-index.ts'
-import { operationsPage, type Page, renderPage } from './markdown.ts'
+import { linkedMarkdown, operationsPage, type Page, renderPage } from './markdown.ts'
 import { type Operation, readOperations } from './operations.ts'
 import { changelog, contents, moved, pagesOf } from './pages.ts'
-import { type MenuGroup, missingHtml, movedHtml, pageHtml } from './template.ts'
+import { docsList, type MenuGroup, markdownTarget, missingHtml, movedHtml, pageHtml } from './template.ts'
 
 export async function makeSite(folder: string): Promise<void> {
   const places = pagesOf(root)
@@ -18,12 +18,14 @@ export async function makeSite(folder: string): Promise<void> {
   const pages = places.map(place => ({ ...place, ...rendered(place, targetBySource, copied, operations) }))
   const menu = menuOf(targetBySource)
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
-  for (const { target, title, html, headings } of pages) {
+  for (const { target, title, html, headings, markdown } of pages) {
     const file = join(folder, target)
     mkdirSync(dirname(file), { recursive: true })
     writeFileSync(file, pageHtml({ title, target, html, headings, menu, version }))
+    writeFileSync(markdownTarget(file), markdown)
   }
   writeFileSync(join(folder, '404.html'), missingHtml(menu, version))
+  writeFileSync(join(folder, 'llms.txt'), docsList(menu))
   for (const [from, to] of Object.entries(moved)) writeFileSync(join(folder, from), movedHtml(to))
   for (const path of copied) cpSync(join(root, path), join(folder, 'files', path), { recursive: true })
   const internal = menu.find(({ title }) => title === 'Internals')!.links.map(({ target }) => target)
@@ -57,7 +59,7 @@ function rendered(
   targetBySource: ReadonlyMap<string, string>,
   copied: Set<string>,
   operations: readonly Operation[],
-): Page {
+): Page & { markdown: string } {
   const from = posix.dirname(target)
   // Pictures of the console in two themes would be a third of the site, which stands beside the console itself.
   // Comments are for whoever edits the file. The lists of all pages are the menu beside the first one.
@@ -76,13 +78,13 @@ function rendered(
     copied.add(path)
     return posix.relative(from, posix.join('files', path))
   }
-  return renderPage(source, text, linkTo, operations)
+  return { ...renderPage(source, text, linkTo, operations), markdown: linkedMarkdown(source, whole, linkTo) }
 }
 
 /** The headings of the contents, each with the pages that it lists. */
 function menuOf(targetBySource: ReadonlyMap<string, string>): MenuGroup[] {
   const groups: MenuGroup[] = []
-  const lookFor = (tokens: readonly unknown[]): void => {
+  const lookFor = (tokens: readonly unknown[], about = ''): void => {
     for (const token of tokens as Tokens.Generic[]) {
       if (token.type === 'heading' && token.depth === 2) groups.push({ title: token.text, links: [] })
       if (token.type === 'link') {
@@ -90,11 +92,12 @@ function menuOf(targetBySource: ReadonlyMap<string, string>): MenuGroup[] {
         const target = targetBySource.get(path)
         const links = groups.at(-1)?.links
         if (target !== undefined && links?.some(link => link.target === target) === false)
-          links.push({ title: token.text, target })
+          links.push({ title: token.text, target, about })
       }
-      if (token.tokens !== undefined) lookFor(token.tokens)
+      if (token.tokens !== undefined) lookFor(token.tokens, about)
       if (token.type === 'list') lookFor(token.items)
-      if (token.type === 'table') for (const row of token.rows) for (const cell of row) lookFor(cell.tokens)
+      // A page stands in the first cell of a row, and what it is for in the second.
+      if (token.type === 'table') for (const [page, told] of token.rows) lookFor(page.tokens, told?.text)
     }
   }
   lookFor(marked.lexer(readFileSync(join(root, contents), 'utf8')))

@@ -2,7 +2,8 @@
 // relative, so that the site also works from a folder; only the page for what is missing stands anywhere.
 import { brokenName, escaped, type Heading } from './markdown.ts'
 
-type MenuLink = { title: string; target: string }
+/** `about`: what its page is for. */
+type MenuLink = { title: string; target: string; about: string }
 export type MenuGroup = { title: string; links: MenuLink[] }
 
 export type Shown = {
@@ -18,6 +19,7 @@ export type Shown = {
 }
 
 const home = 'index.html'
+const missing = '404.html'
 
 /** As in the bar of the console. */
 const mark =
@@ -43,6 +45,7 @@ export function pageHtml({ title, target, html, headings, menu, version, up = up
     ({ id, text, depth }) => `<li class="depth-${depth}"><a href="#${id}">${brokenName(text)}</a></li>`,
   )
   const group = menu.find(({ links }) => links.some(link => link.target === target))
+  const markdown = markdownTarget(target)
   const name = target === home ? 'Almanac docs' : `${escaped(title)} · Almanac docs`
   return `<!doctype html>
 <html lang="en">
@@ -52,7 +55,7 @@ export function pageHtml({ title, target, html, headings, menu, version, up = up
 <title>${name}</title>
 <link rel="icon" href="${up}almanac.svg" />
 <link rel="stylesheet" href="${up}site.css" />
-<script src="${up}site.js" defer data-root="${up}"></script>
+${target === missing ? '' : `<link rel="alternate" type="text/markdown" href="${up}${markdown}" />\n`}<script src="${up}site.js" defer data-root="${up}"></script>
 </head>
 <body>
 <a class="skip" href="#text">Skip to the content</a>
@@ -82,7 +85,7 @@ ${group === undefined ? '' : `<p class="group">${escaped(group.title)}</p>\n`}${
 ${neighbours(target, menu, up)}
 </main>
 </div>
-<footer>Almanac ${escaped(version)} · Apache-2.0</footer>
+<footer><span>Almanac ${escaped(version)} · Apache-2.0</span>${target === missing ? '' : `<a href="${up}${markdown}">This page as Markdown</a>`}</footer>
 </body>
 </html>
 `
@@ -95,8 +98,21 @@ function neighbours(target: string, menu: readonly MenuGroup[], up: string): str
   if (at < 0) return ''
   const linkTo = (link: MenuLink | undefined, rel: string, word: string) =>
     link && `<a rel="${rel}" href="${up}${link.target}"><small>${word}</small> ${escaped(link.title)}</a>`
-  const before = linkTo(all[at - 1] ?? { title: 'Documentation', target: home }, 'prev', 'Previous')
+  const before = linkTo(all[at - 1] ?? { title: 'Documentation', target: home, about: '' }, 'prev', 'Previous')
   return `<nav class="neighbours" aria-label="Previous and next page">${before}${linkTo(all[at + 1], 'next', 'Next') ?? ''}</nav>`
+}
+
+export function markdownTarget(target: string): string {
+  return target.replace(/\.html$/, '.md')
+}
+
+/** The pages for agents (llmstxt.org); the service adds these sections to its own `/llms.txt`. */
+export function docsList(menu: readonly MenuGroup[]): string {
+  const sections = menu.map(({ title, links }) => {
+    const lines = links.map(link => `- [${link.title}](/docs/${markdownTarget(link.target)}): ${link.about}`)
+    return `## Docs: ${title}\n\n${lines.join('\n')}\n`
+  })
+  return ['# Almanac docs\n', ...sections].join('\n')
 }
 
 function upFrom(target: string): string {
@@ -112,7 +128,7 @@ export function missingHtml(menu: readonly MenuGroup[], version: string): string
 <li><a href="/docs/guides/first-calls.html"><b>First calls</b><span>Start the sandbox, and ask it.</span></a></li>
 <li><a href="#search"><b>Search</b><span>All pages and operations.</span></a></li>
 </ul>`
-  return pageHtml({ title: 'Page not found', target: '404.html', html, headings: [], menu, version, up: '/docs/' })
+  return pageHtml({ title: 'Page not found', target: missing, html, headings: [], menu, version, up: '/docs/' })
 }
 
 export function movedHtml(target: string): string {

@@ -151,11 +151,12 @@ walkConsole(walk => {
     }
     await page.waitForURL(`${walk.world.url}/docs/backup.html`)
     const field = page.getByRole('combobox', { name: 'Search the docs' })
-    expect(await page.locator('.search kbd').textContent()).toBe(shown)
+    expect(await page.locator('.search-button kbd').textContent()).toBe(shown)
     for (const key of ['Control+k', '/']) {
       await page.keyboard.press(key)
       await expect.poll(() => page.evaluate('document.activeElement.id'), patience).toBe('search')
-      await field.blur()
+      await page.keyboard.press('Escape')
+      await field.waitFor({ ...patience, state: 'hidden' })
     }
     // Examples ask the service that serves the page.
     await page.goto(`${walk.world.url}/docs/guides/first-calls.html`)
@@ -613,8 +614,11 @@ walkConsole(walk => {
     expect(await page.title()).toBe('NFTs of a wallet · reference · Almanac')
     await page.getByText('Needs the scope nft-holdings.').waitFor(patience)
     const guides = page.locator('.operation-needs').getByRole('link')
-    expect(await guides.allTextContents()).toEqual(['Who owns what', 'Pagination'])
-    await page.getByText(/Also under \/api\/v2\/\{address\}\/nft/).waitFor(patience)
+    expect(await guides.allTextContents()).toEqual([
+      ...['Who owns what', 'Pagination', 'Whole lists', 'counts and flags as text'],
+    ])
+    const versions = page.locator('.operation-needs', { hasText: 'Also under v2.1, and under v2 with' })
+    expect(await versions.locator('code[title="/api/v2/{address}/nft"]').textContent(patience)).toBe('v2')
     // The shape and an example stand there without a click.
     const shape = page.getByRole('region', { name: 'Fields of the answer' })
     await shape.getByText('result', { exact: true }).waitFor(patience)
@@ -679,6 +683,88 @@ walkConsole(walk => {
     expect((await run('sh', ['-c', command], bare)).stdout).toContain('"secret":"alm_')
     await page.getByRole('link', { name: 'Overview', exact: true }).click()
     await page.locator('.news-live').waitFor(patience)
+  })
+
+  test('the reference and the docs answer a question alike, in the same box, and share the language of examples', async () => {
+    const page = await newPage()
+    const rows = page.locator('[role=option]')
+    const found = async (asked: string) => {
+      await page.keyboard.press('Control+k')
+      await page.keyboard.type(asked)
+      await page.getByText(/^\d+ found|This is close to it/).waitFor(patience)
+      const titles = await rows.locator('.offer-title').allTextContents()
+      const groups = await page.locator('.offers-title').allTextContents()
+      await page.keyboard.press('Escape')
+      return { titles, groups }
+    }
+    for (const asked of ['how do I rotate a key', 'next page', 'what does SYNCING mean']) {
+      await page.goto(`${walk.world.url}/docs/index.html`)
+      const inDocs = await found(asked)
+      expect(inDocs.titles.length, asked).toBeGreaterThan(2)
+      await page.goto(`${walk.world.url}/reference`)
+      await page.getByRole('heading', { name: 'Your first request' }).waitFor(patience)
+      await expect.poll(() => found(asked), patience).toEqual(inDocs)
+    }
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('rotate an api key')
+    await rows.filter({ hasText: 'Keys and limits' }).first().click(patience)
+    await page.waitForURL(`${walk.world.url}/docs/guides/keys-and-limits.html#rotate-a-key`)
+
+    await page.goto(`${walk.world.url}/docs/guides/first-calls.html`)
+    await page.getByRole('tab', { name: 'Python' }).first().click(patience)
+    await page.goto(`${walk.world.url}/reference`)
+    expect(await page.getByRole('tab', { selected: true }).textContent(patience)).toBe('Python')
+    await page.getByRole('tab', { name: 'SDK' }).click(patience)
+    await page.goto(`${walk.world.url}/docs/guides/first-calls.html`)
+    expect(await page.getByRole('tab', { selected: true }).first().textContent(patience)).toBe('SDK')
+  })
+
+  test('a body that is not JSON is marked at its field with the place, and the code keeps what was JSON', async () => {
+    const page = await open('/explore/getMultipleNFTsV22', { viewport: { width: 1440, height: 900 } })
+    const body = page.getByRole('textbox', { name: 'body' })
+    await body.waitFor(patience)
+    const tokens = (JSON.parse(await body.inputValue()) as { tokens: unknown[] }).tokens
+    expect(tokens.length).toBe(2)
+    await body.fill('{"tokens": [\n  {"token_id": 1,}\n]}')
+    await page.getByRole('button', { name: 'Send' }).click(patience)
+    await page.getByText('Not JSON at line 2, column 18').waitFor(patience)
+    expect(await body.getAttribute('aria-invalid')).toBe('true')
+    expect(await body.evaluate('document.activeElement.selectionStart')).toBe(30)
+    for (const name of ['Python', 'SDK']) {
+      await page.getByRole('tab', { name }).click()
+      expect(await page.getByRole('region', { name: 'Code' }).locator('pre').textContent()).toContain('tokens')
+    }
+    await body.fill('{"tokens": [{"token_address": "0x12", "token_id": "1"}]}')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page.getByText('tokens[0].token_address must be 0x and 40 hex digits').first().waitFor(patience)
+    expect(await body.getAttribute('aria-invalid')).toBe('true')
+    // Code that takes a body can be pasted as it stands, and its address breaks between its parts alone.
+    await page.goto(`${walk.world.url}/reference#/getMultipleNFTsV22`)
+    await page.reload()
+    await page.getByText('of this service').waitFor(patience)
+    await page.getByRole('switch', { name: 'With my key' }).check(patience)
+    await page.getByRole('tab', { name: 'Python' }).click()
+    const python = (await page.getByRole('region', { name: 'Code' }).locator('pre').textContent())!
+    expect(python).toContain('data=json.dumps({')
+    if (await hasPython()) {
+      const { stdout } = await run('python3', ['-c', python], bare)
+      expect((JSON.parse(stdout) as unknown[]).length).toBe(2)
+    }
+    await page.goto(`${walk.world.url}/reference#/getNFTOwnersV22`)
+    await page.getByRole('tab', { name: 'curl' }).click(patience)
+    const broken = `[...document.querySelectorAll('[aria-labelledby$="-code"] pre .token-text')].flatMap(token => {
+      const texts = document.createTreeWalker(token, NodeFilter.SHOW_TEXT)
+      const found = []
+      for (let text = texts.nextNode(); text !== null; text = texts.nextNode())
+        for (const { index, 0: word } of text.data.matchAll(/[A-Za-z0-9]+/g)) {
+          const range = document.createRange()
+          range.setStart(text, index)
+          range.setEnd(text, index + word.length)
+          if (range.getClientRects().length > 1) found.push(word)
+        }
+      return found
+    })`
+    expect(await page.evaluate(broken)).toEqual([])
   })
 
   test('without signing in the reference takes a key that it keeps nowhere; the sandbox’s is written out', async () => {

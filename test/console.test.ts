@@ -613,7 +613,7 @@ walkConsole(walk => {
     expect(await operation.getAttribute('href')).toBe('/reference#/getUniqueOwnersByCollectionV22')
     await reader.keyboard.press('/')
     await reader.keyboard.type('unique owners')
-    await reader.locator('#found a:has(code)', { hasText: 'GET /nft/{address}/unique-owners' }).click(patience)
+    await reader.locator('#found a:has(.mono)', { hasText: 'GET /nft/{address}/unique-owners' }).click(patience)
     await reader.waitForURL(`${walk.world.url}/reference#/getUniqueOwnersByCollectionV22`)
     await reader.getByRole('heading', { name: 'Wallets that own an NFT of a contract' }).waitFor(patience)
     // A page that is not there has the search, and offers what may have been meant.

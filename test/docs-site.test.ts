@@ -10,6 +10,7 @@ import axe from 'axe-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type DocsEntry, docsIndexOf } from '../web/src/search/docs-index.ts'
 import { browserPath, launchBrowser } from './browser.ts'
+import { serveApi } from './served-api.ts'
 
 let folder: string
 beforeAll(async () => {
@@ -242,6 +243,64 @@ test('a page that another names is linked', () => {
   expect(plain).toEqual([])
 })
 
+test('every page is there as Markdown too, with links that lead on, and llms.txt lists each', async () => {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  const texts = files.filter(name => name.endsWith('.md') && !name.startsWith('files/'))
+  const others = ['contents.html', '404.html']
+  expect(texts.map(name => name.replace(/md$/, 'html')).sort()).toEqual(
+    pages()
+      .filter(page => !others.includes(page))
+      .sort(),
+  )
+  const broken = texts.flatMap(name =>
+    [
+      ...textOf(name)
+        .replaceAll(/^```.*?^```/gms, '')
+        .matchAll(/\]\(([^)\s]+)\)/g),
+    ]
+      .map(([, address]) => address!.split('#')[0]!)
+      .filter(path => path !== '' && !/^[a-z]+:/.test(path) && !existsSync(join(folder, dirname(name), path)))
+      .map(path => `${name}: ${path}`),
+  )
+  expect(broken).toEqual([])
+  expect(textOf('guides/moving.md')).toMatch(/^# Migrate from Moralis\n/)
+  expect(textOf('guides/moving.md')).not.toContain('<!--')
+  expect(textOf('guides/moving.html')).toContain(
+    '<link rel="alternate" type="text/markdown" href="../guides/moving.md" />',
+  )
+  const listed = [...textOf('llms.txt').matchAll(/^- \[.+\]\(\/docs\/(.+?)\): \S/gm)].map(([, path]) => path!)
+  expect(listed.sort()).toEqual(texts.filter(name => name !== 'index.md').sort())
+})
+
+test('an agent reads each page of the docs where the service serves them, and a browser is shown a page for what is missing', async () => {
+  const names = ['index.html', '404.html', 'faq.html', 'faq.md', 'llms.txt']
+  const docs = new Map(
+    names.map(name => {
+      const plain = readFileSync(join(folder, name))
+      const type = name.endsWith('html') ? 'text/html; charset=utf-8' : 'text/markdown; charset=utf-8'
+      return [`/docs/${name}`, async () => ({ type, tag: `"${name}"`, immutable: false, plain })] as const
+    }),
+  )
+  const api = await serveApi({ parts: { docs } })
+  try {
+    const open = { 'x-api-key': undefined }
+    const page = await api.get('/docs/faq.md', open)
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/markdown; charset=utf-8'])
+    expect(await page.text()).toMatch(/^# FAQ\n/)
+    const [, ...sections] = (await (await api.get('/llms.txt', open)).text()).split(/^## .+$/m)
+    for (const line of sections.flatMap(section => section.trim().split('\n')))
+      expect(line).toMatch(/^- \[.+\]\(\/.+\): .+$/)
+    expect(sections.join('')).toContain('](/docs/guides/moving.md): ')
+    const missing = await api.get('/docs/unknown', { ...open, accept: 'text/html,*/*;q=0.8' })
+    expect([missing.status, missing.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
+    expect(await missing.text()).toContain('href="#search"')
+    const told = (await (await api.get('/docs/unknown', open)).json()) as { message: string }
+    expect(told.message).toBe('There is nothing at /docs/unknown; see /docs')
+  } finally {
+    await api.close()
+  }
+})
+
 test('no page tells its readers how it was written', () => {
   expect(pages().filter(page => textOf(page).includes('do not edit.'))).toEqual([])
 })
@@ -261,16 +320,16 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
       await page.keyboard.type('owners')
       const found = page.locator('#found [role=option]')
       await found.first().waitFor()
-      expect(await found.first().locator('b').textContent()).toBe('Who owns what')
-      expect(await found.first().locator('b mark').allTextContents()).toEqual(['owns'])
+      expect(await found.first().locator('.offer-title').textContent()).toBe('Who owns what')
+      expect(await found.first().locator('.offer-title mark').allTextContents()).toEqual(['owns'])
       for (const word of await found.locator('mark').allTextContents()) expect(word).toMatch(/^own/i)
       const operation = `[...document.querySelectorAll('#found a')]
-        .find(link => link.querySelector('code')?.textContent === 'GET /nft/{address}/owners').getAttribute('href')`
+        .find(link => link.querySelector('.offer-excerpt').textContent === 'GET /nft/{address}/owners').getAttribute('href')`
       expect(await page.evaluate(operation)).toMatch(/^operations\.html#getNFTOwners/)
-      for (const path of await found.locator('code').allTextContents()) expect(path).toMatch(/^(GET|POST) \//)
+      for (const path of await found.locator('.mono').allTextContents()) expect(path).toMatch(/^(GET|POST) \//)
       // An excerpt is text, from the beginning of a word.
       const texts = (await page.evaluate("almanacEntries.map(({ text }) => ' ' + text)")) as string[]
-      for (const excerpt of await found.locator('span').allTextContents()) {
+      for (const excerpt of await found.locator('.offer-excerpt:not(.mono)').allTextContents()) {
         expect(excerpt).not.toContain('":')
         const words = excerpt.replace(/^…/, ' ').replace(/ …$/, '')
         expect(
@@ -279,7 +338,7 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
         ).toBe(true)
       }
       await page.setViewportSize({ width: 390, height: 844 })
-      const { x, width } = (await page.locator('#found').boundingBox())!
+      const { x, width } = (await page.locator('.search-dialog').boundingBox())!
       expect([x >= 0, x + width <= 390]).toEqual([true, true])
       await page.keyboard.press('ArrowDown')
       await page.keyboard.press('Enter')
@@ -289,7 +348,7 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
       await page.keyboard.press('Control+k')
       await page.keyboard.type('ownres')
       await page.getByText('This is close to it').waitFor()
-      expect(await found.locator('b').allTextContents()).toContain('Who owns what')
+      expect(await found.locator('.offer-title').allTextContents()).toContain('Who owns what')
       await page.goto(pathToFileURL(join(folder, 'settings.html')).href)
       for (const width of [1440, 390]) {
         await page.setViewportSize({ width, height: 900 })
@@ -325,6 +384,7 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
       }).length`
       expect(await page.evaluate(covered)).toBe(0)
       for (const theme of ['dark', 'light']) {
+        await page.keyboard.press('Control+k')
         await page.locator('#search').fill('owners')
         await found.first().waitFor()
         await page.evaluate(axe.source)
@@ -332,6 +392,7 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
           `axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(node => node.html).join('; ')))`,
         )) as string[]
         expect(barriers, theme).toEqual([])
+        await page.keyboard.press('Escape')
         await page.locator('#theme').click()
       }
       expect(strays).toEqual([])
@@ -401,8 +462,9 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
       const top = async (name: string) => (await page.locator(name).boundingBox())!.y
       expect(await top('.here summary')).toBeGreaterThan(await top('.menu summary'))
       expect(await top('.here summary')).toBeLessThan(await top('main'))
+      expect(await page.locator('.search-button kbd').isVisible()).toBe(false)
+      await page.locator('.search-button').click()
       expect((await page.locator('#search').boundingBox())!.width).toBeGreaterThan(150)
-      expect(await page.locator('.search kbd').isVisible()).toBe(false)
     } finally {
       await browser.close()
     }
@@ -420,14 +482,15 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
       })
       const offered = async (name: string) => {
         await page.goto(`http://docs.test/docs/${name}`)
+        await page.keyboard.press('Control+k')
         // A search that is asked later is answered later.
         await page.locator('#search').fill('owners')
         await page.locator('#found [role=option]').first().waitFor()
-        return page.locator('#meant b').allTextContents()
+        await page.keyboard.press('Escape')
+        return page.locator('#meant :is(b, .offer-title)').allTextContents()
       }
       for (const name of ['nothing-here', 'nope'])
         expect([name, await offered(name)]).toEqual([name, ['Documentation', 'First calls', 'Search']])
-      await page.keyboard.press('Escape')
       await page.locator('#meant').getByText('Search').click()
       expect(await page.locator('#search').evaluate(field => field.matches(':focus'))).toBe(true)
       expect((await offered('getting-started'))[0]).toBe('First calls')

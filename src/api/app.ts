@@ -25,7 +25,7 @@ import { ApiRequest, type ApiVersion, apiVersions, faultOf, pathOf, targetOf, ve
 import { type Endpoint, preflight, Responder } from './responder.ts'
 import { Router, segmentsOf } from './router.ts'
 import { routes } from './routes.ts'
-import { consoleHandlers, docsHandlers, missingDocsPage } from './static-files.ts'
+import { consoleHandlers, docsHandlers, docsSections, missingDocsPage } from './static-files.ts'
 import { OpenStreams } from './streams/open-streams.ts'
 
 export type App = (incoming: IncomingMessage, outgoing: ServerResponse) => void
@@ -166,20 +166,23 @@ function documentOptions({ chains, settings, version, sandboxKey }: AppDependenc
 }
 
 /** Open to everybody, by path. */
-function documentHandlers(options: DocumentOptions): [path: string, Handler][] {
+function documentHandlers(options: DocumentOptions, docs: Context['docs']): [path: string, Handler][] {
   const json = (document: object) => jsonAnswer(document, { headers: documentHeaders })
   const text = 'text/plain; charset=utf-8'
   return [
     ['/openapi.json', onceAsked(() => json(wholeDocument(options)))],
     [evm.documentPath, onceAsked(() => json(documentOfKind(evm, options)))],
     [solana.documentPath, onceAsked(() => json(documentOfKind(solana, options)))],
-    ['/llms.txt', onceAsked(() => textAnswer(text, llmsText(options), documentHeaders))],
+    [
+      '/llms.txt',
+      onceAsked(async () => textAnswer(text, llmsText(options) + (await docsSections(docs)), documentHeaders)),
+    ],
   ]
 }
 
 /** A document takes some 50 ms to make, which no start should wait for. */
-function onceAsked(make: () => Answer): Handler {
-  let made: Answer | undefined
+function onceAsked(make: () => Answer | Promise<Answer>): Handler {
+  let made: Answer | Promise<Answer> | undefined
   return () => (made ??= make())
 }
 
@@ -205,7 +208,7 @@ function routerOf(context: Context): Router<PathEndpoint> {
     const paths = isSolana ? [path] : apiVersions.map(version => versionPath(version, path))
     for (const each of paths) add(method, each, notServed(operation), facts)
   }
-  for (const [path, handler] of documentHandlers(documentOptions(context))) add('GET', path, handler)
+  for (const [path, handler] of documentHandlers(documentOptions(context), context.docs)) add('GET', path, handler)
   for (const [path, handler] of consoleHandlers(context.console)) add('GET', path, handler)
   for (const [path, handler] of docsHandlers(context.docs)) add('GET', path, handler, { label: '/docs' })
   return router

@@ -61,14 +61,19 @@ export function docsHandlers(files: LazyStaticFiles | undefined): ReadonlyMap<st
   for (const [path, read] of files)
     handlers.set(path, async request => staticAnswer(await read(), request, docsHeaders))
   const pages = [...files.keys()].filter(path => path.endsWith('.html'))
-  for (const path of pages)
-    for (const ending of ['', '.md']) handlers.set(path.replace(/\.html$/, ending), () => movedTo(path))
+  for (const path of pages) handlers.set(path.replace(/\.html$/, ''), () => movedTo(path))
   // Links of pages are relative, and a path means the same with a slash at its end and without.
   return handlers.set('/docs', () => movedTo('/docs/index.html'))
 }
 
 function movedTo(path: string): Answer {
   return { status: 308, headers: { Location: path }, body: null }
+}
+
+/** The list of the pages for `/llms.txt`, by sections; empty where none are served. */
+export async function docsSections(files: LazyStaticFiles | undefined): Promise<string> {
+  const list = await files?.get('/docs/llms.txt')?.()
+  return list?.plain.toString().replace(/^# .*\n/, '') ?? ''
 }
 
 /** For a browser that followed an old link; every other client reads the error. */

@@ -24,8 +24,10 @@ export function notServed(operation: HostedOperation): Handler {
 
 export function nothingAt(target: string): AlmanacError {
   // A slash that was encoded is part of its segment.
-  const shown = segmentsOf(pathOf(target))
-    .map(segment => segment.replaceAll('/', '%2F'))
-    .join('/')
-  return new AlmanacError('not_found', `There is nothing at /${shown}; see /reference`)
+  const segments = segmentsOf(pathOf(target))
+  const shown = segments.map(segment => segment.replaceAll('/', '%2F')).join('/')
+  return new AlmanacError(
+    'not_found',
+    `There is nothing at /${shown}; see ${segments[0] === 'docs' ? '/docs' : '/reference'}`,
+  )
 }

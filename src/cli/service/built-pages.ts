@@ -17,6 +17,7 @@ function folderOf(checkout: string, built: string): string {
 
 const types: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
+  '.md': 'text/markdown; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
