@@ -293,15 +293,26 @@ In a checkout, \`export PATH="$PWD/node_modules/.bin:$PATH"\` gives your shell t
 `
 
 export function commandsPage(program: Command): string {
-  return `${commandsOpening}\n${leafCommands(program).map(commandSection).join('\n')}`
+  const groups = [...Map.groupBy(leafCommands(program), ({ group }) => group.replace(/:$/, ''))]
+  const rows = groups.flatMap(([group, commands]) =>
+    commands.map(({ name, command }, place) => {
+      const [first] = command.description().split(/(?<=\.) /)
+      return `| ${place === 0 ? group : ''} | [${name}](#${name.replaceAll(' ', '-')}) | ${first} |`
+    }),
+  )
+  const list = ['|  | command | what it does |', '|---|---|---|', ...rows].join('\n')
+  const sections = groups.map(([group, commands]) => [`## ${group}\n`, ...commands.map(commandSection)].join('\n'))
+  return [commandsOpening, `${list}\n`, ...sections].join('\n')
 }
 
-type NamedCommand = { name: string; command: Command }
+/** `group`: as the help of the program lists it. */
+type NamedCommand = { name: string; command: Command; group: string }
 
-function leafCommands(parent: Command, prefix = parent.name()): NamedCommand[] {
+function leafCommands(parent: Command, prefix = parent.name(), within?: string): NamedCommand[] {
   return parent.commands.flatMap(command => {
     const name = `${prefix} ${command.name()}`
-    return command.commands.length > 0 ? leafCommands(command, name) : [{ name, command }]
+    const group = within ?? command.helpGroup()
+    return command.commands.length > 0 ? leafCommands(command, name, group) : [{ name, command, group }]
   })
 }
 
@@ -311,20 +322,25 @@ function argumentText(argument: Argument): string {
 
 function commandSection({ name, command }: NamedCommand): string {
   const inputs = command.registeredArguments.map(argumentText)
-  const rows = [
+  const inputRows = [
     ...command.registeredArguments.map(argument => [argumentText(argument), argument.description, '']),
     ...command.options.map(option => [
       option.flags,
       option.description,
       option.defaultValueDescription ?? String(option.defaultValue ?? ''),
     ]),
-  ].map(
-    ([input, text = '', value]) =>
-      `| \`${input}\` | ${text.replaceAll(/docs\/(\S+\.md)/g, '[docs/$1]($1)')} | ${value === '' ? '' : `\`${value}\``} |`,
-  )
-  const heading = ['| option | what it is | default |', '|---|---|---|']
+  ]
+  // Most have no default that is not said in words.
+  const hasDefaults = inputRows.some(([, , value]) => value !== '')
+  const rows = inputRows.map(([input, text = '', value]) => {
+    const last = hasDefaults ? ` ${value === '' ? '' : `\`${value}\``} |` : ''
+    return `| \`${input}\` | ${text.replaceAll(/docs\/(\S+\.md)/g, '[docs/$1]($1)')} |${last}`
+  })
+  const heading = hasDefaults
+    ? ['| option | what it is | default |', '|---|---|---|']
+    : ['| option | what it is |', '|---|---|']
   const usage = `    ${[name, ...inputs, '[options]'].join(' ')}`
-  return `${[`## ${name}`, '', command.description(), '', usage, '', ...heading, ...rows].join('\n')}\n`
+  return `${[`### ${name}`, '', command.description(), '', usage, '', ...heading, ...rows].join('\n')}\n`
 }
 
 /** A page that is written by hand, but for one table. */

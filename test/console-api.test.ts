@@ -821,12 +821,15 @@ describe('files', () => {
     expect(await page.text()).toBe('<h1>Page not found</h1>')
     const error = await fetch(`${api.url}/docs/nope`)
     expect(error.status).toBe(404)
-    expect(await error.json()).toMatchObject({ message: 'There is nothing at /docs/nope; see /reference' })
+    expect(await error.json()).toMatchObject({ message: 'There is nothing at /docs/nope; see /docs' })
   })
 
-  test('a page of the documentation is found without its ending, and with that of its source', async () => {
-    await serve({ parts: { docs: new Map([['/docs/guides/moving.html', async () => script]]) } })
-    for (const path of ['/docs/guides/moving', '/docs/guides/moving/', '/docs/guides/moving.md']) {
+  test('a page of the documentation is found without its ending, and is Markdown with that of its source', async () => {
+    const markdown = { ...script, type: 'text/markdown; charset=utf-8' }
+    const names = ['html', 'md'].map(ending => `/docs/guides/moving.${ending}`)
+    await serve({ parts: { docs: new Map(names.map(name => [name, async () => markdown])) } })
+    expect((await fetch(api.url + names[1])).status).toBe(200)
+    for (const path of ['/docs/guides/moving', '/docs/guides/moving/']) {
       const answer = await fetch(api.url + path, { redirect: 'manual' })
       expect([path, answer.status, answer.headers.get('location')]).toEqual([path, 308, '/docs/guides/moving.html'])
     }

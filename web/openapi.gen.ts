@@ -547,11 +547,19 @@ export type webhooks = Record<string, never>;
 export interface components {
   schemas: {
     AccountList: {
-      /** @enum {string} */
+      /**
+       * @description The Solana network.
+       * @enum {string}
+       */
       network: "mainnet" | "devnet";
+      /** @description The last one that was read comes first. */
       accounts: {
+          /** @description Address of the account, in base58. */
           address: string;
-          /** Format: date-time */
+          /**
+           * Format: date-time
+           * @description When a node was last asked for it.
+           */
           read_at: string;
         }[];
       /** @description Pass it to get the next ones; null on the last page. */
@@ -562,13 +570,19 @@ export interface components {
       version: string;
     };
     BackfillOrder: {
+      /** @description Short name of the chain. */
       chain: string;
+      /** @description Who paused its history; null where an order does not. */
       paused: {
         /** @description Who gave the order. */
         by: string;
-        /** Format: date-time */
+        /**
+         * Format: date-time
+         * @description When.
+         */
         at: string;
       } | null;
+      /** @description How fast and when its history is filled; null: as the settings say. */
       throttle: {
         /** @description Maximum, on average. */
         blocks_per_second?: number;
@@ -576,18 +590,29 @@ export interface components {
         hours?: string;
         /** @description Who gave the order. */
         by: string;
-        /** Format: date-time */
+        /**
+         * Format: date-time
+         * @description When.
+         */
         at: string;
       } | null;
     };
     BlockFacts: {
+      /** @description Short name of the chain. */
       chain: string;
+      /** @description Number of the block. */
       number: number;
+      /** @description Hash of the block; null where it is not known. */
       hash: string | null;
+      /** @description Hash of the block before; null where it is not known. */
       parent_hash: string | null;
+      /** @description Time of the block; null where it is not known. */
       timestamp: string | null;
+      /** @description How many it has; null where that is not known. */
       transactions: number | null;
+      /** @description The newest block of the chain. */
       head: number;
+      /** @description Whether no reorg can replace it. */
       final: boolean;
       /** @description Null where not every contract of the block is indexed. */
       evidence: ("canonical" | "receipts-root" | "bloom" | "two-endpoints" | "one-endpoint") | null;
@@ -610,16 +635,25 @@ export interface components {
       };
     };
     ChainCoverage: {
+      /** @description Short name of the chain. */
       chain: string;
+      /** @description First block of the range. */
       from: number;
+      /** @description Last block of the range. */
       to: number;
       /** @description Sorted, cut to the range. Only the longest ones where there are very many. */
       intervals: ({
+          /** @description First block. */
           from: number;
+          /** @description Last block. */
           to: number;
-          /** @enum {string} */
+          /**
+           * @description What the blocks rest on.
+           * @enum {string}
+           */
           evidence: "canonical" | "receipts-root" | "bloom" | "two-endpoints" | "one-endpoint";
         })[];
+      /** @description How many intervals there are, those not shown included. */
       intervals_total: number;
     };
     CollectionStats: {
@@ -641,24 +675,36 @@ export interface components {
       addresses: string[];
     };
     ContractList: {
+      /** @description Short name of the chain. */
       chain: string;
+      /** @description A page of them. */
       contracts: ({
+          /** @description The address, lower case. */
           address: string;
+          /** @description Its stored transfers. */
           transfers: number;
+          /** @description As the contract says itself; null where it has none. */
           name: string | null;
+          /** @description As the contract says itself; null where it has none. */
           symbol: string | null;
+          /** @description Its standard; null where it is not known. */
           contract_type: ("ERC721" | "ERC1155") | null;
+          /** @description Whether a list of verified collections has it. */
           verified_collection: boolean;
+          /** @description Whether the spam rules or a list mark it. */
           possible_spam: boolean;
           /** @description Of its latest transfer. */
           last_block: number | null;
+          /** @description Time of that block. */
           last_block_timestamp: string | null;
         })[];
       /** @description Pass it to get the next ones; null on the last page. */
       after: string | null;
       /** @description Where there are none yet: verified contracts of the chain to begin with. */
       suggested: ({
+          /** @description The address, lower case. */
           address: string;
+          /** @description Label of the address; null where it has none. */
           label: string | null;
         })[];
     };
@@ -804,9 +850,13 @@ export interface components {
         price: string;
       }[];
     Explanation: {
+      /** @description Short name of the chain. */
       chain: string;
+      /** @description Address of the contract. */
       contract: string;
+      /** @description Whether answers call it spam, and what decided. */
       possible_spam: {
+        /** @description What answers show. */
         value: boolean;
         /**
          * @description What decided: the operator’s pin, an imported list, the built-in pack, the rules, that the collection is verified, or nothing (`nobody`).
@@ -815,31 +865,54 @@ export interface components {
         because: "pin" | "list" | "pack" | "rules" | "verified" | "nobody";
         /** @description The entry of the operator, the list or the pack. */
         mark: ({
+          /** @description Short name of the chain. */
           chain: string;
+          /** @description Address of the contract. */
           contract: string;
+          /** @description Whether it marks the collection as verified; null: it does not say. */
           verified: boolean | null;
+          /** @description Whether it marks the contract as spam; null: it does not say. */
           spam: boolean | null;
-          /** @enum {string} */
+          /**
+           * @description Whose entry it is; the operator’s counts first.
+           * @enum {string}
+           */
           rank: "operator" | "imported" | "built-in";
+          /** @description Where it comes from. */
           source: string;
-          /** Format: date-time */
+          /**
+           * Format: date-time
+           * @description When it was last changed.
+           */
           updated_at: string;
         }) | null;
+        /** @description Sum of the weights of the rules that apply; null while not judged. */
         score: number | null;
+        /** @description From this score on the rules call it spam. */
         score_needed: number;
+        /** @description Of the rules that judged; null while not judged. */
         rules_version: number | null;
+        /** @description When the rules judged; null while they have not. */
         judged_at: string | null;
+        /** @description What the judgement rests on; null while there is none. */
         judged_on: string | null;
+        /** @description The rules that apply. */
         rules: ({
+            /** @description Name of the rule: `/docs/spam-rules.html`. */
             rule: string;
+            /** @description What it adds to the score. */
             weight: number;
+            /** @description What it counted. */
             numbers: {
               [key: string]: number | string;
             };
+            /** @description Why it applies, in a sentence. */
             reason: string | null;
           })[];
       };
+      /** @description Whether answers call it verified, and what decided. */
       verified_collection: {
+        /** @description What answers show. */
         value: boolean;
         /**
          * @description What decided: the operator’s pin, an imported list, the built-in pack, the rules, that the collection is verified, or nothing (`nobody`).
@@ -848,96 +921,174 @@ export interface components {
         because: "pin" | "list" | "pack" | "rules" | "verified" | "nobody";
         /** @description The entry of the operator, the list or the pack. */
         mark: ({
+          /** @description Short name of the chain. */
           chain: string;
+          /** @description Address of the contract. */
           contract: string;
+          /** @description Whether it marks the collection as verified; null: it does not say. */
           verified: boolean | null;
+          /** @description Whether it marks the contract as spam; null: it does not say. */
           spam: boolean | null;
-          /** @enum {string} */
+          /**
+           * @description Whose entry it is; the operator’s counts first.
+           * @enum {string}
+           */
           rank: "operator" | "imported" | "built-in";
+          /** @description Where it comes from. */
           source: string;
-          /** Format: date-time */
+          /**
+           * Format: date-time
+           * @description When it was last changed.
+           */
           updated_at: string;
         }) | null;
       };
+      /** @description As the contract says itself; null where it was not read or has none. */
       name: string | null;
+      /** @description As the contract says itself; null where it was not read or has none. */
       symbol: string | null;
+      /** @description Standards that it says it has; null where it was not asked. */
       interfaces: string[] | null;
+      /** @description Who created it; null where that is not known. */
       deployer: string | null;
       /** @description What answers show beside the address of the deployer. */
       deployer_label: string | null;
+      /** @description The block that created it; null where that is not known. */
       created_block: number | null;
+      /** @description When the contract was last asked; null: never. */
       read_at: string | null;
+      /** @description Every label of its address. */
       labels: ({
           /** @description Null: on every chain. */
           chain: string | null;
+          /** @description The label. */
           label: string;
-          /** @enum {string} */
+          /**
+           * @description Whose entry it is; the operator’s counts first.
+           * @enum {string}
+           */
           rank: "operator" | "imported" | "built-in";
+          /** @description Where it comes from. */
           source: string;
-          /** Format: date-time */
+          /**
+           * Format: date-time
+           * @description When it was last changed.
+           */
           updated_at: string;
+          /** @description Whether answers show it. */
           shown: boolean;
         })[];
+      /** @description Every entry about it. */
       marks: ({
+          /** @description Short name of the chain. */
           chain: string;
+          /** @description Address of the contract. */
           contract: string;
+          /** @description Whether it marks the collection as verified; null: it does not say. */
           verified: boolean | null;
+          /** @description Whether it marks the contract as spam; null: it does not say. */
           spam: boolean | null;
-          /** @enum {string} */
+          /**
+           * @description Whose entry it is; the operator’s counts first.
+           * @enum {string}
+           */
           rank: "operator" | "imported" | "built-in";
+          /** @description Where it comes from. */
           source: string;
-          /** Format: date-time */
+          /**
+           * Format: date-time
+           * @description When it was last changed.
+           */
           updated_at: string;
         })[];
+      /** @description What is indexed of it. */
       index: {
+        /** @description The newest block of the chain; null while unknown. */
         head: number | null;
+        /** @description The newest block that is final; null while unknown. */
         finalized: number | null;
+        /** @description Stored transfers of the contract. */
         transfers: number;
         /** @description Wallets and tokens whose sum is below zero, which are not shown as holders; null while not every block is indexed. */
         impossible_sums: number | null;
+        /** @description Indexed blocks of the contract. */
         covered: {
+            /** @description First block. */
             from: number;
+            /** @description Last block. */
             to: number;
+            /** @description What the blocks rest on. */
             evidence: string;
           }[];
       };
+      /** @description About the transaction that was asked for; absent where none was. */
       transfer?: {
-        /** @enum {string} */
+        /**
+         * @description Whether the transfer is stored, and if not, which kind of reason there is.
+         * @enum {string}
+         */
         verdict: "stored" | "not covered" | "above the head" | "no transfer" | "reverted" | "unknown transaction" | "missing" | "not asked";
+        /** @description The reason in a sentence. */
         because: string;
+        /** @description The stored rows of the transaction. */
         rows: {
+            /** @description Number of the block. */
             block: number;
+            /** @description Place of the transaction in its block, from 0. */
             transaction_index: number;
+            /** @description Place of the event in its block, from 0. */
             log_index: number;
+            /** @description Place in a batch of the event, from 0. */
             batch_index: number;
           }[];
+        /** @description The indexed blocks around it; null where its block is not indexed. */
         covered: {
+          /** @description First block. */
           from: number;
+          /** @description Last block. */
           to: number;
+          /** @description What the blocks rest on. */
           evidence: string;
         } | null;
+        /** @description What a node says of the transaction; null where none was asked. */
         node: ({
+          /** @description That was asked. */
           endpoint: string;
+          /** @description The block of the transaction. */
           block: number;
+          /** @description Its place in the block, from 0. */
           transaction_index: number;
+          /** @description False: it was reverted, and moved nothing. */
           succeeded: boolean;
+          /** @description Events of other contracts. */
           other_logs: number;
+          /** @description Events of the contract. */
           logs: ({
+              /** @description Place of the event in its block, from 0. */
               log_index: number;
+              /** @description How many transfers the event is. */
               transfers: number;
+              /** @description Why it is none; null where it is one. */
               reason: string | null;
             })[];
         }) | null;
       };
     };
     Failure: {
+      /** @description What failed, in a sentence for people. */
       message: string;
+      /** @description One of the closed list of codes: `/docs/errors.html`. */
       code: string;
+      /** @description What the code is about, such as the parameter and what it accepts. Absent where there is nothing to add. */
       details?: unknown;
+      /** @description Also in the header `X-Request-Id` and in the log. */
       request_id: string;
     };
     Health: {
-      /** @constant */
+      /**
+       * @description The process answers.
+       * @constant
+       */
       status: "ok";
       /** @description The same for every process on one store; absent until the store has answered. */
       store_id?: string;
@@ -959,14 +1110,24 @@ export interface components {
       decimals: number;
     };
     IssuedKey: {
+      /** @description Names the key in requests for operators. It is not the secret. */
       id: string;
+      /** @description For people. */
       name: string;
-      /** @enum {string} */
+      /**
+       * @description Whether it works now, and if not, why.
+       * @enum {string}
+       */
       state: "active" | "expired" | "revoked";
+      /** @description What it may ask for. */
       scopes: string[];
+      /** @description Requests that it may send in a second; null: no limit. */
       rate_per_second: number | null;
+      /** @description Requests that it may send in a day (UTC); null: no limit. */
       quota_per_day: number | null;
+      /** @description Contracts, wallets and Solana owners that it may have indexed in a day (UTC); null: no limit. */
       index_per_day: number | null;
+      /** @description How many of these may wait at once on a chain; null: no limit. */
       index_waiting: number | null;
       /** @description Whether it has none of these limits. */
       unlimited: boolean;
@@ -976,8 +1137,11 @@ export interface components {
       requests_today: number;
       /** @description The last day in UTC; null where it is more than 30 days ago. */
       last_used_on: string | null;
+      /** @description When it was issued; null where that is not known. */
       created_at: string | null;
+      /** @description When it stops working; null: never. */
       expires_at: string | null;
+      /** @description When it was revoked; null where it was not. */
       revoked_at: string | null;
       /** @description The id of the key that it was made to replace. */
       replaces_id: string | null;
@@ -987,14 +1151,24 @@ export interface components {
       secret: string;
     };
     Key: {
+      /** @description Names the key in requests for operators. It is not the secret. */
       id: string;
+      /** @description For people. */
       name: string;
-      /** @enum {string} */
+      /**
+       * @description Whether it works now, and if not, why.
+       * @enum {string}
+       */
       state: "active" | "expired" | "revoked";
+      /** @description What it may ask for. */
       scopes: string[];
+      /** @description Requests that it may send in a second; null: no limit. */
       rate_per_second: number | null;
+      /** @description Requests that it may send in a day (UTC); null: no limit. */
       quota_per_day: number | null;
+      /** @description Contracts, wallets and Solana owners that it may have indexed in a day (UTC); null: no limit. */
       index_per_day: number | null;
+      /** @description How many of these may wait at once on a chain; null: no limit. */
       index_waiting: number | null;
       /** @description Whether it has none of these limits. */
       unlimited: boolean;
@@ -1004,8 +1178,11 @@ export interface components {
       requests_today: number;
       /** @description The last day in UTC; null where it is more than 30 days ago. */
       last_used_on: string | null;
+      /** @description When it was issued; null where that is not known. */
       created_at: string | null;
+      /** @description When it stops working; null: never. */
       expires_at: string | null;
+      /** @description When it was revoked; null where it was not. */
       revoked_at: string | null;
       /** @description The id of the key that it was made to replace. */
       replaces_id: string | null;
@@ -1027,14 +1204,17 @@ export interface components {
       index_waiting?: number | null;
     };
     KeyList: {
+      /** @description Every key, those that expired or were revoked included. */
       keys: components["schemas"]["Key"][];
       /** @description Id of the key that was sent with this request. */
       asked_by: string;
     };
     KeyUse: {
+      /** @description Id of the key. */
       id: string;
       /** @description Answers of this process to the operations; zeros where the key is none of the last 200 that were sent. */
       last_hour: {
+        /** @description With a status below 400. */
         answered: number;
         /** @description With 429. */
         limited: number;
@@ -1047,19 +1227,28 @@ export interface components {
       };
       /** @description Requests of the day in UTC by the scope that they needed, of all processes, most first. `any`: every key may; `console`: of this console. */
       today: {
+          /** @description The scope, `any` or `console`. */
           use: string;
+          /** @description How many were sent. */
           requests: number;
         }[];
       /** @description The last 20 that this process refused or failed to answer, newest first. Those not found are left out. */
       refusals: {
-          /** Format: date-time */
+          /**
+           * Format: date-time
+           * @description When it was answered.
+           */
           at: string;
+          /** @description The HTTP status. */
           status: number;
+          /** @description The code of the error. */
           code: string;
+          /** @description The route that was asked, with names in the place of values. */
           route: string;
         }[];
     };
     Labels: {
+      /** @description Short name of the chain. */
       chain: string;
       /** @description By address, in lower case. */
       labels: {
@@ -1067,48 +1256,68 @@ export interface components {
       };
     };
     LiveBlock: {
+      /** @description Short name of the chain. */
       chain: string;
+      /** @description Number of the block. */
       number: number;
     };
     LivePast: {
       /** @description Unix milliseconds. */
       at: number[];
+      /** @description One for each figure. */
       lines: ({
-          /** @enum {string} */
+          /**
+           * @description What is measured.
+           * @enum {string}
+           */
           measure: "lag_seconds" | "blocks_per_second" | "rows_per_second" | "latency_ms" | "healthy" | "requests_per_second" | "errors_per_second" | "p50_ms" | "p99_ms";
           /** @description Name of the chain, or of a Solana network such as `solana mainnet`; absent for figures of the API. */
           chain?: string;
+          /** @description The endpoint whose answers are measured; absent for the whole chain. */
           endpoint?: string;
           /** @description Id of the key whose requests are counted. */
           key?: string;
+          /** @description One for each moment; null: not known. */
           values: (number | null)[];
         })[];
     };
     LiveSample: {
+      /** @description Unix milliseconds. */
       at: number;
+      /** @description One for each figure. */
       values: ({
-          /** @enum {string} */
+          /**
+           * @description What is measured.
+           * @enum {string}
+           */
           measure: "lag_seconds" | "blocks_per_second" | "rows_per_second" | "latency_ms" | "healthy" | "requests_per_second" | "errors_per_second" | "p50_ms" | "p99_ms";
           /** @description Name of the chain, or of a Solana network such as `solana mainnet`; absent for figures of the API. */
           chain?: string;
+          /** @description The endpoint whose answers are measured; absent for the whole chain. */
           endpoint?: string;
           /** @description Id of the key whose requests are counted. */
           key?: string;
+          /** @description The figure; of `healthy` 1 or 0. */
           value: number;
         })[];
     };
     LiveStatus: {
       /** @description Unix milliseconds. */
       at: number;
+      /** @description Of Almanac. */
       version: string;
       /**
        * @description The chains are local ones that `almanac start` made to try the service.
        * @constant
        */
       sandbox?: true;
+      /** @description Where rows are kept. */
       store: {
+        /** @description `sqlite` or `postgres`. */
         engine: string;
+        /** @description The file, or the database without its password. */
         location: string;
+        /** @description The format of its tables. */
         schema_version: number;
         /** @description On the disk, the write-ahead log of a file included. */
         size_bytes: number;
@@ -1121,9 +1330,14 @@ export interface components {
       };
       /** @description What is wrong, in the words of `/ready`. */
       problems: ({
-          /** @enum {string} */
+          /**
+           * @description What kind of problem it is.
+           * @enum {string}
+           */
           problem: "store_silent" | "store_missing" | "store_replaced" | "store_damaged" | "store_full" | "worker_dead" | "indexer_silent" | "chain_behind" | "chain_disputed" | "wrong_chain" | "head_old";
+          /** @description The chain or network that has it; absent where it is of the whole service. */
           chain?: string;
+          /** @description What is wrong, in a sentence. */
           reason: string;
         })[];
       /** @description Requests of clients: those for the console and for operators are not counted. */
@@ -1138,6 +1352,7 @@ export interface components {
         refused_per_second: number;
         /** @description Time until half of the answers were ready; null while there was none. */
         p50_ms: number | null;
+        /** @description Time until 99 of 100 answers were ready; null while there was none. */
         p99_ms: number | null;
         /** @description Requests of clients, in UTC: not those for operators, nor those that a browser sends from pages of this service with a key that has the scope `ops`. Of all processes. */
         requests_today: number;
@@ -1145,10 +1360,15 @@ export interface components {
         keys_used_today: number;
         /** @description The ten that are used most, those included that were only refused. */
         keys: ({
+            /** @description Id of the key. */
             id: string;
+            /** @description Name of the key. */
             name: string;
+            /** @description In the last minute. */
             requests_per_second: number;
+            /** @description Requests of the day (UTC). */
             today: number;
+            /** @description Requests that it may send in a day (UTC); null: no limit. */
             quota_per_day: number | null;
             /** @description By this process, with a status from 400 to 499, or 501. */
             refused_last_hour: number;
@@ -1156,39 +1376,58 @@ export interface components {
             failed_last_hour: number;
           })[];
       };
+      /** @description How far each EVM chain is, by name. */
       chains: {
         [key: string]: {
-          /** @enum {string} */
+          /**
+           * @description `backfilling` follows the head while history is still missing; `live` has all of it.
+           * @enum {string}
+           */
           state: "backfilling" | "live" | "stalled" | "disputed" | "store_full";
+          /** @description Why it is not live. */
           reason?: string;
           /** @description Endpoints disagree on a block that should be final. Nothing new is claimed while it lasts. */
           dispute?: {
+            /** @description The block that they disagree on. */
             block: number;
+            /** @description Each hash that is said of it. */
             hashes: {
+                /** @description The hash. */
                 hash: string;
+                /** @description The endpoints that say so. */
                 endpoints: string[];
               }[];
+            /** @description When it was first seen. */
             since: string;
           };
           /** @description Why blocks were stored as the word of endpoints, the last time; absent where everything was proven. */
           evidence_reason?: string;
           /** @description Header fields of a fork that this version does not know. Blocks are proven with them; update when you can. */
           new_header_fields?: string[];
-          /** @enum {string} */
+          /**
+           * @description Whether every block is indexed, or what is asked for.
+           * @enum {string}
+           */
           index?: "full" | "on-demand";
           /** @description What a chain that is indexed in full keeps. Without `activity` wallets are looked up when requested. */
           views?: ("transfers" | "activity" | "by_wallet" | "by_token" | "by_block")[];
           /** @description Indexes that are filled from stored transfers: how many contracts are done, of how many. */
           views_filling?: ({
-              /** @enum {string} */
+              /**
+               * @description The index.
+               * @enum {string}
+               */
               view: "transfers" | "activity" | "by_wallet" | "by_token" | "by_block";
+              /** @description Contracts that are done. */
               contracts: number;
+              /** @description Contracts in all. */
               of: number;
             })[];
+          /** @description The block at which its history begins, as configured. */
           from?: number;
-          /** @description -1 while unknown. */
+          /** @description The newest block; -1 while unknown. */
           head: number;
-          /** @description -1 while unknown. */
+          /** @description The newest block that is final; -1 while unknown. */
           finalized: number;
           /** @description Since the first block that is not stored yet, or since the last contact. */
           lag_seconds: number;
@@ -1200,24 +1439,36 @@ export interface components {
           as_of?: string;
           /** @description The newest block is older than `head_age_max_seconds`, or 30 usual block times and two minutes: the node may have stopped. */
           head_old?: boolean;
+          /** @description Whether every block from the first to the head is indexed. */
           complete: boolean;
+          /** @description Time until it is complete at the current rate; null while unknown. */
           eta_seconds: number | null;
           /** @description Of the last minute; null where nothing is being read. */
           rates?: {
+            /** @description Blocks of history that were read. */
             blocks_per_second: number;
+            /** @description Rows that were stored. */
             rows_per_second: number;
+            /** @description Bytes that sources sent. */
             bytes_per_second: number;
           } | null;
           /** @description Blocks of history that are still missing, those that no source has included. */
           blocks_left?: number;
           /** @description Whether history may be filled, and how fast. Absent where another process has the chain. */
           backfill?: {
-            /** @enum {string} */
+            /**
+             * @description Whether history may be filled now.
+             * @enum {string}
+             */
             state: "open" | "paused" | "outside_hours";
             /** @description Who paused it and when; by `settings` where the configuration does. */
             paused?: {
+              /** @description Who. */
               by: string;
-              /** Format: date-time */
+              /**
+               * Format: date-time
+               * @description When.
+               */
               at?: string;
             };
             /** @description In UTC. */
@@ -1227,32 +1478,46 @@ export interface components {
              * @description When the hours begin; only outside of them.
              */
             opens_at?: string;
+            /** @description Maximum, on average; absent: none. */
             blocks_per_second?: number;
           };
           /** @description The newest stored blocks that are not final, lowest first. A number with another hash was replaced. */
           recent?: {
+              /** @description Number of the block. */
               number: number;
               /** @description Its first bytes. */
               hash: string;
+              /** @description Time of the block, in unix seconds. */
               timestamp: number;
               /** @description Of the newest ones, where the chain keeps `by_block`. */
               transfers?: number;
             }[];
           /** @description Contracts that are being indexed on demand, and those that wait for it. */
           queue?: {
+            /** @description Being indexed. */
             running: number;
+            /** @description How many may be at once. */
             running_max: number;
+            /** @description Waiting. */
             waiting: number;
+            /** @description How many may wait. */
             waiting_max: number;
           };
+          /** @description Which blocks are indexed whole, and what they rest on. */
           coverage: {
             /** @description Sorted. Only the longest ones where there are very many. */
             intervals: ({
+                /** @description First block. */
                 from: number;
+                /** @description Last block. */
                 to: number;
-                /** @enum {string} */
+                /**
+                 * @description What the blocks rest on.
+                 * @enum {string}
+                 */
                 evidence: "canonical" | "receipts-root" | "bloom" | "two-endpoints" | "one-endpoint";
               })[];
+            /** @description How many intervals there are, those not shown included. */
             intervals_total: number;
             /** @description Blocks that each kind of evidence covers. */
             blocks: {
@@ -1261,17 +1526,27 @@ export interface components {
           };
           /** @description Blocks whose transfers are covered; absent where all that is kept of them is. */
           transfers_blocks?: number;
+          /** @description Contracts that are indexed on demand. */
           contracts: {
+            /** @description How many there are. */
             total: number;
+            /** @description Some of them, each with its blocks. */
             shown: ({
+                /** @description Address of the contract. */
                 contract: string;
                 /** @description Sorted. Only the longest ones where there are very many. */
                 intervals: ({
+                    /** @description First block. */
                     from: number;
+                    /** @description Last block. */
                     to: number;
-                    /** @enum {string} */
+                    /**
+                     * @description What the blocks rest on.
+                     * @enum {string}
+                     */
                     evidence: "canonical" | "receipts-root" | "bloom" | "two-endpoints" | "one-endpoint";
                   })[];
+                /** @description How many intervals there are, those not shown included. */
                 intervals_total: number;
                 /** @description Blocks that each kind of evidence covers. */
                 blocks: {
@@ -1281,15 +1556,20 @@ export interface components {
           };
           /** @description Empty where the chain has no node. */
           rpc: ({
+              /** @description Its host, without path and key. */
               endpoint: string;
+              /** @description Whether it is asked. */
               healthy: boolean;
+              /** @description The last failure of an EVM endpoint. */
               reason?: string;
+              /** @description The last failure of a Solana endpoint; null while it is healthy. */
               fault?: string | null;
               /**
                * @description The endpoint serves another chain than the configured one, and is not used.
                * @constant
                */
               wrong_chain?: true;
+              /** @description Its newest block. */
               head?: number;
               /** @description Lowest block that the endpoint has; older ones are asked of others. Absent: none is known to be missing. */
               history_from?: number;
@@ -1298,57 +1578,97 @@ export interface components {
                * @enum {string}
                */
               receipts?: "raw" | "json" | "logs";
+              /** @description Its newest slot, on Solana. */
               slot?: number;
+              /** @description Usual time until it answers. */
               latency_ms?: number;
+              /** @description Sent since the process started. */
               requests?: number;
+              /** @description How many of them failed. */
               errors?: number;
+              /** @description How many requests it is sent at once. */
+              concurrency?: number;
             })[];
           /** @description Files and portals that give history, in the order in which they are asked; absent where there are none. */
           sources?: ({
-              /** @enum {string} */
+              /**
+               * @description Files in a folder, or a portal that is asked over HTTP.
+               * @enum {string}
+               */
               kind: "files" | "portal";
               /** @description A folder, or the host of a portal. */
               name: string;
               /** @description That it has and did not get wrong. */
               blocks: number;
+              /** @description Its first block. */
               from?: number;
+              /** @description Its last block. */
               to?: number;
-              /** @enum {string} */
+              /**
+               * @description Whether history is read from it.
+               * @enum {string}
+               */
               state: "ready" | "waiting" | "failed" | "empty";
               /** @description Why it is not ready, or what of it cannot be read while it is: a path, or `history_summaries`. */
               reason?: string;
               /** @description Files, or ranges of a portal, that are not used, and why. */
               refused: {
+                  /** @description The file, or the range. */
                   name: string;
+                  /** @description The block that is wrong, where it is known. */
                   block?: number;
+                  /** @description Why it is not used. */
                   reason: string;
                 }[];
             })[];
           /** @description The WebSocket that announces new heads, where one is configured. */
           ws?: {
+            /** @description Its host, without path and key. */
             endpoint: string;
+            /** @description Whether it is connected now. */
             connected: boolean;
+            /** @description How often it was connected again. */
             reconnects: number;
+          };
+          /** @description The budget of the day (UTC); absent where none is set. */
+          daily_budget?: {
+            /** @description Calls to its endpoints that were made today. */
+            calls: number;
+            /** @description How many are left. */
+            left: number;
           };
         };
       };
+      /** @description How each Solana network is, by name. */
       solana: {
         [key: string]: {
-          /** @enum {string} */
+          /**
+           * @description Whether an endpoint answers with new slots.
+           * @enum {string}
+           */
           state: "live" | "stalled";
+          /** @description Why it is not live. */
           reason?: string;
+          /** @description The newest slot. */
           slot: number;
+          /** @description Since the last contact. */
           lag_seconds: number;
+          /** @description Its endpoints. */
           rpc: ({
+              /** @description Its host, without path and key. */
               endpoint: string;
+              /** @description Whether it is asked. */
               healthy: boolean;
+              /** @description The last failure of an EVM endpoint. */
               reason?: string;
+              /** @description The last failure of a Solana endpoint; null while it is healthy. */
               fault?: string | null;
               /**
                * @description The endpoint serves another chain than the configured one, and is not used.
                * @constant
                */
               wrong_chain?: true;
+              /** @description Its newest block. */
               head?: number;
               /** @description Lowest block that the endpoint has; older ones are asked of others. Absent: none is known to be missing. */
               history_from?: number;
@@ -1357,11 +1677,24 @@ export interface components {
                * @enum {string}
                */
               receipts?: "raw" | "json" | "logs";
+              /** @description Its newest slot, on Solana. */
               slot?: number;
+              /** @description Usual time until it answers. */
               latency_ms?: number;
+              /** @description Sent since the process started. */
               requests?: number;
+              /** @description How many of them failed. */
               errors?: number;
+              /** @description How many requests it is sent at once. */
+              concurrency?: number;
             })[];
+          /** @description The budget of the day (UTC); absent where none is set. */
+          daily_budget?: {
+            /** @description Calls to its endpoints that were made today. */
+            calls: number;
+            /** @description How many are left. */
+            left: number;
+          };
         };
       };
     };
@@ -1642,36 +1975,61 @@ export interface components {
       tokens: components["schemas"]["Holding"][];
     };
     Problem: {
+      /** @description Names the code as a URI. */
       type: string;
+      /** @description The name of the HTTP status. */
       title: string;
+      /** @description The HTTP status. */
       status: number;
+      /** @description What failed, in a sentence for people. */
       detail: string;
+      /** @description One of the closed list of codes: `/docs/errors.html`. */
       code: string;
+      /** @description What the code is about, such as the parameter and what it accepts. Absent where there is nothing to add. */
       details?: unknown;
+      /** @description Also in the header `X-Request-Id` and in the log. */
       request_id: string;
     };
     Readiness: {
-      /** @enum {string} */
+      /**
+       * @description Whether requests can be served.
+       * @enum {string}
+       */
       status: "ready" | "not ready";
       /** @description Why nothing can be served. */
       reason?: string;
       /** @description What is wrong; a service with problems may still be ready. Absent where nothing is. */
       problems?: ({
-          /** @enum {string} */
+          /**
+           * @description What kind of problem it is.
+           * @enum {string}
+           */
           problem: "store_silent" | "store_missing" | "store_replaced" | "store_damaged" | "store_full" | "worker_dead" | "indexer_silent" | "chain_behind" | "chain_disputed" | "wrong_chain" | "head_old";
+          /** @description The chain or network that has it; absent where it is of the whole service. */
           chain?: string;
+          /** @description What is wrong, in a sentence. */
           reason: string;
         })[];
     };
     RotatedKey: {
+      /** @description Names the key in requests for operators. It is not the secret. */
       id: string;
+      /** @description For people. */
       name: string;
-      /** @enum {string} */
+      /**
+       * @description Whether it works now, and if not, why.
+       * @enum {string}
+       */
       state: "active" | "expired" | "revoked";
+      /** @description What it may ask for. */
       scopes: string[];
+      /** @description Requests that it may send in a second; null: no limit. */
       rate_per_second: number | null;
+      /** @description Requests that it may send in a day (UTC); null: no limit. */
       quota_per_day: number | null;
+      /** @description Contracts, wallets and Solana owners that it may have indexed in a day (UTC); null: no limit. */
       index_per_day: number | null;
+      /** @description How many of these may wait at once on a chain; null: no limit. */
       index_waiting: number | null;
       /** @description Whether it has none of these limits. */
       unlimited: boolean;
@@ -1681,8 +2039,11 @@ export interface components {
       requests_today: number;
       /** @description The last day in UTC; null where it is more than 30 days ago. */
       last_used_on: string | null;
+      /** @description When it was issued; null where that is not known. */
       created_at: string | null;
+      /** @description When it stops working; null: never. */
       expires_at: string | null;
+      /** @description When it was revoked; null where it was not. */
       revoked_at: string | null;
       /** @description The id of the key that it was made to replace. */
       replaces_id: string | null;
@@ -1694,41 +2055,77 @@ export interface components {
       replaces: components["schemas"]["Key"];
     };
     SearchAnswer: {
+      /** @description The text that was looked for. */
       query: string;
+      /** @description What was found, the best first. */
       results: (OneOf<[{
-          /** @constant */
+          /**
+           * @description What was found.
+           * @constant
+           */
           type: "contract";
+          /** @description Short name of the chain. */
           chain: string;
+          /** @description The address, lower case. */
           address: string;
+          /** @description Its stored transfers. */
           transfers: number;
+          /** @description Label of the address; null where it has none. */
           label: string | null;
+          /** @description As the contract says itself; null where it has none. */
           name: string | null;
+          /** @description As the contract says itself; null where it has none. */
           symbol: string | null;
+          /** @description Whether a list of verified collections has it. */
           verified: boolean;
+          /** @description Whether the spam rules or a list mark it. */
           possible_spam: boolean;
         }, {
-          /** @constant */
+          /**
+           * @description What was found.
+           * @constant
+           */
           type: "wallet";
+          /** @description The address, lower case. */
           address: string;
+          /** @description Label of the address; null where it has none. */
           label: string | null;
           /** @description Those on which it is known to be active, or else those that have a label for it. */
           chains: string[];
         }, {
-          /** @constant */
+          /**
+           * @description What was found.
+           * @constant
+           */
           type: "account";
-          /** @enum {string} */
+          /**
+           * @description The Solana network.
+           * @enum {string}
+           */
           network: "mainnet" | "devnet";
+          /** @description The address, in base58. */
           address: string;
         }, {
-          /** @constant */
+          /**
+           * @description What was found.
+           * @constant
+           */
           type: "block";
+          /** @description Short name of the chain. */
           chain: string;
+          /** @description Number of the block. */
           number: number;
+          /** @description Its hash; null where it is not known. */
           hash: string | null;
         }, {
-          /** @constant */
+          /**
+           * @description What was found.
+           * @constant
+           */
           type: "transaction";
+          /** @description Short name of the chain. */
           chain: string;
+          /** @description Hash of the transaction. */
           hash: string;
           /** @description Null where no node could say whether the chain has it. */
           block: number | null;
@@ -1744,11 +2141,17 @@ export interface components {
       solana: string;
     };
     SolanaFailure: {
+      /** @description What failed, in a sentence for people. */
       message: string;
+      /** @description One of the closed list of codes: `/docs/errors.html`. */
       code: string;
+      /** @description What the code is about, such as the parameter and what it accepts. Absent where there is nothing to add. */
       details?: unknown;
+      /** @description Also in the header `X-Request-Id` and in the log. */
       request_id: string;
+      /** @description The HTTP status. */
       statusCode: number;
+      /** @description Its name, such as `Not Found`. */
       error: string;
     };
     SolanaHoldings: components["schemas"]["Holding"][];
@@ -1825,19 +2228,300 @@ export interface components {
       indexer?: {
         /** @description False: it is silent or starts again; its chains are as they were last known. */
         answers: boolean;
+        /** @description How often it was started again. */
         restarts: number;
         /** @description Why it was last started again. */
         last_restart?: string;
       };
+      /** @description How far each EVM chain is, by name. */
       chains: {
-        [key: string]: unknown;
+        [key: string]: {
+          /**
+           * @description `backfilling` follows the head while history is still missing; `live` has all of it.
+           * @enum {string}
+           */
+          state: "backfilling" | "live" | "stalled" | "disputed" | "store_full";
+          /** @description Why it is not live. */
+          reason?: string;
+          /** @description Endpoints disagree on a block that should be final. Nothing new is claimed while it lasts. */
+          dispute?: {
+            /** @description The block that they disagree on. */
+            block: number;
+            /** @description Each hash that is said of it. */
+            hashes: {
+                /** @description The hash. */
+                hash: string;
+                /** @description The endpoints that say so. */
+                endpoints: string[];
+              }[];
+            /** @description When it was first seen. */
+            since: string;
+          };
+          /** @description Why blocks were stored as the word of endpoints, the last time; absent where everything was proven. */
+          evidence_reason?: string;
+          /** @description Header fields of a fork that this version does not know. Blocks are proven with them; update when you can. */
+          new_header_fields?: string[];
+          /**
+           * @description Whether every block is indexed, or what is asked for.
+           * @enum {string}
+           */
+          index?: "full" | "on-demand";
+          /** @description What a chain that is indexed in full keeps. Without `activity` wallets are looked up when requested. */
+          views?: ("transfers" | "activity" | "by_wallet" | "by_token" | "by_block")[];
+          /** @description Indexes that are filled from stored transfers: how many contracts are done, of how many. */
+          views_filling?: ({
+              /**
+               * @description The index.
+               * @enum {string}
+               */
+              view: "transfers" | "activity" | "by_wallet" | "by_token" | "by_block";
+              /** @description Contracts that are done. */
+              contracts: number;
+              /** @description Contracts in all. */
+              of: number;
+            })[];
+          /** @description The block at which its history begins, as configured. */
+          from?: number;
+          /** @description The newest block; -1 while unknown. */
+          head: number;
+          /** @description The newest block that is final; -1 while unknown. */
+          finalized: number;
+          /** @description Since the first block that is not stored yet, or since the last contact. */
+          lag_seconds: number;
+          /** @description For how long the process follows the head, or stands by. */
+          following_seconds?: number;
+          /** @description Age of the newest block by the clock of the service. */
+          head_age_seconds?: number | null;
+          /** @description Of which block answers are, while the chain is stalled or its newest block is old. Absent otherwise. */
+          as_of?: string;
+          /** @description The newest block is older than `head_age_max_seconds`, or 30 usual block times and two minutes: the node may have stopped. */
+          head_old?: boolean;
+          /** @description Whether every block from the first to the head is indexed. */
+          complete: boolean;
+          /** @description Time until it is complete at the current rate; null while unknown. */
+          eta_seconds: number | null;
+          /** @description Of the last minute; null where nothing is being read. */
+          rates?: {
+            /** @description Blocks of history that were read. */
+            blocks_per_second: number;
+            /** @description Rows that were stored. */
+            rows_per_second: number;
+            /** @description Bytes that sources sent. */
+            bytes_per_second: number;
+          } | null;
+          /** @description Blocks of history that are still missing, those that no source has included. */
+          blocks_left?: number;
+          /** @description Whether history may be filled, and how fast. Absent where another process has the chain. */
+          backfill?: {
+            /**
+             * @description Whether history may be filled now.
+             * @enum {string}
+             */
+            state: "open" | "paused" | "outside_hours";
+            /** @description Who paused it and when; by `settings` where the configuration does. */
+            paused?: {
+              /** @description Who. */
+              by: string;
+              /**
+               * Format: date-time
+               * @description When.
+               */
+              at?: string;
+            };
+            /** @description In UTC. */
+            hours?: string;
+            /**
+             * Format: date-time
+             * @description When the hours begin; only outside of them.
+             */
+            opens_at?: string;
+            /** @description Maximum, on average; absent: none. */
+            blocks_per_second?: number;
+          };
+          /** @description Contracts that are being indexed on demand, and those that wait for it. */
+          queue?: {
+            /** @description Being indexed. */
+            running: number;
+            /** @description How many may be at once. */
+            running_max: number;
+            /** @description Waiting. */
+            waiting: number;
+            /** @description How many may wait. */
+            waiting_max: number;
+          };
+          /** @description Empty where the chain has no node. */
+          rpc: ({
+              /** @description Its host, without path and key. */
+              endpoint: string;
+              /** @description Whether it is asked. */
+              healthy: boolean;
+              /** @description The last failure of an EVM endpoint. */
+              reason?: string;
+              /** @description The last failure of a Solana endpoint; null while it is healthy. */
+              fault?: string | null;
+              /**
+               * @description The endpoint serves another chain than the configured one, and is not used.
+               * @constant
+               */
+              wrong_chain?: true;
+              /** @description Its newest block. */
+              head?: number;
+              /** @description Lowest block that the endpoint has; older ones are asked of others. Absent: none is known to be missing. */
+              history_from?: number;
+              /**
+               * @description What whole blocks of the endpoint are proven from: receipts as bytes (`debug_getRawReceipts`), receipts as JSON, or logs alone. Absent: not asked yet.
+               * @enum {string}
+               */
+              receipts?: "raw" | "json" | "logs";
+              /** @description Its newest slot, on Solana. */
+              slot?: number;
+              /** @description Usual time until it answers. */
+              latency_ms?: number;
+              /** @description Sent since the process started. */
+              requests?: number;
+              /** @description How many of them failed. */
+              errors?: number;
+              /** @description How many requests it is sent at once. */
+              concurrency?: number;
+            })[];
+          /** @description Files and portals that give history, in the order in which they are asked; absent where there are none. */
+          sources?: ({
+              /**
+               * @description Files in a folder, or a portal that is asked over HTTP.
+               * @enum {string}
+               */
+              kind: "files" | "portal";
+              /** @description A folder, or the host of a portal. */
+              name: string;
+              /** @description That it has and did not get wrong. */
+              blocks: number;
+              /** @description Its first block. */
+              from?: number;
+              /** @description Its last block. */
+              to?: number;
+              /**
+               * @description Whether history is read from it.
+               * @enum {string}
+               */
+              state: "ready" | "waiting" | "failed" | "empty";
+              /** @description Why it is not ready, or what of it cannot be read while it is: a path, or `history_summaries`. */
+              reason?: string;
+              /** @description Files, or ranges of a portal, that are not used, and why. */
+              refused: {
+                  /** @description The file, or the range. */
+                  name: string;
+                  /** @description The block that is wrong, where it is known. */
+                  block?: number;
+                  /** @description Why it is not used. */
+                  reason: string;
+                }[];
+            })[];
+          /** @description The WebSocket that announces new heads, where one is configured. */
+          ws?: {
+            /** @description Its host, without path and key. */
+            endpoint: string;
+            /** @description Whether it is connected now. */
+            connected: boolean;
+            /** @description How often it was connected again. */
+            reconnects: number;
+          };
+          /** @description The budget of the day (UTC); absent where none is set. */
+          daily_budget?: {
+            /** @description Calls to its endpoints that were made today. */
+            calls: number;
+            /** @description How many are left. */
+            left: number;
+          };
+          /** @description Which blocks are indexed, and what they rest on. */
+          covered: ({
+              /** @description First block. */
+              from: number;
+              /** @description Last block. */
+              to: number;
+              /**
+               * @description What the blocks rest on.
+               * @enum {string}
+               */
+              evidence: "canonical" | "receipts-root" | "bloom" | "two-endpoints" | "one-endpoint";
+              /** @description What is indexed of these blocks: `full`, `transfers`, `watched` or one contract. */
+              scope: string;
+            })[];
+          /** @description Contracts that are indexed on demand; absent where the chain is full. */
+          contracts?: number;
+          /** @description Days without a request after which what was indexed on demand is let go; 0: never. */
+          retention?: {
+            /** @description For contracts. */
+            contract_days: number;
+            /** @description For wallets. */
+            wallet_days: number;
+          };
+        };
       };
+      /** @description How each Solana network is, by name. */
       solana: {
-        [key: string]: unknown;
+        [key: string]: {
+          /**
+           * @description Whether an endpoint answers with new slots.
+           * @enum {string}
+           */
+          state: "live" | "stalled";
+          /** @description Why it is not live. */
+          reason?: string;
+          /** @description The newest slot. */
+          slot: number;
+          /** @description Since the last contact. */
+          lag_seconds: number;
+          /** @description Its endpoints. */
+          rpc: ({
+              /** @description Its host, without path and key. */
+              endpoint: string;
+              /** @description Whether it is asked. */
+              healthy: boolean;
+              /** @description The last failure of an EVM endpoint. */
+              reason?: string;
+              /** @description The last failure of a Solana endpoint; null while it is healthy. */
+              fault?: string | null;
+              /**
+               * @description The endpoint serves another chain than the configured one, and is not used.
+               * @constant
+               */
+              wrong_chain?: true;
+              /** @description Its newest block. */
+              head?: number;
+              /** @description Lowest block that the endpoint has; older ones are asked of others. Absent: none is known to be missing. */
+              history_from?: number;
+              /**
+               * @description What whole blocks of the endpoint are proven from: receipts as bytes (`debug_getRawReceipts`), receipts as JSON, or logs alone. Absent: not asked yet.
+               * @enum {string}
+               */
+              receipts?: "raw" | "json" | "logs";
+              /** @description Its newest slot, on Solana. */
+              slot?: number;
+              /** @description Usual time until it answers. */
+              latency_ms?: number;
+              /** @description Sent since the process started. */
+              requests?: number;
+              /** @description How many of them failed. */
+              errors?: number;
+              /** @description How many requests it is sent at once. */
+              concurrency?: number;
+            })[];
+          /** @description The budget of the day (UTC); absent where none is set. */
+          daily_budget?: {
+            /** @description Calls to its endpoints that were made today. */
+            calls: number;
+            /** @description How many are left. */
+            left: number;
+          };
+        };
       };
+      /** @description Where rows are kept. */
       store: {
+        /** @description `sqlite` or `postgres`. */
         engine: string;
+        /** @description The file, or the database without its password. */
         location: string;
+        /** @description The format of its tables. */
         schema_version: number;
         /** @description On the disk, the write-ahead log of a file included. */
         size_bytes: number;
@@ -1850,11 +2534,16 @@ export interface components {
       };
       /** @description What a key gets for which no limits are given; null: no limit. */
       new_key_limits: {
+        /** @description Requests that it may send in a second; null: no limit. */
         rate_per_second: number | null;
+        /** @description Requests that it may send in a day (UTC); null: no limit. */
         quota_per_day: number | null;
+        /** @description Contracts, wallets and Solana owners that it may have indexed in a day (UTC); null: no limit. */
         index_per_day: number | null;
+        /** @description How many of these may wait at once on a chain; null: no limit. */
         index_waiting: number | null;
       };
+      /** @description Of Almanac. */
       version: string;
     };
     TokenList: {
@@ -1883,36 +2572,51 @@ export interface components {
       };
     };
     Transaction: {
+      /** @description Short name of the chain. */
       chain: string;
+      /** @description Hash of the transaction. */
       hash: string;
+      /** @description Number of its block. */
       block: number;
+      /** @description Hash of its block; null where it is not known. */
       block_hash: string | null;
+      /** @description Its place in the block, from 0. */
       transaction_index: number;
+      /** @description Time of its block; null where it is not known. */
       block_timestamp: string | null;
+      /** @description Whether no reorg can replace its block. */
       final: boolean;
       /** @description Null where not every contract of the block is indexed. */
       evidence: ("canonical" | "receipts-root" | "bloom" | "two-endpoints" | "one-endpoint") | null;
+      /** @description False: it was reverted. */
       succeeded: boolean;
       /** @description In wei. */
       value: string;
+      /** @description How many events it has. */
       logs: number;
       /** @description That answered. */
       endpoint: string;
+      /** @description Who sent it; null where the node does not say. */
       from_address: string | null;
+      /** @description Label of the address; null where it has none. */
       from_address_label: string | null;
       /** @description Null where it creates a contract. */
       to_address: string | null;
+      /** @description Label of the address; null where it has none. */
       to_address_label: string | null;
+      /** @description The contract that it created; null where it created none. */
       created_contract: string | null;
       /** @description As the node says, like the next three; null where it does not. */
       gas_used: number | null;
       /** @description In wei, without what a rollup pays to the chain below. */
       fee: string | null;
+      /** @description How many transactions its sender had sent before. */
       nonce: number | null;
       /** @description The first four bytes of its input; null where it calls none. */
       method: string | null;
       /** @description More transfers are stored than are shown. */
       more_transfers: boolean;
+      /** @description Its stored NFT transfers. */
       transfers: components["schemas"]["NamedTransfer"][];
     };
     Transfer: {

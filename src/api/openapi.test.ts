@@ -32,6 +32,17 @@ function* objectsWith(field: string, value: unknown = document): Generator<Recor
   for (const part of Object.values(value)) yield* objectsWith(field, part)
 }
 
+test('every field of every schema says what it is', () => {
+  const silent = Object.entries<object>(document.components.schemas).flatMap(([name, schema]) =>
+    [...objectsWith('properties', schema)].flatMap(({ properties }) =>
+      Object.entries(properties as Record<string, { description?: string; $ref?: string }>)
+        .filter(([, { description, $ref }]) => description === undefined && $ref === undefined)
+        .map(([field]) => `${name}: ${field}`),
+    ),
+  )
+  expect(silent).toEqual([])
+})
+
 test('every reference leads to something', () => {
   const references = new Set([...objectsWith('$ref')].map(({ $ref }) => String($ref)))
   const missing = [...references].filter(reference => {

@@ -383,21 +383,32 @@ export const solanaTokenMetadata = z.object({
   totalSupplyFormatted: z.string().describe('In the main unit, exact.'),
 })
 
+const code = z.string().describe('One of the closed list of codes: `/docs/errors.html`.')
+const details = z
+  .unknown()
+  .optional()
+  .describe('What the code is about, such as the parameter and what it accepts. Absent where there is nothing to add.')
+const requestId = z.string().describe('Also in the header `X-Request-Id` and in the log.')
+
 const errorFields = {
-  message: z.string(),
-  code: z.string(),
-  details: z.unknown().optional(),
-  request_id: z.string(),
+  message: z.string().describe('What failed, in a sentence for people.'),
+  code,
+  details,
+  request_id: requestId,
 }
 
 export const failure = z.object(errorFields)
-export const solanaFailure = z.object({ ...errorFields, statusCode: z.int(), error: z.string() })
+export const solanaFailure = z.object({
+  ...errorFields,
+  statusCode: z.int().describe('The HTTP status.'),
+  error: z.string().describe('Its name, such as `Not Found`.'),
+})
 export const problem = z.object({
-  type: z.string(),
-  title: z.string(),
-  status: z.int(),
-  detail: z.string(),
-  code: z.string(),
-  details: z.unknown().optional(),
-  request_id: z.string(),
+  type: z.string().describe('Names the code as a URI.'),
+  title: z.string().describe('The name of the HTTP status.'),
+  status: z.int().describe('The HTTP status.'),
+  detail: z.string().describe('What failed, in a sentence for people.'),
+  code,
+  details,
+  request_id: requestId,
 })

@@ -21,6 +21,12 @@ const document = {
       },
     },
   },
+  paths: {
+    '/one': {
+      get: { 'x-error-codes': ['not_found', 'chain_not_configured'] },
+      post: { 'x-error-codes': ['not_found'] },
+    },
+  },
 } as unknown as ApiDocument
 
 test('an operation shows its own codes alone of a response that others share', () => {
@@ -38,7 +44,14 @@ test('an operation shows its own codes alone of a response that others share', (
     {
       ...{ status: '404', code: 'chain_not_configured', means: 'What chain_not_configured means.' },
       body: { code: 'chain_not_configured' },
+      isCommon: false,
     },
+  ])
+  // What every operation has comes last.
+  const both = failuresOf({ ...operation, 'x-error-codes': ['not_found', 'chain_not_configured'] }, document)
+  expect(both.map(({ code, isCommon }) => [code, isCommon])).toEqual([
+    ['chain_not_configured', false],
+    ['not_found', true],
   ])
   expect(failuresOf({ ...operation, 'x-error-codes': [] }, document)).toEqual([])
 })

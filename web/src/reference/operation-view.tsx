@@ -29,7 +29,7 @@ import { BodyField } from './body-field.tsx'
 import { type Entry, nameOf, versionOf } from './entries.ts'
 import { Example } from './example.tsx'
 import { bodyOf, exampleOf } from './example-values.ts'
-import { failuresOf } from './failures.ts'
+import { type Failure, failuresOf } from './failures.ts'
 import { guidesOf, wholeListGuideOf } from './guides.ts'
 import { type JsonFault, jsonFaultOf } from './json-fault.ts'
 import { KeyField } from './key-field.tsx'
@@ -329,20 +329,35 @@ function AnswerSchema({ id, status, answer, shown }: SchemaProps) {
 function Failures({ entry: { operation }, shown }: Props) {
   const failures = failuresOf(operation, shown)
   if (failures.length === 0) return null
+  const [own, common] = [failures.filter(each => !each.isCommon), failures.filter(each => each.isCommon)]
   return (
     <Panel id={`${operation.operationId}-failures`} title="Failures" count={failures.length}>
-      {failures.map(({ status, code, means, body }) => (
-        <details key={code} class="failure">
-          <summary>
-            <code class="soft">{status}</code> <code>{code}</code>
-            <span class="soft">
-              <Prose text={means} />
-            </span>
-          </summary>
-          <JsonView value={body} what="the body" />
-          <a href={errorHref(code)}>How to solve it</a>
-        </details>
+      {own.map(failure => (
+        <FailureRow key={failure.code} failure={failure} />
       ))}
+      {common.length > 0 && (
+        <details class="failures-common" open={own.length === 0}>
+          <summary class="soft">{common.length} that most operations have</summary>
+          {common.map(failure => (
+            <FailureRow key={failure.code} failure={failure} />
+          ))}
+        </details>
+      )}
     </Panel>
+  )
+}
+
+function FailureRow({ failure: { status, code, means, body } }: { failure: Failure }) {
+  return (
+    <details class="failure">
+      <summary>
+        <code class="soft">{status}</code> <code>{code}</code>
+        <span class="soft">
+          <Prose text={means} />
+        </span>
+      </summary>
+      <JsonView value={body} what="the body" />
+      <a href={errorHref(code)}>How to solve it</a>
+    </details>
   )
 }
