@@ -282,6 +282,9 @@ const commandsOpening = `# Commands
 
 In a checkout, \`export PATH="$PWD/node_modules/.bin:$PATH"\` gives your shell the command; \`npm start -- <options>\` is
 \`almanac start\`. Data goes to stdout, everything else to stderr. Colours appear only on a terminal, and not with \`NO_COLOR\`.
+`
+
+const exitCodes = `## Exit codes
 
 | exit code | meaning |
 |---|---|
@@ -294,15 +297,14 @@ In a checkout, \`export PATH="$PWD/node_modules/.bin:$PATH"\` gives your shell t
 
 export function commandsPage(program: Command): string {
   const groups = [...Map.groupBy(leafCommands(program), ({ group }) => group.replace(/:$/, ''))]
-  const rows = groups.flatMap(([group, commands]) =>
-    commands.map(({ name, command }, place) => {
-      const [first] = command.description().split(/(?<=\.) /)
-      return `| ${place === 0 ? group : ''} | [${name}](#${name.replaceAll(' ', '-')}) | ${first} |`
-    }),
+  const linked = (name: string) => `[${name.replace(/^\S+ /, '')}](#${name.replaceAll(' ', '-')})`
+  const rows = groups.map(
+    ([group, commands]) =>
+      `| [${group}](#${group.toLowerCase().replaceAll(' ', '-')}) | ${commands.map(({ name }) => linked(name)).join(', ')} |`,
   )
-  const list = ['|  | command | what it does |', '|---|---|---|', ...rows].join('\n')
+  const list = ['| to | commands |', '|---|---|', ...rows].join('\n')
   const sections = groups.map(([group, commands]) => [`## ${group}\n`, ...commands.map(commandSection)].join('\n'))
-  return [commandsOpening, `${list}\n`, ...sections].join('\n')
+  return [commandsOpening, `${list}\n`, ...sections, exitCodes].join('\n')
 }
 
 /** `group`: as the help of the program lists it. */

@@ -153,7 +153,7 @@ async function offerMeant(meant: HTMLUListElement): Promise<void> {
     item.append(linkOf(section))
     return item
   })
-  if (items.length > 0) meant.replaceChildren(...items)
+  if (items.length > 0) meant.replaceChildren(...items, meant.lastElementChild!)
 }
 
 export function startSearch(): void {

@@ -36,7 +36,7 @@ export function CodeView({ text, what, language }: Props) {
 /** A long address breaks between its parts. */
 function Breakable({ text }: { text: string }) {
   if (!text.includes('://')) return text
-  return text.split(/(?<=[^/:])(?=\/)|(?=[?&])|(?<=[,=])/).map((part, at) => (
+  return text.split(/(?<=[^/:])(?=\/)|(?=[?&])|(?<=,)|(?<==)(?=0x)/).map((part, at) => (
     <Fragment key={at}>
       {at > 0 && <wbr />}
       {part}

@@ -73,10 +73,18 @@ function Field({ name, field, isRequired, shown, depth }: FieldProps) {
   )
 }
 
-/** What a list has in it; of something that is or is not there, what it is. */
+/** What each field of a map is, where that is said. */
+function valuesIn({ additionalProperties }: Schema): Schema | undefined {
+  return typeof additionalProperties === 'object' && Object.keys(additionalProperties).length > 0
+    ? additionalProperties
+    : undefined
+}
+
+/** What a list or a map has in it; of something that is or is not there, what it is. */
 function itemsOf(given: Schema, shown: ApiDocument): Schema {
   const schema = present(resolved(shown, given), shown)
-  return schema.items === undefined ? schema : itemsOf(schema.items, shown)
+  const each = schema.items ?? valuesIn(schema)
+  return each === undefined ? schema : itemsOf(each, shown)
 }
 
 /** Without null, where one other kind is left. */
@@ -107,6 +115,8 @@ function typeText(given: Schema, shown: ApiDocument): string {
   const kinds = schema.anyOf ?? schema.oneOf
   if (kinds !== undefined) return [...new Set(kinds.map(each => typeText(each, shown)))].join(' | ')
   if (schema.items !== undefined) return `list of ${typeText(schema.items, shown)}`
+  const value = valuesIn(schema)
+  if (value !== undefined) return `map of ${typeText(value, shown)}`
   if (Array.isArray(schema.type)) return schema.type.join(' | ')
   return schema.type ?? (schema.properties === undefined ? 'any' : 'object')
 }

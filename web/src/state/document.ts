@@ -27,6 +27,8 @@ export type Schema = Reference & {
   properties?: Record<string, Schema>
   required?: string[]
   items?: Schema
+  /** Of an object whose fields have any names. */
+  additionalProperties?: Schema
   anyOf?: Schema[]
   oneOf?: Schema[]
   enum?: unknown[]
