@@ -302,7 +302,7 @@ export function commandsPage(program: Command): string {
     ([group, commands]) =>
       `| [${group}](#${group.toLowerCase().replaceAll(' ', '-')}) | ${commands.map(({ name }) => linked(name)).join(', ')} |`,
   )
-  const list = ['| to | commands |', '|---|---|', ...rows].join('\n')
+  const list = ['| group | commands |', '|---|---|', ...rows].join('\n')
   const sections = groups.map(([group, commands]) => [`## ${group}\n`, ...commands.map(commandSection)].join('\n'))
   return [commandsOpening, `${list}\n`, ...sections, exitCodes].join('\n')
 }

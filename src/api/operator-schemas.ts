@@ -411,7 +411,7 @@ const chain = z.object({
   daily_budget: dailyBudget,
 })
 
-/** As `/status` has it: with each interval by its scope, and without what plots and lists of the console are made of. */
+/** As `/status` has it: each interval with its scope, and nothing that is made for pages of the console. */
 const reportedChain = z.object({
   ...chain.omit({ coverage: true, transfers_blocks: true, contracts: true, recent: true }).shape,
   covered: z

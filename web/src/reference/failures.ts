@@ -6,7 +6,10 @@ export type Failure = { status: string; code: string; means: string; body: unkno
 
 const commonShare = 0.6
 
-/** Those of the operation itself first, then by status. A response is shared, so only the codes of this one are taken from it. */
+/**
+ * Those of the operation itself first, then by status. A response is shared by operations, so only the codes of this one
+ * are taken from it.
+ */
 export function failuresOf(operation: DocumentedOperation, document: ApiDocument): Failure[] {
   const codes = operation['x-error-codes'] ?? []
   const all = operationsOf(document).map(each => each['x-error-codes'] ?? [])

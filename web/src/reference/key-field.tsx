@@ -1,4 +1,4 @@
-// The key of those who look at the reference without signing in: one small field beside the request that it is sent with.
+// The key of those who look at the reference without signing in: one small field beside the request that carries it.
 import { useEffect, useRef } from 'preact/hooks'
 import { key, typedKey, typedKeyRefusal } from '../state/session.ts'
 

@@ -42,7 +42,10 @@ export function isFiller(term: string): boolean {
 /** What is looked for instead of each word of a question: the word itself, or all words of another that means it. */
 export type Word = readonly (readonly string[])[]
 
-/** Where a question has nothing but fillers, they are what is asked for. A name such as `getTokenBalances` also means its parts. */
+/**
+ * Where a question has nothing but fillers, they are what is asked for. A name such as `getTokenBalances` also means its
+ * parts.
+ */
 export function wordsOf(asked: string, saysNothing = isFiller): Word[] {
   const all = asked.replaceAll(saysNothingBefore, '').match(/[\p{L}\p{N}]+/gu) ?? []
   const telling = all.filter(word => !saysNothing(word))

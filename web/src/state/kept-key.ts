@@ -1,5 +1,5 @@
-// Where a browser keeps the key of the console: for the tab, or for good. The documentation reads it to say who is signed
-// in, and never sends it.
+// Where a browser keeps the key of the console: for the tab, or for good. The documentation reads it to say whether
+// somebody is signed in, and never sends it.
 
 export const keyPlace = 'almanac.key'
 

@@ -1,4 +1,5 @@
-// Where a browser keeps which language examples are shown in, for the reference and the documentation alike. It changes nothing.
+// Where a browser keeps which language examples are shown in, for the reference and the documentation alike. It shows
+// nothing.
 
 const place = 'almanac.language'
 
