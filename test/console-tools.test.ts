@@ -750,6 +750,9 @@ walkConsole(walk => {
       const { stdout } = await run('python3', ['-c', python], bare)
       expect((JSON.parse(stdout) as unknown[]).length).toBe(2)
     }
+    // What is never asked only to be looked at is of no chain.
+    await page.goto(`${walk.world.url}/reference#/createKey`)
+    await page.getByText('201 application/json · from the docs').waitFor(patience)
     await page.goto(`${walk.world.url}/reference#/getNFTOwnersV22`)
     await page.getByRole('tab', { name: 'curl' }).click(patience)
     const broken = `[...document.querySelectorAll('[aria-labelledby$="-code"] pre .token-text')].flatMap(token => {

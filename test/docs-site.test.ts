@@ -496,8 +496,16 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
       expect((await offered('getting-started'))[0]).toBe('First calls')
       expect(await offered('guides/frist-calls')).toContain('First calls')
 
-      // Beside the console: its pages, its reference and its colours.
+      // Beside the console: its pages, its reference, its colours, and who is signed in.
+      await page.route('http://docs.test/openapi/solana.json', route =>
+        route.fulfill({ json: { info: { 'x-sandbox-key': 'sandbox' } } }),
+      )
       await page.goto('http://docs.test/docs/index.html')
+      await page.locator('.bar .badge', { hasText: 'Sandbox' }).waitFor()
+      await page.getByRole('link', { name: 'Sign in' }).waitFor()
+      await page.evaluate("sessionStorage.setItem('almanac.key', 'sandbox')")
+      await page.reload()
+      await page.getByRole('link', { name: 'Sign out' }).waitFor()
       const bar = page.locator('.bar nav a')
       expect(await bar.allTextContents()).toEqual(['Overview', 'Search', 'Keys', 'API', 'Docs'])
       const card = page.locator('.cards').getByRole('link', { name: 'API reference' })
