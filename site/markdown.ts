@@ -1,5 +1,6 @@
 // Turns one Markdown file into HTML, with anchors as GitHub makes them, links that stay within the site, coloured code,
 // and the same call in several languages as one example; and into the sections that the search reads.
+import { STATUS_CODES } from 'node:http'
 import { posix } from 'node:path'
 import hljs from 'highlight.js/lib/core'
 import bash from 'highlight.js/lib/languages/bash'
@@ -202,7 +203,15 @@ function namedRowsOf({ rows }: Tokens.Table): Section[] {
     if (name === undefined || id === undefined) return []
     const text = rest.map(cell => cell.tokens.map(plainOf).join('')).join(' ')
     const [status] = /^[1-5]\d\d\b/.exec(text) ?? []
-    return [{ id, title: name.tokens.map(plainOf).join('').trim(), text, code: '', ...(status && { also: status }) }]
+    return [
+      {
+        id,
+        title: name.tokens.map(plainOf).join('').trim(),
+        text,
+        code: '',
+        ...(status && { also: `${status}, ${STATUS_CODES[status]}` }),
+      },
+    ]
   })
 }
 

@@ -13,6 +13,8 @@ export type Operation = {
   method: string
   path: string
   ids: string[]
+  /** What it says of itself, with the names of its parameters. */
+  about: string
   /** What else people call it: the call of the SDK, names at other services, words of a question. */
   also: string[]
 }
@@ -38,7 +40,11 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
   rotateKey: ['rotate a key'],
   createKey: ['create a key'],
   revokeKey: ['revoke a key'],
-  getNFTTokenIdOwnersV22: ['owner of a token', 'ownerOf', 'getOwnersForNFT'],
+  getNFTTokenIdOwnersV22: [
+    ...['owner of a token', 'owner of an nft', 'ownerOf', 'getOwnersForNFT'],
+    ...['owner of a token at a block', 'who owned a token at a block'],
+  ],
+  getNFTTransfersV22: ['ownership history', 'history of an nft', 'history of a token', 'past owners of a token'],
   getWalletNFTTransfersV22: ['nft history of a wallet', 'alchemy_getAssetTransfers', 'getAssetTransfers'],
   getNFTContractTransfersV22: ['transfers of a collection', 'getTransfersForContract'],
   getNativeBalanceV22: ['native balance', 'balance at block', 'balance at a block', 'eth_getBalance'],
@@ -52,6 +58,7 @@ export function readOperations(): Operation[] {
   const document = JSON.parse(readFileSync(join(root, 'docs/openapi.json'), 'utf8')) as ApiDocument
   return entriesOf(document).map(({ id, title, subject, operation, older }) => ({
     ...{ id, title, subject, method: operation.method, path: operation.path.replace(version, '') },
+    about: [operation.description ?? '', ...(operation.parameters ?? []).map(({ name }) => name)].join(' '),
     also: [operation['x-sdk-call'] ?? [], otherNames[id] ?? []].flat(),
     ids: [id, ...older.map(({ operationId }) => operationId)],
   }))

@@ -23,8 +23,8 @@ export const besideDocs = [
 /** The first page, whose lists of links are the menu of every page. */
 export const contents = 'docs/README.md'
 
-/** In the site. */
-export const changelog = 'changelog.html'
+/** In the site: pages with a word of everything, found after all others. */
+export const last = ['changelog.html', 'bench.html', 'contributing.html']
 
 /** Where pages stood before, by the page that is there now. */
 export const moved = { 'contents.html': 'index.html' }

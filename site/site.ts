@@ -7,7 +7,7 @@ import { root } from '../web/build-folder.ts'
 import type { DocsEntry } from '../web/src/search/docs-index.ts'
 import { linkedMarkdown, operationsPage, type Page, renderPage } from './markdown.ts'
 import { type Operation, readOperations } from './operations.ts'
-import { changelog, contents, moved, pagesOf } from './pages.ts'
+import { contents, last, moved, pagesOf } from './pages.ts'
 import { docsList, type MenuGroup, markdownTarget, missingHtml, movedHtml, pageHtml } from './template.ts'
 
 export async function makeSite(folder: string): Promise<void> {
@@ -34,11 +34,11 @@ export async function makeSite(folder: string): Promise<void> {
       ...{ page, title, text: oneLine(text), code: oneLine(code), ...(also && { also }) },
       href: place === 0 ? target : `${target}#${id}`,
       ...(internal.includes(target) ? { isInternal: true as const } : {}),
-      ...(target === changelog ? { isLast: true as const } : {}),
+      ...(last.includes(target) ? { isLast: true as const } : {}),
     })),
   )
-  const asked = operations.map(({ id, ids, title, subject, method, path, also }) => ({
-    ...{ page: subject, title, text: `${method} ${path}`, code: ids.join(' '), operation: id },
+  const asked = operations.map(({ id, ids, title, subject, method, path, about, also }) => ({
+    ...{ page: subject, title, text: `${method} ${path}`, code: ids.join(' '), about: oneLine(about), operation: id },
     ...(also.length > 0 && { also: also.join(', ') }),
     href: `${targetBySource.get(operationsPage)}#${id}`,
   }))

@@ -26,6 +26,8 @@ const elsewhere: Readonly<Record<string, string>> = {
   'CONTRIBUTING.md': 'test/sandbox.test.ts',
   'docs/README.md': 'test/sandbox.test.ts',
   'docs/guides/balances.md': 'test/sandbox.test.ts',
+  'docs/guides/authentication.md': 'test/sandbox.test.ts',
+  'docs/guides/follow-transfers.md': 'test/sandbox.test.ts',
   'docs/guides/pages.md': 'test/sandbox.test.ts',
   'docs/guides/complete-answers.md': 'test/sandbox.test.ts',
   'docs/guides/errors-and-retries.md': 'test/sandbox.test.ts',
@@ -68,6 +70,7 @@ const notRun: Readonly<Record<string, string>> = {
 const besideService = [
   'docs/troubleshooting.md',
   'docs/annotations.md',
+  'docs/guides/authentication.md: almanac keys',
   'docs/guides/keys-and-limits.md',
   'docs/guides/agents.md',
   'docs/guides/operating.md',

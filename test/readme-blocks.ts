@@ -7,6 +7,8 @@ export const readme = readFileSync(new URL('../README.md', import.meta.url), 'ut
 export const firstCalls = readFileSync(new URL('../docs/guides/first-calls.md', import.meta.url), 'utf8')
 
 const guideNames = [
+  'authentication',
+  'follow-transfers',
   'pages',
   'complete-answers',
   'errors-and-retries',

@@ -11,6 +11,8 @@ export type DocsEntry = {
   code: string
   /** What else people call it, as the page says for the search alone. */
   also?: string
+  /** What an operation says of itself, with the names of its parameters. */
+  about?: string
   href: string
   /** The name of the operation in the reference. */
   operation?: string
@@ -33,22 +35,26 @@ const sectionsMax = 8
 /** Beside operations: both are seen without scrolling. */
 const sectionsFewer = 5
 const operationsMax = 4
-/** Of what has most of the words: a few, because each is a guess. */
+/** A question of several words means one or two. */
+const operationsFewer = 2
+/** Of the best operation: others that fit less would push the pages down. */
+const operationShare = 0.8
+/** Of what lacks a word: a few, because each is a guess. */
 const closeMax = 5
-/** Fewer than these that have all words are followed by what lacks one of several. */
-const enough = 3
+/** What fits less than this share of the best is left out, unless it has all words. */
+const shareMin = 0.6
 const excerptLength = 140
 
 export function docsIndexOf(entries: readonly DocsEntry[]): DocsIndex {
   const index = new MiniSearch<DocsEntry>({
-    fields: ['title', 'page', 'also', 'text', 'code'],
+    fields: ['title', 'page', 'also', 'text', 'code', 'about'],
     storeFields: ['page', 'title', 'also', 'text', 'code', 'href', 'operation', 'isInternal', 'isLast'],
     processTerm: term => (isOwn(term) ? null : [term.toLowerCase(), stemOf(term)]),
     searchOptions: {
       ...{ prefix: true, processTerm: term => term },
       // In a short word one other letter makes another word.
       fuzzy: term => (term.length > 5 ? 0.15 : false),
-      boost: { title: 20, also: 20, page: 5, code: 0.5 },
+      boost: { title: 20, also: 20, page: 5, code: 0.5, about: 0.5 },
       // A page is found before its sections.
       boostDocument: (_, __, stored) => (stored?.title === stored?.page ? 2 : 1) * (stored?.isInternal ? 0.3 : 1),
     },
@@ -61,24 +67,28 @@ export function docsIndexOf(entries: readonly DocsEntry[]): DocsIndex {
     const asked = /\bMoralis(\.\w+){3}/.exec(given)?.[0] ?? given
     const words = wordsOf(asked, inHeadings ? isOwn : undefined)
     const stems = words.map(word => word.map(parts => parts.map(stemOf)))
-    const search = (these: readonly Word[], combineWith: 'AND' | 'OR', options: SearchOptions = {}) =>
-      index.search({ combineWith, queries: these.map(queryOf) }, options)
-    const exact = search(stems, 'AND', inHeadings ? { fields: ['title', 'page', 'also'], filter: isSection } : {})
-    const isClose = !inHeadings && exact.every(({ isLast }) => isLast)
-    const wanted = { asked, words, stems }
-    let found = ranked(exact, wanted)
-    if (isClose) {
-      const like = ranked(search(words, 'AND', { fuzzy }), wanted)
-      const most = () => mostWords(search(stems, 'OR'), wanted)
-      found =
-        like.length > exact.length ? like : (nonEmpty(most()) ?? mostWords(search(words, 'OR', { fuzzy }), wanted))
-    } else if (!inHeadings && exact.length < enough && words.length > 2) {
-      const others = mostWords(search(stems, 'OR'), wanted)
-      found = [...found, ...others.filter(({ id }) => exact.every(each => each.id !== id))]
+    const search = (these: readonly Word[], options: SearchOptions = {}) =>
+      index.search({ combineWith: 'OR', queries: these.map(queryOf) }, options)
+    let found = ranked(search(stems), asked, words)
+    if (inHeadings) found = found.filter(({ result, inHeading }) => isSection(result) && inHeading)
+    else if (found.every(({ hasAll, result }) => !hasAll || result.isLast)) {
+      // A typing error, unless all words but some that no page has are there.
+      const like = ranked(search(words, { fuzzy }), asked, words).filter(
+        ({ hasAll, result }) => hasAll && !result.isLast,
+      )
+      if (like.length > 0) found = like.map(each => ({ ...each, hasAll: false }))
     }
-    const operations = found.filter(result => !isSection(result)).slice(0, operationsMax)
-    const sections = found.filter(isSection).slice(0, operations.length > 0 ? sectionsFewer : sectionsMax)
-    const isFirst = found[0] !== undefined && !isSection(found[0])
+    const isClose = !inHeadings && !found.some(({ hasAll, result }) => hasAll && !result.isLast)
+    const results = found.slice(0, isClose ? closeMax : undefined).map(({ result }) => result)
+    // What can be called is always offered.
+    const calls = found.filter(({ result }) => !isSection(result))
+    const operations = calls
+      .filter(({ value }) => value >= operationShare * calls[0]!.value)
+      .map(({ result }) => result)
+      .slice(0, words.length > 1 ? operationsFewer : operationsMax)
+    const most = operations.length > 0 ? sectionsFewer - (isClose ? operations.length : 0) : sectionsMax
+    const sections = results.filter(isSection).slice(0, most)
+    const isFirst = results[0] !== undefined && !isSection(results[0])
     return (isFirst ? [...operations, ...sections] : [...sections, ...operations]).map(
       ({ page, title, also, href, operation, text, terms }) => ({
         ...{ page, title, also, href, operation, terms, isClose },
@@ -93,61 +103,86 @@ function queryOf(word: Word): Query {
   return { combineWith: 'OR', queries: word.map(parts => ({ combineWith: 'AND', queries: [...parts] })) }
 }
 
-type Wanted = { asked: string; words: readonly Word[]; stems: readonly Word[] }
-
-function ranked(found: readonly SearchResult[], wanted: Wanted): SearchResult[] {
-  const places = new Map(found.map(result => [result, placeOf(result, wanted)]))
-  return found.toSorted((one, other) => places.get(one)! - places.get(other)!)
-}
-
-function nonEmpty<Each>(list: Each[]): Each[] | undefined {
-  return list.length === 0 ? undefined : list
-}
-
-/** What misses the fewest words, and no more than half of them. */
-function mostWords(found: readonly SearchResult[], wanted: Wanted): SearchResult[] {
-  const counted = found.map(result => ({ result, missing: missingIn(result, wanted) }))
-  const least = Math.min(...counted.map(({ missing }) => missing))
-  if (least * 2 > wanted.words.length) return []
-  const best = counted.filter(({ missing }) => missing === least).map(({ result }) => result)
-  return ranked(best, wanted).slice(0, closeMax)
-}
+type Ranked = { result: SearchResult; place: number; value: number; hasAll: boolean; inHeading: boolean }
 
 /**
- * Before all others what is named just so, a heading, an error or an operation, or by the same words; then what misses
- * the fewest words, and of these what has them whole. Among equals the score decides.
+ * Before all others what is named just so, a heading, an error or an operation, or by the same words; then by how much
+ * of the question it has, where a word counts more the fewer have it, and more in a heading than in the text. A word
+ * that nothing has counts for nothing. Among equals the score decides.
  */
-function placeOf(result: SearchResult, { asked, words, stems }: Wanted): number {
-  if (result.isLast) return lastPlace
+function ranked(found: readonly SearchResult[], asked: string, words: readonly Word[]): Ranked[] {
+  const fits = found.map(result => words.map(word => fitOf(word, result)))
+  const weights = words.map((_, at) => {
+    const having = fits.filter(each => each[at]! > 0).length
+    return having === 0 ? 0 : Math.log(1 + (found.length + 1) / having)
+  })
   const name = asked.trim().toLowerCase()
-  const names = [
-    result.title,
-    ...(result.also ?? '').split(', '),
-    ...(isSection(result) ? [] : [result.text, ...result.code.split(' ')]),
-  ]
-  if (names.some(each => each.toLowerCase() === name)) return -2
-  const same = sameWords(asked)
-  if (same !== '' && names.some(each => sameWords(each) === same)) return -1
-  const missing = missingIn(result, { words, stems })
-  return missing * 2 + (lacking(stems, result.terms) > missing ? 1 : 0)
+  const same = sameWords(asked).join(' ')
+  const known = new Set(words.flat(2).map(stemOf))
+  const all = found.map((result, which): Ranked => {
+    const fit = fits[which]!
+    const names = namesOf(result)
+    const isNamed = names.some(each => each.toLowerCase() === name)
+    const isSame = same !== '' && names.some(each => sameWords(each).join(' ') === same)
+    // A name that stands in the question as a whole says more than its words apart.
+    const whole = names.map(sameWords).filter(each => each.length > 0 && each.every(word => known.has(word)))
+    const longest = Math.max(0, ...whole.map(each => each.length)) / words.length
+    const own = weights.reduce((sum, weight, at) => sum + weight * fit[at]!, 0) + longest * weights.reduce(added, 0)
+    const value = own * (result.isInternal ? 0.5 : 1) * (result.title === result.page ? 1.1 : 1)
+    const place = result.isLast ? 2 : isNamed ? -2 : isSame ? -1 : 0
+    return {
+      result,
+      place,
+      value,
+      hasAll: fit.every(each => each > 0),
+      inHeading: fit.every(each => each >= headingFit),
+    }
+  })
+  const sorted = all.toSorted((one, other) => one.place - other.place || other.value - one.value)
+  const best = Math.max(0, ...all.filter(({ place }) => place < 2).map(({ value }) => value))
+  return sorted.filter(({ hasAll, place, value }) => hasAll || (place < 2 && value >= best * shareMin))
 }
 
-const lastPlace = 1_000
-
-function missingIn({ queryTerms }: SearchResult, { words, stems }: Pick<Wanted, 'words' | 'stems'>): number {
-  return Math.min(lacking(words, queryTerms), lacking(stems, queryTerms))
+function added(sum: number, each: number): number {
+  return sum + each
 }
 
-function lacking(wanted: readonly Word[], here: readonly string[]): number {
-  return wanted.filter(word => !word.some(parts => parts.every(part => here.includes(part)))).length
+/** More than any word of a text has. */
+const headingFit = 0.41
+
+const fieldFits: Readonly<Record<string, number>> = { title: 1, also: 1, page: 0.7, text: 0.4, code: 0.4, about: 0.3 }
+
+/** Of the best of the ways in which a word can be meant; of several words that belong together, the worst. */
+function fitOf(word: Word, { match }: SearchResult): number {
+  const found = Object.entries(match)
+  const partFit = (part: string) =>
+    Math.max(0, ...found.map(([term, fields]) => likeness(part, term) * Math.max(...fields.map(at => fieldFits[at]!))))
+  return Math.max(...word.map(parts => Math.min(...parts.map(partFit))))
+}
+
+/** A whole word before the beginning of another. */
+function likeness(part: string, term: string): number {
+  const stem = stemOf(part)
+  if (term === part || stemOf(term) === stem) return 1
+  if (term.startsWith(stem)) return (0.9 * stem.length) / term.length
+  return isFuzzy(part, term) ? 0.5 : 0
+}
+
+/** The index said that it is like one of the words: this one, if both begin alike. */
+function isFuzzy(part: string, term: string): boolean {
+  return part.length > 3 && part[0] === term[0] && Math.abs(part.length - term.length) <= 2
+}
+
+function namesOf(result: SearchResult): string[] {
+  const others = (result.also ?? '').split(', ').filter(Boolean)
+  return [result.title, ...others, ...(isSection(result) ? [] : [result.text, ...result.code.split(' ')])]
 }
 
 /** The words that say something, in whatever order. */
-function sameWords(text: string): string {
+function sameWords(text: string): string[] {
   return wordsOf(text)
     .map(([[word = ''] = []]) => stemOf(word))
     .sort()
-    .join(' ')
 }
 
 function isSection(result: SearchResult): boolean {

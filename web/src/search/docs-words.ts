@@ -11,12 +11,22 @@ const fillers = new Set(
 /** Says nothing before another word: `api` of a key, and `http` of a status. */
 const saysNothingBefore = /\b(?:api(?=\s+keys?\b)|http(?=\s+[1-5]\d\d\b))/gi
 
+/** A block or a token of a question stands on no page; the status of an answer and the number of a standard do. */
+const someNumber = /(?<!\berc[ -]?)\b(?![345]\d\d\b)(?:0x[\da-f]+|\d+)\b/gi
+
 /** Another word for it, or several that belong together. Found as well, not instead. */
 const meanings: Readonly<Record<string, string>> = {
   ...{ migrate: 'moving', migration: 'moving', migrating: 'moving', switching: 'moving' },
   ...{ paginate: 'cursor', pagination: 'cursor', paginating: 'cursor', paging: 'cursor' },
   ...{ ratelimit: 'rate limit', ratelimits: 'rate limit', ratelimiting: 'rate limit', throttling: 'rate limit' },
-  ...{ auth: 'key', authentication: 'key', authenticate: 'key', apikey: 'key', apikeys: 'key' },
+  ...{
+    auth: 'authentication',
+    authenticate: 'authentication',
+    authorization: 'authentication',
+    login: 'authentication',
+    apikey: 'key',
+    apikeys: 'key',
+  },
   ...{ compose: 'docker', container: 'docker', containers: 'docker', k8s: 'kubernetes', helm: 'kubernetes' },
   ...{ https: 'tls', ssl: 'tls', db: 'store', database: 'store', config: 'settings', configuration: 'settings' },
   ...{ prometheus: 'metrics', monitoring: 'metrics', update: 'upgrades', holder: 'owner', holders: 'owner' },
@@ -29,6 +39,7 @@ const meanings: Readonly<Record<string, string>> = {
     anvil: 'development',
     mcp: 'agents',
   },
+  ...{ ownership: 'owner', watch: 'follow', poll: 'follow', polling: 'follow', frontend: 'browser' },
   ...{ multiple: 'several', bulk: 'several', images: 'pictures', image: 'pictures', docs: 'documentation' },
   ...{ support: 'serve', supports: 'serve', supported: 'serve', unsupported: 'serve' },
   ...{ historical: 'past', historic: 'past', total: 'count', counts: 'count', testnet: 'sepolia', testnets: 'sepolia' },
@@ -47,8 +58,11 @@ export type Word = readonly (readonly string[])[]
  * parts.
  */
 export function wordsOf(asked: string, saysNothing = isFiller): Word[] {
-  const all = asked.replaceAll(saysNothingBefore, '').match(/[\p{L}\p{N}]+/gu) ?? []
-  const telling = all.filter(word => !saysNothing(word))
+  const wordsIn = (text: string) => text.match(/[\p{L}\p{N}]+/gu) ?? []
+  const all = wordsIn(asked.replaceAll(saysNothingBefore, ''))
+  const telling = wordsIn(asked.replaceAll(saysNothingBefore, '').replaceAll(someNumber, '')).filter(
+    word => !saysNothing(word),
+  )
   return (telling.length > 0 ? telling : all).map(given => {
     const word = given.toLowerCase()
     const meaning = Object.hasOwn(meanings, word) ? meanings[word]!.split(' ') : partsOf(given)
