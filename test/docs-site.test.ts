@@ -311,7 +311,7 @@ test('every page is there as Markdown too, with links that lead on, and llms.txt
 })
 
 test('an agent reads each page of the docs where the service serves them, and a browser is shown a page for what is missing', async () => {
-  const names = ['index.html', '404.html', 'faq.html', 'faq.md', 'llms.txt']
+  const names = ['index.html', '404.html', 'faq.html', 'faq.md', 'guides/pages.md', 'guides/pages.html', 'llms.txt']
   const docs = new Map(
     names.map(name => {
       const plain = readFileSync(join(folder, name))
@@ -329,6 +329,17 @@ test('an agent reads each page of the docs where the service serves them, and a 
     for (const line of sections.flatMap(section => section.trim().split('\n')))
       expect(line).toMatch(/^- \[.+\]\(\/.+\): .+$/)
     expect(sections.join('')).toContain('](/docs/guides/moving.md): ')
+    // Its samples ask the address that the reader asked; the tag tells pages of two addresses apart.
+    const tags = new Set<string | null>()
+    for (const host of ['data.example', 'other.example:81'])
+      for (const name of ['guides/pages.md', 'guides/pages.html']) {
+        const sample = await api.get(`/docs/${name}`, { ...open, host })
+        tags.add(sample.headers.get('etag'))
+        const text = (await sample.text()).replaceAll('<wbr>', '')
+        expect(text).toContain(`http://${host}/api/v2.2/`)
+        expect(text).not.toContain('127.0.0.1:8080/')
+      }
+    expect(tags.size).toBe(4)
     const missing = await api.get('/docs/unknown', { ...open, accept: 'text/html,*/*;q=0.8' })
     expect([missing.status, missing.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
     expect(await missing.text()).toContain('href="#search"')

@@ -83,28 +83,28 @@ export interface paths {
   "/api/v2/{address}/nft": {
     /**
      * NFTs of a wallet
-     * @description The NFTs that a wallet owns: a row for each token, newest change first. Use it for a gallery, or to let owners in; `token_addresses` keeps those of some contracts. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`. Pages stay as of the block of the first one while tokens move.
+     * @description The NFTs that a wallet owns, now or as of an earlier block (`at_block`, `at_date`): a row for each token, newest change first. Use it for a gallery, or to let owners in; `token_addresses` keeps those of some contracts. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`. Pages stay as of the block of the first one while tokens move.
      */
     get: operations["getWalletNFTs"];
   };
   "/api/v2.2/{address}/nft": {
     /**
      * NFTs of a wallet
-     * @description The NFTs that a wallet owns: a row for each token, newest change first. Use it for a gallery, or to let owners in; `token_addresses` keeps those of some contracts. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`. Pages stay as of the block of the first one while tokens move.
+     * @description The NFTs that a wallet owns, now or as of an earlier block (`at_block`, `at_date`): a row for each token, newest change first. Use it for a gallery, or to let owners in; `token_addresses` keeps those of some contracts. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`. Pages stay as of the block of the first one while tokens move.
      */
     get: operations["getWalletNFTsV22"];
   };
   "/api/v2/{address}/nft/collections": {
     /**
      * NFT collections of a wallet
-     * @description The contracts whose NFTs a wallet owns, each once, descending by address. Use it for an overview of a wallet before its single NFTs. Pages stay as of the block of the first one while tokens move.
+     * @description The contracts whose NFTs a wallet owns, now or as of an earlier block (`at_block`, `at_date`): each once, descending by address. Use it for an overview of a wallet before its single NFTs. Pages stay as of the block of the first one while tokens move.
      */
     get: operations["getWalletNFTCollections"];
   };
   "/api/v2.2/{address}/nft/collections": {
     /**
      * NFT collections of a wallet
-     * @description The contracts whose NFTs a wallet owns, each once, descending by address. Use it for an overview of a wallet before its single NFTs. Pages stay as of the block of the first one while tokens move.
+     * @description The contracts whose NFTs a wallet owns, now or as of an earlier block (`at_block`, `at_date`): each once, descending by address. Use it for an overview of a wallet before its single NFTs. Pages stay as of the block of the first one while tokens move.
      */
     get: operations["getWalletNFTCollectionsV22"];
   };
@@ -125,28 +125,28 @@ export interface paths {
   "/api/v2/nft/{address}/owners": {
     /**
      * Owners of the NFTs of a contract
-     * @description Who owns each NFT of a contract: a row for each token and owner, newest change first. Use it for a snapshot of holders; `at_block` or `at_date` asks for the past. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. Pages stay as of the block of the first one while tokens move.
+     * @description Who owns each NFT of a contract, now or as of an earlier block (`at_block`, `at_date`): a row for each token and owner, newest change first. Use it for a snapshot of holders. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. Pages stay as of the block of the first one while tokens move.
      */
     get: operations["getNFTOwners"];
   };
   "/api/v2.2/nft/{address}/owners": {
     /**
      * Owners of the NFTs of a contract
-     * @description Who owns each NFT of a contract: a row for each token and owner, newest change first. Use it for a snapshot of holders; `at_block` or `at_date` asks for the past. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. Pages stay as of the block of the first one while tokens move.
+     * @description Who owns each NFT of a contract, now or as of an earlier block (`at_block`, `at_date`): a row for each token and owner, newest change first. Use it for a snapshot of holders. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. Pages stay as of the block of the first one while tokens move.
      */
     get: operations["getNFTOwnersV22"];
   };
   "/api/v2/nft/{address}/unique-owners": {
     /**
      * Wallets that own an NFT of a contract
-     * @description The addresses that own at least one NFT of a contract, each once, ascending. Use it for an allow-list or an airdrop: a page has up to 5,000. The zero address is not an owner. Pages stay as of the block of the first one while tokens move.
+     * @description The addresses that own at least one NFT of a contract, now or as of an earlier block (`at_block`, `at_date`): each once, ascending. Use it for an allow-list or an airdrop: a page has up to 5,000. The zero address is not an owner. Pages stay as of the block of the first one while tokens move.
      */
     get: operations["getUniqueOwnersByCollection"];
   };
   "/api/v2.2/nft/{address}/unique-owners": {
     /**
      * Wallets that own an NFT of a contract
-     * @description The addresses that own at least one NFT of a contract, each once, ascending. Use it for an allow-list or an airdrop: a page has up to 5,000. The zero address is not an owner. Pages stay as of the block of the first one while tokens move.
+     * @description The addresses that own at least one NFT of a contract, now or as of an earlier block (`at_block`, `at_date`): each once, ascending. Use it for an allow-list or an airdrop: a page has up to 5,000. The zero address is not an owner. Pages stay as of the block of the first one while tokens move.
      */
     get: operations["getUniqueOwnersByCollectionV22"];
   };
@@ -181,14 +181,14 @@ export interface paths {
   "/api/v2/nft/{address}/{token_id}/owners": {
     /**
      * Owners of a token
-     * @description Who owns one token: one row for ERC-721, several for ERC-1155, newest change first. Empty where the token has no owner. Pages stay as of the block of the first one while tokens move.
+     * @description Who owns one token, now or as of an earlier block (`at_block`, `at_date`): one row for ERC-721, several for ERC-1155, newest change first. Empty where the token has no owner. Pages stay as of the block of the first one while tokens move.
      */
     get: operations["getNFTTokenIdOwners"];
   };
   "/api/v2.2/nft/{address}/{token_id}/owners": {
     /**
      * Owners of a token
-     * @description Who owns one token: one row for ERC-721, several for ERC-1155, newest change first. Empty where the token has no owner. Pages stay as of the block of the first one while tokens move.
+     * @description Who owns one token, now or as of an earlier block (`at_block`, `at_date`): one row for ERC-721, several for ERC-1155, newest change first. Empty where the token has no owner. Pages stay as of the block of the first one while tokens move.
      */
     get: operations["getNFTTokenIdOwnersV22"];
   };
@@ -2551,7 +2551,7 @@ export interface components {
       tokens: {
           /** @description The contract. */
           token_address: string;
-          /** @description Its number in the contract, as decimal text. */
+          /** @description Id of the token, decimal or as `0x` and hex digits, without leading zeros. */
           token_id: string;
         }[];
       /** @description Adds `normalized_metadata` to each NFT. Defaults to false. */
@@ -2840,12 +2840,9 @@ export interface components {
         "X-Request-Id"?: string;
         /** @description Seconds to wait. */
         "Retry-After"?: number;
-        /** @description Requests per second that the key may send. */
-        "RateLimit-Limit"?: number;
-        /** @description Requests left in this second. */
-        "RateLimit-Remaining"?: number;
-        /** @description Seconds until the count resets. */
-        "RateLimit-Reset"?: number;
+        "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+        "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+        "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
       };
       content: {
         "application/json": components["schemas"]["Failure"];
@@ -2970,12 +2967,9 @@ export interface components {
         "X-Request-Id"?: string;
         /** @description Seconds to wait. */
         "Retry-After"?: number;
-        /** @description Requests per second that the key may send. */
-        "RateLimit-Limit"?: number;
-        /** @description Requests left in this second. */
-        "RateLimit-Remaining"?: number;
-        /** @description Seconds until the count resets. */
-        "RateLimit-Reset"?: number;
+        "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+        "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+        "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
       };
       content: {
         "application/json": components["schemas"]["SolanaFailure"];
@@ -3046,7 +3040,14 @@ export interface components {
   };
   parameters: never;
   requestBodies: never;
-  headers: never;
+  headers: {
+    /** @description Requests per second that the key may send. Absent for a key without a rate. */
+    "RateLimit-Limit": number;
+    /** @description Requests left in this second. Absent for a key without a rate. */
+    "RateLimit-Remaining": number;
+    /** @description Seconds until the count begins anew. Absent for a key without a rate. */
+    "RateLimit-Reset": number;
+  };
   pathItems: never;
 }
 
@@ -3089,11 +3090,6 @@ export interface operations {
          */
         to_date?: string;
         /**
-         * @description How to write token ids.
-         * @example decimal
-         */
-        format?: "decimal" | "hex";
-        /**
          * @description Page size. Values above 100 become 100, and `page_size` says so.
          * @example 5
          */
@@ -3103,6 +3099,11 @@ export interface operations {
          * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
         /**
          * @deprecated
          * @description Set to `false` to count all matching rows in `total`.
@@ -3134,12 +3135,13 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Chains whose history is not complete. */
-          "X-Index-Incomplete-Chains"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
-          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["TransferCollection"];
@@ -3191,11 +3193,6 @@ export interface operations {
          */
         to_date?: string;
         /**
-         * @description How to write token ids.
-         * @example decimal
-         */
-        format?: "decimal" | "hex";
-        /**
          * @description Page size. Values above 100 become 100, and `page_size` says so.
          * @example 5
          */
@@ -3210,6 +3207,11 @@ export interface operations {
          * @example DESC
          */
         order?: "ASC" | "DESC";
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
       };
       path: {
         /**
@@ -3235,12 +3237,13 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Chains whose history is not complete. */
-          "X-Index-Incomplete-Chains"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
-          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
+          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["NamedTransferCollection"];
@@ -3267,18 +3270,6 @@ export interface operations {
     parameters: {
       query?: {
         /**
-         * @description Whether the wallet gave (`from`), received (`to`) or either.
-         * @example both
-         */
-        direction?: "both" | "from" | "to";
-        /**
-         * @description Transfers of these contracts alone. At most 25, written as `contract_addresses[]=…&contract_addresses[]=…`, `contract_addresses[0]=…`, `contract_addresses=…&contract_addresses=…` or separated by commas.
-         * @example [
-         *   "0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d"
-         * ]
-         */
-        contract_addresses?: string[];
-        /**
          * @description Chain, by name or hex id. Defaults to `eth`.
          * @example eth
          */
@@ -3304,10 +3295,17 @@ export interface operations {
          */
         to_date?: string;
         /**
-         * @description How to write token ids.
-         * @example decimal
+         * @description Whether the wallet gave (`from`), received (`to`) or either.
+         * @example both
          */
-        format?: "decimal" | "hex";
+        direction?: "both" | "from" | "to";
+        /**
+         * @description Transfers of these contracts alone. At most 25, written as `contract_addresses[]=…&contract_addresses[]=…`, `contract_addresses[0]=…`, `contract_addresses=…&contract_addresses=…` or separated by commas.
+         * @example [
+         *   "0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d"
+         * ]
+         */
+        contract_addresses?: string[];
         /**
          * @description Page size. Values above 100 become 100, and `page_size` says so.
          * @example 5
@@ -3319,6 +3317,16 @@ export interface operations {
          */
         order?: "ASC" | "DESC";
         /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6irfC…
+         */
+        cursor?: string;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
          * @deprecated
          * @description Set to `false` to count all matching rows in `total`.
          * @example true
@@ -3329,11 +3337,6 @@ export interface operations {
          * @example false
          */
         include_prices?: boolean;
-        /**
-         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6irfC…
-         */
-        cursor?: string;
       };
       path: {
         /**
@@ -3359,12 +3362,11 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Chains whose history is not complete. */
-          "X-Index-Incomplete-Chains"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
-          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["TransferCollection"];
@@ -3392,18 +3394,6 @@ export interface operations {
     parameters: {
       query?: {
         /**
-         * @description Whether the wallet gave (`from`), received (`to`) or either.
-         * @example both
-         */
-        direction?: "both" | "from" | "to";
-        /**
-         * @description Transfers of these contracts alone. At most 25, written as `contract_addresses[]=…&contract_addresses[]=…`, `contract_addresses[0]=…`, `contract_addresses=…&contract_addresses=…` or separated by commas.
-         * @example [
-         *   "0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d"
-         * ]
-         */
-        contract_addresses?: string[];
-        /**
          * @description Chain, by name or hex id. Defaults to `eth`.
          * @example eth
          */
@@ -3429,10 +3419,17 @@ export interface operations {
          */
         to_date?: string;
         /**
-         * @description How to write token ids.
-         * @example decimal
+         * @description Whether the wallet gave (`from`), received (`to`) or either.
+         * @example both
          */
-        format?: "decimal" | "hex";
+        direction?: "both" | "from" | "to";
+        /**
+         * @description Transfers of these contracts alone. At most 25, written as `contract_addresses[]=…&contract_addresses[]=…`, `contract_addresses[0]=…`, `contract_addresses=…&contract_addresses=…` or separated by commas.
+         * @example [
+         *   "0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d"
+         * ]
+         */
+        contract_addresses?: string[];
         /**
          * @description Page size. Values above 100 become 100, and `page_size` says so.
          * @example 5
@@ -3444,6 +3441,16 @@ export interface operations {
          */
         order?: "ASC" | "DESC";
         /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6irfC…
+         */
+        cursor?: string;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
+        /**
          * @deprecated
          * @description Set to `false` to count all matching rows in `total`.
          * @example true
@@ -3454,11 +3461,6 @@ export interface operations {
          * @example false
          */
         include_prices?: boolean;
-        /**
-         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6irfC…
-         */
-        cursor?: string;
       };
       path: {
         /**
@@ -3484,12 +3486,11 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Chains whose history is not complete. */
-          "X-Index-Incomplete-Chains"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
-          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["NamedTransferCollection"];
@@ -3522,11 +3523,6 @@ export interface operations {
          */
         chain?: string;
         /**
-         * @description How to write token ids.
-         * @example decimal
-         */
-        format?: "decimal" | "hex";
-        /**
          * @description Page size. Values above 100 become 100, and `page_size` says so.
          * @example 5
          */
@@ -3536,6 +3532,16 @@ export interface operations {
          * @example DESC
          */
         order?: "ASC" | "DESC";
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6irfC…
+         */
+        cursor?: string;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
         /**
          * @deprecated
          * @description Set to `false` to count all matching rows in `total`.
@@ -3547,11 +3553,6 @@ export interface operations {
          * @example false
          */
         include_prices?: boolean;
-        /**
-         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6irfC…
-         */
-        cursor?: string;
       };
       path: {
         /**
@@ -3582,12 +3583,11 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Chains whose history is not complete. */
-          "X-Index-Incomplete-Chains"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
-          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["TransferCollection"];
@@ -3620,11 +3620,6 @@ export interface operations {
          */
         chain?: string;
         /**
-         * @description How to write token ids.
-         * @example decimal
-         */
-        format?: "decimal" | "hex";
-        /**
          * @description Page size. Values above 100 become 100, and `page_size` says so.
          * @example 5
          */
@@ -3634,6 +3629,16 @@ export interface operations {
          * @example DESC
          */
         order?: "ASC" | "DESC";
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6irfC…
+         */
+        cursor?: string;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
         /**
          * @deprecated
          * @description Set to `false` to count all matching rows in `total`.
@@ -3645,11 +3650,6 @@ export interface operations {
          * @example false
          */
         include_prices?: boolean;
-        /**
-         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6irfC…
-         */
-        cursor?: string;
       };
       path: {
         /**
@@ -3680,12 +3680,11 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Chains whose history is not complete. */
-          "X-Index-Incomplete-Chains"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
-          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["NamedTransferCollection"];
@@ -3718,11 +3717,6 @@ export interface operations {
          */
         chain?: string;
         /**
-         * @description How to write token ids.
-         * @example decimal
-         */
-        format?: "decimal" | "hex";
-        /**
          * @description Page size. Values above 100 become 100, and `page_size` says so.
          * @example 5
          */
@@ -3732,6 +3726,16 @@ export interface operations {
          * @example DESC
          */
         order?: "ASC" | "DESC";
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6irfC…
+         */
+        cursor?: string;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
         /**
          * @deprecated
          * @description Set to `false` to count all matching rows in `total`.
@@ -3743,11 +3747,6 @@ export interface operations {
          * @example false
          */
         include_prices?: boolean;
-        /**
-         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6irfC…
-         */
-        cursor?: string;
       };
       path: {
         /**
@@ -3773,12 +3772,11 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Chains whose history is not complete. */
-          "X-Index-Incomplete-Chains"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
-          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["TransferCollection"];
@@ -3812,11 +3810,6 @@ export interface operations {
          */
         chain?: string;
         /**
-         * @description How to write token ids.
-         * @example decimal
-         */
-        format?: "decimal" | "hex";
-        /**
          * @description Page size. Values above 100 become 100, and `page_size` says so.
          * @example 5
          */
@@ -3826,6 +3819,16 @@ export interface operations {
          * @example DESC
          */
         order?: "ASC" | "DESC";
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6irfC…
+         */
+        cursor?: string;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
         /**
          * @deprecated
          * @description Set to `false` to count all matching rows in `total`.
@@ -3837,11 +3840,6 @@ export interface operations {
          * @example false
          */
         include_prices?: boolean;
-        /**
-         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6irfC…
-         */
-        cursor?: string;
       };
       path: {
         /**
@@ -3867,12 +3865,11 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Chains whose history is not complete. */
-          "X-Index-Incomplete-Chains"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
-          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["NamedTransferCollection"];
@@ -3926,11 +3923,6 @@ export interface operations {
          */
         to_date?: string;
         /**
-         * @description How to write token ids.
-         * @example decimal
-         */
-        format?: "decimal" | "hex";
-        /**
          * @description Page size. Values above 100 become 100, and `page_size` says so.
          * @example 5
          */
@@ -3940,6 +3932,16 @@ export interface operations {
          * @example DESC
          */
         order?: "ASC" | "DESC";
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6irfC…
+         */
+        cursor?: string;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
         /**
          * @deprecated
          * @description Set to `false` to count all matching rows in `total`.
@@ -3951,11 +3953,6 @@ export interface operations {
          * @example false
          */
         include_prices?: boolean;
-        /**
-         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6irfC…
-         */
-        cursor?: string;
       };
     };
     responses: {
@@ -3974,12 +3971,11 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Chains whose history is not complete. */
-          "X-Index-Incomplete-Chains"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
-          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["TransferCollection"];
@@ -4032,11 +4028,6 @@ export interface operations {
          */
         to_date?: string;
         /**
-         * @description How to write token ids.
-         * @example decimal
-         */
-        format?: "decimal" | "hex";
-        /**
          * @description Page size. Values above 100 become 100, and `page_size` says so.
          * @example 5
          */
@@ -4046,6 +4037,16 @@ export interface operations {
          * @example DESC
          */
         order?: "ASC" | "DESC";
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6irfC…
+         */
+        cursor?: string;
+        /**
+         * @description How to write token ids.
+         * @example decimal
+         */
+        format?: "decimal" | "hex";
         /**
          * @deprecated
          * @description Set to `false` to count all matching rows in `total`.
@@ -4057,11 +4058,6 @@ export interface operations {
          * @example false
          */
         include_prices?: boolean;
-        /**
-         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6irfC…
-         */
-        cursor?: string;
       };
     };
     responses: {
@@ -4080,12 +4076,11 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Chains whose history is not complete. */
-          "X-Index-Incomplete-Chains"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
-          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["NamedTransferCollection"];
@@ -4107,11 +4102,26 @@ export interface operations {
   };
   /**
    * NFTs of a wallet
-   * @description The NFTs that a wallet owns: a row for each token, newest change first. Use it for a gallery, or to let owners in; `token_addresses` keeps those of some contracts. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`. Pages stay as of the block of the first one while tokens move.
+   * @description The NFTs that a wallet owns, now or as of an earlier block (`at_block`, `at_date`): a row for each token, newest change first. Use it for a gallery, or to let owners in; `token_addresses` keeps those of some contracts. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`. Pages stay as of the block of the first one while tokens move.
    */
   getWalletNFTs: {
     parameters: {
       query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @example 16220243
+         */
+        at_block?: number;
+        /**
+         * @description Answers the state after the last block at or before this moment. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        at_date?: string;
         /**
          * @description NFTs of these contracts alone. At most 25, written as `token_addresses[]=…&token_addresses[]=…`, `token_addresses[0]=…`, `token_addresses=…&token_addresses=…` or separated by commas.
          * @example [
@@ -4124,6 +4134,16 @@ export interface operations {
          * @example false
          */
         exclude_spam?: boolean;
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6irfC…
+         */
+        cursor?: string;
         /**
          * @description How to write token ids.
          * @example decimal
@@ -4150,31 +4170,6 @@ export interface operations {
          * @example false
          */
         include_prices?: boolean;
-        /**
-         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
-         * @example 16220243
-         */
-        at_block?: number;
-        /**
-         * @description Answers the state after the last block at or before this moment. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
-         * @example 2022-12-10T00:00:00.000Z
-         */
-        at_date?: string;
-        /**
-         * @description Chain, by name or hex id. Defaults to `eth`.
-         * @example eth
-         */
-        chain?: string;
-        /**
-         * @description Page size. Values above 100 become 100, and `page_size` says so.
-         * @example 5
-         */
-        limit?: number;
-        /**
-         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6irfC…
-         */
-        cursor?: string;
       };
       path: {
         /**
@@ -4200,12 +4195,11 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Chains whose history is not complete. */
-          "X-Index-Incomplete-Chains"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
-          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["WalletNfts"];
@@ -4229,11 +4223,26 @@ export interface operations {
   };
   /**
    * NFTs of a wallet
-   * @description The NFTs that a wallet owns: a row for each token, newest change first. Use it for a gallery, or to let owners in; `token_addresses` keeps those of some contracts. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`. Pages stay as of the block of the first one while tokens move.
+   * @description The NFTs that a wallet owns, now or as of an earlier block (`at_block`, `at_date`): a row for each token, newest change first. Use it for a gallery, or to let owners in; `token_addresses` keeps those of some contracts. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`. Pages stay as of the block of the first one while tokens move.
    */
   getWalletNFTsV22: {
     parameters: {
       query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @example 16220243
+         */
+        at_block?: number;
+        /**
+         * @description Answers the state after the last block at or before this moment. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        at_date?: string;
         /**
          * @description NFTs of these contracts alone. At most 25, written as `token_addresses[]=…&token_addresses[]=…`, `token_addresses[0]=…`, `token_addresses=…&token_addresses=…` or separated by commas.
          * @example [
@@ -4246,6 +4255,16 @@ export interface operations {
          * @example false
          */
         exclude_spam?: boolean;
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6irfC…
+         */
+        cursor?: string;
         /**
          * @description How to write token ids.
          * @example decimal
@@ -4272,31 +4291,6 @@ export interface operations {
          * @example false
          */
         include_prices?: boolean;
-        /**
-         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
-         * @example 16220243
-         */
-        at_block?: number;
-        /**
-         * @description Answers the state after the last block at or before this moment. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
-         * @example 2022-12-10T00:00:00.000Z
-         */
-        at_date?: string;
-        /**
-         * @description Chain, by name or hex id. Defaults to `eth`.
-         * @example eth
-         */
-        chain?: string;
-        /**
-         * @description Page size. Values above 100 become 100, and `page_size` says so.
-         * @example 5
-         */
-        limit?: number;
-        /**
-         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6irfC…
-         */
-        cursor?: string;
       };
       path: {
         /**
@@ -4322,12 +4316,11 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Chains whose history is not complete. */
-          "X-Index-Incomplete-Chains"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
-          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["WalletNfts"];
@@ -4351,32 +4344,16 @@ export interface operations {
   };
   /**
    * NFT collections of a wallet
-   * @description The contracts whose NFTs a wallet owns, each once, descending by address. Use it for an overview of a wallet before its single NFTs. Pages stay as of the block of the first one while tokens move.
+   * @description The contracts whose NFTs a wallet owns, now or as of an earlier block (`at_block`, `at_date`): each once, descending by address. Use it for an overview of a wallet before its single NFTs. Pages stay as of the block of the first one while tokens move.
    */
   getWalletNFTCollections: {
     parameters: {
       query?: {
         /**
-         * @description Leaves possible spam out.
-         * @example false
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
          */
-        exclude_spam?: boolean;
-        /**
-         * @description Adds how many tokens of each collection the wallet has.
-         * @example false
-         */
-        token_counts?: boolean;
-        /**
-         * @description Accepted; prices are not indexed, so it adds nothing.
-         * @example false
-         */
-        include_prices?: boolean;
-        /**
-         * @deprecated
-         * @description Set to `false` to count all matching rows in `total`.
-         * @example true
-         */
-        disable_total?: boolean;
+        chain?: string;
         /**
          * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
          * @example 16220243
@@ -4388,10 +4365,15 @@ export interface operations {
          */
         at_date?: string;
         /**
-         * @description Chain, by name or hex id. Defaults to `eth`.
-         * @example eth
+         * @description Leaves possible spam out.
+         * @example false
          */
-        chain?: string;
+        exclude_spam?: boolean;
+        /**
+         * @description Adds how many tokens of each collection the wallet has.
+         * @example false
+         */
+        token_counts?: boolean;
         /**
          * @description Page size. Values above 100 become 100, and `page_size` says so.
          * @example 5
@@ -4402,6 +4384,17 @@ export interface operations {
          * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
+        /**
+         * @description Accepted; prices are not indexed, so it adds nothing.
+         * @example false
+         */
+        include_prices?: boolean;
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching rows in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
       };
       path: {
         /**
@@ -4427,12 +4420,11 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Chains whose history is not complete. */
-          "X-Index-Incomplete-Chains"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
-          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["WalletCollections"];
@@ -4453,32 +4445,16 @@ export interface operations {
   };
   /**
    * NFT collections of a wallet
-   * @description The contracts whose NFTs a wallet owns, each once, descending by address. Use it for an overview of a wallet before its single NFTs. Pages stay as of the block of the first one while tokens move.
+   * @description The contracts whose NFTs a wallet owns, now or as of an earlier block (`at_block`, `at_date`): each once, descending by address. Use it for an overview of a wallet before its single NFTs. Pages stay as of the block of the first one while tokens move.
    */
   getWalletNFTCollectionsV22: {
     parameters: {
       query?: {
         /**
-         * @description Leaves possible spam out.
-         * @example false
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
          */
-        exclude_spam?: boolean;
-        /**
-         * @description Adds how many tokens of each collection the wallet has.
-         * @example false
-         */
-        token_counts?: boolean;
-        /**
-         * @description Accepted; prices are not indexed, so it adds nothing.
-         * @example false
-         */
-        include_prices?: boolean;
-        /**
-         * @deprecated
-         * @description Set to `false` to count all matching rows in `total`.
-         * @example true
-         */
-        disable_total?: boolean;
+        chain?: string;
         /**
          * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
          * @example 16220243
@@ -4490,10 +4466,15 @@ export interface operations {
          */
         at_date?: string;
         /**
-         * @description Chain, by name or hex id. Defaults to `eth`.
-         * @example eth
+         * @description Leaves possible spam out.
+         * @example false
          */
-        chain?: string;
+        exclude_spam?: boolean;
+        /**
+         * @description Adds how many tokens of each collection the wallet has.
+         * @example false
+         */
+        token_counts?: boolean;
         /**
          * @description Page size. Values above 100 become 100, and `page_size` says so.
          * @example 5
@@ -4504,6 +4485,17 @@ export interface operations {
          * @example AgAAARS8TKDtp2R6irfC…
          */
         cursor?: string;
+        /**
+         * @description Accepted; prices are not indexed, so it adds nothing.
+         * @example false
+         */
+        include_prices?: boolean;
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching rows in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
       };
       path: {
         /**
@@ -4529,12 +4521,11 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Chains whose history is not complete. */
-          "X-Index-Incomplete-Chains"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
-          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["WalletCollections"];
@@ -4561,6 +4552,11 @@ export interface operations {
     parameters: {
       query?: {
         /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
          * @description Into how many parts the space of token hashes is split.
          * @example 1
          */
@@ -4570,6 +4566,16 @@ export interface operations {
          * @example 0
          */
         range?: number;
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6irfC…
+         */
+        cursor?: string;
         /**
          * @description How to write token ids.
          * @example decimal
@@ -4596,21 +4602,6 @@ export interface operations {
          * @example false
          */
         include_prices?: boolean;
-        /**
-         * @description Chain, by name or hex id. Defaults to `eth`.
-         * @example eth
-         */
-        chain?: string;
-        /**
-         * @description Page size. Values above 100 become 100, and `page_size` says so.
-         * @example 5
-         */
-        limit?: number;
-        /**
-         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6irfC…
-         */
-        cursor?: string;
       };
       path: {
         /**
@@ -4636,12 +4627,11 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Chains whose history is not complete. */
-          "X-Index-Incomplete-Chains"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
-          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["ContractNfts"];
@@ -4670,6 +4660,11 @@ export interface operations {
     parameters: {
       query?: {
         /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
          * @description Into how many parts the space of token hashes is split.
          * @example 1
          */
@@ -4679,6 +4674,16 @@ export interface operations {
          * @example 0
          */
         range?: number;
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6irfC…
+         */
+        cursor?: string;
         /**
          * @description How to write token ids.
          * @example decimal
@@ -4705,21 +4710,6 @@ export interface operations {
          * @example false
          */
         include_prices?: boolean;
-        /**
-         * @description Chain, by name or hex id. Defaults to `eth`.
-         * @example eth
-         */
-        chain?: string;
-        /**
-         * @description Page size. Values above 100 become 100, and `page_size` says so.
-         * @example 5
-         */
-        limit?: number;
-        /**
-         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6irfC…
-         */
-        cursor?: string;
       };
       path: {
         /**
@@ -4745,12 +4735,11 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Chains whose history is not complete. */
-          "X-Index-Incomplete-Chains"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
-          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["ContractNfts"];
@@ -4773,11 +4762,36 @@ export interface operations {
   };
   /**
    * Owners of the NFTs of a contract
-   * @description Who owns each NFT of a contract: a row for each token and owner, newest change first. Use it for a snapshot of holders; `at_block` or `at_date` asks for the past. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. Pages stay as of the block of the first one while tokens move.
+   * @description Who owns each NFT of a contract, now or as of an earlier block (`at_block`, `at_date`): a row for each token and owner, newest change first. Use it for a snapshot of holders. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. Pages stay as of the block of the first one while tokens move.
    */
   getNFTOwners: {
     parameters: {
       query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @example 16220243
+         */
+        at_block?: number;
+        /**
+         * @description Answers the state after the last block at or before this moment. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        at_date?: string;
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6irfC…
+         */
+        cursor?: string;
         /**
          * @description How to write token ids.
          * @example decimal
@@ -4799,31 +4813,6 @@ export interface operations {
          * @example true
          */
         disable_total?: boolean;
-        /**
-         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
-         * @example 16220243
-         */
-        at_block?: number;
-        /**
-         * @description Answers the state after the last block at or before this moment. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
-         * @example 2022-12-10T00:00:00.000Z
-         */
-        at_date?: string;
-        /**
-         * @description Chain, by name or hex id. Defaults to `eth`.
-         * @example eth
-         */
-        chain?: string;
-        /**
-         * @description Page size. Values above 100 become 100, and `page_size` says so.
-         * @example 5
-         */
-        limit?: number;
-        /**
-         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6irfC…
-         */
-        cursor?: string;
       };
       path: {
         /**
@@ -4849,12 +4838,11 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Chains whose history is not complete. */
-          "X-Index-Incomplete-Chains"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
-          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["NftOwners"];
@@ -4878,11 +4866,36 @@ export interface operations {
   };
   /**
    * Owners of the NFTs of a contract
-   * @description Who owns each NFT of a contract: a row for each token and owner, newest change first. Use it for a snapshot of holders; `at_block` or `at_date` asks for the past. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. Pages stay as of the block of the first one while tokens move.
+   * @description Who owns each NFT of a contract, now or as of an earlier block (`at_block`, `at_date`): a row for each token and owner, newest change first. Use it for a snapshot of holders. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. Pages stay as of the block of the first one while tokens move.
    */
   getNFTOwnersV22: {
     parameters: {
       query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @example 16220243
+         */
+        at_block?: number;
+        /**
+         * @description Answers the state after the last block at or before this moment. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        at_date?: string;
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6irfC…
+         */
+        cursor?: string;
         /**
          * @description How to write token ids.
          * @example decimal
@@ -4904,31 +4917,6 @@ export interface operations {
          * @example true
          */
         disable_total?: boolean;
-        /**
-         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
-         * @example 16220243
-         */
-        at_block?: number;
-        /**
-         * @description Answers the state after the last block at or before this moment. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
-         * @example 2022-12-10T00:00:00.000Z
-         */
-        at_date?: string;
-        /**
-         * @description Chain, by name or hex id. Defaults to `eth`.
-         * @example eth
-         */
-        chain?: string;
-        /**
-         * @description Page size. Values above 100 become 100, and `page_size` says so.
-         * @example 5
-         */
-        limit?: number;
-        /**
-         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6irfC…
-         */
-        cursor?: string;
       };
       path: {
         /**
@@ -4954,12 +4942,11 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Chains whose history is not complete. */
-          "X-Index-Incomplete-Chains"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
-          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["NftOwners"];
@@ -4983,11 +4970,16 @@ export interface operations {
   };
   /**
    * Wallets that own an NFT of a contract
-   * @description The addresses that own at least one NFT of a contract, each once, ascending. Use it for an allow-list or an airdrop: a page has up to 5,000. The zero address is not an owner. Pages stay as of the block of the first one while tokens move.
+   * @description The addresses that own at least one NFT of a contract, now or as of an earlier block (`at_block`, `at_date`): each once, ascending. Use it for an allow-list or an airdrop: a page has up to 5,000. The zero address is not an owner. Pages stay as of the block of the first one while tokens move.
    */
   getUniqueOwnersByCollection: {
     parameters: {
       query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
         /**
          * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
          * @example 16220243
@@ -4998,11 +4990,6 @@ export interface operations {
          * @example 2022-12-10T00:00:00.000Z
          */
         at_date?: string;
-        /**
-         * @description Chain, by name or hex id. Defaults to `eth`.
-         * @example eth
-         */
-        chain?: string;
         /**
          * @description Page size. Values above 5000 become 5000, and `page_size` says so.
          * @example 5
@@ -5038,12 +5025,11 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Chains whose history is not complete. */
-          "X-Index-Incomplete-Chains"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
-          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["UniqueOwners"];
@@ -5067,11 +5053,16 @@ export interface operations {
   };
   /**
    * Wallets that own an NFT of a contract
-   * @description The addresses that own at least one NFT of a contract, each once, ascending. Use it for an allow-list or an airdrop: a page has up to 5,000. The zero address is not an owner. Pages stay as of the block of the first one while tokens move.
+   * @description The addresses that own at least one NFT of a contract, now or as of an earlier block (`at_block`, `at_date`): each once, ascending. Use it for an allow-list or an airdrop: a page has up to 5,000. The zero address is not an owner. Pages stay as of the block of the first one while tokens move.
    */
   getUniqueOwnersByCollectionV22: {
     parameters: {
       query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
         /**
          * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
          * @example 16220243
@@ -5082,11 +5073,6 @@ export interface operations {
          * @example 2022-12-10T00:00:00.000Z
          */
         at_date?: string;
-        /**
-         * @description Chain, by name or hex id. Defaults to `eth`.
-         * @example eth
-         */
-        chain?: string;
         /**
          * @description Page size. Values above 5000 become 5000, and `page_size` says so.
          * @example 5
@@ -5122,12 +5108,11 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Chains whose history is not complete. */
-          "X-Index-Incomplete-Chains"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
-          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["UniqueOwners"];
@@ -5196,12 +5181,11 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Chains whose history is not complete. */
-          "X-Index-Incomplete-Chains"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
-          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["CollectionStats"];
@@ -5267,12 +5251,11 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Chains whose history is not complete. */
-          "X-Index-Incomplete-Chains"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
-          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["CollectionStats"];
@@ -5353,12 +5336,11 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Chains whose history is not complete. */
-          "X-Index-Incomplete-Chains"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
-          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["Nft"];
@@ -5439,12 +5421,11 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Chains whose history is not complete. */
-          "X-Index-Incomplete-Chains"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
-          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["Nft"];
@@ -5465,11 +5446,36 @@ export interface operations {
   };
   /**
    * Owners of a token
-   * @description Who owns one token: one row for ERC-721, several for ERC-1155, newest change first. Empty where the token has no owner. Pages stay as of the block of the first one while tokens move.
+   * @description Who owns one token, now or as of an earlier block (`at_block`, `at_date`): one row for ERC-721, several for ERC-1155, newest change first. Empty where the token has no owner. Pages stay as of the block of the first one while tokens move.
    */
   getNFTTokenIdOwners: {
     parameters: {
       query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @example 16220243
+         */
+        at_block?: number;
+        /**
+         * @description Answers the state after the last block at or before this moment. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        at_date?: string;
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6irfC…
+         */
+        cursor?: string;
         /**
          * @description How to write token ids.
          * @example decimal
@@ -5491,31 +5497,6 @@ export interface operations {
          * @example true
          */
         disable_total?: boolean;
-        /**
-         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
-         * @example 16220243
-         */
-        at_block?: number;
-        /**
-         * @description Answers the state after the last block at or before this moment. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
-         * @example 2022-12-10T00:00:00.000Z
-         */
-        at_date?: string;
-        /**
-         * @description Chain, by name or hex id. Defaults to `eth`.
-         * @example eth
-         */
-        chain?: string;
-        /**
-         * @description Page size. Values above 100 become 100, and `page_size` says so.
-         * @example 5
-         */
-        limit?: number;
-        /**
-         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6irfC…
-         */
-        cursor?: string;
       };
       path: {
         /**
@@ -5546,12 +5527,11 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Chains whose history is not complete. */
-          "X-Index-Incomplete-Chains"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
-          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["NftOwners"];
@@ -5575,11 +5555,36 @@ export interface operations {
   };
   /**
    * Owners of a token
-   * @description Who owns one token: one row for ERC-721, several for ERC-1155, newest change first. Empty where the token has no owner. Pages stay as of the block of the first one while tokens move.
+   * @description Who owns one token, now or as of an earlier block (`at_block`, `at_date`): one row for ERC-721, several for ERC-1155, newest change first. Empty where the token has no owner. Pages stay as of the block of the first one while tokens move.
    */
   getNFTTokenIdOwnersV22: {
     parameters: {
       query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @example 16220243
+         */
+        at_block?: number;
+        /**
+         * @description Answers the state after the last block at or before this moment. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        at_date?: string;
+        /**
+         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6irfC…
+         */
+        cursor?: string;
         /**
          * @description How to write token ids.
          * @example decimal
@@ -5601,31 +5606,6 @@ export interface operations {
          * @example true
          */
         disable_total?: boolean;
-        /**
-         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
-         * @example 16220243
-         */
-        at_block?: number;
-        /**
-         * @description Answers the state after the last block at or before this moment. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
-         * @example 2022-12-10T00:00:00.000Z
-         */
-        at_date?: string;
-        /**
-         * @description Chain, by name or hex id. Defaults to `eth`.
-         * @example eth
-         */
-        chain?: string;
-        /**
-         * @description Page size. Values above 100 become 100, and `page_size` says so.
-         * @example 5
-         */
-        limit?: number;
-        /**
-         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
-         * @example AgAAARS8TKDtp2R6irfC…
-         */
-        cursor?: string;
       };
       path: {
         /**
@@ -5656,12 +5636,11 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Chains whose history is not complete. */
-          "X-Index-Incomplete-Chains"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
-          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["NftOwners"];
@@ -5735,12 +5714,11 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Chains whose history is not complete. */
-          "X-Index-Incomplete-Chains"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
-          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["TokenStats"];
@@ -5811,12 +5789,11 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Chains whose history is not complete. */
-          "X-Index-Incomplete-Chains"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
-          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["TokenStats"];
@@ -5870,12 +5847,11 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Chains whose history is not complete. */
-          "X-Index-Incomplete-Chains"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
-          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["NftList"];
@@ -5929,12 +5905,11 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Chains whose history is not complete. */
-          "X-Index-Incomplete-Chains"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
-          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["NftList"];
@@ -5990,12 +5965,11 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Chains whose history is not complete. */
-          "X-Index-Incomplete-Chains"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
-          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["WalletStats"];
@@ -6051,12 +6025,11 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Chains whose history is not complete. */
-          "X-Index-Incomplete-Chains"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
-          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["WalletStats"];
@@ -6112,12 +6085,11 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Chains whose history is not complete. */
-          "X-Index-Incomplete-Chains"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
-          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["BlockStats"];
@@ -6173,12 +6145,11 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Chains whose history is not complete. */
-          "X-Index-Incomplete-Chains"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
-          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["BlockStats"];
@@ -6232,10 +6203,9 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Chains whose history is not complete. */
-          "X-Index-Incomplete-Chains"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
-          "X-Index-Incomplete-Reason"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["DateToBlock"];
@@ -6289,10 +6259,9 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Chains whose history is not complete. */
-          "X-Index-Incomplete-Chains"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
-          "X-Index-Incomplete-Reason"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["DateToBlock"];
@@ -6322,6 +6291,9 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["ApiVersion"];
@@ -6349,6 +6321,9 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["ApiVersion"];
@@ -6376,6 +6351,9 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["EndpointWeights"];
@@ -6403,6 +6381,9 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["EndpointWeights"];
@@ -6459,10 +6440,13 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Chains whose history is not complete. */
-          "X-Index-Incomplete-Chains"?: string;
           /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["WalletChains"];
@@ -6519,10 +6503,13 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Chains whose history is not complete. */
-          "X-Index-Incomplete-Chains"?: string;
           /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
+          /** @description Chains whose history is not complete. */
+          "X-Index-Incomplete-Chains"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["WalletChains"];
@@ -6577,6 +6564,9 @@ export interface operations {
           ETag?: string;
           /** @description Block after which the balance was read. */
           "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["NativeBalance"];
@@ -6633,6 +6623,9 @@ export interface operations {
           ETag?: string;
           /** @description Block after which the balance was read. */
           "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["NativeBalance"];
@@ -6659,14 +6652,6 @@ export interface operations {
     parameters: {
       query: {
         /**
-         * @description Addresses of up to 25 wallets. Written as `wallet_addresses[]=0x…&wallet_addresses[]=0x…`, `wallet_addresses[0]=0x…` or `wallet_addresses=0x…,0x…`.
-         * @example [
-         *   "0x26fcbd3afebbe28d0a8684f790c48368d21665b5",
-         *   "0x8ae57a027c63fca8070d1bf38622321de8004c67"
-         * ]
-         */
-        wallet_addresses: string[];
-        /**
          * @description Chain, by name or hex id. Defaults to `eth`.
          * @example eth
          */
@@ -6676,6 +6661,14 @@ export interface operations {
          * @example 16220260
          */
         to_block?: number;
+        /**
+         * @description Addresses of up to 25 wallets. Written as `wallet_addresses[]=0x…&wallet_addresses[]=0x…`, `wallet_addresses[0]=0x…` or `wallet_addresses=0x…,0x…`.
+         * @example [
+         *   "0x26fcbd3afebbe28d0a8684f790c48368d21665b5",
+         *   "0x8ae57a027c63fca8070d1bf38622321de8004c67"
+         * ]
+         */
+        wallet_addresses: string[];
       };
     };
     responses: {
@@ -6690,6 +6683,9 @@ export interface operations {
           ETag?: string;
           /** @description Block after which the balance was read. */
           "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["NativeBalances"];
@@ -6716,14 +6712,6 @@ export interface operations {
     parameters: {
       query: {
         /**
-         * @description Addresses of up to 25 wallets. Written as `wallet_addresses[]=0x…&wallet_addresses[]=0x…`, `wallet_addresses[0]=0x…` or `wallet_addresses=0x…,0x…`.
-         * @example [
-         *   "0x26fcbd3afebbe28d0a8684f790c48368d21665b5",
-         *   "0x8ae57a027c63fca8070d1bf38622321de8004c67"
-         * ]
-         */
-        wallet_addresses: string[];
-        /**
          * @description Chain, by name or hex id. Defaults to `eth`.
          * @example eth
          */
@@ -6733,6 +6721,14 @@ export interface operations {
          * @example 16220260
          */
         to_block?: number;
+        /**
+         * @description Addresses of up to 25 wallets. Written as `wallet_addresses[]=0x…&wallet_addresses[]=0x…`, `wallet_addresses[0]=0x…` or `wallet_addresses=0x…,0x…`.
+         * @example [
+         *   "0x26fcbd3afebbe28d0a8684f790c48368d21665b5",
+         *   "0x8ae57a027c63fca8070d1bf38622321de8004c67"
+         * ]
+         */
+        wallet_addresses: string[];
       };
     };
     responses: {
@@ -6747,6 +6743,9 @@ export interface operations {
           ETag?: string;
           /** @description Block after which the balance was read. */
           "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["NativeBalances"];
@@ -6802,10 +6801,9 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Chains whose history is not complete. */
-          "X-Index-Incomplete-Chains"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
-          "X-Index-Incomplete-Reason"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["ContractMetadata"];
@@ -6860,10 +6858,9 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Chains whose history is not complete. */
-          "X-Index-Incomplete-Chains"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
-          "X-Index-Incomplete-Reason"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["ContractMetadata"];
@@ -6916,10 +6913,9 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Chains whose history is not complete. */
-          "X-Index-Incomplete-Chains"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
-          "X-Index-Incomplete-Reason"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["ContractMetadataList"];
@@ -6972,10 +6968,9 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Chains whose history is not complete. */
-          "X-Index-Incomplete-Chains"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
-          "X-Index-Incomplete-Reason"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["ContractMetadataList"];
@@ -7026,6 +7021,9 @@ export interface operations {
           "X-Solana-Slot"?: number;
           /** @description Mints that the node holds accounts of and does not know, separated by commas. Their holdings stand in `tokens` with `decimals` 0 and without names. At most 32 are named; `+N` counts the rest. */
           "X-Solana-Unknown-Mints"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["Portfolio"];
@@ -7076,6 +7074,9 @@ export interface operations {
           "X-Solana-Slot"?: number;
           /** @description Mints that the node holds accounts of and does not know, separated by commas. Their holdings stand in `tokens` with `decimals` 0 and without names. At most 32 are named; `+N` counts the rest. */
           "X-Solana-Unknown-Mints"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["SolanaBalance"];
@@ -7133,6 +7134,9 @@ export interface operations {
           "X-Solana-Slot"?: number;
           /** @description Mints that the node holds accounts of and does not know, separated by commas. Their holdings stand in `tokens` with `decimals` 0 and without names. At most 32 are named; `+N` counts the rest. */
           "X-Solana-Unknown-Mints"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["SolanaHoldings"];
@@ -7205,6 +7209,9 @@ export interface operations {
           "X-Solana-Slot"?: number;
           /** @description Mints that the node holds accounts of and does not know, separated by commas. Their holdings stand in `tokens` with `decimals` 0 and without names. At most 32 are named; `+N` counts the rest. */
           "X-Solana-Unknown-Mints"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["SolanaHoldings"];
@@ -7260,6 +7267,9 @@ export interface operations {
           Age?: number;
           /** @description Slot at which the mint was read. */
           "X-Solana-Slot"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["SolanaNftMetadata"];
@@ -7309,6 +7319,9 @@ export interface operations {
           Age?: number;
           /** @description Slot at which the mint was read. */
           "X-Solana-Slot"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["SolanaTokenMetadata"];
@@ -7335,11 +7348,6 @@ export interface operations {
     parameters: {
       query?: {
         /**
-         * @description `transfers`: those with the most transfers first, as of when each was last judged; new ones last. `activity`: the latest transfer first, which needs the view `by_block`. `address`: by address.
-         * @example transfers
-         */
-        order?: "transfers" | "activity" | "address";
-        /**
          * @description How an address begins, or a part of a name or symbol. Names are found in the order of transfers, among 20,000 contracts a page.
          * @example apes
          */
@@ -7349,6 +7357,11 @@ export interface operations {
          * @example 191204-0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d
          */
         after?: string;
+        /**
+         * @description `transfers`: those with the most transfers first, as of when each was last judged; new ones last. `activity`: the latest transfer first, which needs the view `by_block`. `address`: by address.
+         * @example transfers
+         */
+        order?: "transfers" | "activity" | "address";
         /**
          * @description How many to list, at most 100.
          * @example 20
@@ -7369,6 +7382,9 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["ContractList"];
@@ -7413,6 +7429,9 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["ChainCoverage"];
@@ -7449,6 +7468,9 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["BlockFacts"];
@@ -7487,6 +7509,9 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["Transaction"];
@@ -7528,6 +7553,9 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["Labels"];
@@ -7571,6 +7599,9 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["AccountList"];
@@ -7607,6 +7638,9 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["BackfillOrder"];
@@ -7685,6 +7719,9 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["Status"];
@@ -7707,6 +7744,9 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "text/plain": string;
@@ -7730,6 +7770,9 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "text/event-stream": string;
@@ -7770,6 +7813,9 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["Explanation"];
@@ -7803,6 +7849,9 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["SearchAnswer"];
@@ -7827,6 +7876,9 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["KeyList"];
@@ -7854,6 +7906,9 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["IssuedKey"];
@@ -7886,6 +7941,9 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["KeyUse"];
@@ -7923,6 +7981,9 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["Key"];
@@ -7956,6 +8017,9 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["Key"];
@@ -7993,6 +8057,9 @@ export interface operations {
         headers: {
           /** @description Request id. A valid id sent by the client is kept. */
           "X-Request-Id"?: string;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["RotatedKey"];

@@ -76,7 +76,12 @@ function linkToService(): void {
 
 /** Examples and links ask the service that serves the page. Code that is the usual address and no more names just that. */
 function askHere(): void {
-  const usual = 'http://127.0.0.1:8080'
+  // The service writes its address into the page; what ends TLS before it may not have told it so.
+  for (const usual of ['http://127.0.0.1:8080', `http://${location.host}`]) writeHere(usual)
+}
+
+function writeHere(usual: string): void {
+  if (usual === location.origin) return
   for (const link of document.querySelectorAll<HTMLAnchorElement>(`main a[href^="${usual}"]`))
     link.href = link.href.replace(usual, location.origin)
   for (const code of document.querySelectorAll('main :is(code, a)')) {

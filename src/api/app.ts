@@ -12,6 +12,7 @@ import { CursorSigner } from '../store/cursor.ts'
 import { AdmissionQueue, TurnLoad } from './admission-queue.ts'
 import { documentOfKind, evm, solana } from './agents/documents.ts'
 import { llmsText } from './agents/llms-text.ts'
+import { operationPage, operationPagePath } from './agents/operation-page.ts'
 import { type Answer, AnswerCache, documentHeaders, type Handler, jsonAnswer, textAnswer } from './answer.ts'
 import { UnsentAnswers } from './answer-memory.ts'
 import type { AppDependencies, Context } from './context.ts'
@@ -25,6 +26,7 @@ import { ApiRequest, type ApiVersion, apiVersions, faultOf, pathOf, targetOf, ve
 import { type Endpoint, preflight, Responder } from './responder.ts'
 import { Router, segmentsOf } from './router.ts'
 import { routes } from './routes.ts'
+import { atOrigin, originOf } from './served-origin.ts'
 import { consoleHandlers, docsHandlers, docsSections, missingDocsPage } from './static-files.ts'
 import { OpenStreams } from './streams/open-streams.ts'
 
@@ -168,22 +170,37 @@ function documentOptions({ chains, settings, version, sandboxKey }: AppDependenc
 /** Open to everybody, by path. */
 function documentHandlers(options: DocumentOptions, docs: Context['docs']): [path: string, Handler][] {
   const json = (document: object) => jsonAnswer(document, { headers: documentHeaders })
-  const text = 'text/plain; charset=utf-8'
+  const list = once(async () => llmsText(options) + (await docsSections(docs)))
+  const documents = { evm: once(() => documentOfKind(evm, options)), solana: once(() => documentOfKind(solana, options)) }
+  const pages = hostedOperations
+    .filter(operation => isServed(operation, routes))
+    .map(({ id, isSolana }): [string, Handler] => {
+      const [kind, document] = isSolana ? [solana, documents.solana] : [evm, documents.evm]
+      const page = once(() => operationPage(document(), kind, id)!)
+      return [operationPagePath(id, isSolana), request => textHere('text/markdown', page(), request)]
+    })
   return [
     ['/openapi.json', onceAsked(() => json(wholeDocument(options)))],
-    [evm.documentPath, onceAsked(() => json(documentOfKind(evm, options)))],
-    [solana.documentPath, onceAsked(() => json(documentOfKind(solana, options)))],
-    [
-      '/llms.txt',
-      onceAsked(async () => textAnswer(text, llmsText(options) + (await docsSections(docs)), documentHeaders)),
-    ],
+    [evm.documentPath, onceAsked(() => json(documents.evm()))],
+    [solana.documentPath, onceAsked(() => json(documents.solana()))],
+    ['/llms.txt', async request => textHere('text/plain', await list(), request)],
+    ...pages,
   ]
+}
+
+/** A text that names this service, by the address that its reader asked. */
+function textHere(type: string, text: string, request: ApiRequest): Answer {
+  return textAnswer(`${type}; charset=utf-8`, atOrigin(text, originOf(request)), documentHeaders)
+}
+
+function once<Made>(make: () => Made): () => Made {
+  let made: { value: Made } | undefined
+  return () => (made ??= { value: make() }).value
 }
 
 /** A document takes some 50 ms to make, which no start should wait for. */
 function onceAsked(make: () => Answer | Promise<Answer>): Handler {
-  let made: Answer | Promise<Answer> | undefined
-  return () => (made ??= make())
+  return once(make)
 }
 
 function routerOf(context: Context): Router<PathEndpoint> {

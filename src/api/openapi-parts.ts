@@ -47,13 +47,36 @@ export function operation(
     tags: [tag],
     ...facts,
     ...(open ? { security: [] } : {}),
-    ...(parameters.length === 0 ? {} : { parameters }),
-    responses: { ...answers, ...failures(errors, failureSchema) },
+    ...(parameters.length === 0 ? {} : { parameters: inOrder(parameters) }),
+    responses: { ...(open ? answers : withRate(answers)), ...failures(errors, failureSchema) },
     // A response is shared by all operations that answer with its status: these are the codes of this one.
     ...(errors.length === 0 ? {} : { 'x-error-codes': errors }),
     ...(sdkCall === undefined ? {} : { 'x-sdk-call': sdkCall }),
     ...(scope === undefined ? {} : { 'x-scope': scope }),
   }
+}
+
+/** What most requests set first: which part of the answer they want, then its pages and form, last what has no effect. */
+const order = ['path', 'chain', 'chains', 'past', 'filter', 'page', 'form', 'no effect'] as const
+const places: Readonly<Record<string, (typeof order)[number]>> = {
+  ...{ chain: 'chain', chains: 'chains' },
+  ...{ at_block: 'past', at_date: 'past', from_block: 'past', to_block: 'past', from_date: 'past', to_date: 'past' },
+  ...{ order: 'page', limit: 'page', cursor: 'page', format: 'form', normalizeMetadata: 'form' },
+  ...{ disable_total: 'no effect', include_prices: 'no effect', media_items: 'no effect' },
+}
+
+function inOrder(parameters: readonly Json[]): Json[] {
+  const placeOf = (each: Json) => order.indexOf(each.in === 'path' ? 'path' : (places[`${each.name}`] ?? 'filter'))
+  return parameters.toSorted((one, other) => placeOf(one) - placeOf(other))
+}
+
+/** Of every answer to a key that has a rate. */
+function withRate(answers: Json): Json {
+  const rated = Object.entries(answers as Record<string, { headers?: Json }>).map(([status, answer]) => [
+    status,
+    status.startsWith('2') ? { ...answer, headers: { ...answer.headers, ...rateReferences } } : answer,
+  ])
+  return Object.fromEntries(rated)
 }
 
 type Described = Pick<Parameter<unknown>, 'name' | 'description' | 'example' | 'schema' | 'deprecated'>
@@ -95,8 +118,8 @@ export const onDemandSentence =
   'Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.'
 
 /** A page, or the whole list as lines. */
-export function listSuccess(schema: ExampleName, description: string): Json {
-  const page = jsonSuccess(schema, description, stateHeaders)
+export function listSuccess(schema: ExampleName, description: string, headers: Json = {}): Json {
+  const page = jsonSuccess(schema, description, { ...stateHeaders, ...headers })
   const lines = { schema: { type: 'string' } }
   return { ...page, content: { ...(page.content as Json), 'text/csv': lines, 'application/x-ndjson': lines } }
 }
@@ -246,12 +269,16 @@ const commonHeaders = {
   'X-Request-Id': header('Request id. A valid id sent by the client is kept.'),
 }
 const retryHeaders = { 'Retry-After': header('Seconds to wait.', 'integer') }
-const limitHeaders = {
-  ...retryHeaders,
-  'RateLimit-Limit': header('Requests per second that the key may send.', 'integer'),
-  'RateLimit-Remaining': header('Requests left in this second.', 'integer'),
-  'RateLimit-Reset': header('Seconds until the count resets.', 'integer'),
+/** Shared by all answers. */
+export const rateHeaders = {
+  'RateLimit-Limit': header('Requests per second that the key may send. Absent for a key without a rate.', 'integer'),
+  'RateLimit-Remaining': header('Requests left in this second. Absent for a key without a rate.', 'integer'),
+  'RateLimit-Reset': header('Seconds until the count begins anew. Absent for a key without a rate.', 'integer'),
 }
+const rateReferences = Object.fromEntries(
+  Object.keys(rateHeaders).map(name => [name, { $ref: `#/components/headers/${name}` }]),
+)
+const limitHeaders = { ...retryHeaders, ...rateReferences }
 const headAge = header(
   'Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain.',
   'integer',
@@ -264,10 +291,15 @@ export const indexHeaders = {
   'X-Index-Evidence': header(
     'Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders.',
   ),
-  'X-Index-Incomplete-Chains': header('Chains whose history is not complete.'),
+}
+/** Of the operations that answer for a chain that is not configured here. */
+export const incompleteReason = {
   'X-Index-Incomplete-Reason': header(
     'Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled.',
   ),
+}
+export const incompleteChains = {
+  'X-Index-Incomplete-Chains': header('Chains whose history is not complete.'),
 }
 export const stateHeaders = {
   ...indexHeaders,

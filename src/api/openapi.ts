@@ -9,6 +9,7 @@ import {
   type Json,
   type OperationFacts,
   operation,
+  rateHeaders,
 } from './openapi-parts.ts'
 import * as operatorSchemas from './operator-schemas.ts'
 import { versionPath } from './request.ts'
@@ -49,7 +50,7 @@ function documentOfAll(options: DocumentOptions): Json {
       'NFT transfers, who owns which NFTs, active chains of a wallet and accounts of Solana.',
       '## Authentication',
       'Every request carries a key in the header `X-API-Key`. A key has scopes, and each operation says which one it ' +
-        'needs: [keys and limits](/docs/guides/keys-and-limits.html).',
+        'needs: [authentication](/docs/guides/authentication.html).',
       '## Pages',
       `Lists come in pages of at most ${options.pageSizeMax} rows (\`limit\`). While \`cursor\` is neither null nor ` +
         'empty, send it as `cursor` for the next page; it carries the other parameters: ' +
@@ -122,6 +123,7 @@ export function documentOf(
           description: 'Issued with `almanac keys create`.',
         },
       },
+      headers: rateHeaders,
       responses: {
         ...failureResponses(errorsOf('Failure'), 'Failure'),
         ...failureResponses(errorsOf('SolanaFailure'), 'SolanaFailure'),

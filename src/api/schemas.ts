@@ -5,19 +5,25 @@ const hexAddress = z.string().regex(/^0x[0-9a-f]{40}$/)
 const hash = z.string().regex(/^0x[0-9a-f]{64}$/)
 const decimal = z.string().regex(/^\d+$/)
 const utcTime = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z$/)
-const flag = z.union([z.boolean(), z.enum(['true', 'false'])])
-const flagForms = 'A boolean in the live dialect, a string in the reference dialect.'
+/** In the document, beside what all versions answer: what `/api/v2.2` does. Null where it has no such field. */
+const live = (schema: object | null) => ({ 'x-live': schema })
+const flag = (means: string) =>
+  z
+    .union([z.boolean(), z.enum(['true', 'false'])])
+    .describe(`${means} A boolean in the live dialect, a string in the reference dialect.`)
+    .meta(live({ type: 'boolean', description: means }))
 const count = z
   .union([z.int().min(0), decimal])
   .describe('A number in the live dialect, a string in the reference dialect.')
+  .meta(live({ type: 'integer', minimum: 0 }))
 
 /** What several answers say of a contract. */
 const contract = {
   token_address: hexAddress.describe('Address of the contract, lower case.'),
   name: z.string().nullable().describe('Name of the contract, as it says itself; null if it has none.'),
   symbol: z.string().nullable().describe('Symbol of the contract; null if it has none.'),
-  possible_spam: flag.describe(`Whether the spam rules or your own list mark the contract. ${flagForms}`),
-  verified_collection: flag.describe(`Whether a list of verified collections has the contract. ${flagForms}`),
+  possible_spam: flag('Whether the spam rules or your own list mark the contract.'),
+  verified_collection: flag('Whether a list of verified collections has the contract.'),
 }
 const standard = z.enum(['ERC721', 'ERC1155']).describe('Standard of the contract.')
 const tokenId = z
@@ -35,7 +41,8 @@ const transferFields = {
   block_timestamp: z
     .string()
     .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.000Z)?$/)
-    .describe('Time of the block, in UTC; with `.000Z` in the live dialect.'),
+    .describe('Time of the block, in UTC; with `.000Z` in the live dialect.')
+    .meta(live({ type: 'string', description: 'Time of the block, in UTC.' })),
   block_hash: hash.describe('Hash of the block.'),
   transaction_hash: hash.describe('Hash of the transaction.'),
   transaction_index: z.int().min(0).describe('Place of the transaction in its block, from 0.'),
@@ -58,7 +65,11 @@ const transferFields = {
 const pageFields = {
   page: count.describe('Starts at 0 and grows by one with each cursor.'),
   page_size: count.describe('The limit in effect, not the number of rows.'),
-  cursor: z.string().nullable().describe('Cursor of the next page. Empty (reference) or null (live) on the last page.'),
+  cursor: z
+    .string()
+    .nullable()
+    .describe('Cursor of the next page. Empty (reference) or null (live) on the last page.')
+    .meta(live({ type: ['string', 'null'], description: 'Cursor of the next page; null on the last page.' })),
 }
 
 const truthFields = {
@@ -175,7 +186,7 @@ export const tokenList = z.object({
     .array(
       z.object({
         token_address: z.string().describe('The contract.'),
-        token_id: z.string().describe('Its number in the contract, as decimal text.'),
+        token_id: z.string().describe('Id of the token, decimal or as `0x` and hex digits, without leading zeros.'),
       }),
     )
     .min(1)
@@ -188,7 +199,7 @@ export const tokenList = z.object({
 const offChain = z.null().describe('Always null: it is not on the chain.')
 
 const holdingPage = {
-  total: count.nullable().optional().describe('Only under `/api/v2`; null unless `disable_total=false`.'),
+  total: count.nullable().optional().describe('Only under `/api/v2`; null unless `disable_total=false`.').meta(live(null)),
   page: count.describe('Number of the page: NFTs of a contract count from 0, the other lists from 1.'),
   page_size: pageFields.page_size,
   cursor: pageFields.cursor,

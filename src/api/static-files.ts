@@ -1,7 +1,10 @@
 // The files of the console and of the documentation, served as they are. Which files there are is decided elsewhere.
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import { AlmanacError } from '../errors.ts'
 import { type Answer, chooseEncoding, type Handler, matchesTag } from './answer.ts'
 import type { ApiRequest } from './request.ts'
+import { atOrigin, originOf, usualOrigin } from './served-origin.ts'
 
 export type StaticFile = {
   /** With the character set. */
@@ -59,11 +62,22 @@ export function docsHandlers(files: LazyStaticFiles | undefined): ReadonlyMap<st
   if (files === undefined) return new Map([['/docs', refuse]])
   const handlers = new Map<string, Handler>()
   for (const [path, read] of files)
-    handlers.set(path, async request => staticAnswer(await read(), request, docsHeaders))
+    handlers.set(path, async request => staticAnswer(await fileHere(await read(), request), request, docsHeaders))
   const pages = [...files.keys()].filter(path => path.endsWith('.html'))
   for (const path of pages) handlers.set(path.replace(/\.html$/, ''), () => movedTo(path))
   // Links of pages are relative, and a path means the same with a slash at its end and without.
   return handlers.set('/docs', () => movedTo('/docs/index.html'))
+}
+
+const compress = promisify(gzip)
+
+/** A page asks the service that serves it. Its scripts and its styles name none. */
+async function fileHere(file: StaticFile, request: ApiRequest): Promise<StaticFile> {
+  const origin = originOf(request)
+  if (origin === usualOrigin || !/^text\/(html|markdown|plain)/.test(file.type)) return file
+  const plain = Buffer.from(atOrigin(file.plain.toString(), origin)) as Buffer<ArrayBuffer>
+  const gzip = (await compress(plain)) as Buffer<ArrayBuffer>
+  return { ...file, tag: `${file.tag.slice(0, -1)}-${encodeURIComponent(origin)}"`, plain, gzip, br: undefined }
 }
 
 function movedTo(path: string): Answer {

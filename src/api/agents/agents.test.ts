@@ -109,6 +109,26 @@ describe('/llms.txt', () => {
       expect((await api.get(path!, withoutKey)).status, path).toBe(200)
   })
 
+  test('names the address that was asked, and leads to each operation as Markdown', async () => {
+    const text = await (await api.get('/llms.txt', { ...withoutKey, host: 'data.example', 'x-forwarded-proto': 'https' })).text()
+    expect(text).toContain('Base URL: https://data.example\n')
+    expect(await (await api.get('/llms.txt', { ...withoutKey, host: 'a b<c>' })).text()).not.toContain('a b<c>')
+    const pages = [...text.matchAll(/\]\((\/reference\/\S+?\.md)\)/g)].map(([, path]) => path!)
+    expect(pages.length).toBe(served.length)
+    for (const path of pages) {
+      const page = await api.get(path, { ...withoutKey, host: 'data.example' })
+      expect([path, page.status, page.headers.get('content-type')]).toEqual([path, 200, 'text/markdown; charset=utf-8'])
+      const shown = await page.text()
+      expect(shown).toContain('http://data.example/')
+      expect(shown).toMatch(/^## Answer$/m)
+      expect(shown).toMatch(/^\| 401 \| `unauthorized` \|/m)
+      expect(shown, path).not.toMatch(/undefined|\[object/)
+    }
+    const owners = await (await api.get('/reference/getNFTOwners.md', withoutKey)).text()
+    expect(owners).toMatch(/^\| `at_block` \|/m)
+    expect(owners).toMatch(/^ {2}- `owner_of` \(string\): \S/m)
+  })
+
   test('says which operations answer the past, and which answer whole lists', async () => {
     const text = await (await api.get('/llms.txt')).text()
     expect(text).toMatch(/^- `at_block` or `at_date` .*`getNFTOwners`/m)

@@ -2,8 +2,10 @@
 // same tables as the OpenAPI documents; nothing is listed here by hand but the groups.
 import type { DocumentedOperation } from '../openapi.ts'
 import type { DocumentOptions } from '../openapi-parts.ts'
+import { usualOrigin } from '../served-origin.ts'
 import { evm, servedOperations, solana } from './documents.ts'
 import { agentNotes } from './notes.ts'
+import { operationPagePath } from './operation-page.ts'
 
 /** By the scope that a key needs for them. */
 const groups: Readonly<Record<string, string>> = {
@@ -41,7 +43,8 @@ function section(title: string, lines: readonly string[]): string {
 
 function operationLine({ method, base, path, facts }: DocumentedOperation & { base: string }): string {
   const posted = method === 'GET' ? '' : ` (${method})`
-  return `- [${facts.id}](${base.replace(/\/$/, '')}${path}): ${facts.summary}${posted}`
+  const page = operationPagePath(facts.id, base === solana.base)
+  return `- [${facts.id}](${base.replace(/\/$/, '')}${path}): ${facts.summary}${posted} ([parameters and answer](${page}))`
 }
 
 const opening = `# Almanac
@@ -49,6 +52,8 @@ const opening = `# Almanac
 > A blockchain data service that its operator runs on nodes of their own: NFT transfers and who owns what on EVM chains, at any
 > block; active chains and native balances of wallets; accounts and mints of Solana. JSON over HTTP, with the paths and
 > the answers of the hosted API that it replaces.
+
+Base URL: ${usualOrigin}
 `
 
 const documents = [

@@ -35,7 +35,7 @@ const ofNfts = ['format', 'normalizeMetadata', 'mediaItems', 'disableTotal'] as 
 export const owners = holdingList({
   ...{ list: 'owners', id: 'getNFTOwners', summary: 'Owners of the NFTs of a contract', schema: 'NftOwners' },
   ...{ keys: holdingKeys, firstPage: 1, path: ['address'], subjectOf: ofContract },
-  description: `Who owns each NFT of a contract: a row for each token and owner, newest change first. Use it for a snapshot of holders; \`at_block\` or \`at_date\` asks for the past. ${onDemandSentence}`,
+  description: `Who owns each NFT of a contract, now or as of an earlier block (\`at_block\`, \`at_date\`): a row for each token and owner, newest change first. Use it for a snapshot of holders. ${onDemandSentence}`,
   query: [...ofNfts, ...asOfParameters],
   ask: (holdings, { subject, ...question }, options) =>
     holdings.owners({ ...question, contract: addressOf(subject), tokenId: undefined }, options),
@@ -50,7 +50,7 @@ export const tokenOwners = holdingList({
   ...{ list: 'token-owners', id: 'getNFTTokenIdOwners', summary: 'Owners of a token', schema: 'NftOwners' },
   ...{ keys: holdingKeys, firstPage: 1, path: ['address', 'tokenId'], subjectOf: ofToken },
   description:
-    'Who owns one token: one row for ERC-721, several for ERC-1155, newest change first. Empty where the token has no owner.',
+    'Who owns one token, now or as of an earlier block (`at_block`, `at_date`): one row for ERC-721, several for ERC-1155, newest change first. Empty where the token has no owner.',
   query: [...ofNfts, ...asOfParameters],
   ask: (holdings, { subject, ...question }, options) => {
     return holdings.owners({ ...question, ...tokenOf(subject) }, options)
@@ -64,7 +64,7 @@ export const uniqueOwners = holdingList({
   ...{ list: 'unique-owners', id: 'getUniqueOwnersByCollection', summary: 'Wallets that own an NFT of a contract' },
   ...{ schema: 'UniqueOwners', keys: addressKeys, firstPage: 1, path: ['address'], subjectOf: ofContract },
   description:
-    'The addresses that own at least one NFT of a contract, each once, ascending. Use it for an allow-list or an airdrop: a page has up to 5,000. The zero address is not an owner.',
+    'The addresses that own at least one NFT of a contract, now or as of an earlier block (`at_block`, `at_date`): each once, ascending. Use it for an allow-list or an airdrop: a page has up to 5,000. The zero address is not an owner.',
   query: asOfParameters,
   limitMax: 5_000,
   ask: (holdings, { subject, ...question }, options) =>
@@ -84,7 +84,7 @@ export const walletNfts = holdingList({
   ...{ list: 'wallet-nfts', id: 'getWalletNFTs', summary: 'NFTs of a wallet', schema: 'WalletNfts' },
   ...{ keys: holdingKeys, firstPage: 1, path: ['wallet'], subjectOf: ofWallet },
   description:
-    'The NFTs that a wallet owns: a row for each token, newest change first. Use it for a gallery, or to let owners in; `token_addresses` keeps those of some contracts. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`.',
+    'The NFTs that a wallet owns, now or as of an earlier block (`at_block`, `at_date`): a row for each token, newest change first. Use it for a gallery, or to let owners in; `token_addresses` keeps those of some contracts. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`.',
   query: ['excludeSpam', 'tokenAddresses', ...ofNfts, 'includePrices', ...asOfParameters],
   ask: (holdings, { subject, filter, ...question }, options) => {
     return holdings.walletNfts({ ...question, wallet: addressOf(subject), ...shownOf(filter) }, options)
@@ -100,7 +100,7 @@ export const walletCollections = holdingList({
   ...{ list: 'wallet-collections', id: 'getWalletNFTCollections', summary: 'NFT collections of a wallet' },
   ...{ schema: 'WalletCollections', keys: addressKeys, firstPage: 1, path: ['wallet'], subjectOf: ofWallet },
   description:
-    'The contracts whose NFTs a wallet owns, each once, descending by address. Use it for an overview of a wallet before its single NFTs.',
+    'The contracts whose NFTs a wallet owns, now or as of an earlier block (`at_block`, `at_date`): each once, descending by address. Use it for an overview of a wallet before its single NFTs.',
   query: ['excludeSpam', 'tokenCounts', 'includePrices', 'disableTotal', ...asOfParameters],
   ask: (holdings, { subject, filter: { excludeSpam }, ...question }, options) =>
     holdings.walletCollections({ ...question, wallet: addressOf(subject), excludeSpam }, options),

@@ -13,7 +13,7 @@ import {
 import { type CursorSigner, firstPage } from '../../store/cursor.ts'
 import { completenessHeaders, readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
-import { inPath, inQuery, listErrors, listSuccess, onDemandSentence } from '../openapi-parts.ts'
+import { incompleteReason, inPath, inQuery, listErrors, listSuccess, onDemandSentence } from '../openapi-parts.ts'
 import { freshenWaitMsOf, perform, ReplicaReads } from '../operation.ts'
 import {
   addressParameter,
@@ -64,7 +64,7 @@ export const nftTransfers: RouteParts = {
         summary: 'NFT transfers of a contract',
         parameters: [inPath(address), ...Object.values({ ...shared, disableTotal }).map(inQuery)],
         answers: {
-          200: listSuccess('TransferCollection', 'A page of transfers, newest first.'),
+          200: listSuccess('TransferCollection', 'A page of transfers, newest first.', incompleteReason),
         },
       }
     }
@@ -73,7 +73,7 @@ export const nftTransfers: RouteParts = {
       id: 'getNFTContractTransfersV22',
       summary: 'NFT transfers of a contract, with names and a choice of order',
       parameters: [inPath(address), ...Object.values({ ...shared, order }).map(inQuery)],
-      answers: { 200: listSuccess('NamedTransferCollection', 'A page of transfers.') },
+      answers: { 200: listSuccess('NamedTransferCollection', 'A page of transfers.', incompleteReason) },
     }
   },
 }

@@ -7,7 +7,7 @@ import type { Handler } from '../answer.ts'
 import { headerName, readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
 import { timestampMax } from '../json-bytes.ts'
-import { dataErrors, indexHeaders, inPath, inQueryList, jsonSuccess } from '../openapi-parts.ts'
+import { dataErrors, incompleteChains, incompleteReason, indexHeaders, inPath, inQueryList, jsonSuccess } from '../openapi-parts.ts'
 import { freshenWaitMsOf, perform, ReplicaReads } from '../operation.ts'
 import { addressParameter, chainParameter, type Dialect, dialectOf, QueryText, readParameter } from '../params.ts'
 import type { ApiRequest } from '../request.ts'
@@ -25,7 +25,11 @@ export const walletChains: RouteParts = {
         'The chains on which a wallet was active, with its first and its last transaction on each. Use it to find where a wallet has something before asking chain by chain. What it sent, received or created counts, and every transfer of a token to or from it. Chains come in the order of `chains`; `X-Index-Incomplete-Chains` names those whose history is not complete.',
       parameters: [inPath(parameters.address), inQueryList(parameters.chains)],
       answers: {
-        200: jsonSuccess('WalletChains', 'The first and last transaction on each chain.', indexHeaders),
+        200: jsonSuccess('WalletChains', 'The first and last transaction on each chain.', {
+          ...indexHeaders,
+          ...incompleteReason,
+          ...incompleteChains,
+        }),
       },
       errors: dataErrors,
     }

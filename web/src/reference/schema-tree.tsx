@@ -10,6 +10,16 @@ export function SchemaTree({ schema, shown }: { schema: Schema; shown: ApiDocume
   return <Fields schema={schema} shown={shown} depth={0} />
 }
 
+/** As the newest version answers, which is the one that is shown. */
+function formOf(shown: ApiDocument, given: Schema): Schema {
+  const schema = resolved(shown, given)
+  const described = { ...schema, ...(given.description === undefined ? {} : { description: given.description }) }
+  const live = given['x-live'] ?? schema['x-live']
+  if (live === undefined || live === null) return described
+  const { description } = described
+  return { ...(description === undefined ? {} : { description }), ...live }
+}
+
 type Props = { schema: Schema; shown: ApiDocument; depth: number }
 
 function Fields({ schema, shown, depth }: Props) {
@@ -29,9 +39,11 @@ function Fields({ schema, shown, depth }: Props) {
   const required = new Set(object.required ?? [])
   return (
     <ul class="schema">
-      {Object.entries(object.properties).map(([name, field]) => (
-        <Field key={name} {...{ name, field, shown, depth }} isRequired={required.has(name)} />
-      ))}
+      {Object.entries(object.properties)
+        .filter(([, field]) => field['x-live'] !== null)
+        .map(([name, field]) => (
+          <Field key={name} {...{ name, field, shown, depth }} isRequired={required.has(name)} />
+        ))}
     </ul>
   )
 }
@@ -39,7 +51,7 @@ function Fields({ schema, shown, depth }: Props) {
 type FieldProps = { name: string; field: Schema; isRequired: boolean; shown: ApiDocument; depth: number }
 
 function Field({ name, field, isRequired, shown, depth }: FieldProps) {
-  const description = field.description ?? resolved(shown, field).description
+  const description = formOf(shown, field).description
   const head = (
     <>
       <code class="schema-name">{name}</code> <span class="schema-type">{typeText(field, shown)}</span>
@@ -82,20 +94,20 @@ function valuesIn({ additionalProperties }: Schema): Schema | undefined {
 
 /** What a list or a map has in it; of something that is or is not there, what it is. */
 function itemsOf(given: Schema, shown: ApiDocument): Schema {
-  const schema = present(resolved(shown, given), shown)
+  const schema = present(formOf(shown, given), shown)
   const each = schema.items ?? valuesIn(schema)
   return each === undefined ? schema : itemsOf(each, shown)
 }
 
 /** Without null, where one other kind is left. */
 function present(schema: Schema, shown: ApiDocument): Schema {
-  const others = (schema.anyOf ?? []).map(each => resolved(shown, each)).filter(({ type }) => type !== 'null')
+  const others = (schema.anyOf ?? []).map(each => formOf(shown, each)).filter(({ type }) => type !== 'null')
   return others.length === 1 ? others[0]! : schema
 }
 
 function variantsOf(given: Schema, shown: ApiDocument): Schema[] {
   const { oneOf = [] } = itemsOf(given, shown)
-  return oneOf.map(each => resolved(shown, each))
+  return oneOf.map(each => formOf(shown, each))
 }
 
 function variantName({ properties }: Schema): string {
@@ -109,7 +121,7 @@ function objectIn(given: Schema, shown: ApiDocument): Schema | undefined {
 }
 
 function typeText(given: Schema, shown: ApiDocument): string {
-  const schema = resolved(shown, given)
+  const schema = formOf(shown, given)
   if (schema.const !== undefined) return JSON.stringify(schema.const)
   if (schema.enum !== undefined) return schema.enum.map(value => JSON.stringify(value)).join(' | ')
   const kinds = schema.anyOf ?? schema.oneOf
