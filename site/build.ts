@@ -9,7 +9,12 @@ export const build: Build = {
   sources: [
     ...['docs', 'etc', 'examples', 'site', 'web/src/style', 'web/src/almanac.svg', 'web/build-folder.ts'],
     ...['web/src/search/docs-index.ts', 'web/src/search/docs-words.ts', 'web/src/search/search.css'],
-    ...['web/src/reference/entries.ts', 'web/src/state/document.ts', 'web/src/state/theme-names.ts'],
+    ...[
+      'web/src/reference/entries.ts',
+      'web/src/reference/other-names.ts',
+      'web/src/state/document.ts',
+      'web/src/state/theme-names.ts',
+    ],
     ...['web/src/state/kept-language.ts', 'web/src/state/kept-key.ts'],
     ...['LICENSE', 'package.json', 'package-lock.json', ...besideDocs],
   ],

@@ -171,7 +171,10 @@ function documentOptions({ chains, settings, version, sandboxKey }: AppDependenc
 function documentHandlers(options: DocumentOptions, docs: Context['docs']): [path: string, Handler][] {
   const json = (document: object) => jsonAnswer(document, { headers: documentHeaders })
   const list = once(async () => llmsText(options) + (await docsSections(docs)))
-  const documents = { evm: once(() => documentOfKind(evm, options)), solana: once(() => documentOfKind(solana, options)) }
+  const documents = {
+    evm: once(() => documentOfKind(evm, options)),
+    solana: once(() => documentOfKind(solana, options)),
+  }
   const pages = hostedOperations
     .filter(operation => isServed(operation, routes))
     .map(({ id, isSolana }): [string, Handler] => {
@@ -195,7 +198,10 @@ function textHere(type: string, text: string, request: ApiRequest): Answer {
 
 function once<Made>(make: () => Made): () => Made {
   let made: { value: Made } | undefined
-  return () => (made ??= { value: make() }).value
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
 }
 
 /** A document takes some 50 ms to make, which no start should wait for. */

@@ -199,7 +199,11 @@ export const tokenList = z.object({
 const offChain = z.null().describe('Always null: it is not on the chain.')
 
 const holdingPage = {
-  total: count.nullable().optional().describe('Only under `/api/v2`; null unless `disable_total=false`.').meta(live(null)),
+  total: count
+    .nullable()
+    .optional()
+    .describe('Only under `/api/v2`; null unless `disable_total=false`.')
+    .meta(live(null)),
   page: count.describe('Number of the page: NFTs of a contract count from 0, the other lists from 1.'),
   page_size: pageFields.page_size,
   cursor: pageFields.cursor,

@@ -1,5 +1,6 @@
 // What agents read of the service: documents of the operations alone, and `/llms.txt`.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { rawRequest } from '../../../test/raw-request.ts'
 import { type ServedApi, serveApi } from '../../../test/served-api.ts'
 import { ChainTable } from '../../chains.ts'
 import { hostedOperations, isServed } from '../hosted/operations.ts'
@@ -110,23 +111,27 @@ describe('/llms.txt', () => {
   })
 
   test('names the address that was asked, and leads to each operation as Markdown', async () => {
-    const text = await (await api.get('/llms.txt', { ...withoutKey, host: 'data.example', 'x-forwarded-proto': 'https' })).text()
+    const asked = (path: string, ...headers: string[]) =>
+      rawRequest(api.url, `GET ${path} HTTP/1.1\r\n${headers.join('\r\n')}\r\nConnection: close\r\n\r\n`)
+    const { body: text } = await asked('/llms.txt', 'Host: data.example', 'X-Forwarded-Proto: https')
     expect(text).toContain('Base URL: https://data.example\n')
-    expect(await (await api.get('/llms.txt', { ...withoutKey, host: 'a b<c>' })).text()).not.toContain('a b<c>')
+    const { body: strange } = await asked('/llms.txt', 'Host: a"<b>')
+    expect(strange).not.toContain('<b>')
     const pages = [...text.matchAll(/\]\((\/reference\/\S+?\.md)\)/g)].map(([, path]) => path!)
     expect(pages.length).toBe(served.length)
     for (const path of pages) {
-      const page = await api.get(path, { ...withoutKey, host: 'data.example' })
-      expect([path, page.status, page.headers.get('content-type')]).toEqual([path, 200, 'text/markdown; charset=utf-8'])
-      const shown = await page.text()
-      expect(shown).toContain('http://data.example/')
-      expect(shown).toMatch(/^## Answer$/m)
-      expect(shown).toMatch(/^\| 401 \| `unauthorized` \|/m)
-      expect(shown, path).not.toMatch(/undefined|\[object/)
+      const { status, headers, body } = await asked(path, 'Host: data.example')
+      expect([path, status, headers.get('content-type')]).toEqual([path, 200, 'text/markdown; charset=utf-8'])
+      expect(body).toContain('http://data.example/')
+      expect(body).toMatch(/^## Answer$/m)
+      expect(body).toMatch(/^\| 401 \| `unauthorized` \|/m)
+      expect(body, path).not.toMatch(/undefined|\[object|dialect/)
     }
     const owners = await (await api.get('/reference/getNFTOwners.md', withoutKey)).text()
     expect(owners).toMatch(/^\| `at_block` \|/m)
     expect(owners).toMatch(/^ {2}- `owner_of` \(string\): \S/m)
+    expect(owners).toMatch(/^ {2}- `possible_spam` \(boolean\): \S/m)
+    expect(owners).toMatch(/^\| `RateLimit-Remaining` \|/m)
   })
 
   test('says which operations answer the past, and which answer whole lists', async () => {

@@ -18,7 +18,12 @@ type Schema = Json & {
 }
 type Described = { $ref?: string; description?: string }
 type Body = { schema: Schema; examples?: Record<string, { value: unknown; summary?: string }> }
-type Response = { $ref?: string; description: string; headers?: Record<string, Described>; content?: Record<string, Body> }
+type Response = {
+  $ref?: string
+  description: string
+  headers?: Record<string, Described>
+  content?: Record<string, Body>
+}
 type Parameter = { name: string; in: string; required: boolean; description: string; example?: unknown }
 type Operation = {
   operationId: string
@@ -95,7 +100,9 @@ function pageOf(document: Json, operation: Operation, { method, path }: Place): 
 function curlOf({ parameters = [], requestBody }: Operation, { method, path }: Place): string {
   const example = ({ example: value }: Parameter) => encodeURIComponent(String(value))
   const filled = path.replaceAll(/{(\w+)}/g, (_, name) => example(parameters.find(each => each.name === name)!))
-  const shown = parameters.filter(({ in: place, name, required }) => place === 'query' && (required || name === 'chain'))
+  const shown = parameters.filter(
+    ({ in: place, name, required }) => place === 'query' && (required || name === 'chain'),
+  )
   const query = shown.map(each => `${each.name}=${example(each)}`).join('&')
   const [body] = Object.values(requestBody?.content['application/json']?.examples ?? {})
   return [

@@ -7,7 +7,15 @@ import type { Handler } from '../answer.ts'
 import { headerName, readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
 import { timestampMax } from '../json-bytes.ts'
-import { dataErrors, incompleteChains, incompleteReason, indexHeaders, inPath, inQueryList, jsonSuccess } from '../openapi-parts.ts'
+import {
+  dataErrors,
+  incompleteChains,
+  incompleteReason,
+  indexHeaders,
+  inPath,
+  inQueryList,
+  jsonSuccess,
+} from '../openapi-parts.ts'
 import { freshenWaitMsOf, perform, ReplicaReads } from '../operation.ts'
 import { addressParameter, chainParameter, type Dialect, dialectOf, QueryText, readParameter } from '../params.ts'
 import type { ApiRequest } from '../request.ts'

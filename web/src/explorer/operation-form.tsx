@@ -115,5 +115,5 @@ export function OperationForm({ id, parameters, values, problem, onAsk, onMissin
 
 /** What nearly every question has; the rest is folded away until it is wanted. */
 function isMain({ name, required }: Parameter): boolean {
-  return required || name === 'chain' || name === 'chains' || name === 'limit'
+  return required || ['chain', 'chains', 'at_block', 'limit'].includes(name)
 }

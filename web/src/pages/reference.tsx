@@ -15,6 +15,7 @@ import { type Entry, entriesOf, entryNamed, subjectsOf } from '../reference/entr
 import { filtered } from '../reference/filter.ts'
 import { liveExamples, loadLiveExamples, withoutLiveExamples } from '../reference/live-examples.ts'
 import { firstValues, OperationView, sdkTabs } from '../reference/operation-view.tsx'
+import { openSearchFor } from '../search/search-box.tsx'
 import { type ApiDocument, apiDocument } from '../state/document.ts'
 import { isLive, status } from '../state/live.ts'
 import { documentProblem, loadDocument } from '../state/load-document.ts'
@@ -154,9 +155,14 @@ function Menu({ entries, here }: { entries: readonly Entry[]; here: string | und
         ))}
         {found.length === 0 && (
           <>
-            <p class="soft">No operation here has “{text.value}”. The hosted service may have it.</p>
+            <p class="soft">No operation has “{text.value}”.</p>
             <a href="/docs/operations.html">What is served, and what is not</a>
           </>
+        )}
+        {text.value.trim() !== '' && (
+          <button type="button" class="plain" onClick={() => openSearchFor(text.value.trim())}>
+            Search the docs for “{text.value.trim()}”
+          </button>
         )}
       </div>
     </nav>

@@ -87,3 +87,8 @@ export function matches({ title, id, operation }: Entry, text: string): boolean 
   const all = `${title} ${operation.summary} ${id} ${operation.method} ${operation.path}`.toLowerCase()
   return words.every(word => all.includes(word))
 }
+
+/** The parameters that change an answer. Some are taken because the hosted service has them. */
+export function effectiveNames({ parameters = [] }: DocumentedOperation): string[] {
+  return parameters.filter(({ description }) => !description?.startsWith('Accepted')).map(({ name }) => name)
+}

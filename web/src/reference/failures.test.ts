@@ -9,9 +9,14 @@ function example(code: string) {
 
 const document = {
   components: {
+    headers: { 'Retry-After': { description: 'Seconds to wait.' } },
     responses: {
       Failure404: {
         description: 'Not Found',
+        headers: {
+          'X-Request-Id': { description: 'An id.' },
+          'Retry-After': { $ref: '#/components/headers/Retry-After' },
+        },
         content: {
           'application/json': {
             schema: {},
@@ -44,6 +49,7 @@ test('an operation shows its own codes alone of a response that others share', (
     {
       ...{ status: '404', code: 'chain_not_configured', means: 'What chain_not_configured means.' },
       body: { code: 'chain_not_configured' },
+      headers: [{ name: 'Retry-After', says: 'Seconds to wait.' }],
       isCommon: false,
     },
   ])

@@ -1,8 +1,22 @@
 // The failures of an operation, each code with its status, its meaning and an example, as the document has them. Pure.
-import { type ApiDocument, type DocumentedOperation, operationsOf, resolved } from '../state/document.ts'
+import {
+  type ApiDocument,
+  type DocumentedAnswer,
+  type DocumentedOperation,
+  operationsOf,
+  resolved,
+} from '../state/document.ts'
 
 /** `isCommon`: nearly every operation may fail so. */
-export type Failure = { status: string; code: string; means: string; body: unknown; isCommon: boolean }
+export type Failure = {
+  status: string
+  code: string
+  means: string
+  body: unknown
+  /** Those that not every answer has. */
+  headers: { name: string; says: string }[]
+  isCommon: boolean
+}
 
 const commonShare = 0.6
 
@@ -19,8 +33,14 @@ export function failuresOf(operation: DocumentedOperation, document: ApiDocument
       .filter(([code]) => codes.includes(code))
       .map(([code, { summary = '', value }]) => ({
         ...{ status, code, means: summary, body: value },
+        headers: headersOf(resolved(document, response), document),
         isCommon: isCommon(code),
       })),
   )
   return [...failures.filter(each => !each.isCommon), ...failures.filter(each => each.isCommon)]
+}
+
+function headersOf({ headers = {} }: DocumentedAnswer, document: ApiDocument): Failure['headers'] {
+  const own = Object.entries(headers).filter(([name]) => name !== 'X-Request-Id')
+  return own.map(([name, header]) => ({ name, says: resolved(document, header).description }))
 }

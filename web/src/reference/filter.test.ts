@@ -10,7 +10,10 @@ function entry(id: string, summary: string, parameters: string[] = []): Entry {
     summary,
     method: 'GET',
     path: `/${id}`,
-    parameters: parameters.map(name => ({ name })),
+    parameters: parameters.map(name => ({
+      name,
+      description: name === 'include_prices' ? 'Accepted; adds nothing.' : 'A parameter.',
+    })),
   }
   const operation = facts as unknown as DocumentedOperation
   return { id, title: summary, note: undefined, subject: '', operation, older: [] }
@@ -18,8 +21,9 @@ function entry(id: string, summary: string, parameters: string[] = []): Entry {
 
 const owners = entry('getOwners', 'Owners of the NFTs of a contract', ['address', 'at_block'])
 const transfers = entry('getTransfers', 'NFT transfers of a block', ['from_block'])
+const tokens = entry('getTokens', 'Counts of tokens', ['include_prices'])
 const version = entry('getVersion', 'Version of the service')
-const all = [owners, transfers, version]
+const all = [owners, transfers, tokens, version]
 
 test.each([
   ['at_block', [owners]],
@@ -30,6 +34,10 @@ test.each([
   ['block', [owners, transfers]],
   ['', all],
   ['price', []],
+  ['who owns', [owners]],
+  ['SYNCING', []],
+  ['429', []],
+  ['ens', []],
 ])('%s', (text, found) => {
   expect(filtered(all, text)).toEqual(found)
 })

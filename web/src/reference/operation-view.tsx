@@ -126,7 +126,7 @@ export function OperationView({ entry, shown }: Props) {
           ) : (
             <OperationForm
               id={id}
-              parameters={parameters}
+              parameters={parameters.map(each => ({ ...each, example: exampleOf(operation, each, live ?? {}) }))}
               values={values}
               problem={problem}
               onAsk={send}
@@ -347,7 +347,7 @@ function Failures({ entry: { operation }, shown }: Props) {
   )
 }
 
-function FailureRow({ failure: { status, code, means, body } }: { failure: Failure }) {
+function FailureRow({ failure: { status, code, means, body, headers } }: { failure: Failure }) {
   return (
     <details class="failure">
       <summary>
@@ -357,6 +357,18 @@ function FailureRow({ failure: { status, code, means, body } }: { failure: Failu
         </span>
       </summary>
       <JsonView value={body} what="the body" />
+      {headers.length > 0 && (
+        <ul class="schema">
+          {headers.map(({ name, says }) => (
+            <li key={name}>
+              <code class="schema-name">{name}</code>
+              <p class="soft">
+                <Prose text={says} />
+              </p>
+            </li>
+          ))}
+        </ul>
+      )}
       <a href={errorHref(code)}>How to solve it</a>
     </details>
   )

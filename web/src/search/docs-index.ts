@@ -28,8 +28,11 @@ export type FoundSection = Pick<DocsEntry, 'page' | 'title' | 'also' | 'href' | 
   /** Nothing has what was asked for; this has words that are like it. */
   isClose: boolean
 }
-/** `inHeadings`: beside other things, where every word has to be in a heading as it is, and operations are found anyway. */
-export type DocsIndex = (asked: string, options?: { inHeadings?: boolean }) => FoundSection[]
+/**
+ * `inHeadings`: beside other things, where every word has to be in a heading as it is, and operations are found anyway.
+ * `operationsAlone`: every operation that has all words; where none has, those that are like it.
+ */
+export type DocsIndex = (asked: string, options?: { inHeadings?: boolean; operationsAlone?: boolean }) => FoundSection[]
 
 const sectionsMax = 8
 /** Beside operations: both are seen without scrolling. */
@@ -62,7 +65,7 @@ export function docsIndexOf(entries: readonly DocsEntry[]): DocsIndex {
   index.addAll(entries)
   // Two letters that changed places are two changes.
   const fuzzy = (term: string) => (term.length > 4 ? 2 : term.length > 3 && 1)
-  return (given, { inHeadings = false } = {}) => {
+  return (given, { inHeadings = false, operationsAlone = false } = {}) => {
     // A call of the SDK, pasted with what it is given, is known by its name.
     const asked = /\bMoralis(\.\w+){3}/.exec(given)?.[0] ?? given
     const words = wordsOf(asked, inHeadings ? isOwn : undefined)
@@ -81,11 +84,11 @@ export function docsIndexOf(entries: readonly DocsEntry[]): DocsIndex {
     const isClose = !inHeadings && !found.some(({ hasAll, result }) => hasAll && !result.isLast)
     const results = found.slice(0, isClose ? closeMax : undefined).map(({ result }) => result)
     // What can be called is always offered.
-    const calls = found.filter(({ result }) => !isSection(result))
+    const calls = found.filter(({ result, hasAll }) => !isSection(result) && (!operationsAlone || hasAll || isClose))
     const operations = calls
-      .filter(({ value }) => value >= operationShare * calls[0]!.value)
+      .filter(({ value }) => operationsAlone || value >= operationShare * calls[0]!.value)
       .map(({ result }) => result)
-      .slice(0, words.length > 1 ? operationsFewer : operationsMax)
+      .slice(0, operationsAlone ? undefined : words.length > 1 ? operationsFewer : operationsMax)
     const most = operations.length > 0 ? sectionsFewer - (isClose ? operations.length : 0) : sectionsMax
     const sections = results.filter(isSection).slice(0, most)
     const isFirst = results[0] !== undefined && !isSection(results[0])

@@ -13,7 +13,11 @@ const text = signal('')
 export const searchDialog = lazily(async () => (await import('./search-dialog.tsx')).SearchDialog)
 
 export function openSearch(): void {
-  text.value = ''
+  openSearchFor('')
+}
+
+export function openSearchFor(typed: string): void {
+  text.value = typed.slice(0, lengthMax)
   isOpen.value = true
 }
 

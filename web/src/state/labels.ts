@@ -2,6 +2,7 @@
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { service } from './service.ts'
+import { key, typedKey } from './session.ts'
 
 /** By chain and address; null where it has no label. */
 const known = signal<ReadonlyMap<string, string | null>>(new Map())
@@ -46,7 +47,9 @@ function askAll(): void {
 
 async function askSome(chain: string, addresses: string[]): Promise<void> {
   const params = { path: { chain }, query: { addresses } }
-  const { data } = await service.GET('/chains/{chain}/labels', { params }).catch(() => ({ data: undefined }))
+  // Those who are not signed in ask with the key of the form, as their request did.
+  const headers = key.value === undefined ? { 'x-api-key': typedKey.value } : {}
+  const { data } = await service.GET('/chains/{chain}/labels', { params, headers }).catch(() => ({ data: undefined }))
   if (data === undefined) {
     // A label is not worth a failure: the next look asks again.
     for (const address of addresses) asked.delete(keyOf(chain, address))
