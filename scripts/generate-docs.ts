@@ -52,10 +52,10 @@ work later, and with 130 if it was interrupted. [Troubleshooting](troubleshootin
 `
 
 const errorTables = [
-  { of: 'request', title: 'Of requests', opening: 'To be solved by the client that sends the request.' },
+  { of: 'request', title: 'Errors of requests', opening: 'To be solved by the client that sends the request.' },
   {
     of: 'operator',
-    title: 'Of the operator',
+    title: 'Errors of the operator',
     opening: 'To be solved where the service runs: its settings, its nodes, its store.',
   },
 ]

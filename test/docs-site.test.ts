@@ -248,7 +248,14 @@ test('every error is found by its code, listed on its page, and not broken', () 
   const codes = [...page.matchAll(/<a id="(\w+)">/g)].map(([, code]) => code!)
   expect(codes).toContain('chain_not_configured')
   // Those of requests first, then those of the operator.
-  const places = ['of-requests', 'bad_request', 'rate_limited', 'of-the-operator', 'store_full', 'internal']
+  const places = [
+    'errors-of-requests',
+    'bad_request',
+    'rate_limited',
+    'errors-of-the-operator',
+    'store_full',
+    'internal',
+  ]
   const found = places.map(id => page.indexOf(` id="${id}"`))
   expect(found).toEqual(found.toSorted((one, other) => one - other))
   for (const code of codes) {

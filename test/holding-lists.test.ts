@@ -199,6 +199,7 @@ describe('single NFTs', () => {
     ['an empty list', { tokens: [] }, 'tokens'],
     ['too many', { tokens: Array.from({ length: 26 }, () => ({ token_address: apes, token_id: '1' })) }, 'tokens'],
     ['a wrong address', { tokens: [{ token_address: '0x1', token_id: '1' }] }, 'tokens[0].token_address'],
+    ['no id', { tokens: [{ token_address: apes, token_id: '1' }, { token_address: apes }] }, 'tokens[1].token_id'],
     ['a wrong id', { tokens: [{ token_address: apes, token_id: '01' }] }, 'tokens[0].token_id'],
   ])('%s in the body is refused', async (_, body, parameter) => {
     const response = await post(body)
@@ -210,7 +211,10 @@ describe('single NFTs', () => {
     for (const body of ['', '{"tokens":']) {
       const response = await post(body)
       expect(response.status).toBe(400)
-      expect(await response.json()).toMatchObject({ code: 'bad_request', message: 'The body must be JSON' })
+      expect(await response.json()).toMatchObject({
+        ...{ code: 'bad_request', message: 'The body must be JSON' },
+        details: { parameter: 'body', position: expect.any(Number) },
+      })
     }
   })
 

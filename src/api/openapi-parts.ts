@@ -56,7 +56,7 @@ export function operation(
   }
 }
 
-/** What most requests set first: which part of the answer they want, then its pages and form, last what has no effect. */
+/** First which part of the answer is wanted, then its pages and its form, last what has no effect. */
 const order = ['path', 'chain', 'chains', 'past', 'filter', 'page', 'form', 'no effect'] as const
 const places: Readonly<Record<string, (typeof order)[number]>> = {
   ...{ chain: 'chain', chains: 'chains' },

@@ -130,8 +130,12 @@ export class ApiRequest {
     const text = await this.#readBody(bytesMax)
     try {
       return JSON.parse(text)
-    } catch {
-      throw new AlmanacError('bad_request', 'The body must be JSON')
+    } catch (error) {
+      const [, position] = /at position (\d+)/.exec((error as Error).message) ?? []
+      const at = position === undefined ? text.length : Number(position)
+      throw new AlmanacError('bad_request', 'The body must be JSON', {
+        details: { parameter: 'body', position: at, accepted: 'JSON' },
+      })
     }
   }
 }
@@ -142,7 +146,7 @@ const plainTarget = /^\/[!#$&-;=?-[\]_a-z~]*$/
 
 /** Path and query of a request, normalised where they need it. Undefined where target and Host header make no URL. */
 export function targetOf({ url = '', method, headers }: IncomingMessage): string | undefined {
-  // HTTP/1.0 clients leave the Host header out. No answer depends on it.
+  // HTTP/1.0 clients leave the Host header out. Only texts that name this service depend on it.
   const host = headers.host || 'localhost'
   if (plainTarget.test(url) && !url.includes('/.') && plainHost.test(host)) return url
   // `OPTIONS *` asks about the server as a whole; every path answers the same.

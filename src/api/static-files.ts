@@ -2,9 +2,9 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { AlmanacError } from '../errors.ts'
+import { atOrigin, originOf, usualOrigin } from './agents/served-origin.ts'
 import { type Answer, chooseEncoding, type Handler, matchesTag } from './answer.ts'
 import type { ApiRequest } from './request.ts'
-import { atOrigin, originOf, usualOrigin } from './served-origin.ts'
 
 export type StaticFile = {
   /** With the character set. */

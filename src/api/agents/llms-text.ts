@@ -2,10 +2,10 @@
 // same tables as the OpenAPI documents; nothing is listed here by hand but the groups.
 import type { DocumentedOperation } from '../openapi.ts'
 import type { DocumentOptions } from '../openapi-parts.ts'
-import { usualOrigin } from '../served-origin.ts'
 import { evm, servedOperations, solana } from './documents.ts'
 import { agentNotes } from './notes.ts'
 import { operationPagePath } from './operation-page.ts'
+import { usualOrigin } from './served-origin.ts'
 
 /** By the scope that a key needs for them. */
 const groups: Readonly<Record<string, string>> = {

@@ -1,8 +1,8 @@
-// One operation as Markdown, for agents that read text: what it is, takes and answers, from its OpenAPI document. Nothing
-// is written here by hand but the headings.
+// One operation as Markdown, for agents that read text: what it is, takes and answers, from its OpenAPI document.
+// Nothing is written here by hand but the headings.
 import type { Json } from '../openapi-parts.ts'
-import { usualOrigin } from '../served-origin.ts'
 import type { OperationKind } from './documents.ts'
+import { usualOrigin } from './served-origin.ts'
 
 type Schema = Json & {
   $ref?: string

@@ -91,7 +91,13 @@ const bodySchema = z.object({
 })
 
 function bodyOf(body: unknown): { tokens: TokenRef[]; normalizeMetadata: boolean } {
-  const { data } = bodySchema.safeParse(body)
+  const { data, error } = bodySchema.safeParse(body)
+  const [list, at, field] = error?.issues[0]?.path ?? []
+  if (list === 'tokens' && typeof at === 'number' && typeof field === 'string')
+    throw unacceptable(
+      `tokens[${at}].${field}`,
+      field === 'token_id' ? 'a decimal or 0x hex number, as text' : '0x and 40 hex digits, as text',
+    )
   if (data === undefined || data.tokens.length === 0 || data.tokens.length > tokensMax)
     throw unacceptable('tokens', `a list of 1 to ${tokensMax} objects with token_address and token_id`)
   const tokens = data.tokens.map(({ token_address: address, token_id: id }, at) => {

@@ -229,15 +229,7 @@ function FirstRequest({ entry }: { entry: Entry }) {
           more={sdkTabs(entry.operation, values)}
         />
       )}
-      <p class="soft">
-        {key.value === undefined ? (
-          <>
-            Every request carries a key in the header <code>X-API-Key</code>.
-          </>
-        ) : (
-          'Requests from these pages carry the key that you signed in with.'
-        )}
-      </p>
+      {key.value !== undefined && <p class="soft">Requests from these pages carry the key that you signed in with.</p>}
     </Panel>
   )
 }

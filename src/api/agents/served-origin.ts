@@ -1,6 +1,6 @@
 // The address by which a client reached this service, written into texts in place of the usual one. It decides nothing:
 // a client that sends another name reads that name in its own answer.
-import type { ApiRequest } from './request.ts'
+import type { ApiRequest } from '../request.ts'
 
 /** What pages and documents say, as they are kept. */
 export const usualOrigin = 'http://127.0.0.1:8080'
