@@ -155,7 +155,7 @@ function Menu({ entries, here }: { entries: readonly Entry[]; here: string | und
         ))}
         {found.length === 0 && (
           <>
-            <p class="soft">No operation has “{text.value}”.</p>
+            <p class="soft">No operation here has “{text.value}”.</p>
             <a href="/docs/operations.html">What is served, and what is not</a>
           </>
         )}

@@ -235,16 +235,19 @@ function isSuccess(status: string): boolean {
   return status.startsWith('2')
 }
 
+const firstLimit = '10'
+
 /** Chains and networks begin with those of the examples, or with what is configured here, which the form knows. */
 export function firstValues({ operation }: Entry, live: NonNullable<typeof liveExamples.value>): Values {
   const wanted = (operation.parameters ?? []).filter(({ required, name }) =>
     name === 'chain' || name === 'network' ? live[name] !== undefined : required,
   )
-  return Object.fromEntries(
-    wanted
-      .map(parameter => [parameter.name, exampleOf(operation, parameter, live)] as const)
-      .filter(([, value]) => value !== ''),
-  )
+  const given = wanted
+    .map(parameter => [parameter.name, exampleOf(operation, parameter, live)] as const)
+    .filter(([, value]) => value !== '')
+  // A first look needs no whole page.
+  const hasLimit = operation.parameters?.some(({ name }) => name === 'limit') === true
+  return { ...Object.fromEntries(given), ...(hasLimit ? { limit: firstLimit } : {}) }
 }
 
 /** What a key must have, and where to read on. */
