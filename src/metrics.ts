@@ -90,11 +90,11 @@ export function createMetrics({ ofProcess = false }: { ofProcess?: boolean } = {
       ),
     },
     storeRuns: {
-      runs: gauge('almanac_store_runs', 'Sorted runs of the store. Absent for a server.', ['chain', 'view']),
-      records: gauge('almanac_store_run_records', 'Records in sorted runs. Absent for a server.', ['chain', 'view']),
+      runs: gauge('almanac_store_runs', 'Sorted runs of the store.', ['chain', 'view']),
+      records: gauge('almanac_store_run_records', 'Records in sorted runs.', ['chain', 'view']),
       mergingRecords: gauge(
         'almanac_store_merging_records',
-        'Records that merges of runs under way have still to move. Absent for a server.',
+        'Records that merges of runs under way have still to move.',
         ['chain', 'view'],
       ),
     },

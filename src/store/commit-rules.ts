@@ -2,7 +2,6 @@
 import { joinIntervals } from '../coverage.ts'
 import { AlmanacError } from '../errors.ts'
 import type { Block, Hash, Interval, TransferRow } from '../model.ts'
-import { activityCount } from './packed-activity.ts'
 import type { ColdCommit, HotCommit, Lease } from './store.ts'
 
 /** The highest block that a cold commit claims to be final; -1 where it claims none. */
@@ -11,17 +10,6 @@ export function highestBlock({ blocks, covered }: Pick<ColdCommit, 'blocks' | 'c
   for (const { number } of blocks) highest = Math.max(highest, number)
   for (const { to } of covered) highest = Math.max(highest, to)
   return highest
-}
-
-/** What the ranges of a commit span, where it holds nothing but their rows and many of them. */
-export function bulkInterval(
-  { ranges = [], transfers: rows, activity: wallets }: ColdCommit,
-  bulkRows: number,
-): Interval | undefined {
-  if (ranges.length === 0 || rows.length + activityCount(wallets) < bulkRows) return undefined
-  const joined = joinIntervals(ranges)
-  if (!rows.every(({ block }) => joined.some(({ from, to }) => block >= from && block <= to))) return undefined
-  return spanOf(joined)
 }
 
 export function spanOf(intervals: readonly Interval[]): Interval | undefined {

@@ -1,15 +1,14 @@
-// Forgetting a chain, a contract or a view: in which order its rows go, and how one that was cut off is finished. The
-// engines remove the rows.
+// Forgetting a chain, a contract or a view: in which order its rows go, and how one that was cut off is finished.
+// `core/forget.ts` removes the rows.
 import type { Address, ChainId, CoverageScope } from '../model.ts'
 import type { Forgotten, Store } from './store.ts'
 
-// Counts are exact after each step, and a block outlives its rows. `derived`, `runs`, `counts` and `packs` are for an
-// engine that has them; for another they are steps with nothing to do.
+// Counts are exact after each step, and a block outlives its rows.
 const phasesOf = {
-  chain: ['hot', 'derived', 'transfers', 'runs', 'activity', 'blocks', 'facts', 'uris', 'packs'],
-  contract: ['hot', 'transfers', 'runs', 'counts', 'uris'],
-  activity: ['hot', 'runs', 'activity', 'packs'],
-  index: ['derived', 'packs'],
+  chain: ['recent', 'runs', 'blocks', 'facts', 'uris', 'packs'],
+  contract: ['recent', 'runs', 'counts', 'uris'],
+  activity: ['recent', 'runs', 'packs'],
+  index: ['packs'],
 } as const
 
 export type ForgetPhase = (typeof phasesOf)[keyof typeof phasesOf][number]

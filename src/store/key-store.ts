@@ -1,5 +1,4 @@
 // Keys, their use, and the limits that all processes share. It never sees the secret of a key.
-import { AlmanacError } from '../errors.ts'
 
 /** Times are unix milliseconds. */
 export type KeyRecord = {
@@ -70,56 +69,4 @@ export interface KeyStore {
    * Where it may not, none is counted.
    */
   takeIndexing(asked: IndexingRequest): Promise<boolean>
-}
-
-// A key as a row of the table `keys`, which both engines share; they differ in placeholders and in the types of values.
-
-const cells: Readonly<Record<string, (key: KeyRecord) => string | number | null>> = {
-  id: key => key.id,
-  name: key => key.name,
-  hash: key => key.hash,
-  scopes: key => JSON.stringify(key.scopes),
-  created_at: key => key.createdAt,
-  expires_at: key => key.expiresAt ?? null,
-  revoked_at: key => key.revokedAt ?? null,
-  rate_per_second: key => key.ratePerSecond ?? null,
-  quota_per_day: key => key.quotaPerDay ?? null,
-  index_per_day: key => key.indexPerDay ?? null,
-  index_waiting: key => key.indexWaiting ?? null,
-  replaces: key => key.replaces ?? null,
-}
-
-export const keyColumns = Object.keys(cells)
-
-const stillRevoked = 'revoked_at = COALESCE(keys.revoked_at, excluded.revoked_at)'
-
-/** Adds a key, or replaces the one with the same hash; takes the values of `keyValues`. */
-export function putKeySql(placeholder: (at: number) => string): string {
-  const values = keyColumns.map((_, index) => placeholder(index + 1))
-  const replaced = keyColumns
-    .filter(name => name !== 'hash')
-    .map(name => (name === 'revoked_at' ? stillRevoked : `${name} = excluded.${name}`))
-  return `INSERT INTO keys (${keyColumns}) VALUES (${values}) ON CONFLICT (hash) DO UPDATE SET ${replaced}`
-}
-
-export function keyValues(key: KeyRecord): (string | number | null)[] {
-  return Object.values(cells).map(cell => cell(key))
-}
-
-/** Numbers are numbers or their text. */
-export function keyOf([id, name, hash, scopes, createdAt, ...optional]: readonly unknown[]): KeyRecord {
-  const replaces = optional.pop()
-  const [expiresAt, revokedAt, ratePerSecond, quotaPerDay, indexPerDay, indexWaiting] = optional.map(value =>
-    value === null ? undefined : Number(value),
-  )
-  return {
-    ...{ id: id as string, name: name as string, hash: hash as string },
-    ...{ scopes: JSON.parse(scopes as string) as string[], createdAt: Number(createdAt) },
-    ...{ expiresAt, revokedAt, ratePerSecond, quotaPerDay, indexPerDay, indexWaiting },
-    replaces: (replaces as string | null) ?? undefined,
-  }
-}
-
-export function keyIdTaken({ id }: KeyRecord): AlmanacError {
-  return new AlmanacError('conflict', `Another key has the id ${id}.`)
 }

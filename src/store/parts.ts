@@ -6,83 +6,84 @@ import { AlmanacError } from '../errors.ts'
 /** Integers are numbers, unsigned 64-bit integers decimal text, flags 0 or 1. */
 export type PartValue = number | string | Uint8Array | null
 export type PartRow = readonly PartValue[]
-/** How a row of transfers begins. */
-export type PlaceRow = PartRow & readonly [number, number, number, number, number, ...PartValue[]]
 
 /**
- * The columns of each part. Parts are written in this order; chains and contracts keep their numbers. What contracts
- * say of tokens is left out: it is read again where it is shown.
+ * The columns of the tables that are copied as they are, with their types, and the key that they are walked by. What
+ * contracts say of tokens is left out: it is read again where it is shown.
  */
-export const partColumns = {
-  secrets: ['name', 'value'],
-  chains: ['ordinal', 'id', 'head_number', 'head_hash', 'head_timestamp', 'finalized'],
-  contracts: ['id', 'chain', 'address'],
+export const partTables = {
+  secrets: { columns: 'name text, value bytes', key: ['name'] },
+  chains: {
+    columns: 'ordinal int, id big, head_number big, head_hash bytes, head_timestamp big, finalized big, fold big',
+    key: ['ordinal'],
+  },
+  contracts: { columns: 'id int, chain int, address bytes', key: ['id'] },
   // Those that are kept: their records are written with transfers, never copied.
-  chain_indexes: ['chain', 'view'],
-  blocks: ['chain', 'number', 'hash', 'timestamp'],
-  hot_blocks: ['chain', 'number', 'hash', 'timestamp'],
-  transfers: ['contract', 'block', 'tx', 'log', 'pos', 'payload'],
-  hot_transfers: ['contract', 'block', 'tx', 'log', 'pos', 'payload'],
-  activity: ['address', 'chain', 'first', 'last'],
-  hot_activity: ['address', 'chain', 'block', 'first', 'last'],
-  coverage: ['chain', 'scope', 'from_block', 'to_block', 'evidence'],
-  pending_ranges: ['chain', 'from_block', 'to_block', 'hash'],
-  watched_contracts: ['chain', 'contract', 'watched_from', 'asked_on'],
-  solana_accounts: ['network', 'owner', 'lamports', 'slot', 'chain_time', 'read_at_ms', 'reading_slot'],
-  solana_holdings: ['network', 'account', 'owner', 'mint', 'amount', 'program', 'slot', 'write_version'],
-  solana_closed: ['network', 'account', 'slot', 'write_version', 'closed_at_ms'],
-  solana_mints: [
-    ...['network', 'mint', 'account_slot', 'account_read_at_ms', 'program', 'decimals', 'supply', 'name', 'symbol'],
-    ...['amount_rule', 'metadata_slot', 'metadata_read_at_ms', 'metadata_name', 'metadata_symbol', 'token_standard'],
-  ],
-  keys: [
-    ...['id', 'name', 'hash', 'scopes', 'created_at', 'expires_at', 'revoked_at', 'rate_per_second'],
-    ...['quota_per_day', 'index_per_day', 'index_waiting', 'replaces'],
-  ],
-  key_uses: ['day', 'key_id', 'operation', 'count'],
-  labels: ['address', 'chain', 'source', 'rank', 'label', 'updated_at'],
-  contract_facts: ['chain', 'contract', 'name', 'symbol', 'possible_spam', 'reading', 'verdict', 'transfers'],
-  contract_marks: ['chain', 'contract', 'source', 'rank', 'verified', 'spam', 'updated_at'],
-  checkpoints: ['name', 'value'],
-} as const satisfies Record<string, readonly string[]>
+  chain_indexes: { columns: 'chain int, view int', key: ['chain', 'view'], where: 'kept = 1' },
+  blocks: { columns: 'chain int, number big, timestamp big, hash bytes', key: ['chain', 'number'] },
+  coverage: {
+    columns: 'chain int, scope text, from_block big, to_block big, evidence text',
+    key: ['chain', 'scope', 'from_block'],
+  },
+  pending_ranges: { columns: 'chain int, from_block big, to_block big, hash bytes', key: ['chain', 'from_block'] },
+  watched_contracts: {
+    columns: 'chain int, contract bytes, watched_from big, asked_on big',
+    key: ['chain', 'contract'],
+  },
+  solana_accounts: {
+    columns: `network int, owner bytes, lamports text, slot big, chain_time big, read_at_ms big, reading_slot big`,
+    key: ['owner', 'network'],
+  },
+  solana_holdings: {
+    columns: `network int, owner bytes, account bytes, mint bytes, program text, amount text, slot big,
+      write_version bytes`,
+    key: ['owner', 'account', 'network'],
+  },
+  solana_closed: {
+    columns: 'network int, account bytes, slot big, write_version bytes, closed_at_ms big',
+    key: ['account', 'network'],
+  },
+  solana_mints: {
+    columns: `network int, mint bytes, account_slot big, account_read_at_ms big, program text, decimals int, supply text,
+      name utf8, symbol utf8, amount_rule text, metadata_slot big, metadata_read_at_ms big, metadata_name utf8,
+      metadata_symbol utf8, token_standard int`,
+    key: ['mint', 'network'],
+  },
+  keys: {
+    columns: `id text, name text, hash text, scopes text, created_at big, expires_at big, revoked_at big,
+      rate_per_second float, quota_per_day big, index_per_day big, index_waiting big, replaces text`,
+    key: ['id'],
+  },
+  key_uses: { columns: 'day text, key_id text, operation text, count big', key: ['day', 'key_id', 'operation'] },
+  labels: {
+    columns: 'address bytes, chain int, source text, rank int, label utf8, updated_at big',
+    key: ['address', 'chain', 'source'],
+  },
+  contract_facts: {
+    columns: `chain int, contract bytes, name utf8, symbol utf8, possible_spam int, reading text, verdict text,
+      transfers big`,
+    key: ['chain', 'contract'],
+  },
+  contract_marks: {
+    columns: 'chain int, contract bytes, source text, rank int, verified int, spam int, updated_at big',
+    key: ['chain', 'contract', 'source'],
+  },
+  checkpoints: { columns: 'name text, value text', key: ['name'], where: "name <> 'store copy'" },
+} as const satisfies Record<string, { columns: string; key: readonly string[]; where?: string }>
 
-export type PartName = keyof typeof partColumns
-export const partNames = Object.keys(partColumns) as PartName[]
+/**
+ * Beside tables: recent blocks with all of their parts, and the transfers and the activity of runs. Each engine writes
+ * runs of its own from them.
+ */
+export type PartName = keyof typeof partTables | 'recent_blocks' | 'transfers' | 'activity'
+/** In the order in which they are written; chains and contracts keep their numbers. */
+export const partNames: readonly PartName[] = [
+  ...(Object.keys(partTables) as PartName[]),
+  ...(['recent_blocks', 'transfers', 'activity'] as const),
+]
 
-/** Engines keep counts while they write transfers: these are compared, never copied. */
+/** Counts are kept while transfers are written: these are compared, never copied. */
 export type ReadableName = PartName | 'transfer_counts'
-
-/** The columns that a part is walked by, where an engine does not say otherwise. */
-export const partKeys: Record<ReadableName, readonly string[]> = {
-  secrets: ['name'],
-  chains: ['ordinal'],
-  contracts: ['id'],
-  chain_indexes: ['chain', 'view'],
-  blocks: ['chain', 'number'],
-  hot_blocks: ['chain', 'number'],
-  transfers: ['contract', 'block', 'tx', 'log', 'pos'],
-  hot_transfers: ['contract', 'block', 'tx', 'log', 'pos'],
-  transfer_counts: ['contract', 'bucket'],
-  activity: ['address', 'chain'],
-  hot_activity: ['address', 'chain', 'block'],
-  coverage: ['chain', 'scope', 'from_block'],
-  pending_ranges: ['chain', 'from_block'],
-  watched_contracts: ['chain', 'contract'],
-  solana_accounts: ['owner', 'network'],
-  solana_holdings: ['owner', 'account', 'network'],
-  solana_closed: ['account', 'network'],
-  solana_mints: ['mint', 'network'],
-  keys: ['id'],
-  key_uses: ['day', 'key_id', 'operation'],
-  labels: ['address', 'chain', 'source'],
-  contract_facts: ['chain', 'contract'],
-  contract_marks: ['chain', 'contract', 'source'],
-  checkpoints: ['name'],
-}
-
-export function columnsOfPart(part: ReadableName): readonly string[] {
-  return part === 'transfer_counts' ? ['contract', 'bucket', 'transfers'] : partColumns[part]
-}
 
 /** A page of a part, and the engine's own cursor of the next one; undefined after the last. */
 export type PartPage = { rows: PartRow[]; next: string | undefined }
@@ -100,7 +101,7 @@ export interface StoreParts {
   close(): Promise<void>
 }
 
-/** The name of the copy's checkpoint in the target. It is not copied. */
+/** The name of the copy's checkpoint in the target. It is not copied (`partTables`). */
 export const copyCheckpointName = 'store copy'
 
 /** A count and a sum that do not depend on the order of rows. */
@@ -186,7 +187,7 @@ async function beginOrResume(source: StoreParts, target: StoreParts): Promise<Ch
         hint: 'name an empty store under --to.',
       })
   }
-  return { source: source.location, part: partNames[0] as PartName, cursor: undefined }
+  return { source: source.location, part: partNames[0]!, cursor: undefined }
 }
 
 /** Counts and checksums of every part, and of the counts that the engines keep. */

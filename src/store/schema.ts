@@ -5,7 +5,7 @@ import { AlmanacError } from '../errors.ts'
 export const bucketBlocks = 4096
 
 /** Of the tables and of what is packed in them. Who changes either raises it: no store changes its format. */
-export const storeFormat = 17
+export const storeFormat = 18
 
 /** For a caller that must not create a store: a typo in its address would look like an empty one. */
 export function noStoreAt(location: string): AlmanacError {

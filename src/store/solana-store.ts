@@ -90,24 +90,6 @@ export type HoldingColumns = {
   amountRules: (string | null)[]
 }
 
-/** From the engines' rows: numbers are numbers or their text. */
-export function mintOf(row: readonly unknown[], named: Pick<Mint, 'mint' | 'name' | 'symbol'>): Mint {
-  const [program, decimals, supply, tokenStandard, amountRule, slot, readAtMs] = row
-  return {
-    ...named,
-    ...{ program: program as TokenProgram, decimals: Number(decimals), supply: BigInt(supply as string) },
-    tokenStandard: tokenStandard === null ? undefined : Number(tokenStandard),
-    amountRule: (amountRule as string | null) ?? undefined,
-    ...{ slot: Number(slot), readAtMs: Number(readAtMs) },
-  }
-}
-
-export function solanaAccountOf(row: readonly unknown[], owner: Uint8Array): SolanaAccount {
-  const [lamports, slot, chainTime, readAtMs] = row
-  const times = { slot: Number(slot), chainTime: Number(chainTime), readAtMs: Number(readAtMs) }
-  return { owner, lamports: BigInt(lamports as string), ...times }
-}
-
 /** An owner that was read, and when. */
 export type ReadOwner = Pick<SolanaAccount, 'owner' | 'readAtMs'>
 

@@ -56,7 +56,7 @@ export interface Store
   takeInLog?(): Promise<void>
   /** Transfers by wallet, by token and by block. */
   indexes: IndexReader
-  /** Only of engines that keep bulk rows in runs. Costs little at any size. */
+  /** Costs little at any size. */
   runs?(): Promise<RunSummary[]>
   /** What is wrong with the store as a whole, as far as it is known without reading all of it. */
   problems(): Promise<StoreProblem[]>
@@ -113,7 +113,7 @@ export interface ReadReplica {
 
 export type ChainState = {
   head: Block
-  /** The highest final block; -1 while none is known. Rows at or below it are cold. */
+  /** The highest final block; -1 while none is known. Rows at or below it are cold, those above it hot. */
   finalized: number
 }
 
@@ -211,7 +211,7 @@ export interface ChainWriter extends IndexWriter {
    * a block is no longer hot or has another hash.
    */
   addToHot(chain: ChainId, blocks: readonly HotBlock[], covered: ColdCommit['covered']): Promise<void>
-  /** Moves hot rows at or below `upTo` to the cold tables and remembers `upTo` as final. */
+  /** Remembers `upTo` as final: hot rows at or below it become cold. */
   finalize(chain: ChainId, upTo: number): Promise<void>
   /** Remembers the head that a node reported, without rows. Never moves it below a stored hot block. */
   putHead(chain: ChainId, head: Block): Promise<void>

@@ -24,7 +24,7 @@ import type { TransferPage } from './transfer-page.ts'
 
 /**
  * All eight bits are used: a new field needs a new layout. The id count must stay the last field, because `idCountOf`
- * and `weightSql` (PostgreSQL's `transfer-rows.ts`) read the last four bytes.
+ * reads the last four bytes.
  */
 export const payloadFlags = {
   erc1155: 1,

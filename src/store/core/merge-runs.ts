@@ -5,11 +5,18 @@ import { AlmanacError } from '../../errors.ts'
 import { indexViews } from '../indexes/all-indexes.ts'
 import { activityView } from '../runs/activity-view.ts'
 import { countView } from '../runs/count-view.ts'
-import { recordsPerStep, recordsWorthMerging } from '../runs/levels.ts'
+import { levelOf, recordsPerStep, transferLevelMax } from '../runs/levels.ts'
+import { joinMembers } from '../runs/members.ts'
 import { mergeRecords, RunCursor } from '../runs/merge.ts'
 import { compareKeys, type Pack, PackWriter } from '../runs/pack.ts'
 import { transferView } from '../runs/transfer-view.ts'
 import type { View } from '../runs/view.ts'
+import type { RunSummary } from '../store.ts'
+import { chainRow } from './chain-row.ts'
+import type { Core } from './core.ts'
+import { pendingOf } from './coverage-table.ts'
+import { dropRun, insertRuns } from './runs.ts'
+import { insertPacks, lock, nextNumber, row, rows, run, type Work } from './work.ts'
 
 /** Those that are kept in runs. One that this version does not know stays as it is. */
 export const views: readonly View[] = [activityView, transferView, countView, ...indexViews]
@@ -21,35 +28,173 @@ export const views: readonly View[] = [activityView, transferView, countView, ..
  */
 export const viewsOfTransfers: readonly View[] = [transferView, ...indexViews]
 
-export type Merging = {
-  recordsAdded: number
-  bulkRows: number
-  /** The highest level that there is. */
-  levels: () => number | Promise<number>
-  /** Moves up to `limit` records in one transaction, small runs first, and returns how many; 0: nothing to do. */
-  step: (limit: number) => Promise<number>
-}
-
 const passing: readonly string[] = ['store_full', 'store_locked', 'conflict']
 
 /**
  * Each commit pays its share, after it is stored: a record is merged once for each level above its own. So merges are
- * spread over all commits, and none has to wait for a large one.
+ * spread over all commits, and none has to wait for a large one. What is too little to be worth a step is owed.
  */
-export async function payMerges({ recordsAdded, bulkRows, levels, step }: Merging): Promise<void> {
-  const worth = Math.min(recordsWorthMerging, bulkRows)
-  if (recordsAdded < worth) return
-  try {
-    for (let left = recordsAdded * Math.max(1, await levels()); left >= worth; ) {
-      const done = await step(Math.min(left, recordsPerStep))
-      if (done === 0) return
-      left -= done
-    }
-  } catch (error) {
-    // The commit is stored. Runs that are not merged now are merged after a later one, or by another holder.
-    const isPassing = error instanceof AlmanacError && (error.retryable || passing.includes(error.code))
-    if (!isPassing) throw error
+export class Merges {
+  readonly #core: Core
+  /** Records, by chain. */
+  readonly #owed = new Map<number, number>()
+
+  constructor(core: Core) {
+    this.#core = core
   }
+
+  async pay(chain: number, recordsAdded: number): Promise<void> {
+    const { engine } = this.#core
+    const { recordsWorthMerging: worth } = this.#core.options
+    const owed = (this.#owed.get(chain) ?? 0) + recordsAdded
+    this.#owed.set(chain, owed)
+    if (owed < worth) return
+    this.#owed.set(chain, 0)
+    try {
+      const levels = await engine.read(() => highestLevel(chain))
+      for (let left = owed * Math.max(1, levels); left > 0; ) {
+        const limit = Math.max(worth, Math.min(left, recordsPerStep))
+        const done = await engine.write(() => mergeStep(this.#core, chain, limit), { unseen: true })
+        if (done === 0) return
+        left -= done
+      }
+    } catch (error) {
+      // The commit is stored. Runs that are not merged now are merged after a later one, or by another holder.
+      const isPassing = error instanceof AlmanacError && (error.retryable || passing.includes(error.code))
+      if (!isPassing) throw error
+    }
+  }
+}
+
+function* highestLevel(chain: number): Work<number> {
+  return (yield* row('SELECT max(level) FROM runs WHERE chain = $1', chain))?.[0] ?? 0
+}
+
+const ofKnown = `view IN (${views.map(({ id }) => id).join()})`
+const findRuns = `SELECT slot, view, level, id, from_block, to_block FROM runs
+  WHERE chain = $1 AND ${ofKnown} AND growing = 0 AND target IS NULL
+  AND from_block <= $2 AND NOT (view = ${transferView.id} AND level >= ${transferLevelMax}) ORDER BY level, slot, view, id`
+const findGrowing = `SELECT slot, view, id FROM runs WHERE chain = $1 AND ${ofKnown} AND growing = 1
+  ORDER BY level, slot, view LIMIT 1`
+
+type Source = { slot: number; view: View; level: number; id: number; from: number; to: number }
+
+/** Moves up to `limit` records, small runs first. Answers how many; 0 where there is nothing to do. */
+export function* mergeStep(core: Core, chain: number, limit: number): Work<number> {
+  // Who changes the runs goes on; a merge does not wait.
+  if (!(yield* lock('runs', chain, 'try'))) return 0
+  const sources = yield* nextSources(chain, core.options.runsPerMerge)
+  if (sources !== undefined) yield* begin(chain, sources)
+  const growing = yield* row(findGrowing, chain)
+  if (growing === undefined) return 0
+  const [slot, view, target] = growing
+  return yield* grow(core, { slot, view: views.find(({ id }) => id === view)!, target }, limit)
+}
+
+function* nextSources(chain: number, perMerge: number): Work<Source[] | undefined> {
+  const pending = yield* pendingOf(chain)
+  // What a fold that was cut off left is merged with nothing: the next one deletes it.
+  const { fold } = yield* chainRow(chain)
+  const isWaiting = (view: View, from: number, to: number): boolean =>
+    viewsOfTransfers.includes(view) &&
+    pending.some(range => (from >= range.from && from <= range.to) || (to >= range.from && to <= range.to))
+  let alike: Source[] = []
+  for (const [slot, viewId, level, id, from, to] of yield* rows(findRuns, chain, fold)) {
+    const view = views.find(each => each.id === viewId)!
+    if (isWaiting(view, from, to)) continue
+    const [first] = alike
+    if (first?.slot !== slot || first?.view !== view || first?.level !== level) alike = []
+    alike.push({ slot, view, level, id, from, to })
+    if (alike.length === perMerge) return alike
+  }
+  return undefined
+}
+
+function* begin(chain: number, sources: readonly Source[]): Work<void> {
+  const { slot, view, level } = sources[0]!
+  const ids = sources.map(({ id }) => id)
+  const members = view.byContract
+    ? joinMembers(
+        (yield* rows('SELECT contracts FROM runs WHERE slot = $1 AND id IN $2:ints', slot, ids)).map(([own]) => own),
+      )
+    : undefined
+  const id = yield* nextNumber('run')
+  const from = Math.min(...sources.map(each => each.from))
+  const to = Math.max(...sources.map(each => each.to))
+  yield* insertRuns([{ slot, id, chain, view, from, to, level: level + 1, records: 0, growing: true, members }])
+  yield* run('UPDATE runs SET target = $2 WHERE slot = $1 AND id IN $3:ints', slot, id, ids)
+}
+
+/** About what a pack of 1,000 bytes has. */
+const recordsPerKilobyte = new Map<View, number>([
+  ...([
+    [activityView, 14],
+    [transferView, 7],
+    [countView, 85],
+    ...indexViews.map(view => [view, 15] as const),
+  ] as const),
+])
+
+type Growing = { slot: number; view: View; target: number }
+
+function* grow(core: Core, { slot, view, target }: Growing, limit: number): Work<number> {
+  const packBytes = core.engine.packBytesOf(view)
+  const perPack = (recordsPerKilobyte.get(view)! * packBytes) / 1_000
+  const found = yield* rows('SELECT id, records FROM runs WHERE slot = $1 AND target = $2', slot, target)
+  const all = found.reduce((sum, [, records]) => sum + Number(records), 0)
+  const sources: MergeSource[] = []
+  for (const [id, records] of found) {
+    // Large sources give more, so that all come to the same key.
+    const packsMax = 2 + Math.ceil(((limit / perPack) * Number(records)) / Math.max(1, all))
+    const find = 'SELECT key, bytes FROM packs WHERE slot = $1 AND run = $2 ORDER BY key LIMIT $3:int'
+    sources.push(sourceOf(id, (yield* rows(find, slot, id, packsMax)) as [Uint8Array, Uint8Array][], packsMax))
+  }
+  const move = moveRecords(view, sources, limit, packBytes)
+  yield* apply({ slot, target }, move)
+  return move.read
+}
+
+function sourceOf(of: number, packs: readonly [Uint8Array, Uint8Array][], packsMax: number): MergeSource {
+  let at = 0
+  return {
+    run: of,
+    next() {
+      const [key, bytes] = packs[at++] ?? []
+      return key === undefined || bytes === undefined ? undefined : { key, bytes }
+    },
+    until: packs.length < packsMax ? undefined : packs.at(-1)![0],
+  }
+}
+
+function* apply({ slot, target }: Pick<Growing, 'slot' | 'target'>, move: Move): Work<void> {
+  const { packs, emptied, shortened, isDone } = move
+  for (const id of emptied) yield* dropRun({ slot, id })
+  for (const { run: id, upTo, rest, passed } of shortened) {
+    yield* run('DELETE FROM packs WHERE slot = $1 AND run = $2 AND key <= $3', slot, id, upTo)
+    yield* insertPacks(slot, id, rest)
+    yield* run('UPDATE runs SET records = records - $3 WHERE slot = $1 AND id = $2', slot, id, passed)
+  }
+  yield* insertPacks(slot, target, packs)
+  const moved = packs.reduce((sum, { records }) => sum + records, 0)
+  yield* run('UPDATE runs SET records = records + $3 WHERE slot = $1 AND id = $2', slot, target, moved)
+  if (!isDone) return
+  const made = Number((yield* row('SELECT records FROM runs WHERE slot = $1 AND id = $2', slot, target))![0])
+  if (made === 0) yield* dropRun({ slot, id: target })
+  else yield* run('UPDATE runs SET growing = 0, level = $3 WHERE slot = $1 AND id = $2', slot, target, levelOf(made))
+}
+
+const summarise = `SELECT chain, view, count(*), sum(records), coalesce(sum(CASE WHEN target IS NULL THEN 0 ELSE records END), 0)
+  FROM runs GROUP BY chain, view ORDER BY chain, view`
+
+/** By chain and view: a look at one small table. */
+export function* runSummaries(core: Core): Work<RunSummary[]> {
+  const summaries: RunSummary[] = []
+  for (const [ordinal, id, runs, records, mergingRecords] of yield* rows(summarise)) {
+    const chain = yield* core.dictionary.chainOf(ordinal)
+    const view = views.find(each => each.id === id)?.name ?? String(id)
+    summaries.push({ chain, view, runs, records: Number(records), mergingRecords: Number(mergingRecords) })
+  }
+  return summaries
 }
 
 /** A run that records are taken from, with its first packs. */

@@ -1,67 +1,80 @@
-// Reading the records of an index: those of runs and of tables become one sequence, whatever the engine.
-import type { IndexQuery, IndexRecords } from '../index-reader.ts'
-import { withContract } from '../indexes/by-token.ts'
-import type { IndexView } from '../indexes/index-view.ts'
+// Reading the records of a view in the order of their keys: those of runs and of recent blocks become one sequence.
+import type { Interval } from '../../model.ts'
 import { compareBytes, copyBytes, wordsOf } from '../runs/copy-bytes.ts'
 import { compareKeys, valueBytesMax } from '../runs/pack.ts'
 import { blockOfPlace, blockOfWord } from '../runs/place-key.ts'
-import type { RecordsAsk, RecordsRead } from './disk.ts'
-import { type RecordSource, RowSource, runSource } from './record-sources.ts'
+import type { View } from '../runs/view.ts'
+import type { Mirror, Mirrors } from './mirror.ts'
+import { type RecordRows, type RecordSource, RowSource, runSource } from './record-sources.ts'
+import { type RecordsAsk, records, type Work } from './work.ts'
 
-export type RecordQuery = Pick<IndexQuery, 'order' | 'limit' | 'from' | 'to' | 'after'> & {
-  view: IndexView
+export type RecordQuery = {
+  view: View
   /** Numbers in the store. */
   chain: number
   contract: number | undefined
+  order: 'keys' | 'back'
+  /** In the order of keys, both included. */
+  from: Uint8Array
+  to: Uint8Array
+  limit: number
 }
 
-/** `contracts`: the numbers that values name. */
-export type FoundRecords = Omit<IndexRecords, 'contracts'> & { contracts: ReadonlySet<number> }
+/** Takes records one by one, until it is full. */
+export interface RecordSink {
+  readonly isFull: boolean
+  /** Before the first one, and again where all is read anew. */
+  begin(): void
+  add(source: RecordSource): void
+}
 
-export function* readRecords(query: RecordQuery): RecordsRead<FoundRecords> {
-  const { view, chain, contract, order, limit } = query
-  const span = limit <= 0 ? undefined : spanOf(query)
-  if (span === undefined) return new Records(view, 0).done()
-  const isOneSubject = compareKeys(span.first.subarray(0, view.placeAt), span.last.subarray(0, view.placeAt)) === 0
-  const blocks = isOneSubject ? blocksOf(view, span) : everyBlock
+/** What is read beside runs: a mirror. Runs must be of its moment, unless it has no count. */
+export type Recent = { changes: number | undefined; fold: number | undefined; records(ask: RecordsAsk): RecordRows }
+
+export const stale = Symbol('the mirror is not of the moment of what was read')
+
+/**
+ * Without recent blocks those of runs alone. `stale` where the chain has changed since the mirror was made: recent
+ * blocks became rows of runs, or were replaced.
+ */
+export function* readRecords(query: RecordQuery, sink: RecordSink, recent?: Recent): Work<undefined | typeof stale> {
+  const { view, order, from, to } = query
+  if (query.limit <= 0 || compareKeys(from, to) > 0) return undefined
+  const [first, last] = order === 'keys' ? [from, to] : [to, from]
+  const { placeAt } = view
+  const isOneSubject = placeAt !== undefined && compareKeys(first.subarray(0, placeAt), last.subarray(0, placeAt)) === 0
+  const blocks = isOneSubject ? blocksOf(placeAt, first, last) : everyBlock
   // An answer is of one moment: where a batch was not enough, all is read again with more.
   for (let packsFactor = 1; ; packsFactor *= 4) {
-    const found = new Records(view, limit)
-    const ask = { ...span, view, chain, contract, order, limit, blocks, isOneSubject, packsFactor, runsGiven: 0 }
-    if (yield* merge(ask, found)) return found.done()
+    sink.begin()
+    const ask: RecordsAsk = {
+      ...{ kind: 'records', ...query, first, last, blocks, isOneSubject, packsFactor, runsGiven: 0 },
+      fold: recent?.fold,
+    }
+    const outcome = yield* merge(ask, sink, recent)
+    if (outcome !== 'more') return outcome
   }
 }
 
-const everyBlock = { from: 0, to: 2 ** 32 }
+const everyBlock: Interval = { from: 0, to: 2 ** 32 }
 
-type Span = Pick<RecordsAsk, 'first' | 'last'>
-
-/** Keys as they are stored, in the order of the walk; undefined where nothing is left of them. */
-function spanOf({ order, from, to, after, contract }: RecordQuery): Span | undefined {
-  const isUp = order === 'keys'
-  const next = after === undefined ? undefined : neighbour(after, isUp ? 1 : -1)
-  if (after !== undefined && next === undefined) return undefined
-  const [begin, last] = isUp ? [from, to] : [to, from]
-  const isLater = next !== undefined && (isUp ? compareKeys(next, begin) > 0 : compareKeys(next, begin) < 0)
-  const first = isLater ? next : begin
-  if (isUp ? compareKeys(first, last) > 0 : compareKeys(first, last) < 0) return undefined
-  if (contract === undefined) return { first, last }
-  return { first: withContract(contract, first), last: withContract(contract, last) }
-}
-
-function blocksOf({ placeAt }: IndexView, { first, last }: Span): { from: number; to: number } {
+function blocksOf(placeAt: number, first: Uint8Array, last: Uint8Array): Interval {
   const [a, b] = [blockOfPlace(first, placeAt), blockOfPlace(last, placeAt)]
   return a < b ? { from: a, to: b } : { from: b, to: a }
 }
 
 const contractBytes = 4
 
-/** False where the engine gave too few packs. */
-function* merge(ask: RecordsAsk, found: Records): RecordsRead<boolean> {
-  const { keyBytes, placeAt, byContract } = ask.view
+/** `more` where the engine gave too few packs. */
+function* merge(
+  ask: RecordsAsk,
+  sink: RecordSink,
+  recent: Recent | undefined,
+): Work<undefined | typeof stale | 'more'> {
+  const { keyBytes, placeAt = 0 } = ask.view
   const isUp = ask.order === 'keys'
   // Then all keys are of one contract.
-  const skipped = byContract ? contractBytes : 0
+  const skipped = ask.contract === undefined ? 0 : contractBytes
   const comparedBytes = keyBytes - skipped
   /** In the order of where they stand. */
   const sources: RecordSource[] = []
@@ -69,24 +82,30 @@ function* merge(ask: RecordsAsk, found: Records): RecordsRead<boolean> {
   let nextBlock: number | undefined = isUp ? Number.POSITIVE_INFINITY : -1
   let horizon: DataView | undefined
   let isCut = false
-  while (!found.isFull) {
+  if (recent !== undefined) push(new RowSource(keyBytes, recent.records(ask)))
+  while (!sink.isFull) {
     const first = sources[0]
     if (nextBlock !== undefined && (first === undefined || mayPrecede(nextBlock, first))) {
-      const batch = yield ask
-      if (batch === undefined) return true
+      const batch = yield* records(ask)
+      if (!batch.isKept) {
+        sink.begin()
+        return undefined
+      }
+      if (recent?.changes !== undefined && batch.changes !== recent.changes) return stale
       nextBlock = batch.nextBlock
       horizon = batch.horizon === undefined ? undefined : wordsOf(batch.horizon)
-      for (const rows of batch.rows) push(new RowSource(keyBytes, rows))
-      for (const run of batch.runs) push(runSource(ask, run, ask.runsGiven++, batch.highest))
+      isCut ||= horizon !== undefined
+      for (const run of batch.runs) push(runSource(ask, run, ask.runsGiven++))
+      if (batch.runs.length === 0) nextBlock = undefined
       continue
     }
-    if (isCut && (first === undefined || isBeyondHorizon(first))) return false
-    if (first === undefined) return true
-    found.add(first)
+    if (isCut && (first === undefined || isBeyondHorizon(first))) return 'more'
+    if (first === undefined) return undefined
+    sink.add(first)
     if (first.step()) settle()
     else end(sources.shift()!)
   }
-  return true
+  return undefined
 
   function mayPrecede(block: number, { keys, keyAt }: RecordSource): boolean {
     const own = blockOfWord(keys.getUint32(keyAt + placeAt))
@@ -95,7 +114,9 @@ function* merge(ask: RecordsAsk, found: Records): RecordsRead<boolean> {
 
   /** Without a horizon records may be missing right after the end of a run that is cut. */
   function isBeyondHorizon({ keys, keyAt }: RecordSource): boolean {
-    return horizon === undefined || compareBytes(keys, keyAt, horizon, 0, keyBytes) >= 0
+    if (horizon === undefined) return true
+    const order = compareBytes(keys, keyAt, horizon, 0, keyBytes)
+    return isUp ? order >= 0 : order <= 0
   }
 
   function push(source: RecordSource): void {
@@ -128,51 +149,69 @@ function* merge(ask: RecordsAsk, found: Records): RecordsRead<boolean> {
   }
 }
 
-class Records {
+/** Keys and values of records, each in one piece of memory. Records of one key become one by the rule of the view. */
+export class FoundRecords implements RecordSink {
   length = 0
-  readonly #view: IndexView
+  readonly #view: View
   readonly #limit: number
-  /** Keys of `by_token` are answered without the number of the contract. */
-  readonly #skipped: number
-  readonly #outBytes: number
+  readonly #keyBytes: number
   readonly #keys: DataView
   #values: DataView
   #valuesEnd = 0
-  readonly #ends: number[] = []
-  readonly #contracts = new Set<number>()
-  #lastContract = -1
+  #ends: number[] = []
+  #isWhole = false
 
-  constructor(view: IndexView, limit: number) {
+  constructor(view: View, limit: number) {
     this.#view = view
     this.#limit = limit
-    this.#skipped = view.byContract ? contractBytes : 0
-    this.#outBytes = view.keyBytes - this.#skipped
-    this.#keys = wordsOf(new Uint8Array(limit * this.#outBytes))
-    this.#values = wordsOf(new Uint8Array(limit * 32 + valueBytesMax))
+    this.#keyBytes = view.keyBytes
+    this.#keys = wordsOf(new Uint8Array(limit * view.keyBytes))
+    this.#values = wordsOf(new Uint8Array(limit * 32 + 2 * valueBytesMax))
   }
 
+  begin(): void {
+    this.length = 0
+    this.#valuesEnd = 0
+    this.#ends = []
+    this.#isWhole = false
+  }
+
+  /** Where keys come more than once the last one is whole when the next one comes. */
   get isFull(): boolean {
-    return this.length >= this.#limit
+    return this.#isWhole || (this.#view.isUnique && this.length >= this.#limit)
   }
 
-  /** A record that comes twice, while an index is filled, counts once. */
   add(source: RecordSource): void {
-    const outBytes = this.#outBytes
-    const at = this.length * outBytes
-    const fromAt = source.keyAt + this.#skipped
-    if (at > 0 && isSame(this.#keys, at - outBytes, source.keys, fromAt, outBytes)) return
-    copyBytes(source.keys, fromAt, this.#keys, at, outBytes)
+    const keyBytes = this.#keyBytes
+    const at = this.length * keyBytes
+    if (at > 0 && isSame(this.#keys, at - keyBytes, source.keys, source.keyAt, keyBytes)) {
+      this.#combine(source)
+      return
+    }
+    if (this.length === this.#limit) {
+      this.#isWhole = true
+      return
+    }
+    copyBytes(source.keys, source.keyAt, this.#keys, at, keyBytes)
     if (this.#valuesEnd + valueBytesMax > this.#values.byteLength) this.#growValues()
     source.copyValue(this.#values, this.#valuesEnd)
-    const { contractAt } = this.#view
-    if (contractAt !== undefined) {
-      const contract = this.#values.getUint32(this.#valuesEnd + contractAt)
-      if (contract !== this.#lastContract) this.#contracts.add(contract)
-      this.#lastContract = contract
-    }
     this.#valuesEnd += source.valueLength
     this.#ends.push(this.#valuesEnd)
     this.length++
+  }
+
+  #combine(source: RecordSource): void {
+    const { isUnique, combine } = this.#view
+    if (isUnique) return
+    const start = this.#ends.at(-2) ?? 0
+    const [target, other] = [new Uint8Array(valueBytesMax), new Uint8Array(valueBytesMax)]
+    source.copyValue(wordsOf(other), 0)
+    const own = bytesIn(this.#values, this.#valuesEnd).subarray(start)
+    const length = combine(target, own, own.length, other, source.valueLength)
+    if (start + valueBytesMax > this.#values.byteLength) this.#growValues()
+    bytesIn(this.#values, start + length).set(target.subarray(0, length), start)
+    this.#valuesEnd = start + length
+    this.#ends[this.#ends.length - 1] = this.#valuesEnd
   }
 
   #growValues(): void {
@@ -181,15 +220,23 @@ class Records {
     this.#values = wordsOf(larger)
   }
 
-  done(): FoundRecords {
+  done(): RecordColumns {
     return {
       length: this.length,
-      keys: bytesIn(this.#keys, this.length * this.#outBytes),
+      keys: bytesIn(this.#keys, this.length * this.#keyBytes),
       values: bytesIn(this.#values, this.#valuesEnd),
       valueEnds: this.#ends,
-      contracts: this.#contracts,
     }
   }
+}
+
+/** One after the other. */
+export type RecordColumns = {
+  length: number
+  keys: Uint8Array
+  values: Uint8Array
+  /** Where each value ends. */
+  valueEnds: readonly number[]
 }
 
 function bytesIn({ buffer, byteOffset }: DataView, length: number): Uint8Array {
@@ -202,13 +249,14 @@ function isSame(a: DataView, atA: number, b: DataView, atB: number, length: numb
   return true
 }
 
-/** The next key, or the one before; undefined beyond the ends. */
-function neighbour(key: Uint8Array, by: 1 | -1): Uint8Array | undefined {
-  // Not `slice`, which copies nothing of a Buffer.
-  const next = Uint8Array.from(key)
-  for (let at = next.length - 1; at >= 0; at--) {
-    next[at] = next[at]! + by
-    if (next[at] !== (by === 1 ? 0 : 255)) return next
+/** Reads again with a new mirror where the chain changed meanwhile. */
+export function* inMoment<T>(
+  mirrors: Mirrors,
+  chain: number,
+  work: (mirror: Mirror) => Work<T | typeof stale>,
+): Work<T> {
+  for (let mirror = mirrors.last(chain); ; mirror = yield* mirrors.renewed(chain)) {
+    const result = yield* work(mirror)
+    if (result !== stale) return result
   }
-  return undefined
 }

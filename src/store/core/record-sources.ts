@@ -1,12 +1,14 @@
-// Where the records of an index lie: packs of runs, and rows of tables. Each is walked in either direction from one key
+// Where the records of a view lie: packs of runs, and recent blocks. Each is walked in either direction from one key
 // to another, both included, without an object for each record. Pure.
 import { copyBytes, wordsOf } from '../runs/copy-bytes.ts'
 import { OpenPack } from '../runs/open-pack.ts'
 import { compareKeys, PackReader } from '../runs/pack.ts'
-import { blockOfWord } from '../runs/place-key.ts'
-import type { RecordRows, RecordsAsk, RunPacks } from './disk.ts'
+import type { RecordsAsk, RunPacks } from './work.ts'
 
 type Walk = Pick<RecordsAsk, 'view' | 'order' | 'first' | 'last'>
+
+/** Keys and values of records in the order of the walk, each in one piece of memory. */
+export type RecordRows = { keys: Uint8Array; values: Uint8Array; lengths: readonly number[] }
 
 export interface RecordSource {
   /** The key of the record that it stands on, within them. */
@@ -26,14 +28,12 @@ export interface RecordSource {
 const readers = new Map<number, PackReader[]>()
 const openPacks = new Map<number, OpenPack[]>()
 
-/** `place`: its number in the walk. `highest`: later blocks are left out. */
-export function runSource(walk: Walk, run: RunPacks, place: number, highest: number | undefined): RecordSource {
+/** `place`: its number in the walk. */
+export function runSource(walk: Walk, run: RunPacks, place: number): RecordSource {
   const { keyBytes } = walk.view
-  const source =
-    walk.order === 'keys'
-      ? new RunForward(walk, run, pooled(readers, PackReader, keyBytes, place))
-      : new RunBackward(walk, run, pooled(openPacks, OpenPack, keyBytes, place))
-  return highest === undefined ? source : new UpTo(source, walk.view.placeAt, highest)
+  return walk.order === 'keys'
+    ? new RunForward(walk, run, pooled(readers, PackReader, keyBytes, place))
+    : new RunBackward(walk, run, pooled(openPacks, OpenPack, keyBytes, place))
 }
 
 function pooled<T>(all: Map<number, T[]>, Made: new (keyBytes: number) => T, keyBytes: number, place: number): T {
@@ -151,54 +151,7 @@ class RunBackward implements RecordSource {
   }
 }
 
-/** Another source without the records of later blocks. */
-class UpTo implements RecordSource {
-  readonly #source: RecordSource
-  readonly #placeAt: number
-  readonly #highest: number
-
-  constructor(source: RecordSource, placeAt: number, highest: number) {
-    this.#source = source
-    this.#placeAt = placeAt
-    this.#highest = highest
-  }
-
-  get keys(): DataView {
-    return this.#source.keys
-  }
-
-  get keyAt(): number {
-    return this.#source.keyAt
-  }
-
-  get valueLength(): number {
-    return this.#source.valueLength
-  }
-
-  get isCut(): boolean {
-    return this.#source.isCut
-  }
-
-  copyValue(target: DataView, at: number): void {
-    this.#source.copyValue(target, at)
-  }
-
-  begin(): boolean {
-    return this.#source.begin() && this.#settle()
-  }
-
-  step(): boolean {
-    return this.#source.step() && this.#settle()
-  }
-
-  #settle(): boolean {
-    while (blockOfWord(this.keys.getUint32(this.keyAt + this.#placeAt)) > this.#highest)
-      if (!this.#source.step()) return false
-    return true
-  }
-}
-
-/** Rows are all that a walk wants of their table. */
+/** All that a walk wants of recent blocks. */
 export class RowSource implements RecordSource {
   keyAt = 0
   readonly isCut = false

@@ -12,6 +12,7 @@ export const byBlock: IndexView = {
   keyBytes: placeBytes,
   byContract: false,
   placeAt: 0,
+  isUnique: true,
   contractAt: 0,
   combine: sameRecord,
   recordsOf(transfer, add) {

@@ -29,6 +29,7 @@ export const byToken: IndexView = {
   keyBytes: placeAt + placeBytes,
   byContract: true,
   placeAt,
+  isUnique: true,
   combine: sameRecord,
   recordsOf(transfer, add) {
     if (!isIndexed(transfer)) return

@@ -27,6 +27,7 @@ export const byWallet: IndexView = {
   keyBytes: addressBytes + placeBytes,
   byContract: false,
   placeAt: addressBytes,
+  isUnique: true,
   contractAt: 1,
   combine: sameRecord,
   recordsOf(transfer, add) {

@@ -10,7 +10,7 @@ const byteaType = 17
 const textType = 25
 const headerBytes = 20
 
-export function int4Array(values: readonly number[]): Buffer {
+export function int4Array(values: readonly (number | null)[]): Buffer {
   return fixedArray({ type: int4Type, size: 4 }, values, (bytes, value, at) => bytes.writeInt32BE(value, at))
 }
 
@@ -44,40 +44,24 @@ export function writeInt8(bytes: Buffer, value: number, at: number): number {
   return bytes.writeUInt32BE(value - Math.floor(value / 2 ** 32) * 2 ** 32, at + 4)
 }
 
-export function byteaArray(values: readonly (Uint8Array | undefined)[]): Buffer {
+export function byteaArray(values: readonly (Uint8Array | null | undefined)[]): Buffer {
   return bytesArray(byteaType, values)
 }
 
-/** One column of rows in one piece of memory: `length` bytes at `at` of every `every` bytes. */
-export function byteaColumn(
-  rows: Uint8Array,
-  { every, at, length }: Record<'every' | 'at' | 'length', number>,
-): Buffer {
-  const count = rows.length / every
-  const bytes = arrayOf(byteaType, count, count * (4 + length))
-  let to = headerBytes
-  for (let from = at; from < rows.length; from += every) {
-    to = bytes.writeInt32BE(length, to)
-    bytes.set(rows.subarray(from, from + length), to)
-    to += length
-  }
-  return bytes
-}
-
-export function textArray(values: readonly (string | undefined)[]): Buffer {
+export function textArray(values: readonly (string | null | undefined)[]): Buffer {
   return bytesArray(
     textType,
-    values.map(value => (value === undefined ? undefined : Buffer.from(value))),
+    values.map(value => (value == null ? value : Buffer.from(value))),
   )
 }
 
-function bytesArray(type: number, values: readonly (Uint8Array | undefined)[]): Buffer {
+function bytesArray(type: number, values: readonly (Uint8Array | null | undefined)[]): Buffer {
   const size = values.reduce((sum, value) => sum + 4 + (value?.length ?? 0), 0)
   const bytes = arrayOf(type, values.length, size)
   let at = headerBytes
   for (const value of values) {
     at = bytes.writeInt32BE(value?.length ?? -1, at)
-    if (value === undefined) {
+    if (value == null) {
       bytes.writeInt32BE(1, 4)
       continue
     }
@@ -105,13 +89,4 @@ type Stored = string | null | undefined
 /** `\x…`, as the server writes bytes. */
 export function bytesOf(stored: Stored): Buffer {
   return bytesOfHex(stored as string)
-}
-
-export function hexTextOf<T extends string>(stored: Stored): T {
-  return `0x${(stored as string).slice(2)}` as T
-}
-
-/** Text that comes from chains is kept as bytes, because PostgreSQL's text cannot hold every character. */
-export function textOf(stored: Stored): string | undefined {
-  return stored === null || stored === undefined ? undefined : bytesOf(stored).toString('utf8')
 }

@@ -40,12 +40,6 @@ export function isLockTimeout(error: unknown): boolean {
   return sqlStateOf(error) === '55P03'
 }
 
-/** Citus passes a worker's refusal of a COPY on without its code. */
-export function isUniqueViolation(error: unknown): boolean {
-  const code = sqlStateOf(error)
-  return code === '23505' || (code === 'XX000' && /^duplicate key value violates/.test((error as Error).message))
-}
-
 /** Host and port, where Citus says that a worker cannot be reached. */
 function lostWorker(error: unknown): string | undefined {
   const words = /connection to the remote node (?:\S+@)?(\S+:\d+) failed/

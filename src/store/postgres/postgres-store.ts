@@ -1,28 +1,27 @@
 // The store on a PostgreSQL server, and a replica of it. It only joins the parts, which have the statements,
 // transactions and errors.
 import type { SolanaNetwork } from '../../model.ts'
+import { chainStore } from '../core/chain-store.ts'
+import type { CoreOptions } from '../core/core.ts'
 import { storeFormat } from '../schema.ts'
 import type { SolanaStaging } from '../solana-store.ts'
 import type { ReadReplica, Store } from '../store.ts'
-import { activityReader } from './activity.ts'
-import { annotationStore } from './annotations.ts'
+import { annotationStore } from '../tables/annotations.ts'
+import { checkpointStore } from '../tables/checkpoints.ts'
+import { keyStore } from '../tables/keys.ts'
+import { leaseStore, requireLease } from '../tables/leases.ts'
+import { solanaStore } from '../tables/solana-holdings.ts'
+import { workStore } from '../tables/work.ts'
 import { bytesOf } from './arrays.ts'
-import { chainReader, chainWriter } from './chain.ts'
 import { hasCitus } from './citus/place-tables.ts'
 import { CitusWorkers } from './citus/workers.ts'
 import { createTables, requireStore } from './create-tables.ts'
 import { Database } from './database.ts'
-import { Dictionary } from './dictionary.ts'
-import { largeTables } from './forget.ts'
-import { indexReader } from './indexes/index-reader.ts'
-import { keyStore } from './keys.ts'
+import { PostgresEngine } from './postgres-engine.ts'
 import { watchRevision } from './revision.ts'
-import { runSummaries } from './runs/merges.ts'
-import { solanaStore } from './solana-holdings.ts'
 import { solanaStaging } from './solana-staging.ts'
-import { databaseOptions, type Merging, StoreDatabase } from './store-database.ts'
-import { transferReader } from './transfer-pages.ts'
-import { checkpointStore, leases, requireLease, workStore } from './work.ts'
+import { postgresTables, runSql } from './sql.ts'
+import { databaseOptions, StoreDatabase } from './store-database.ts'
 
 /**
  * Beside what every engine offers: imports, vacuuming, and for a replica which commits this process knows and when it
@@ -36,11 +35,11 @@ export type PostgresStore = Store & {
 type Seen = { commits: number; atMs: number }
 
 /** How bulk commits are kept; tests have runs of few rows, and wait less for a process that stalls. */
-export type OpenDatabaseOptions = { mustExist?: boolean; stallMsMax?: number } & Partial<Merging>
+export type OpenDatabaseOptions = { mustExist?: boolean; stallMsMax?: number } & Partial<CoreOptions>
 
 export async function openPostgresStore(
   url: string,
-  { mustExist = false, stallMsMax, ...merging }: OpenDatabaseOptions = {},
+  { mustExist = false, stallMsMax, ...given }: OpenDatabaseOptions = {},
 ): Promise<PostgresStore> {
   const options = { ...databaseOptions(url), stallMsMax }
   const database = new Database(options)
@@ -51,8 +50,8 @@ export async function openPostgresStore(
     await watch.refresh()
     database.distributed = await hasCitus(database)
     const workers = database.distributed ? new CitusWorkers(database) : undefined
-    const parts = { database, watch, dictionary: new Dictionary(database), workers, ...merging }
-    return postgresStore(new StoreDatabase(parts), workers)
+    const parts = { database, watch, workers }
+    return postgresStore(new StoreDatabase(parts), workers, given)
   } catch (error) {
     await database.close()
     throw error
@@ -72,10 +71,16 @@ export function isPostgresStore(store: Store): store is PostgresStore {
   return store.engine === 'postgres' && 'seen' in store
 }
 
-function postgresStore(store: StoreDatabase, workers?: CitusWorkers): PostgresStore {
+function postgresStore(
+  store: StoreDatabase,
+  workers?: CitusWorkers,
+  options: Partial<CoreOptions> = {},
+): PostgresStore {
+  const { fencedBy, numbers, ...chains } = chainStore(new PostgresEngine(store), options)
   const { database, watch } = store
-  const solana = solanaStore(store)
-  const checkpoints = checkpointStore(store)
+  const tables = postgresTables(store, numbers)
+  const solana = solanaStore(tables)
+  const checkpoints = checkpointStore(tables)
   return {
     engine: 'postgres',
     location: database.location,
@@ -100,26 +105,25 @@ function postgresStore(store: StoreDatabase, workers?: CitusWorkers): PostgresSt
         disk: undefined,
       }
     },
-    indexes: indexReader(store),
-    runs: () => runSummaries(store),
     problems: async () => (await workers?.problems()) ?? [],
     close: () => store.close(),
-    ...chainReader(store),
-    ...chainWriter(store),
-    ...transferReader(store),
-    ...activityReader(store),
+    ...chains,
     ...solana,
-    ...keyStore(store),
-    ...annotationStore(store),
-    ...leases(store),
+    ...keyStore(tables),
+    ...annotationStore(tables),
+    ...leaseStore(tables),
     fenced(lease) {
-      const fenced = store.fenced(transaction => requireLease(transaction, lease))
-      return { ...chainWriter(fenced), putCheckpoint: checkpointStore(fenced).putCheckpoint }
+      const fenced = store.fenced(transaction => runSql(transaction, requireLease(lease)))
+      const { putCheckpoint } = checkpointStore(postgresTables(fenced, numbers))
+      return { ...fencedBy(new PostgresEngine(fenced)), putCheckpoint }
     },
-    ...workStore(database),
+    ...workStore(tables),
     ...checkpoints,
   }
 }
+
+/** Those that forgetting leaves room in. */
+const largeTables = ['runs', 'packs', 'recent_blocks', 'blocks', 'contract_facts', 'token_uris', 'checkpoints']
 
 // A streaming replica of the database that answers may come from while its lag is small. It decides only that, and
 // writes nothing.
@@ -144,8 +148,7 @@ export function openReadReplica({
   const options = databaseOptions(url)
   const database = new Database(options)
   const watch = watchRevision(options.connectionString, database)
-  const dictionary = new Dictionary(database)
-  const store = postgresStore(new StoreDatabase({ database, watch, dictionary }))
+  const store = postgresStore(new StoreDatabase({ database, watch }))
   /** Commits of the primary that the replica has not shown yet, oldest first. */
   const ahead: Seen[] = []
   let restUntilMs = 0

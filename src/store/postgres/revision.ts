@@ -1,6 +1,5 @@
 // Notices within a moment that any process committed something an answer can show. It polls, because LISTEN does not
 // work through PgBouncer; commits of this process are known at once.
-import { changesKept } from '../label-changes.ts'
 import type { Database, Transaction } from './database.ts'
 import { labelRevisionRow, revisionRows } from './tables.ts'
 
@@ -56,18 +55,7 @@ export class RevisionWatch {
     return (this.#known.get(labelRevisionRow) ?? 0) + this.#failures
   }
 
-  /** Within a transaction that changes labels. `ranges` say where (label-changes.ts). */
-  async countLabels(transaction: Transaction, ranges: Uint8Array): Promise<number> {
-    const [[value] = []] = await transaction.query(
-      'UPDATE revisions SET value = value + 1 WHERE id = $1 RETURNING value',
-      labelRevisionRow,
-    )
-    const count = Number(value)
-    await transaction.query('INSERT INTO label_changes VALUES ($1, $2)', count, ranges)
-    await transaction.query('DELETE FROM label_changes WHERE count <= $1', count - changesKept)
-    return count
-  }
-
+  /** After the commit of a transaction that counted a change of labels. */
   labelsCommitted(value: number): void {
     this.#learn(labelRevisionRow, value)
   }

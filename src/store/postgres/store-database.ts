@@ -1,12 +1,8 @@
-// The database of a store for its tables: its address, transactions that count the revision up, and the numbers of
-// chains and contracts. It knows no other table.
+// The database of a store for its tables: its address, and transactions that count the revision up. It knows no other
+// table.
 
 import { AlmanacError } from '../../errors.ts'
-import type { Address, ChainId } from '../../model.ts'
 import { redactStore } from '../../redact.ts'
-import type { Label } from '../annotation-store.ts'
-import { packRanges } from '../label-changes.ts'
-import { bulkRows, runsPerMerge } from '../runs/levels.ts'
 import { visibleEverywhere } from './citus/commits.ts'
 import { useOneConnection } from './citus/place-tables.ts'
 import type { CitusWorkers, ShardKey } from './citus/workers.ts'
@@ -15,75 +11,37 @@ import {
   type DatabaseOptions,
   type Row,
   requestReadMs,
+  type Text,
   type Transaction,
   type Value,
 } from './database.ts'
-import type { Dictionary } from './dictionary.ts'
 import type { RevisionWatch } from './revision.ts'
-import { KnownSlots, type Slots } from './runs/slots.ts'
 
 /** Throws, near the end of a transaction, where another holder has the lease. */
 export type Fence = (transaction: Transaction) => Promise<void>
 
 type Step<T> = (transaction: Transaction) => Promise<T>
 
-/**
- * A change of rows and of what is claimed about them. An answer must never claim rows that it cannot show, so where a
- * commit is not visible at one moment the parts are committed one after another: first what is no longer claimed, then
- * rows, then what is claimed of them.
- */
-export type Commit<T> = {
-  /** Locks and checks, at the start of each transaction. */
-  check?: Step<unknown>
-  unclaim?: Step<unknown>
-  rows: Step<T>
-  claim?: Step<unknown>
-  /**
-   * On Citus each worker gets one connection: the several that it would get for deletes of whole tables exclude each
-   * other, and with one it shows its part at one moment.
-   */
-  oneConnection?: true
-  /** All that it changes is on the coordinator: one transaction also on Citus. */
-  here?: true
-}
-
 type StoreDatabaseParts = {
   database: Database
   watch: RevisionWatch
-  dictionary: Dictionary
   /** Where rows are spread over workers by Citus. */
   workers?: CitusWorkers | undefined
   fence?: Fence
-} & Partial<Merging>
-
-export type Merging = { bulkRows: number; runsPerMerge: number }
+}
 
 export class StoreDatabase {
   readonly database: Database
-  readonly dictionary: Dictionary
   readonly watch: RevisionWatch
   readonly #parts: StoreDatabaseParts
-  readonly #slots: KnownSlots
   /** The doubts of the database that were looked into. */
   #settledDoubts = 0
   #closed = false
-  /** By the number of a chain, as last read. */
-  readonly #coldEnds = new Map<number, number>()
 
   constructor(parts: StoreDatabaseParts) {
     this.#parts = parts
     this.database = parts.database
     this.watch = parts.watch
-    this.dictionary = parts.dictionary
-    this.#slots = new KnownSlots(parts.database)
-  }
-
-  slots(): Promise<Slots> {
-    return this.#slots.all()
-  }
-
-  get merging(): Merging {
-    return { bulkRows, runsPerMerge, ...this.#parts }
   }
 
   get distributed(): boolean {
@@ -91,7 +49,7 @@ export class StoreDatabase {
   }
 
   /** A read that a request waits for, of rows with one key. */
-  readOf(key: ShardKey, sql: string, ...values: Value[]): Promise<Row[]> {
+  readOf(key: ShardKey, sql: Text, ...values: Value[]): Promise<Row[]> {
     const { workers } = this.#parts
     return workers === undefined
       ? this.database.readWithin(requestReadMs, sql, ...values)
@@ -99,30 +57,8 @@ export class StoreDatabase {
   }
 
   /** A read that a request waits for, of tables that stay on the coordinator. */
-  readHere(sql: string, ...values: Value[]): Promise<Row[]> {
+  readHere(sql: Text, ...values: Value[]): Promise<Row[]> {
     return this.database.readWithin(requestReadMs, sql, ...values)
-  }
-
-  /**
-   * On Citus a read of hot rows, which are on the coordinator, and of cold ones, which are on a worker: two snapshots,
-   * and rows move from the first to the second meanwhile. Hot rows are read with the highest block whose rows are only
-   * cold at that moment, and cold rows up to it: what becomes final in between is neither missed nor read twice.
-   *
-   * Both reads are under way at once. The block seldom changes, so the cold one begins with the last that was known,
-   * which is right if it is still the same: rows up to it were cold before either read began.
-   */
-  async readHalves<T>(
-    ordinal: number,
-    readHot: () => Promise<{ rows: T; coldEnd: number }>,
-    readCold: (coldEnd: number) => Promise<T>,
-  ): Promise<{ hot: T; cold: T }> {
-    const known = this.#coldEnds.get(ordinal)
-    const early = known === undefined ? undefined : readCold(known)
-    // Where it is not used it may fail.
-    early?.catch(() => {})
-    const { rows: hot, coldEnd } = await readHot()
-    this.#coldEnds.set(ordinal, coldEnd)
-    return { hot, cold: await (early !== undefined && known === coldEnd ? early : readCold(coldEnd)) }
   }
 
   get isOpen(): boolean {
@@ -132,48 +68,6 @@ export class StoreDatabase {
   /** The same database, with the fence at the end of each transaction. */
   fenced(fence: Fence): StoreDatabase {
     return new StoreDatabase({ ...this.#parts, fence })
-  }
-
-  async ofChain<T>(chain: ChainId, none: T, work: (ordinal: number) => Promise<T>): Promise<T> {
-    const ordinal = await this.dictionary.ordinalOf(chain)
-    return ordinal === undefined ? none : await work(ordinal)
-  }
-
-  ofContract<T>(
-    { chain, contract }: { chain: ChainId; contract: Address },
-    none: T,
-    work: (numbers: { contract: number; ordinal: number }) => Promise<T>,
-  ): Promise<T> {
-    return this.ofChain(chain, none, async ordinal => {
-      const number = await this.dictionary.contractOf(ordinal, contract)
-      return number === undefined ? none : await work({ contract: number, ordinal })
-    })
-  }
-
-  /** One transaction, or on Citus several: see `Commit`. */
-  async committing<T>({ check, unclaim, rows, claim, oneConnection, here }: Commit<T>): Promise<T> {
-    if (!this.distributed || here)
-      return await this.writing(async transaction => {
-        await check?.(transaction)
-        const done = await rows(transaction)
-        await unclaim?.(transaction)
-        await claim?.(transaction)
-        return done
-      })
-    const inTurn = async <R>(step: Step<R>, isSpread = false): Promise<R> => {
-      await this.#settle()
-      const work: Step<R> = async transaction => {
-        if (oneConnection) await useOneConnection(transaction)
-        await check?.(transaction)
-        return await step(transaction)
-      }
-      return await (isSpread ? this.writingSpread(work) : this.writing(work))
-    }
-    if (unclaim !== undefined) await inTurn(unclaim)
-    const done = await inTurn(rows, true)
-    if (claim !== undefined) await inTurn(claim)
-    if (await this.#settle()) await this.#countAgain()
-    return done
   }
 
   /**
@@ -189,9 +83,15 @@ export class StoreDatabase {
     return true
   }
 
-  /** For changes outside of `committing`. */
-  async settled(): Promise<void> {
-    if (this.distributed) await this.#settle()
+  /** A part of a change of the core. */
+  async writingPart<T>(work: Step<T>, { unseen }: { unseen: boolean }): Promise<T> {
+    if (!this.distributed) return await (unseen ? this.writingUnseen(work) : this.writing(work))
+    await this.#settle()
+    const inTurn: Step<T> = async transaction => {
+      await useOneConnection(transaction)
+      return await work(transaction)
+    }
+    return await (unseen ? this.writingUnseen(inTurn) : this.writingSpread(inTurn))
   }
 
   async #countAgain(): Promise<void> {
@@ -224,12 +124,6 @@ export class StoreDatabase {
     return { result, counted: counted !== undefined }
   }
 
-  /** The same with the number of a chain, which gets one where it has none. */
-  async writingChain<T>(chain: ChainId, work: (transaction: Transaction, ordinal: number) => Promise<T>): Promise<T> {
-    const ordinal = await this.dictionary.addOrdinal(chain)
-    return await this.writing(transaction => work(transaction, ordinal))
-  }
-
   /** One transaction that changes nothing an answer can show: the revision stays. */
   async writingUnseen<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     return await this.database.transaction(async transaction => {
@@ -237,22 +131,6 @@ export class StoreDatabase {
       await this.#parts.fence?.(transaction)
       return done
     })
-  }
-
-  /** One transaction that records, where it changed anything, whose labels changed. */
-  async writingLabels<T>(
-    work: (transaction: Transaction) => Promise<{ result: T; changed: readonly Pick<Label, 'address'>[] }>,
-  ): Promise<T> {
-    let counted: number | undefined
-    const done = await this.writing(async transaction => {
-      counted = undefined
-      const { result, changed } = await work(transaction)
-      if (!transaction.changed) return result
-      counted = await this.watch.countLabels(transaction, packRanges(changed.map(({ address }) => address)))
-      return result
-    })
-    if (counted !== undefined) this.watch.labelsCommitted(counted)
-    return done
   }
 
   async close(): Promise<void> {

@@ -1,104 +1,68 @@
 // The tables of the PostgreSQL engine. A change of them raises `storeFormat` (../schema.ts). No statement of work here.
-/** The bucket that keeps a contract's whole count. */
-export const wholeBucket = -1
 /** Each process counts its commits in one of these rows: two processes seldom wait for each other. */
 export const revisionRows = 64
 /** The row after them counts the changes of labels. */
 export const labelRevisionRow = 64
 
-// Transfers carry the hash and the time of their block: a page is then one walk along one index, and on Citus one
-// shard. The index runs newest first, because history arrives newest first: rows are appended within each contract and
-// pages stay full. `place` is transaction index, log index and batch index in one integer (place.ts), which keeps row
-// and index entry narrow. Rows that are rewritten in place leave room in their pages (fillfactor), so an update touches
-// no index.
+// What is stored of chains has the same tables in each engine (`../core/`).
 // Text that comes from chains is bytea, because PostgreSQL's text cannot hold every character.
 export const tables = `
 CREATE TABLE revisions (id int4 PRIMARY KEY, value int8 NOT NULL) WITH (fillfactor = 20);
 INSERT INTO revisions SELECT id, 0 FROM generate_series(0, ${labelRevisionRow}) AS id;
 CREATE TABLE secrets (name text PRIMARY KEY, value bytea NOT NULL);
 CREATE TABLE checkpoints (name text PRIMARY KEY, value text NOT NULL);
-CREATE TABLE leases (name text PRIMARY KEY, holder text, token int8 NOT NULL, expires_at timestamptz NOT NULL);
+CREATE TABLE leases (name text PRIMARY KEY, holder text, token int8 NOT NULL, expires_at int8 NOT NULL);
 
 -- Not identity columns: Citus takes those only as int8.
 CREATE SEQUENCE chain_ordinals AS int4;
 CREATE SEQUENCE contract_numbers AS int4;
 CREATE TABLE chains (
-  ordinal int4 PRIMARY KEY,
+  ordinal int4 PRIMARY KEY DEFAULT nextval('chain_ordinals'),
   id int8 NOT NULL UNIQUE,
   head_number int8,
   head_hash bytea,
   head_timestamp int8,
-  finalized int8 NOT NULL DEFAULT -1
+  finalized int8 NOT NULL DEFAULT -1,
+  -- Of recent blocks: see ChainRow in core/chain-row.ts.
+  fold int8 NOT NULL DEFAULT -1,
+  changes int8 NOT NULL DEFAULT 0,
+  tip int8 NOT NULL DEFAULT -1,
+  parts int8 NOT NULL DEFAULT 0,
+  final_rows int8 NOT NULL DEFAULT 0
 ) WITH (fillfactor = 50);
 CREATE TABLE contracts (
-  id int4 PRIMARY KEY,
+  id int4 PRIMARY KEY DEFAULT nextval('contract_numbers'),
   chain int4 NOT NULL,
   address bytea NOT NULL,
   UNIQUE (address, chain)
 );
 
-CREATE TABLE transfers (
-  contract int4 NOT NULL,
-  block int4 NOT NULL,
-  place int8 NOT NULL,
+-- Blocks above the fold, each in one part or more (core/recent-block.ts). change: the count of the chain's changes
+-- that it came with.
+CREATE TABLE recent_blocks (
+  chain int4 NOT NULL,
+  number int8 NOT NULL,
+  part int4 NOT NULL,
+  change int8 NOT NULL,
   timestamp int8 NOT NULL,
+  row_count int4 NOT NULL,
   hash bytea NOT NULL,
-  payload bytea NOT NULL
+  transfers bytea NOT NULL,
+  wallets bytea NOT NULL,
+  activity bytea NOT NULL,
+  PRIMARY KEY (chain, number, part)
 );
-CREATE UNIQUE INDEX transfers_key ON transfers (contract, block DESC, place DESC);
-ALTER TABLE transfers REPLICA IDENTITY USING INDEX transfers_key;
-CREATE TABLE transfer_counts (
-  contract int4 NOT NULL,
-  bucket int4 NOT NULL,
-  stored int8 NOT NULL,
-  transfers int8 NOT NULL,
-  PRIMARY KEY (contract, bucket)
-) WITH (fillfactor = 80);
+CREATE INDEX recent_blocks_by_change ON recent_blocks (chain, change);
+ALTER TABLE recent_blocks ALTER COLUMN activity SET STORAGE EXTERNAL;
+-- Known blocks up to the fold.
 CREATE TABLE blocks (
   chain int4 NOT NULL,
-  number int4 NOT NULL,
+  number int8 NOT NULL,
   timestamp int8 NOT NULL,
   hash bytea NOT NULL
 );
 CREATE UNIQUE INDEX blocks_key ON blocks (chain, number DESC);
 ALTER TABLE blocks REPLICA IDENTITY USING INDEX blocks_key;
--- first, last: transactions as packed-activity.ts packs them. last is NULL where it equals first.
-CREATE TABLE activity (
-  chain int4 NOT NULL,
-  address bytea NOT NULL,
-  first bytea NOT NULL,
-  last bytea,
-  CONSTRAINT activity_key PRIMARY KEY (address, chain)
-) WITH (fillfactor = 75);
-
-CREATE TABLE hot_transfers (
-  contract int4 NOT NULL,
-  block int4 NOT NULL,
-  place int8 NOT NULL,
-  timestamp int8 NOT NULL,
-  chain int4 NOT NULL,
-  hash bytea NOT NULL,
-  payload bytea NOT NULL
-);
-CREATE UNIQUE INDEX hot_transfers_key ON hot_transfers (contract, block DESC, place DESC);
-ALTER TABLE hot_transfers REPLICA IDENTITY USING INDEX hot_transfers_key;
-CREATE INDEX hot_transfers_by_block ON hot_transfers (chain, block);
-CREATE TABLE hot_blocks (
-  chain int4 NOT NULL,
-  number int4 NOT NULL,
-  timestamp int8 NOT NULL,
-  hash bytea NOT NULL,
-  PRIMARY KEY (chain, number)
-);
-CREATE TABLE hot_activity (
-  chain int4 NOT NULL,
-  block int4 NOT NULL,
-  address bytea NOT NULL,
-  first bytea NOT NULL,
-  last bytea,
-  CONSTRAINT hot_activity_key PRIMARY KEY (address, chain, block)
-);
-CREATE INDEX hot_activity_by_block ON hot_activity (chain, block);
 
 -- scope: 'full', 'watched', or a contract's address.
 CREATE TABLE coverage (
@@ -117,11 +81,12 @@ CREATE TABLE watched_contracts (
   PRIMARY KEY (chain, contract)
 );
 
--- network: 0 mainnet, 1 devnet.
+-- network: 0 mainnet, 1 devnet. Unsigned 64-bit integers are decimal text; write versions are 8 big-endian bytes,
+-- which compare as they do.
 CREATE TABLE solana_accounts (
   network int4 NOT NULL,
   owner bytea NOT NULL,
-  lamports numeric(20) NOT NULL,
+  lamports text NOT NULL,
   slot int8 NOT NULL,
   chain_time int8 NOT NULL,
   read_at_ms int8 NOT NULL,
@@ -134,9 +99,9 @@ CREATE TABLE solana_holdings (
   account bytea NOT NULL,
   mint bytea NOT NULL,
   program text NOT NULL,
-  amount numeric(20) NOT NULL,
+  amount text NOT NULL,
   slot int8 NOT NULL,
-  write_version numeric(20) NOT NULL,
+  write_version bytea NOT NULL,
   PRIMARY KEY (owner, account, network)
 ) WITH (fillfactor = 90);
 CREATE INDEX solana_holdings_by_account ON solana_holdings USING hash (account);
@@ -145,7 +110,7 @@ CREATE TABLE solana_closed (
   network int4 NOT NULL,
   account bytea NOT NULL,
   slot int8 NOT NULL,
-  write_version numeric(20) NOT NULL,
+  write_version bytea NOT NULL,
   closed_at_ms int8 NOT NULL,
   PRIMARY KEY (account, network)
 );
@@ -157,7 +122,7 @@ CREATE TABLE solana_mints (
   account_read_at_ms int8,
   program text,
   decimals int4,
-  supply numeric(20),
+  supply text,
   name bytea,
   symbol bytea,
   amount_rule text,
@@ -170,7 +135,7 @@ CREATE TABLE solana_mints (
 );
 
 CREATE TABLE keys (
-  id text PRIMARY KEY,
+  id text COLLATE "C" PRIMARY KEY,
   name text NOT NULL,
   hash text NOT NULL UNIQUE,
   scopes text NOT NULL,
@@ -209,20 +174,20 @@ CREATE TABLE contract_facts (
   contract bytea NOT NULL,
   name bytea,
   symbol bytea,
-  possible_spam boolean NOT NULL,
+  possible_spam int4 NOT NULL,
   reading text,
   verdict text,
   transfers int8 NOT NULL DEFAULT 0,
   PRIMARY KEY (chain, contract)
 );
--- verified, spam: NULL where the source does not say.
+-- verified, spam: 1, 0, or NULL where the source does not say.
 CREATE TABLE contract_marks (
   chain int4 NOT NULL,
   contract bytea NOT NULL,
   source text COLLATE "C" NOT NULL,
   rank int4 NOT NULL,
-  verified boolean,
-  spam boolean,
+  verified int4,
+  spam int4,
   updated_at int8 NOT NULL,
   PRIMARY KEY (chain, contract, source)
 );
@@ -231,7 +196,7 @@ CREATE TABLE contract_marks (
 -- from the counted uses, work is requested again, and heartbeats return by themselves.
 CREATE UNLOGGED TABLE allowances (
   key_id text PRIMARY KEY,
-  second_ends_at timestamptz NOT NULL,
+  second_ends_at int8 NOT NULL,
   used_in_second int8 NOT NULL,
   day text NOT NULL,
   used_in_day int8 NOT NULL,
@@ -241,12 +206,12 @@ CREATE TABLE indexing_uses (day text NOT NULL, key_id text NOT NULL, target text
 CREATE UNLOGGED TABLE work (
   name text PRIMARY KEY,
   topic text NOT NULL,
-  asked_at timestamptz NOT NULL,
-  wanted_until timestamptz NOT NULL,
-  taken_until timestamptz NOT NULL,
+  asked_at int8 NOT NULL,
+  wanted_until int8 NOT NULL,
+  taken_until int8 NOT NULL,
   outcome text
 ) WITH (fillfactor = 50);
-CREATE UNLOGGED TABLE heartbeats (process text PRIMARY KEY, at timestamptz NOT NULL, report text NOT NULL) WITH (fillfactor = 50);
+CREATE UNLOGGED TABLE heartbeats (process text PRIMARY KEY, at int8 NOT NULL, report text NOT NULL) WITH (fillfactor = 50);
 
 -- Contracts by their transfers, as of the last verdict: to list the busiest first. By name and symbol, and
 -- addresses by label: for a search box. Names are bytes of UTF-8: encode makes text of them that every database
@@ -277,8 +242,8 @@ CREATE TABLE pending_ranges (
   PRIMARY KEY (chain, from_block)
 );
 
--- Rows of whole blocks that come in bulk, sorted and in packs (runs/). A run has a part in each slot, and a slot
--- is what one shard of a cluster holds. first_contract, has_list, contracts: which contracts a part has. Packs fit
+-- Rows of final blocks, sorted and in packs (core/runs.ts). A run has a part in each slot, and a slot is what one shard
+-- of a cluster holds. first_contract, has_list, contracts: which contracts a part has. Packs fit
 -- into pages as they are: they are neither compressed nor stored elsewhere.
 CREATE SEQUENCE run_numbers;
 CREATE TABLE slots (slot int4 PRIMARY KEY);
@@ -292,10 +257,10 @@ CREATE TABLE runs (
   to_block int8 NOT NULL,
   level int4 NOT NULL,
   records int8 NOT NULL,
-  growing boolean NOT NULL DEFAULT false,
+  growing int4 NOT NULL DEFAULT 0,
   target int8,
   first_contract int4,
-  has_list boolean NOT NULL,
+  has_list int4 NOT NULL DEFAULT 0,
   contracts bytea,
   PRIMARY KEY (slot, id)
 ) WITH (fillfactor = 50);
@@ -311,31 +276,12 @@ CREATE TABLE packs (
 ALTER TABLE packs ALTER COLUMN bytes SET STORAGE PLAIN;
 ALTER TABLE packs SET (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
 
--- Indexes of transfers (indexes/). Records that come few at a time are in a table, those of hot blocks in another,
--- on the coordinator of a cluster. phase, reached: where filling stands (indexes/kept-indexes.ts). row_changes:
--- see RowChanges in ../index-reader.ts.
-CREATE TABLE view_records (
-  slot int4 NOT NULL,
-  view int4 NOT NULL,
-  chain int4 NOT NULL,
-  key bytea NOT NULL,
-  value bytea NOT NULL,
-  PRIMARY KEY (slot, view, chain, key)
-);
-CREATE TABLE hot_view_records (
-  view int4 NOT NULL,
-  chain int4 NOT NULL,
-  contract int4 NOT NULL,
-  block int4 NOT NULL,
-  key bytea NOT NULL,
-  value bytea NOT NULL,
-  PRIMARY KEY (view, chain, key)
-);
-CREATE INDEX hot_view_records_by_block ON hot_view_records (chain, block);
+-- Which indexes of transfers a chain keeps, and how far each is filled (core/kept-indexes.ts). row_changes: see
+-- RowChanges in ../index-reader.ts.
 CREATE TABLE chain_indexes (
   chain int4 NOT NULL,
   view int4 NOT NULL,
-  kept boolean NOT NULL DEFAULT true,
+  kept int4 NOT NULL DEFAULT 1,
   phase text,
   reached bytea,
   contracts int8 NOT NULL DEFAULT 0,

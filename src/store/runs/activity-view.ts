@@ -14,7 +14,14 @@ const combine: Combine = (target, a, aLength, b, bLength) => {
   return compareRefs(target, 0, target, refBytes) === 0 ? refBytes : 2 * refBytes
 }
 
-export const activityView: View = { id: 1, name: 'activity', keyBytes: rowAt.first, byContract: false, combine }
+export const activityView: View = {
+  id: 1,
+  name: 'activity',
+  keyBytes: rowAt.first,
+  byContract: false,
+  isUnique: false,
+  combine,
+}
 
 /** Rows in any order, of which many may be of one wallet. */
 export function writeActivity(packed: PackedActivity, writerOf: (address: Uint8Array) => PackWriter): void {

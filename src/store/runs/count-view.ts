@@ -12,6 +12,7 @@ export const countView: View = {
   name: 'counts',
   keyBytes,
   byContract: true,
+  isUnique: false,
   combine(target, a, _aLength, b) {
     return writeCount(target, countOf(a) + countOf(b))
   },

@@ -1,7 +1,7 @@
 // Which contracts a run has, by their numbers: a page opens no other run. Few numbers are kept as a list, many as bits.
 // Pure.
 
-const listForm = 0
+export const listForm = 0
 const bitForm = 1
 const headerBytes = 5
 

@@ -7,7 +7,7 @@ const blockMax = 2 ** 32 - 1
 const placeMax = 2 ** 24 - 1
 
 /**
- * Whether a key can tell the place. No chain has others; where one does, its rows are kept elsewhere. The greatest
+ * Whether a key can tell the place. No chain has others; rows at one are refused. The greatest
  * numbers stand for all beyond them and are no place of a row.
  */
 export function fitsKey({ block, transactionIndex, logIndex, batchIndex }: Position): boolean {

@@ -1,5 +1,7 @@
-// Transfers as a view: by contract, newest first, so that a page is one short walk. A value is the payload. Pure.
+// Transfers as a view: by contract, newest first, so that a page is one short walk. A value is the time and the hash of
+// the block and then the payload: a page is read from packs alone. Pure.
 import type { Interval, Position } from '../../model.ts'
+import { valueBytesMax } from './pack.ts'
 import {
   batchIndexOfPlace,
   blockOfPlace,
@@ -25,6 +27,8 @@ export const transferView: View = {
   name: 'transfers',
   keyBytes,
   byContract: true,
+  placeAt: contractBytes,
+  isUnique: true,
   // One place has one transfer.
   combine(target, a, aLength) {
     target.set(a.subarray(0, aLength))
@@ -73,4 +77,28 @@ export function batchIndexOfKey(keys: Uint8Array, at = 0): number {
 
 export function positionOfKey(key: Uint8Array): Position {
   return positionOfPlace(key, contractBytes)
+}
+
+const hashAt = 5
+export const payloadAt = hashAt + 32
+
+// Values are packed without a pause: one serves all of a thread.
+const packed = new Uint8Array(valueBytesMax)
+
+/** Valid until the next one is packed. */
+export function transferValue(block: { timestamp: number; hash: Uint8Array }, payload: Uint8Array): Uint8Array {
+  packed[0] = block.timestamp / 2 ** 32
+  writeNumber(packed, 1, 4, block.timestamp % 2 ** 32)
+  packed.set(block.hash, hashAt)
+  packed.set(payload, payloadAt)
+  return packed.subarray(0, payloadAt + payload.length)
+}
+
+/** Of the value that begins at `at`; likewise below. */
+export function timestampOf(values: Uint8Array, at = 0): number {
+  return wordAt(values, at + 1) + values[at]! * 2 ** 32
+}
+
+export function hashOf(values: Uint8Array, at = 0): Uint8Array {
+  return values.subarray(at + hashAt, at + payloadAt)
 }

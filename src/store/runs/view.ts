@@ -14,6 +14,10 @@ export type View = {
   keyBytes: number
   /** Keys begin with the number of a contract in four bytes: a run then knows which contracts it has. */
   byContract: boolean
+  /** Where keys have the place of a transfer, as their end. */
+  placeAt?: number
+  /** Records of one key are the same. */
+  isUnique: boolean
   combine: Combine
 }
 

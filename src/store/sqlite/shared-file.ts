@@ -1,6 +1,6 @@
 // What processes on one store tell each other, in a small file beside it: a request that is only counted never waits
 // for a commit of history. Nothing in it is irreplaceable, so backups leave it out. It opens the file and knows its
-// schema; `keys.ts` and `work.ts` use it.
+// schema; `sql.ts` runs statements in it.
 import { createPrivate, makeDatabasePrivate } from '../../private-file.ts'
 import type { FileCondition } from './condition.ts'
 import { Connection, type ConnectionOptions } from './connection.ts'
@@ -14,7 +14,7 @@ const readOptions: ConnectionOptions = { ...options, busyTimeoutMs: 250 }
 const waitMsMax = 5_000
 
 // A file of another version is emptied instead of migrated.
-const version = 1
+const version = 2
 const schema = `
 DROP TABLE IF EXISTS allowances;
 DROP TABLE IF EXISTS indexing_uses;
@@ -25,7 +25,8 @@ CREATE TABLE allowances (
   second_ends_at INTEGER NOT NULL,
   used_in_second INTEGER NOT NULL,
   day TEXT NOT NULL,
-  used_in_day INTEGER NOT NULL
+  used_in_day INTEGER NOT NULL,
+  granted INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE indexing_uses (day TEXT, key_id TEXT, target TEXT, PRIMARY KEY (day, key_id, target)) WITHOUT ROWID;
 CREATE TABLE work (
@@ -50,13 +51,17 @@ export class SharedFile {
     this.#queue = new WriteQueue(() => this.#open(options), {
       location: `file:${path}`,
       waitMsMax,
-      onRollback: () => {},
       onEnd: failure => condition.wrote('shared', failure),
     })
   }
 
   writing<T>(work: (connection: Connection) => T): Promise<T> {
     return this.#queue.transaction(work)
+  }
+
+  /** Statements that each stand alone. */
+  stating<T>(work: (connection: Connection) => T): Promise<T> {
+    return this.#queue.statements(work)
   }
 
   reading<T>(work: (read: Connection) => T): T {

@@ -6,44 +6,51 @@ import type { SolanaNetwork } from '../../model.ts'
 import { createPrivate } from '../../private-file.ts'
 import type { SolanaStaging, StagedRows } from '../solana-store.ts'
 import { type HoldingUpdate, networkNumber } from '../solana-store.ts'
+import { accountCells, accountPart, metadataCells, metadataPart } from '../tables/solana-mints.ts'
 import { storeFailure } from './failures.ts'
-import { versionBytes } from './solana-holdings.ts'
-import {
-  accountValues,
-  insertMintAccount,
-  insertMintMetadata,
-  metadataValues,
-  replaceMintAccount,
-  replaceMintMetadata,
-} from './solana-mints.ts'
 
 const schema = `
 CREATE TABLE IF NOT EXISTS checkpoint (id INTEGER PRIMARY KEY CHECK (id = 1), value TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS holdings (account BLOB, owner BLOB, mint BLOB, amount TEXT, program TEXT, slot INTEGER, version BLOB);
+CREATE TABLE IF NOT EXISTS holdings (account BLOB, owner BLOB, mint BLOB, amount TEXT, program TEXT, slot INTEGER, place BLOB);
 CREATE TABLE IF NOT EXISTS mint_accounts (mint BLOB, slot INTEGER, read_at_ms INTEGER, program TEXT, decimals INTEGER,
   supply TEXT, name TEXT, symbol TEXT, amount_rule TEXT);
 CREATE TABLE IF NOT EXISTS mint_metadata (mint BLOB, slot INTEGER, read_at_ms INTEGER, name TEXT, symbol TEXT, standard INTEGER);`
 
-// Sorted by key: the merge walks the tables once; older rows of a key come first and are overwritten.
-const mergeHoldings = `INSERT INTO main.solana_holdings
-  SELECT :network, account, owner, mint, amount, program, slot, version, iif(owner IS NULL, :now, NULL)
-  FROM staged.holdings AS h
-  WHERE owner IS NULL OR NOT EXISTS (
-    SELECT 1 FROM main.solana_accounts AS a WHERE a.network = :network AND a.owner = h.owner AND a.reading_slot > :slot)
-  ORDER BY account, slot, version
-  ON CONFLICT DO UPDATE SET owner = excluded.owner, mint = excluded.mint, amount = excluded.amount,
-    program = excluded.program, slot = excluded.slot, write_version = excluded.write_version,
-    closed_at_ms = excluded.closed_at_ms
-  WHERE (excluded.slot, excluded.write_version) >= (slot, write_version)`
-const dropOlder = 'DELETE FROM main.solana_holdings WHERE network = :network AND slot <= :slot'
-// Marks of closed accounts guard against rows that come late: there are none after a merge.
-const dropClosed = 'DELETE FROM main.solana_holdings WHERE network = :network AND closed_at_ms = :now'
-const mergeMintAccounts = `${insertMintAccount}
-  SELECT :network, mint, slot, read_at_ms, program, decimals, supply, name, symbol, amount_rule
-  FROM staged.mint_accounts WHERE true ORDER BY mint, slot ${replaceMintAccount}`
-const mergeMintMetadata = `${insertMintMetadata}
-  SELECT :network, mint, slot, read_at_ms, name, symbol, standard
-  FROM staged.mint_metadata WHERE true ORDER BY mint, slot ${replaceMintMetadata}`
+// place: slot and write version, 8 bytes each. What an owner held before its last reading is out of date.
+const staged = `staged.holdings AS new WHERE (owner IS NULL OR NOT EXISTS (
+  SELECT 1 FROM main.solana_accounts AS a WHERE a.network = :network AND a.owner = new.owner AND a.reading_slot > :slot))`
+const stored = (table: string): string =>
+  `main.${table} AS known ON known.account = new.account AND known.network = :network`
+const dropReplaced = [
+  ['solana_holdings', 'owner'],
+  ['solana_closed', 'account'],
+].map(
+  ([table, owner]) => `DELETE FROM main.${table} WHERE (${owner}, account, network) IN (
+    SELECT known.${owner}, known.account, known.network FROM (SELECT * FROM ${staged}) AS new CROSS JOIN ${stored(table!)}
+    WHERE (known.slot, known.write_version) <= (new.slot, substr(new.place, 9)))`,
+)
+/** What is stored then is newer. */
+const findKept = `CREATE TEMP TABLE kept AS
+  SELECT known.account FROM staged.holdings AS new CROSS JOIN ${stored('solana_holdings')}
+  UNION SELECT known.account FROM staged.holdings AS new CROSS JOIN ${stored('solana_closed')}`
+const noneKept = 'CREATE TEMP TABLE kept (account BLOB)'
+// Sorted by key: the merge walks the table once. Marks of closed accounts guard against rows that come late: there are
+// none after a merge.
+const addNewest = `INSERT INTO main.solana_holdings (network, owner, account, mint, program, amount, slot, write_version)
+  SELECT :network, owner, account, mint, program, amount, slot, substr(newest, 9)
+  FROM (SELECT *, max(place) AS newest FROM ${staged} GROUP BY account)
+  WHERE owner IS NOT NULL AND account NOT IN (SELECT account FROM kept) ORDER BY owner, account`
+const dropOlder = ['solana_holdings', 'solana_closed'].map(
+  table => `DELETE FROM main.${table} WHERE network = :network AND slot <= :slot`,
+)
+const mergeMints = [
+  `INSERT INTO main.${accountPart.insert}
+   SELECT :network, mint, slot, read_at_ms, program, decimals, supply, name, symbol, amount_rule
+   FROM staged.mint_accounts WHERE true ORDER BY mint, slot ${accountPart.onConflict}`,
+  `INSERT INTO main.${metadataPart.insert}
+   SELECT :network, mint, slot, read_at_ms, name, symbol, standard
+   FROM staged.mint_metadata WHERE true ORDER BY mint, slot ${metadataPart.onConflict}`,
+]
 
 export class SqliteSolanaStaging implements SolanaStaging {
   readonly #storePath: string
@@ -74,8 +81,8 @@ export class SqliteSolanaStaging implements SolanaStaging {
         manyHoldings.run(...holdings.slice(first, first + holdingsPerRun).flatMap(holdingValues))
       for (const row of holdings.slice(whole)) holding.run(...holdingValues(row))
       for (const update of mints) {
-        if (update.account !== undefined) account.run(...accountValues(update, update.account))
-        if (update.metadata !== undefined) metadata.run(...metadataValues(update, update.metadata))
+        if (update.account !== undefined) account.run(...accountCells(update, update.account))
+        if (update.metadata !== undefined) metadata.run(...metadataCells(update, update.metadata))
       }
       database.prepare('INSERT OR REPLACE INTO checkpoint VALUES (1, ?)').run(checkpoint)
       database.exec('COMMIT')
@@ -91,12 +98,16 @@ export class SqliteSolanaStaging implements SolanaStaging {
         main.exec('PRAGMA cache_size = -262144; PRAGMA synchronous = NORMAL')
         main.prepare('ATTACH ? AS staged').run(this.#path)
         main.exec('BEGIN IMMEDIATE')
-        const mark = { network: this.#network, now: Date.now() }
-        main.prepare(mergeMintAccounts).run({ network: mark.network })
-        main.prepare(mergeMintMetadata).run({ network: mark.network })
-        if (whole) main.prepare(dropOlder).run({ network: mark.network, slot })
-        this.#withoutIndex(main, () => main.prepare(mergeHoldings).run({ ...mark, slot }))
-        main.prepare(dropClosed).run(mark)
+        const network = { network: this.#network }
+        const state = { ...network, slot }
+        for (const merge of mergeMints) main.prepare(merge).run(network)
+        if (whole) for (const drop of dropOlder) main.prepare(drop).run(state)
+        if (isEmpty(main)) main.exec(noneKept)
+        else {
+          for (const drop of dropReplaced) main.prepare(drop).run(state)
+          main.prepare(findKept).run(network)
+        }
+        this.#withoutIndex(main, () => main.prepare(addNewest).run(state))
         main.exec('UPDATE revision SET value = value + 1; COMMIT')
       })
     } finally {
@@ -109,9 +120,9 @@ export class SqliteSolanaStaging implements SolanaStaging {
   #withoutIndex(main: DatabaseSync, work: () => void): void {
     const count = (table: string) =>
       (main.prepare(`SELECT count(*) AS rows FROM ${table}`).get() as { rows: number }).rows
-    const index = main.prepare("SELECT sql FROM main.sqlite_schema WHERE name = 'solana_holdings_by_owner'").get()
+    const index = main.prepare("SELECT sql FROM main.sqlite_schema WHERE name = 'solana_holdings_by_account'").get()
     const rebuild = index !== undefined && count('main.solana_holdings') * 4 < count('staged.holdings')
-    if (rebuild) main.exec('DROP INDEX main.solana_holdings_by_owner')
+    if (rebuild) main.exec('DROP INDEX main.solana_holdings_by_account')
     work()
     if (rebuild) main.exec(index.sql as string)
   }
@@ -154,18 +165,27 @@ export class SqliteSolanaStaging implements SolanaStaging {
   }
 }
 
+/** Most imports are the first. */
+function isEmpty(main: DatabaseSync): boolean {
+  const some = ['solana_holdings', 'solana_closed'].map(table => `EXISTS (SELECT 1 FROM main.${table})`)
+  return (main.prepare(`SELECT ${some.join(' OR ')} AS some`).get() as { some: number }).some === 0
+}
+
 /** Sixteen rows at a time cost two thirds of one at a time. */
 const holdingsPerRun = 16
 const holdingPlaces = '(?, ?, ?, ?, ?, ?, ?)'
 
 function holdingValues(row: HoldingUpdate): SQLInputValue[] {
-  const version = versionOf(row.writeVersion)
-  if ('closed' in row) return [row.account, null, null, null, null, row.slot, version]
-  return [row.account, row.owner, row.mint, row.amount.toString(), row.program, row.slot, version]
+  const place = placeOf(row)
+  if ('closed' in row) return [row.account, null, null, null, null, row.slot, place]
+  return [row.account, row.owner, row.mint, row.amount.toString(), row.program, row.slot, place]
 }
 
-const zeroVersion = Buffer.alloc(8)
-
-function versionOf(writeVersion: bigint): Buffer {
-  return writeVersion === 0n ? zeroVersion : versionBytes(writeVersion)
+/** By hand, because going through bigint takes several times as long, and most write versions are 0. */
+function placeOf({ slot, writeVersion }: HoldingUpdate): Buffer {
+  const place = Buffer.alloc(16)
+  place.writeUInt32BE(Math.floor(slot / 2 ** 32), 0)
+  place.writeUInt32BE(slot % 2 ** 32, 4)
+  if (writeVersion !== 0n) place.writeBigUInt64BE(writeVersion, 8)
+  return place
 }

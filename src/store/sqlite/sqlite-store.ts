@@ -1,18 +1,19 @@
 // The store in one SQLite file. It only joins the parts, which have the transactions, snapshots and errors.
 import { statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { views } from '../core/merge-runs.ts'
-import { bulkRows, runsPerMerge } from '../runs/levels.ts'
+import { chainStore } from '../core/chain-store.ts'
+import type { CoreOptions } from '../core/core.ts'
 import { storeFormat } from '../schema.ts'
 import type { Store, StoreInfo } from '../store.ts'
-import { activityReader } from './activity.ts'
-import { annotationStore } from './annotations.ts'
-import { chainReader, chainWriter } from './chain.ts'
+import { annotationStore } from '../tables/annotations.ts'
+import { checkpointStore } from '../tables/checkpoints.ts'
+import { keyStore } from '../tables/keys.ts'
+import { leaseStore, requireLease } from '../tables/leases.ts'
+import { solanaStore } from '../tables/solana-holdings.ts'
+import { workStore } from '../tables/work.ts'
 import { FileCondition } from './condition.ts'
 import { Connection } from './connection.ts'
 import { storeFailure } from './failures.ts'
-import { indexReader } from './indexes/index-reader.ts'
-import { keyStore } from './keys.ts'
 import {
   Ownership,
   ownerWriteOptions,
@@ -22,24 +23,18 @@ import {
   requireStoreFile,
   writeOptions,
 } from './open-file.ts'
-import { runSummaries } from './runs/runs.ts'
 import { SharedFile } from './shared-file.ts'
-import { solanaStore } from './solana-holdings.ts'
+import { runSql, sqliteTables } from './sql.ts'
+import { SqliteEngine } from './sqlite-engine.ts'
 import { StoreFile, type StoreFileParts } from './store-file.ts'
-import { transferReader } from './transfer-pages.ts'
-import { checkpointStore, leases, requireLease, workStore } from './work.ts'
 
 export type StoreRole = 'owner' | 'reader' | 'tool'
 
 /** How long a write waits for other processes. */
 const waitMsMax: Record<StoreRole, number> = { owner: 60_000, reader: 5_000, tool: 60_000 }
 
-/** Opened in one transaction by who walks over whole runs: some tens of milliseconds. */
-const packsPerStepUsual = 2_000
-
 /** `mustBeCurrent`: a file that would have to be changed first is refused. */
-export type OpenFileOptions = { role: StoreRole; mustExist?: boolean; mustBeCurrent?: boolean } & RunOptions
-type RunOptions = { bulkRows?: number; runsPerMerge?: number; packsPerStep?: number }
+export type OpenFileOptions = { role: StoreRole; mustExist?: boolean; mustBeCurrent?: boolean } & Partial<CoreOptions>
 
 export async function openSqliteStore(
   path: string,
@@ -59,7 +54,7 @@ export async function openSqliteStore(
       openWrite: () => new Connection(path, options),
       waitMsMax: waitMsMax[role],
       ownership,
-      ...given,
+      options: given,
     })
   } catch (error) {
     ownership?.release()
@@ -67,14 +62,17 @@ export async function openSqliteStore(
   }
 }
 
-export type SqliteStoreParts = Omit<StoreFileParts, 'condition' | keyof RunOptions> &
-  RunOptions & { ownership: Ownership | undefined }
+export type SqliteStoreParts = Omit<StoreFileParts, 'condition'> & {
+  ownership: Ownership | undefined
+  options?: Partial<CoreOptions>
+}
 
 export function sqliteStore(parts: SqliteStoreParts): Store {
   const condition = new FileCondition(parts.path)
-  const usual = { bulkRows, runsPerMerge, packsPerStep: packsPerStepUsual }
-  const file = new StoreFile({ ...usual, ...parts, condition })
+  const file = new StoreFile({ ...parts, condition })
   const shared = new SharedFile(`${parts.path}-shared`, condition)
+  const { fencedBy, numbers, ...chains } = chainStore(new SqliteEngine(file), parts.options)
+  const tables = sqliteTables(file, shared, numbers)
   return {
     engine: 'sqlite',
     location: file.location,
@@ -96,8 +94,6 @@ export function sqliteStore(parts: SqliteStoreParts): Store {
         disk: diskOf(parts.path),
       }
     },
-    runs: async () => file.reading(read => runSummaries(read, views)),
-    indexes: indexReader(file),
     takeInLog: () => file.takeInLog(),
     problems: async () => file.reading(read => condition.problems(read)),
     close: async () => {
@@ -105,20 +101,18 @@ export function sqliteStore(parts: SqliteStoreParts): Store {
       await file.close()
       parts.ownership?.release()
     },
-    ...chainReader(file),
-    ...chainWriter(file),
-    ...transferReader(file),
-    ...activityReader(file),
-    ...solanaStore(file),
-    ...keyStore(file, shared),
-    ...annotationStore(file),
-    ...leases(file),
+    ...chains,
+    ...solanaStore(tables),
+    ...keyStore(tables),
+    ...annotationStore(tables),
+    ...leaseStore(tables),
     fenced(lease) {
-      const fenced = file.fenced(connection => requireLease(connection, lease))
-      return { ...chainWriter(fenced), putCheckpoint: checkpointStore(fenced).putCheckpoint }
+      const fenced = file.fenced(connection => runSql(connection, requireLease(lease)))
+      const { putCheckpoint } = checkpointStore(sqliteTables(fenced, shared, numbers))
+      return { ...fencedBy(new SqliteEngine(fenced)), putCheckpoint }
     },
-    ...workStore(shared),
-    ...checkpointStore(file),
+    ...workStore(tables),
+    ...checkpointStore(tables),
   }
 }
 

@@ -1,21 +1,8 @@
-// The file of a store for its tables: reads, transactions that count the revision up, and the numbers of chains and
-// contracts. It knows no other table.
-import type { Address, ChainId, Interval } from '../../model.ts'
+// The file of a store for its tables: reads, and transactions that count the revision up. It knows no other table.
 import type { FileCondition } from './condition.ts'
 import type { Connection, Row } from './connection.ts'
-import { Dictionary } from './dictionary.ts'
 import { storeFailure } from './failures.ts'
 import { WriteQueue } from './write-queue.ts'
-
-export type WriteContext = RowContext & { dictionary: Dictionary }
-
-/** What rows are written with. */
-export type RowContext = {
-  connection: Connection
-  bulkRows: number
-  /** Runs have no transfers of these blocks any more (runs/take-back.ts). */
-  cleared?: readonly Interval[]
-}
 
 /** Throws, within the transaction, where another holder has the lease. */
 export type Fence = (connection: Connection) => void
@@ -26,41 +13,31 @@ export type StoreFileParts = {
   openWrite: () => Connection
   waitMsMax: number
   condition: FileCondition
-  bulkRows: number
-  runsPerMerge: number
-  packsPerStep: number
 }
-
-/** The one writer of a store, with the numbers that it knows. */
-type Writer = { queue: WriteQueue; dictionary: Dictionary | undefined }
 
 export class StoreFile {
   readonly path: string
   readonly location: string
-  /** Of the connection that reads. */
-  readonly dictionary: Dictionary
   readonly #read: Connection
   readonly #parts: StoreFileParts
-  readonly #writer: Writer
+  /** The one writer of a store. */
+  readonly #queue: WriteQueue
   readonly #fence: Fence | undefined
 
-  constructor(parts: StoreFileParts, fenced?: { writer: Writer; fence: Fence }) {
-    this.path = parts.path
-    this.location = `file:${parts.path}`
-    this.dictionary = new Dictionary(parts.read)
-    this.#read = parts.read
+  constructor(parts: StoreFileParts, fenced?: { queue: WriteQueue; fence: Fence }) {
+    const { path, read, openWrite, waitMsMax, condition } = parts
+    this.path = path
+    this.location = `file:${path}`
+    this.#read = read
     this.#parts = parts
-    this.#writer = fenced?.writer ?? newWriter(this.location, parts)
+    const onEnd = (failure: unknown): void => condition.wrote('store', failure)
+    this.#queue = fenced?.queue ?? new WriteQueue(openWrite, { location: this.location, waitMsMax, onEnd })
     this.#fence = fenced?.fence
   }
 
   /** The same file, with the fence at the start of each transaction. */
   fenced(fence: Fence): StoreFile {
-    return new StoreFile(this.#parts, { writer: this.#writer, fence })
-  }
-
-  get runs(): Pick<StoreFileParts, 'bulkRows' | 'runsPerMerge' | 'packsPerStep'> {
-    return this.#parts
+    return new StoreFile(this.#parts, { queue: this.#queue, fence })
   }
 
   reading<T>(work: (read: Connection) => T): T {
@@ -73,31 +50,11 @@ export class StoreFile {
     }
   }
 
-  ofChain<T>(chain: ChainId, none: T, work: (read: Connection, ordinal: number) => T): T {
-    return this.reading(read => {
-      const ordinal = this.dictionary.ordinalOf(chain)
-      return ordinal === undefined ? none : work(read, ordinal)
-    })
-  }
-
-  ofContract<T>(
-    { chain, contract }: { chain: ChainId; contract: Address },
-    none: T,
-    work: (read: Connection, ordinal: number, number: number) => T,
-  ): T {
-    return this.ofChain(chain, none, (read, ordinal) => {
-      const number = this.dictionary.contractOf(ordinal, contract)
-      return number === undefined ? none : work(read, ordinal, number)
-    })
-  }
-
   /** One transaction; the revision counts up when it changed anything. */
-  writing<T>(work: (context: WriteContext) => T): Promise<T> {
+  writing<T>(work: (connection: Connection) => T): Promise<T> {
     return this.writingUnseen(connection => {
-      this.#writer.dictionary ??= new Dictionary(connection)
-      const { bulkRows } = this.#parts
       const before = totalChanges(connection)
-      const result = work({ connection, dictionary: this.#writer.dictionary, bulkRows })
+      const result = work(connection)
       if (totalChanges(connection) !== before) connection.run('UPDATE revision SET value = value + 1')
       return result
     })
@@ -105,7 +62,7 @@ export class StoreFile {
 
   /** One transaction that changes nothing an answer can show: the revision stays. */
   writingUnseen<T>(work: (connection: Connection) => T): Promise<T> {
-    return this.#writer.queue.transaction(connection => {
+    return this.#queue.transaction(connection => {
       this.#fence?.(connection)
       return work(connection)
     })
@@ -113,24 +70,15 @@ export class StoreFile {
 
   /** As far as readers let it: those that are under way need what it holds. */
   async takeInLog(): Promise<void> {
-    await this.#writer.queue.between(connection => connection.get('PRAGMA wal_checkpoint(TRUNCATE)'))
+    await this.#queue.between(connection => connection.get('PRAGMA wal_checkpoint(TRUNCATE)'))
   }
 
   async close(): Promise<void> {
     // The writer closes last: it moves the log into the file and removes it.
-    await this.#writer.queue.settled()
+    await this.#queue.settled()
     this.#read.close()
-    this.#writer.queue.close()
+    this.#queue.close()
   }
-}
-
-function newWriter(location: string, { openWrite, waitMsMax, condition }: StoreFileParts): Writer {
-  const onEnd = (failure: unknown): void => condition.wrote('store', failure)
-  const writer: Writer = {
-    queue: new WriteQueue(openWrite, { location, waitMsMax, onRollback: () => writer.dictionary?.forget(), onEnd }),
-    dictionary: undefined,
-  }
-  return writer
 }
 
 function totalChanges(connection: Connection): number {

@@ -2,21 +2,7 @@
 /** "ALMN": marks an Almanac store among SQLite files. */
 export const applicationId = 0x414c4d4e
 
-/**
- * The key of a block is `ordinal * 2^40 + (2^40 - 1 - number)`: filling newest first then appends within each chain.
- */
-export const blockKeySpan = 2 ** 40
-
-const transferColumns = `  contract INTEGER NOT NULL,
-  block INTEGER NOT NULL,
-  tx INTEGER NOT NULL,
-  log INTEGER NOT NULL,
-  pos INTEGER NOT NULL,
-  payload BLOB NOT NULL,`
-
-// Transfers are clustered on (contract, newest first): a page is one short walk, and history that arrives newest first
-// is appended within each contract, which leaves full pages (110 bytes a row against 133-187 in ascending order).
-// Hot tables hold the blocks above the final one and are replaced by block; cold tables hold the rest.
+// What is stored of chains has the same tables in each engine (`../core/`), and packs that fill pages as they are.
 export const tables = `
 CREATE TABLE revision (id INTEGER PRIMARY KEY CHECK (id = 1), value INTEGER NOT NULL, labels INTEGER NOT NULL DEFAULT 0);
 INSERT INTO revision VALUES (1, 1, 0);
@@ -32,6 +18,15 @@ CREATE TABLE chains (
   head_hash BLOB,
   head_timestamp INTEGER,
   finalized INTEGER NOT NULL DEFAULT -1,
+  -- Of recent blocks: see ChainRow in core/chain-row.ts.
+  fold INTEGER NOT NULL DEFAULT -1,
+  changes INTEGER NOT NULL DEFAULT 0,
+  tip INTEGER NOT NULL DEFAULT -1,
+  parts INTEGER NOT NULL DEFAULT 0,
+  final_rows INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE row_changes (
+  chain INTEGER PRIMARY KEY,
   taken_back INTEGER NOT NULL DEFAULT 0,
   filled INTEGER NOT NULL DEFAULT 0
 );
@@ -39,52 +34,38 @@ CREATE TABLE contracts (
   id INTEGER PRIMARY KEY,
   chain INTEGER NOT NULL REFERENCES chains,
   address BLOB NOT NULL,
-  transfers INTEGER NOT NULL DEFAULT 0,
-  has_ranges INTEGER NOT NULL DEFAULT 0,
   UNIQUE (address, chain)
 );
 
-CREATE TABLE transfers (
-${transferColumns}
-  PRIMARY KEY (contract, block DESC, tx DESC, log DESC, pos DESC)
-) WITHOUT ROWID;
-CREATE TABLE transfer_counts (
-  contract INTEGER NOT NULL,
-  bucket INTEGER NOT NULL,
-  transfers INTEGER NOT NULL,
-  PRIMARY KEY (contract, bucket)
-) WITHOUT ROWID;
-CREATE TABLE blocks (key INTEGER PRIMARY KEY, hash BLOB NOT NULL, timestamp INTEGER NOT NULL);
--- first, last: transactions as packed-activity.ts packs them. last is NULL where it equals first.
-CREATE TABLE activity (
-  address BLOB NOT NULL,
+-- Blocks above the fold, each in one part or more (core/recent-block.ts). change: the count of the chain's changes
+-- that it came with.
+CREATE TABLE recent_blocks (
   chain INTEGER NOT NULL,
-  first BLOB NOT NULL,
-  last BLOB,
-  PRIMARY KEY (address, chain)
+  number INTEGER NOT NULL,
+  part INTEGER NOT NULL,
+  change INTEGER NOT NULL,
+  timestamp INTEGER NOT NULL,
+  row_count INTEGER NOT NULL,
+  hash BLOB NOT NULL,
+  transfers BLOB NOT NULL,
+  wallets BLOB NOT NULL,
+  activity BLOB NOT NULL
+);
+CREATE UNIQUE INDEX recent_blocks_key ON recent_blocks (chain, number, part);
+CREATE INDEX recent_blocks_by_change ON recent_blocks (chain, change);
+-- Known blocks up to the fold, newest first: history that arrives so is appended.
+CREATE TABLE blocks (
+  chain INTEGER NOT NULL,
+  number INTEGER NOT NULL,
+  timestamp INTEGER NOT NULL,
+  hash BLOB NOT NULL,
+  PRIMARY KEY (chain, number DESC)
 ) WITHOUT ROWID;
 
-CREATE TABLE hot_transfers (
-${transferColumns}
-  chain INTEGER NOT NULL,
-  PRIMARY KEY (contract, block DESC, tx DESC, log DESC, pos DESC)
-) WITHOUT ROWID;
-CREATE INDEX hot_transfers_by_block ON hot_transfers (chain, block);
-CREATE TABLE hot_blocks (key INTEGER PRIMARY KEY, hash BLOB NOT NULL, timestamp INTEGER NOT NULL);
-CREATE TABLE hot_activity (
-  address BLOB NOT NULL,
-  chain INTEGER NOT NULL,
-  block INTEGER NOT NULL,
-  first BLOB NOT NULL,
-  last BLOB,
-  PRIMARY KEY (address, chain, block)
-) WITHOUT ROWID;
-CREATE INDEX hot_activity_by_block ON hot_activity (chain, block);
-
--- scope: 'full', 'watched', or the 20 bytes of a contract.
+-- scope: 'full', 'watched', or a contract's address.
 CREATE TABLE coverage (
   chain INTEGER NOT NULL,
-  scope BLOB NOT NULL,
+  scope TEXT NOT NULL,
   from_block INTEGER NOT NULL,
   to_block INTEGER NOT NULL,
   evidence TEXT NOT NULL,
@@ -109,23 +90,30 @@ CREATE TABLE solana_accounts (
   read_at_ms INTEGER NOT NULL,
   -- The slot of the last reading with all holdings; NULL while there was none.
   reading_slot INTEGER,
-  PRIMARY KEY (network, owner)
+  PRIMARY KEY (owner, network)
 ) WITHOUT ROWID;
--- A closed account keeps its row, with owner NULL, for a day: an older update that arrives late must not revive it.
 CREATE TABLE solana_holdings (
   network INTEGER NOT NULL,
+  owner BLOB NOT NULL,
   account BLOB NOT NULL,
-  owner BLOB,
-  mint BLOB,
-  amount TEXT,
-  program TEXT,
+  mint BLOB NOT NULL,
+  program TEXT NOT NULL,
+  amount TEXT NOT NULL,
   slot INTEGER NOT NULL,
   write_version BLOB NOT NULL,
-  closed_at_ms INTEGER,
-  PRIMARY KEY (network, account)
+  PRIMARY KEY (owner, account, network)
 ) WITHOUT ROWID;
-CREATE INDEX solana_holdings_by_owner ON solana_holdings (network, owner) WHERE owner IS NOT NULL;
-CREATE INDEX solana_holdings_closed ON solana_holdings (closed_at_ms) WHERE closed_at_ms IS NOT NULL;
+CREATE INDEX solana_holdings_by_account ON solana_holdings (account);
+-- Closed accounts, remembered for a day: an older update that arrives late must not revive them.
+CREATE TABLE solana_closed (
+  network INTEGER NOT NULL,
+  account BLOB NOT NULL,
+  slot INTEGER NOT NULL,
+  write_version BLOB NOT NULL,
+  closed_at_ms INTEGER NOT NULL,
+  PRIMARY KEY (account, network)
+) WITHOUT ROWID;
+CREATE INDEX solana_closed_by_age ON solana_closed (closed_at_ms);
 -- Two parts with versions of their own: the mint's account and its Metaplex metadata. NULL slots: never read.
 CREATE TABLE solana_mints (
   network INTEGER NOT NULL,
@@ -143,7 +131,7 @@ CREATE TABLE solana_mints (
   metadata_name TEXT,
   metadata_symbol TEXT,
   token_standard INTEGER,
-  PRIMARY KEY (network, mint)
+  PRIMARY KEY (mint, network)
 ) WITHOUT ROWID;
 
 CREATE TABLE keys (
@@ -231,38 +219,32 @@ CREATE TABLE pending_ranges (
   PRIMARY KEY (chain, from_block)
 ) WITHOUT ROWID;
 
--- Rows that come in bulk are kept in runs (runs/runs.ts), each of one view (its number) and of some stretch of
--- blocks. A pack of at most 4,050 bytes fills one page. contracts: which the run has, for views by contract.
--- growing: a merge writes this run. target: the run that a merge moves this one's records into.
+-- Rows of final blocks, sorted and in packs (core/runs.ts). first_contract, has_list, contracts: which contracts a run
+-- has, of views by contract. growing: a merge writes this run. target: the run that a merge moves this one's records
+-- into. A file has one slot.
+CREATE TABLE run_numbers (last INTEGER NOT NULL);
+INSERT INTO run_numbers VALUES (0);
+CREATE TABLE slots (slot INTEGER PRIMARY KEY);
+INSERT INTO slots VALUES (0);
 CREATE TABLE runs (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  slot INTEGER NOT NULL,
+  id INTEGER NOT NULL,
   chain INTEGER NOT NULL,
   view INTEGER NOT NULL,
   from_block INTEGER NOT NULL,
   to_block INTEGER NOT NULL,
-  level INTEGER NOT NULL DEFAULT 0,
-  records INTEGER NOT NULL DEFAULT 0,
+  level INTEGER NOT NULL,
+  records INTEGER NOT NULL,
   growing INTEGER NOT NULL DEFAULT 0,
   target INTEGER,
+  first_contract INTEGER,
+  has_list INTEGER NOT NULL DEFAULT 0,
   contracts BLOB
 );
-CREATE TABLE packs (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
-CREATE TABLE pack_keys (
-  run INTEGER NOT NULL,
-  key BLOB NOT NULL,
-  pack INTEGER NOT NULL,
-  PRIMARY KEY (run, key)
-) WITHOUT ROWID;
--- Which indexes of transfers a chain keeps (their views). Records that came few at a time are in view_records,
--- others in runs. phase: NULL while all stored transfers are in it; 'remove' while records of before are removed,
--- 'hot' and 'cold' while it is filled from stored rows, up to the key reached; contracts of contracts_of are done.
-CREATE TABLE view_records (
-  view INTEGER NOT NULL,
-  chain INTEGER NOT NULL,
-  key BLOB NOT NULL,
-  value BLOB NOT NULL,
-  PRIMARY KEY (view, chain, key)
-) WITHOUT ROWID;
+CREATE UNIQUE INDEX runs_key ON runs (slot, id);
+CREATE TABLE packs (slot INTEGER NOT NULL, run INTEGER NOT NULL, key BLOB NOT NULL, bytes BLOB NOT NULL);
+CREATE UNIQUE INDEX packs_key ON packs (slot, run, key);
+-- Which indexes of transfers a chain keeps, and how far each is filled (core/kept-indexes.ts).
 CREATE TABLE chain_indexes (
   chain INTEGER NOT NULL,
   view INTEGER NOT NULL,

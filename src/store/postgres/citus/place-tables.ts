@@ -9,10 +9,8 @@ import type { Database, Transaction } from '../database.ts'
  * of the table that they are beside.
  */
 const distributed: readonly { column: string; tables: readonly string[]; beside?: string }[] = [
-  { column: 'contract', tables: ['transfers', 'transfer_counts'] },
   { column: 'chain', tables: ['blocks'] },
-  { column: 'address', tables: ['activity'] },
-  { column: 'slot', tables: ['runs', 'packs', 'view_records'], beside: 'transfers' },
+  { column: 'slot', tables: ['runs', 'packs'] },
   { column: 'owner', tables: ['solana_accounts', 'solana_holdings'] },
   { column: 'account', tables: ['solana_closed'] },
 ]

@@ -5,11 +5,11 @@ import { LRUCache } from 'lru-cache'
 import { atMost } from '../../../at-most.ts'
 import { AlmanacError } from '../../../errors.ts'
 import type { StoreProblem } from '../../store.ts'
-import { type Database, type Row, requestReadMs, type Value } from '../database.ts'
+import { type Database, type Row, requestReadMs, type Text, type Value } from '../database.ts'
 
 /** A value of the column that a table is distributed by. */
 export type ShardKey = {
-  table: 'transfers' | 'activity' | 'blocks' | 'packs' | 'solana_accounts'
+  table: 'blocks' | 'packs' | 'solana_accounts'
   value: number | Uint8Array
 }
 
@@ -25,7 +25,7 @@ const sizeWaitMs = 1_000
 const shardOf = (type: string) => `SELECT get_shard_id_for_distribution_column($1::text::regclass, $2::${type})`
 const placesSql = `SELECT shardid, nodeid, nodename || ':' || nodeport
   FROM pg_dist_shard JOIN pg_dist_placement USING (shardid) JOIN pg_dist_node USING (groupid)
-  WHERE noderole = 'primary' AND logicalrelid = ANY (ARRAY['transfers', 'activity', 'blocks', 'packs', 'solana_accounts']::regclass[])`
+  WHERE noderole = 'primary' AND logicalrelid = ANY (ARRAY['blocks', 'packs', 'solana_accounts']::regclass[])`
 const workersSql = `SELECT nodeid, success FROM run_command_on_workers('SELECT 1') JOIN pg_dist_node USING (nodename, nodeport)`
 const sizeSql = `SELECT sum(citus_total_relation_size(logicalrelid, fail_on_error => false))
   FROM pg_dist_partition JOIN pg_class ON oid = logicalrelid WHERE relnamespace = current_schema()::regnamespace`
@@ -58,7 +58,7 @@ export class CitusWorkers {
     this.#readsMax = Math.ceil(database.connectionsMax / 2)
   }
 
-  async read(key: ShardKey, sql: string, ...values: Value[]): Promise<Row[]> {
+  async read(key: ShardKey, sql: Text, ...values: Value[]): Promise<Row[]> {
     const worker = await this.#workerOf(key)
     if (worker === undefined) return await this.#database.readWithin(requestReadMs, sql, ...values)
     if (worker.silent) throw this.#silentFailure(worker)

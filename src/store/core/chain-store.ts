@@ -1,0 +1,322 @@
+// Everything that a store keeps of EVM chains, of any engine: each change is one piece of work that the engine runs,
+// with the numbers of chains and contracts found before it.
+import { hexOf } from '../../hex.ts'
+import type { Address, ChainId, Hash, TransferRow } from '../../model.ts'
+import type { IndexQuery, IndexReader, IndexRecords } from '../index-reader.ts'
+import { noRecords } from '../index-reader.ts'
+import { indexOf } from '../indexes/all-indexes.ts'
+import { withContract } from '../indexes/by-token.ts'
+import { activityCount } from '../packed-activity.ts'
+import { wordAt } from '../runs/place-key.ts'
+import type {
+  ActivityReader,
+  ChainReader,
+  ChainWriter,
+  CheckpointStore,
+  HotBlock,
+  RunSummary,
+  TransferReader,
+} from '../store.ts'
+import { emptyPage } from '../transfer-page.ts'
+import { activityOf, activityWithin } from './activity.ts'
+import { blocksAround, blockWithHash, lowestBlockOf } from './blocks.ts'
+import { chainRow, chainState, lockChain, rowChanges } from './chain-row.ts'
+import * as commits from './commits.ts'
+import { Core, type CoreOptions } from './core.ts'
+import * as coverage from './coverage-table.ts'
+import { fillStep } from './fill-indexes.ts'
+import { forgetStep, sizeOf } from './forget.ts'
+import { indexStates, keepIndexes } from './kept-indexes.ts'
+import { Merges, runSummaries } from './merge-runs.ts'
+import { FoundRecords, inMoment, readRecords } from './read-records.ts'
+import { oldestOfTokens, withRanges } from './token-records.ts'
+import { neighbour, transferCount, transferPage, transfersAt } from './transfer-pages.ts'
+import { type Engine, lock, run, type Work } from './work.ts'
+
+/** It comes with up to two counts, and has up to four records in indexes. */
+const recordsPerTransfer = 7
+/** What history left to merge ends while the head is followed. */
+const recordsPerFinalize = 64
+
+const msPerDay = 86_400_000
+
+/** `fencedBy`: the writer on an engine that checks a lease in each transaction. */
+export function chainStore(engine: Engine, options: Partial<CoreOptions> = {}) {
+  const core = new Core(engine, options)
+  return {
+    ...chainReader(core),
+    ...chainWriter(core),
+    ...transferReader(core),
+    ...activityReader(core),
+    indexes: indexReader(core),
+    numbers: core.dictionary.numbers,
+    fencedBy: (fenced: Engine): ChainWriter => chainWriter(core.on(fenced)),
+  }
+}
+
+function chainWriter(core: Core): ChainWriter {
+  const { engine, dictionary } = core
+  const merges = new Merges(core)
+  const numbersOf = async (chain: ChainId, rows: readonly TransferRow[]): Promise<commits.Numbers> => {
+    const ordinal = await dictionary.addOrdinal(chain)
+    return {
+      ordinal,
+      contracts: await dictionary.addContracts(
+        ordinal,
+        rows.map(row => row.contract),
+      ),
+    }
+  }
+  const writing = async <T>(chain: ChainId, work: (ordinal: number) => Work<T>): Promise<T> => {
+    const ordinal = await dictionary.addOrdinal(chain)
+    return await engine.write(() => work(ordinal))
+  }
+  return {
+    async commitCold(commit) {
+      const numbers = await numbersOf(commit.chain, commit.transfers)
+      const added = await engine.write(() => commits.commitCold(core, numbers, commit))
+      const records = recordsPerTransfer * commit.transfers.length + activityCount(commit.activity)
+      await merges.pay(numbers.ordinal, records)
+      return added
+    },
+    async commitHot(commit) {
+      const numbers = await numbersOf(commit.chain, rowsOf(commit.blocks))
+      await engine.write(() => commits.commitHot(numbers, commit))
+    },
+    async addToHot(chain, blocks, covered) {
+      const numbers = await numbersOf(chain, rowsOf(blocks))
+      await engine.write(() => commits.addToHot(numbers, blocks, covered))
+    },
+    async finalize(chain, upTo) {
+      const ordinal = await dictionary.addOrdinal(chain)
+      await engine.write(() => commits.finalize(core, ordinal, upTo))
+      await merges.pay(ordinal, recordsPerFinalize)
+    },
+    putHead: (chain, head) => writing(chain, ordinal => commits.putHead(ordinal, head)),
+    addCoverage: (chain, scope, interval) =>
+      writing(chain, ordinal => coverage.addClaims(ordinal, [{ ...interval, scope }])),
+    async dropRange(chain, scope, interval) {
+      const of = await engine.read(function* () {
+        const ordinal = yield* dictionary.ordinalOf(chain)
+        if (ordinal === undefined) return undefined
+        return { chain: ordinal, contract: scope === 'full' ? undefined : yield* dictionary.contractOf(ordinal, scope) }
+      })
+      if (of !== undefined) await engine.write(() => commits.dropRange(core, of, scope, interval))
+    },
+    unfinalize: (chain, to) => writing(chain, ordinal => commits.unfinalize(core, chain, ordinal, to)),
+    dropActivity: (chain, wallets) => writing(chain, ordinal => commits.dropActivity(core, ordinal, wallets)),
+    watchContract: (chain, contract, from) =>
+      writing(chain, ordinal => coverage.watchContract(ordinal, contract, from, Math.floor(Date.now() / msPerDay))),
+    unwatchContract: (chain, contract) => writing(chain, ordinal => coverage.unwatchContract(ordinal, contract)),
+    forgetWallets: (chain, below) => engine.write(() => forgetWallets(chain, below), { unseen: true }),
+    keepIndexes: (chain, names) =>
+      writing(chain, function* (ordinal) {
+        // Nobody adds or removes rows of the chain meanwhile.
+        yield* lockChain(ordinal)
+        yield* lock('runs', ordinal)
+        yield* keepIndexes(ordinal, names)
+      }),
+    async fillIndexes(chain, transfersMax) {
+      const ordinal = await engine.read(() => dictionary.ordinalOf(chain))
+      if (ordinal === undefined) return false
+      const isMore = await engine.write(() => fillStep(core, ordinal, transfersMax))
+      await merges.pay(ordinal, recordsPerTransfer * transfersMax)
+      return isMore
+    },
+    async forgetStep(what, rowsMax) {
+      const step = await engine.write(() => forgetStep(core, what, rowsMax))
+      const ordinal = await engine.read(() => dictionary.ordinalOf(what.chain))
+      // Each step leaves a run of counts.
+      if (ordinal !== undefined) await merges.pay(ordinal, recordsPerFinalize)
+      return step
+    },
+  }
+}
+
+function rowsOf(blocks: readonly HotBlock[]): TransferRow[] {
+  return blocks.flatMap(block => block.transfers)
+}
+
+function* forgetWallets(chain: ChainId, below: number): Work<void> {
+  yield* run(
+    `DELETE FROM checkpoints WHERE name LIKE $1 AND JSON_NUMBER(value, 'block') < $2:big`,
+    `wallet/${chain}/%`,
+    below,
+  )
+}
+
+type MoreReads = { runs(): Promise<RunSummary[]>; noteAsked: CheckpointStore['noteAsked'] }
+
+function chainReader(core: Core): ChainReader & MoreReads {
+  const { engine, dictionary, mirrors } = core
+  const ofChain = <T>(chain: ChainId, none: T, work: (ordinal: number) => Work<T>): Promise<T> =>
+    engine.read(function* () {
+      const ordinal = yield* dictionary.ordinalOf(chain)
+      return ordinal === undefined ? none : yield* work(ordinal)
+    })
+  return {
+    runs: () => engine.read(() => runSummaries(core)),
+    async noteAsked(chain, contract, day) {
+      const ordinal = await engine.read(() => dictionary.ordinalOf(chain))
+      if (ordinal !== undefined) await engine.write(() => coverage.noteAsked(ordinal, contract, day), { unseen: true })
+    },
+    chainState: chain => engine.read(() => chainState(chain)),
+    coverage: (chain, scope) => ofChain(chain, [], ordinal => coverage.coverageOf(ordinal, scope)),
+    coverageByScope: (chain, intervalsMax) =>
+      ofChain(chain, [], ordinal => coverage.coverageByScope(ordinal, intervalsMax)),
+    contractCoverage: (chain, contract) => ofChain(chain, [], ordinal => coverage.contractCoverage(ordinal, contract)),
+    forgottenBlocks: chain => ofChain(chain, [], coverage.forgottenBlocks),
+    blocksAround: (chain, timestamp) =>
+      ofChain(chain, { before: undefined, after: undefined }, function* (ordinal) {
+        return yield* blocksAround(yield* mirrors.renewed(ordinal), ordinal, timestamp)
+      }),
+    lowestBlock: (chain, interval) =>
+      ofChain(chain, undefined, function* (ordinal) {
+        return yield* lowestBlockOf(yield* mirrors.renewed(ordinal), ordinal, interval)
+      }),
+    blockWithHash: (chain, hash, interval) =>
+      ofChain(chain, undefined, function* (ordinal) {
+        return yield* blockWithHash(yield* mirrors.renewed(ordinal), ordinal, hash, interval)
+      }),
+    pendingRanges: chain =>
+      ofChain(chain, [], function* (ordinal) {
+        const pending = yield* coverage.pendingOf(ordinal)
+        return pending.map(({ hash, ...range }) => ({ ...range, hash: hexOf<Hash>(hash) }))
+      }),
+    hotBlocks: chain =>
+      ofChain(chain, [], function* (ordinal) {
+        return yield* commits.hotBlocks(ordinal, (yield* chainRow(ordinal)).finalized)
+      }),
+    watchedContracts: chain => ofChain(chain, [], coverage.watchedContracts),
+    idleContracts: (chain, before) => ofChain(chain, [], ordinal => coverage.idleContracts(ordinal, before)),
+    contractsOf: (chain, after, limit) => contractsOf(core, chain, after, limit),
+    async sizeOf(what) {
+      const { chain, contract } = what
+      if (contract !== undefined)
+        return { transfers: await transferReader(core).transferCount({ chain, contract }), wallets: 0 }
+      return await ofChain(chain, { transfers: 0, wallets: 0 }, ordinal => sizeOf(ordinal, what))
+    },
+  }
+}
+
+/** A contract whose rows are gone keeps its number. Counts may lack rows that a check has to find. */
+async function contractsOf(core: Core, chain: ChainId, after: Address | undefined, limit: number): Promise<Address[]> {
+  const { engine, dictionary } = core
+  const found: Address[] = []
+  for (let last = after; ; ) {
+    const page = await engine.read(function* () {
+      const ordinal = yield* dictionary.ordinalOf(chain)
+      return ordinal === undefined ? [] : [...(yield* dictionary.contractsOf(ordinal, last, limit)).keys()]
+    })
+    for (const contract of page) {
+      const newest = await transferReader(core).transferPage({ chain, contract, order: 'desc', limit: 1 })
+      if (newest.length > 0) found.push(contract)
+    }
+    if (page.length < limit || found.length >= limit) return found.slice(0, limit)
+    last = page.at(-1)
+  }
+}
+
+function transferReader(core: Core): TransferReader {
+  const { engine, dictionary } = core
+  const numbersOf = function* (
+    chain: ChainId,
+    contract: Address,
+  ): Work<{ chain: number; contract: number } | undefined> {
+    const ordinal = yield* dictionary.ordinalOf(chain)
+    const number = ordinal === undefined ? undefined : yield* dictionary.contractOf(ordinal, contract)
+    return number === undefined ? undefined : { chain: ordinal!, contract: number }
+  }
+  return {
+    transferPage: query =>
+      engine.read(function* () {
+        const of = yield* numbersOf(query.chain, query.contract)
+        return of === undefined ? emptyPage : yield* transferPage(core, of, query)
+      }),
+    async transferCount(range) {
+      const of = await engine.read(() => numbersOf(range.chain, range.contract))
+      return of === undefined ? 0 : await transferCount(core, of, range)
+    },
+  }
+}
+
+function activityReader(core: Core): ActivityReader {
+  const { engine, dictionary } = core
+  return {
+    activityOf: address => engine.read(() => activityOf(core, address)),
+    async activityWithin(chain, interval, page) {
+      const ordinal = await engine.read(() => dictionary.ordinalOf(chain))
+      return ordinal === undefined ? [] : await activityWithin(core, ordinal, interval, page)
+    },
+  }
+}
+
+function indexReader(core: Core): IndexReader {
+  const { engine, dictionary } = core
+  const ofChain = <T>(chain: ChainId, none: T, work: (ordinal: number) => Work<T>): Promise<T> =>
+    engine.read(function* () {
+      const ordinal = yield* dictionary.ordinalOf(chain)
+      return ordinal === undefined ? none : yield* work(ordinal)
+    })
+  return {
+    indexRecords: query => ofChain(query.chain, noRecords, ordinal => indexRecords(core, ordinal, query)),
+    oldestOfTokens: (chain, tokens) =>
+      ofChain(
+        chain,
+        tokens.map(() => undefined),
+        ordinal => oldestOfTokens(core, ordinal, tokens),
+      ),
+    withRanges: (chain, contracts) => ofChain(chain, new Set(), ordinal => withRanges(core, ordinal, contracts)),
+    transfersAt: (chain, places) =>
+      ofChain(chain, { ...emptyPage, contracts: [] }, ordinal => transfersAt(core, ordinal, places)),
+    indexStates: chain => ofChain(chain, [], indexStates),
+    rowChanges: chain => ofChain(chain, { takenBack: 0, filled: 0 }, rowChanges),
+  }
+}
+
+/** Of `by_token` keys are given and answered without the number of the contract. */
+const contractBytes = 4
+
+function* indexRecords(core: Core, chain: number, query: IndexQuery): Work<IndexRecords> {
+  const view = indexOf(query.index)
+  const { order, limit, after } = query
+  const contract = view.byContract ? yield* core.dictionary.contractOf(chain, query.contract!) : undefined
+  if (limit <= 0 || (view.byContract && contract === undefined)) return noRecords
+  const span = spanOf(query, after)
+  if (span === undefined) return noRecords
+  const stored = (key: Uint8Array): Uint8Array => (contract === undefined ? key : withContract(contract, key))
+  const found = new FoundRecords(view, limit)
+  const walk = { view, chain, contract, order, limit, from: stored(span.from), to: stored(span.to) }
+  yield* inMoment(core.mirrors, chain, mirror => readRecords(walk, found, mirror))
+  const { length, keys, values, valueEnds } = found.done()
+  const contracts = new Set<number>()
+  if (view.contractAt !== undefined)
+    for (let at = 0; at < length; at++) contracts.add(wordAt(values, (valueEnds[at - 1] ?? 0) + view.contractAt))
+  return {
+    ...{ length, values, valueEnds },
+    keys: contract === undefined ? keys : withoutContract(keys, length, view.keyBytes),
+    contracts: yield* core.dictionary.addressesOf(contracts),
+  }
+}
+
+function spanOf(
+  { from, to, order }: IndexQuery,
+  after: Uint8Array | undefined,
+): Pick<IndexQuery, 'from' | 'to'> | undefined {
+  if (after === undefined) return { from, to }
+  const next = neighbour(after, order === 'keys' ? 1 : -1)
+  if (next === undefined) return undefined
+  const [low, high] =
+    order === 'keys'
+      ? [Buffer.compare(next, from) > 0 ? next : from, to]
+      : [from, Buffer.compare(next, to) < 0 ? next : to]
+  return Buffer.compare(low, high) > 0 ? undefined : { from: low, to: high }
+}
+
+function withoutContract(keys: Uint8Array, length: number, keyBytes: number): Uint8Array {
+  const rest = keyBytes - contractBytes
+  const shown = new Uint8Array(length * rest)
+  for (let at = 0; at < length; at++)
+    shown.set(keys.subarray(at * keyBytes + contractBytes, (at + 1) * keyBytes), at * rest)
+  return shown
+}

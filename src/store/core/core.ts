@@ -1,0 +1,57 @@
+// What the parts of the core share: where runs are written to, the mirrors of recent blocks, the numbers of chains and
+// contracts, and how much is done at once.
+import { recordsWorthMerging, runsPerMerge } from '../runs/levels.ts'
+import { Dictionary } from './dictionary.ts'
+import { Mirrors } from './mirror.ts'
+import type { RunPlace } from './runs.ts'
+import type { Slots } from './slots.ts'
+import { hashOf } from './slots.ts'
+import { type Engine, rows, type Work } from './work.ts'
+
+/** Tests have other numbers. */
+export type CoreOptions = {
+  runsPerMerge: number
+  recordsWorthMerging: number
+  /** Final blocks are folded when they have so many rows, or are so many. */
+  foldRows: number
+  foldBlocks: number
+  /** Opened in one transaction by who walks over whole runs: some tens of milliseconds. */
+  packsPerStep: number
+}
+
+const usual: CoreOptions = {
+  ...{ runsPerMerge, recordsWorthMerging },
+  ...{ foldRows: 32_768, foldBlocks: 1_024, packsPerStep: 2_000 },
+}
+
+export class Core {
+  readonly engine: Engine
+  readonly options: CoreOptions
+  readonly dictionary: Dictionary
+  readonly mirrors: Mirrors
+  #slots: Slots | undefined
+
+  constructor(engine: Engine, options: Partial<CoreOptions> = {}, mirrors = new Mirrors()) {
+    this.engine = engine
+    this.options = { ...usual, ...options }
+    this.dictionary = new Dictionary(engine)
+    this.mirrors = mirrors
+  }
+
+  /** The same store on another engine. */
+  on(engine: Engine): Core {
+    return new Core(engine, this.options, this.mirrors)
+  }
+
+  /** Read once: the slots of a store never change. */
+  *slots(): Work<Slots> {
+    this.#slots ??= (yield* rows('SELECT slot FROM slots'))
+      .map(([slot]) => slot as number)
+      .sort((a, b) => hashOf(a) - hashOf(b))
+    return this.#slots
+  }
+
+  *place(): Work<RunPlace> {
+    return { slots: yield* this.slots(), packBytesOf: view => this.engine.packBytesOf(view) }
+  }
+}

@@ -1,0 +1,207 @@
+// Covered intervals as rows. The arithmetic is `coverage.ts`; a change reads and rewrites only the rows that it
+// touches. Callers hold the transaction.
+import { addCoverage, coverageChange, joinByScope, joinIntervals, removeCoverage } from '../../coverage.ts'
+import { bytesOfHex, hexOf } from '../../hex.ts'
+import {
+  type Address,
+  type CoverageScope,
+  type CoveredInterval,
+  chainScopes,
+  type Interval,
+  isWholeScope,
+} from '../../model.ts'
+import { withoutScope } from '../forget.ts'
+import type { WatchedContract } from '../store.ts'
+import { insert, lock, type Row, row, rows, run, type Work } from './work.ts'
+
+export type Claim = CoveredInterval & { scope: CoverageScope }
+
+const columns = 'from_block, to_block, evidence, scope'
+/** Those that are not of a contract. */
+const ofChain = `(${chainScopes.map(scope => `'${scope}'`).join()})`
+
+function intervalOf([from, to, evidence]: Row): CoveredInterval {
+  return { from, to, evidence }
+}
+
+function byScope(found: readonly Row[]): { scope: CoverageScope; intervals: CoveredInterval[] }[] {
+  const grouped = Map.groupBy(found, each => each[3] as CoverageScope)
+  return [...grouped].map(([scope, ofScope]) => ({ scope, intervals: ofScope.map(intervalOf) }))
+}
+
+export function* coverageOf(chain: number, scope: CoverageScope): Work<CoveredInterval[]> {
+  const find = `SELECT ${columns} FROM coverage WHERE chain = $1 AND scope = $2 ORDER BY from_block`
+  return (yield* rows(find, chain, scope)).map(intervalOf)
+}
+
+export function* coverageByScope(chain: number, intervalsMax = 2 ** 31 - 1): Work<ReturnType<typeof byScope>> {
+  const part = (condition: string): string =>
+    `SELECT * FROM (SELECT ${columns} FROM coverage WHERE chain = $1 AND ${condition} ORDER BY scope, from_block
+     LIMIT $2:int) AS part`
+  const ofContracts = `scope NOT IN ${ofChain} AND scope NOT LIKE 'without %'`
+  const find = `${part(`scope IN ${ofChain}`)} UNION ALL ${part(ofContracts)} LIMIT $2:int`
+  return byScope(yield* rows(find, chain, intervalsMax))
+}
+
+export function* forgottenBlocks(chain: number): Work<Interval[]> {
+  // Bounds that the key of the table finds.
+  const find = `SELECT from_block, to_block FROM coverage WHERE chain = $1 AND scope >= 'without ' AND scope < 'without!'`
+  return joinIntervals((yield* rows(find, chain)).map(([from, to]) => ({ from, to })))
+}
+
+const findOfContract = `SELECT ${columns}, (SELECT watched_from FROM watched_contracts WHERE chain = $1 AND contract = $3)
+  FROM coverage WHERE chain = $1 AND (scope IN ${ofChain} OR scope IN ($2, $4)) ORDER BY scope, from_block`
+
+/**
+ * The contract's own, those of whole blocks and, from its mark on, the watched intervals, in one statement. Whole
+ * blocks of before it was forgotten do not count.
+ */
+export function* contractCoverage(chain: number, contract: Address): Work<CoveredInterval[]> {
+  const without = withoutScope(contract)
+  const found = yield* rows(findOfContract, chain, contract, bytesOfHex(contract), without)
+  const forgotten = found.filter(each => each[3] === without).map(intervalOf)
+  const covered = found.flatMap(each => {
+    const [, , , scope, watchedFrom] = each
+    if (scope === without) return []
+    if (isWholeScope(scope)) return forgotten.reduce(removeCoverage, [intervalOf(each)])
+    if (scope !== 'watched') return [intervalOf(each)]
+    return watchedFrom === null ? [] : removeCoverage([intervalOf(each)], { from: 0, to: watchedFrom - 1 })
+  })
+  return covered.length < 2 ? covered : covered.reduce<CoveredInterval[]>(addCoverage, [])
+}
+
+export function* addClaims(chain: number, claims: readonly Claim[]): Work<void> {
+  if (claims.length === 0) return
+  yield* lock('coverage', chain)
+  for (const { scope, ...added } of joinByScope(claims)) {
+    const find = `SELECT ${columns} FROM coverage WHERE chain = $1 AND scope = $2 AND from_block <= $3 AND to_block >= $4
+      ORDER BY from_block`
+    const before = (yield* rows(find, chain, scope, added.to + 1, added.from - 1)).map(intervalOf)
+    yield* rewrite(chain, scope, before, addCoverage(before, added))
+  }
+}
+
+/** Removes an interval from the scopes that are meant, or from every one. Answers what was removed. */
+export function* removeClaims(
+  chain: number,
+  removed: Interval,
+  isMeant: (scope: CoverageScope) => boolean = () => true,
+): Work<Claim[]> {
+  const find = `SELECT ${columns} FROM coverage WHERE chain = $1 AND from_block <= $2 AND to_block >= $3
+    ORDER BY scope, from_block`
+  const claimed = (yield* rows(find, chain, removed.to, removed.from)).filter(each => isMeant(each[3]))
+  if (claimed.length === 0) return []
+  yield* lock('coverage', chain)
+  // Again, because another may have changed it before it was locked out.
+  const touched = (yield* rows(find, chain, removed.to, removed.from)).filter(each => isMeant(each[3]))
+  for (const { scope, intervals } of byScope(touched))
+    yield* rewrite(chain, scope, intervals, removeCoverage(intervals, removed))
+  return touched.map(([from, to, evidence, scope]) => ({
+    ...{ from: Math.max(from, removed.from), to: Math.min(to, removed.to), evidence, scope },
+  }))
+}
+
+function* rewrite(
+  chain: number,
+  scope: CoverageScope,
+  before: readonly CoveredInterval[],
+  after: readonly CoveredInterval[],
+): Work<void> {
+  const { gone, added } = coverageChange(before, after)
+  const starts = gone.map(({ from }) => from)
+  if (gone.length > 0)
+    yield* run('DELETE FROM coverage WHERE chain = $1 AND scope = $2 AND from_block IN $3:ints', chain, scope, starts)
+  yield* insert('coverage', [
+    ['chain', 'int', added.map(() => chain)],
+    ['scope', 'text', added.map(() => scope)],
+    ['from_block', 'big', added.map(({ from }) => from)],
+    ['to_block', 'big', added.map(({ to }) => to)],
+    ['evidence', 'text', added.map(({ evidence }) => evidence)],
+  ])
+}
+
+// Contracts that are followed at the head, each from a block on.
+
+export function* watchedContracts(chain: number): Work<WatchedContract[]> {
+  const find = 'SELECT contract, watched_from FROM watched_contracts WHERE chain = $1 ORDER BY contract'
+  return (yield* rows(find, chain)).map(([address, watchedFrom]) => ({
+    contract: hexOf<Address>(address),
+    watchedFrom,
+  }))
+}
+
+/** The lowest mark stays. */
+export function* watchContract(chain: number, contract: Address, watchedFrom: number, day: number): Work<void> {
+  yield* run(
+    `INSERT INTO watched_contracts (chain, contract, watched_from, asked_on) VALUES ($1, $2, $3, $4)
+     ON CONFLICT (chain, contract) DO UPDATE SET watched_from = excluded.watched_from
+     WHERE excluded.watched_from < watched_contracts.watched_from`,
+    ...[chain, bytesOfHex(contract), watchedFrom, day],
+  )
+}
+
+export function* unwatchContract(chain: number, contract: Address): Work<void> {
+  yield* run('DELETE FROM watched_contracts WHERE chain = $1 AND contract = $2', chain, bytesOfHex(contract))
+}
+
+export function* idleContracts(chain: number, before: number): Work<Address[]> {
+  const find = 'SELECT contract FROM watched_contracts WHERE chain = $1 AND asked_on < $2 ORDER BY contract'
+  return (yield* rows(find, chain, before)).map(([address]) => hexOf<Address>(address))
+}
+
+export function* noteAsked(chain: number, contract: Address, day: number): Work<void> {
+  const note = 'UPDATE watched_contracts SET asked_on = $3 WHERE chain = $1 AND contract = $2 AND asked_on <> $3'
+  yield* run(note, chain, bytesOfHex(contract), day)
+}
+
+// Ranges of whole blocks whose rows are stored ahead of their claim.
+
+export type PendingRange = Interval & { hash: Uint8Array }
+
+export function* pendingOf(chain: number): Work<PendingRange[]> {
+  const find = 'SELECT from_block, to_block, hash FROM pending_ranges WHERE chain = $1 ORDER BY from_block'
+  return (yield* rows(find, chain)).map(([from, to, hash]) => ({ from, to, hash }))
+}
+
+export function* pendingWithin(chain: number, intervals: readonly Interval[]): Work<PendingRange[]> {
+  if (intervals.length === 0) return []
+  const all = yield* pendingOf(chain)
+  return all.filter(range => intervals.some(({ from, to }) => range.from <= to && range.to >= from))
+}
+
+export function* addPending(chain: number, ranges: readonly PendingRange[]): Work<void> {
+  yield* insert(
+    'pending_ranges',
+    [
+      ['chain', 'int', ranges.map(() => chain)],
+      ['from_block', 'big', ranges.map(({ from }) => from)],
+      ['to_block', 'big', ranges.map(({ to }) => to)],
+      ['hash', 'bytes', ranges.map(({ hash }) => hash)],
+    ],
+    '(chain, from_block) DO UPDATE SET to_block = excluded.to_block, hash = excluded.hash',
+  )
+}
+
+/** Those that reach into one of the intervals are pending no more. */
+export function* endPending(chain: number, intervals: readonly Interval[]): Work<PendingRange[]> {
+  const ended = yield* pendingWithin(chain, intervals)
+  const starts = ended.map(({ from }) => from)
+  if (ended.length > 0)
+    yield* run('DELETE FROM pending_ranges WHERE chain = $1 AND from_block IN $2:ints', chain, starts)
+  return ended
+}
+
+/** How many rows one of the tables here has of a chain goes with it. */
+export function* dropClaimsOfChain(chain: number): Work<void> {
+  for (const table of ['coverage', 'pending_ranges', 'watched_contracts'])
+    yield* run(`DELETE FROM ${table} WHERE chain = $1`, chain)
+}
+
+export function* highestClaim(chain: number): Work<number> {
+  const found = yield* row(
+    `SELECT max(to_block) FROM (SELECT to_block FROM coverage WHERE chain = $1 AND scope IN ('full', 'transfers')
+       UNION ALL SELECT to_block FROM pending_ranges WHERE chain = $1) AS claimed`,
+    chain,
+  )
+  return found?.[0] ?? -1
+}

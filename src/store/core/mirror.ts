@@ -1,0 +1,122 @@
+// The recent blocks of a chain as a process that answers keeps them in memory, and how they are renewed: one statement
+// reads the chain's row and the parts that are newer than what is known.
+//
+// A mirror never changes: an answer that began with one ends with it. What is stored of recent blocks is always part of
+// what the last mirror and the newer parts have together, so where there are as many parts, they are the same.
+
+import { hexOf } from '../../hex.ts'
+import type { Block, Hash, Interval } from '../../model.ts'
+import { SortedRecords } from '../indexes/sorted-records.ts'
+import { type BlockPart, RecentBlock } from './recent-block.ts'
+import type { RecordRows } from './record-sources.ts'
+import { type RecordsAsk, rows, type Work } from './work.ts'
+
+export class Mirror {
+  /** The count of the chain's changes that it is of. */
+  readonly changes: number
+  /** Blocks up to it are in runs, and none above. */
+  readonly fold: number
+  /** Lowest first. */
+  readonly blocks: readonly RecentBlock[]
+
+  constructor(state: Pick<Mirror, 'changes' | 'fold' | 'blocks'>) {
+    this.changes = state.changes
+    this.fold = state.fold
+    this.blocks = state.blocks
+  }
+
+  /** Those of an interval. */
+  within({ from, to }: Interval): readonly RecentBlock[] {
+    return this.blocks.slice(this.#firstFrom(from), this.#firstFrom(to + 1))
+  }
+
+  #firstFrom(number: number): number {
+    let [low, high] = [0, this.blocks.length]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (this.blocks[middle]!.number < number) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  /** The records that a walk wants of recent blocks, in its order. */
+  records(ask: RecordsAsk): RecordRows {
+    if (this.blocks.length === 0) return noRows
+    const found = new SortedRecords(ask.view)
+    const blocks = ask.isOneSubject ? this.within(ask.blocks) : this.blocks
+    // Keys of one subject are in the order of blocks, newest first.
+    for (let at = 0; at < blocks.length; at++) {
+      blocks[ask.order === 'keys' ? blocks.length - 1 - at : at]!.addRecords(ask, found)
+      if (ask.isOneSubject && found.length >= ask.limit) break
+    }
+    return inOrder(found.sort(), ask)
+  }
+
+  countOf(contract: number, interval: Interval): number {
+    return this.within(interval).reduce((sum, block) => sum + block.countOf(contract), 0)
+  }
+}
+
+const noRows: RecordRows = { keys: new Uint8Array(0), values: new Uint8Array(0), lengths: [] }
+
+function inOrder(found: SortedRecords, { order, limit, view: { keyBytes } }: RecordsAsk): RecordRows {
+  const length = Math.min(found.length, limit)
+  const ranks = Array.from({ length }, (_, at) => (order === 'keys' ? at : found.length - 1 - at))
+  const values = ranks.map(rank => found.valueAt(rank))
+  const keys = new Uint8Array(length * keyBytes)
+  for (const [at, rank] of ranks.entries()) keys.set(found.keyAt(rank), at * keyBytes)
+  return { keys, values: Buffer.concat(values), lengths: values.map(value => value.length) }
+}
+
+export function blockOf({ number, hash, timestamp }: RecentBlock): Block {
+  return { number, hash: hexOf<Hash>(hash), timestamp }
+}
+
+// One statement, because the row and the parts are of one moment.
+const renewSql = `SELECT changes, fold, tip, parts, number, part, hash, timestamp, transfers, wallets
+  FROM chains LEFT JOIN recent_blocks ON chain = ordinal AND change > $2 WHERE ordinal = $1 ORDER BY number, part`
+
+/** Before the first change. */
+const nothing = new Mirror({ changes: -1, fold: -1, blocks: [] })
+
+export class Mirrors {
+  readonly #known = new Map<number, Mirror>()
+
+  /** As it was last read. */
+  last(chain: number): Mirror {
+    return this.#known.get(chain) ?? nothing
+  }
+
+  *renewed(chain: number): Work<Mirror> {
+    const known = this.last(chain)
+    const found = yield* this.#read(chain, known)
+    // Parts went that no newer one replaces: a branch with fewer blocks, or rows that were forgotten.
+    const mirror = found ?? (yield* this.#read(chain, nothing))
+    if (mirror === undefined) throw new Error(`The recent blocks of chain ${chain} are not what its row says.`)
+    if (mirror.changes > this.last(chain).changes || mirror.changes < known.changes) this.#known.set(chain, mirror)
+    return mirror
+  }
+
+  *#read(chain: number, known: Mirror): Work<Mirror | undefined> {
+    const read = yield* rows(renewSql, chain, known.changes)
+    if (read.length === 0) return nothing
+    const [changes, fold, tip, parts] = read[0]!
+    if (changes < known.changes) return undefined
+    const blocks = new Map<number, RecentBlock>()
+    for (const block of known.blocks) if (block.number > fold && block.number <= tip) blocks.set(block.number, block)
+    const newer = read.flatMap(row => (row[4] === null ? [] : [partOf(row)]))
+    for (const [number, its] of Map.groupBy(newer, part => part.number)) {
+      const before = its[0]!.part === 0 ? [] : (blocks.get(number)?.parts ?? [])
+      const byNumber = new Map([...before, ...its].map(part => [part.part, part]))
+      blocks.set(number, new RecentBlock([...byNumber.values()] as [BlockPart, ...BlockPart[]]))
+    }
+    const all = [...blocks.values()].sort((a, b) => a.number - b.number)
+    const count = all.reduce((sum, block) => sum + block.parts.length, 0)
+    return count === parts ? new Mirror({ changes, fold, blocks: all }) : undefined
+  }
+}
+
+function partOf([, , , , number, part, hash, timestamp, transfers, wallets]: unknown[]): BlockPart {
+  return { number, part, hash, timestamp, transfers, wallets } as BlockPart
+}

@@ -1,0 +1,355 @@
+// Runs: the records of a view that came with one commit, or of several runs merged, sorted and in packs. Runs are
+// written in order, so that a store of any size costs the same for each row; `merge-runs.ts` keeps them few. A run has
+// a part in each slot. Every record is in exactly one run at any time. Callers hold the transaction.
+import type { Interval } from '../../model.ts'
+import { levelOf } from '../runs/levels.ts'
+import { listForm, packMembers } from '../runs/members.ts'
+import { compareKeys, type Pack, PackReader, PackWriter } from '../runs/pack.ts'
+import { wordAt } from '../runs/place-key.ts'
+import type { View } from '../runs/view.ts'
+import type { Slots } from './slots.ts'
+import { endStep, insert, insertPacks, nextNumber, row, rows, run, type Work } from './work.ts'
+
+/** Where runs are written to. */
+export type RunPlace = { slots: Slots; packBytesOf: (view: View) => number }
+export type OfChain = Interval & { chain: number }
+/** The part of a run in one slot. */
+export type Run = Interval & { slot: number; id: number }
+type Part = Pick<Run, 'slot' | 'id'>
+
+/** Above every block, and an integer. */
+export const blockEnd = 2 ** 32
+
+/** The packs of one part, in the making. */
+class PartWriter extends PackWriter {
+  readonly packs: Pack[]
+  /** In the order of their numbers, of a view by contract. */
+  readonly contracts: number[] = []
+  readonly #byContract: boolean
+  #contract = -1
+
+  constructor(view: View, bytes: number) {
+    const packs: Pack[] = []
+    super(view.keyBytes, pack => packs.push(pack), bytes)
+    this.packs = packs
+    this.#byContract = view.byContract
+  }
+
+  override add(key: Uint8Array, value: Uint8Array, length: number, keyAt = 0, valueAt = 0): void {
+    if (this.#byContract) {
+      const contract = wordAt(key, keyAt)
+      if (contract !== this.#contract) this.contracts.push(contract)
+      this.#contract = contract
+    }
+    super.add(key, value, length, keyAt, valueAt)
+  }
+
+  get records(): number {
+    return this.packs.reduce((sum, { records }) => sum + records, 0)
+  }
+}
+
+export type WriterOf = (slot: number) => PackWriter
+
+/** `write` gets a writer for each slot, which takes records in the order of their keys. Answers how many it took. */
+export function* addRun(
+  { slots, packBytesOf }: RunPlace,
+  view: View,
+  { chain, from, to }: OfChain,
+  write: (writerOf: WriterOf) => void,
+): Work<number> {
+  const parts = new Map(slots.map(slot => [slot, new PartWriter(view, packBytesOf(view))]))
+  write(slot => parts.get(slot)!)
+  for (const part of parts.values()) part.flush()
+  const filled = [...parts].filter(([, { packs }]) => packs.length > 0)
+  if (filled.length === 0) return 0
+  const id = yield* nextNumber('run')
+  yield* insertRuns(
+    filled.map(([slot, { records, contracts }]) => ({
+      ...{ slot, id, chain, view, from, to: Math.min(to, blockEnd), level: levelOf(records), records, growing: false },
+      members: view.byContract ? packMembers(contracts) : undefined,
+    })),
+  )
+  for (const [slot, { packs }] of filled) yield* insertPacks(slot, id, packs)
+  return filled.reduce((sum, [, { records }]) => sum + records, 0)
+}
+
+type NewRun = Run & {
+  chain: number
+  view: View
+  level: number
+  records: number
+  growing: boolean
+  members: Uint8Array | undefined
+}
+
+export function* insertRuns(added: readonly NewRun[]): Work<void> {
+  yield* insert('runs', [
+    ['slot', 'int', added.map(({ slot }) => slot)],
+    ['id', 'big', added.map(({ id }) => id)],
+    ['chain', 'int', added.map(({ chain }) => chain)],
+    ['view', 'int', added.map(({ view }) => view.id)],
+    ['from_block', 'big', added.map(({ from }) => from)],
+    ['to_block', 'big', added.map(({ to }) => to)],
+    ['level', 'int', added.map(({ level }) => level)],
+    ['records', 'big', added.map(({ records }) => records)],
+    ['growing', 'int', added.map(({ growing }) => (growing ? 1 : 0))],
+    ['first_contract', 'int', added.map(({ members }) => (members === undefined ? null : wordAt(members, 1)))],
+    ['has_list', 'int', added.map(({ members }) => (members?.[0] === listForm ? 1 : 0))],
+    ['contracts', 'bytes', added.map(({ members }) => members ?? null)],
+  ])
+}
+
+/** Those that reach into the interval, in the order of slots and numbers. */
+export function* runsOf(view: View, { chain, from, to }: OfChain): Work<Run[]> {
+  const found = yield* rows(
+    `SELECT slot, id, from_block, to_block FROM runs WHERE view = $1 AND chain = $2 AND from_block <= $3 AND to_block >= $4
+     ORDER BY slot, id`,
+    ...[view.id, chain, Math.min(to, blockEnd), from],
+  )
+  return found.map(([slot, id, first, last]) => ({ slot, id, from: first, to: last }))
+}
+
+/** Key and value are overwritten after the call. The new value, null to delete the record, undefined to leave it. */
+export type Change = (key: Uint8Array, value: Uint8Array) => Uint8Array | null | undefined
+
+export type Span = { from: Uint8Array; to: Uint8Array }
+
+/** Hears what a change opens. True: it goes no further. */
+export interface Bound {
+  opened(packs: number): Work<boolean>
+}
+
+/** For some packs. */
+export class Budget implements Bound {
+  #left: number
+
+  constructor(packs: number) {
+    this.#left = packs
+  }
+
+  // biome-ignore lint/correctness/useYield: another bound ends transactions.
+  *opened(packs: number): Work<boolean> {
+    this.#left -= packs
+    return this.#left <= 0
+  }
+}
+
+/** Ends the transaction where many were opened, and goes on in the next. */
+export class Steps implements Bound {
+  readonly #packsMax: number
+  readonly #before: () => Work<void>
+  readonly #after: () => Work<void>
+  #left: number
+
+  /** `before` the end of a transaction, and `after` the next one has begun. */
+  constructor(packsMax: number, before: () => Work<void>, after: () => Work<void>) {
+    this.#packsMax = packsMax
+    this.#left = packsMax
+    this.#before = before
+    this.#after = after
+  }
+
+  *opened(packs: number): Work<boolean> {
+    this.#left -= packs
+    if (this.#left > 0) return false
+    yield* this.#before()
+    yield* endStep()
+    yield* this.#after()
+    this.#left = this.#packsMax
+    return false
+  }
+}
+
+const firstPacks = `SELECT key, bytes FROM packs WHERE slot = $1 AND run = $2 AND key <= $4:bytes AND key >= coalesce(
+  (SELECT key FROM packs WHERE slot = $1 AND run = $2 AND key <= $3:bytes ORDER BY key DESC LIMIT 1), $3:bytes)
+  ORDER BY key LIMIT $5:int`
+const nextPacks = `SELECT key, bytes FROM packs WHERE slot = $1 AND run = $2 AND key > $3:bytes AND key <= $4:bytes
+  ORDER BY key LIMIT $5:int`
+/** Bounds what is in memory. */
+const packsPerRead = 64
+
+type StoredPack = [key: Uint8Array, bytes: Uint8Array]
+
+/**
+ * Changes the records of runs in the order of slots and numbers.
+ *
+ * Merges may come between steps, and nothing escapes: a merge moves records in the order of keys into a run with a
+ * higher number than those that they come from. So what is moved before the walk gets to it is met later, and what is
+ * moved behind the walk was met before. Runs are looked for again after each. False where the bound ended it.
+ */
+export function* changeRuns(
+  place: RunPlace,
+  view: View,
+  { of, span, isWanted = () => true }: { of: OfChain; span?: Span | undefined; isWanted?: (run: Run) => boolean },
+  change: Change,
+  bound: Bound = new Budget(Number.POSITIVE_INFINITY),
+): Work<boolean> {
+  const find = `SELECT slot, id, from_block, to_block FROM runs WHERE view = $1 AND chain = $2 AND from_block <= $3
+    AND to_block >= $4 AND (slot > $5:int OR slot = $5:int AND id > $6:big) ORDER BY slot, id LIMIT 1`
+  for (let [slot, id] = [-1, -1]; ; ) {
+    const found = yield* row(find, view.id, of.chain, Math.min(of.to, blockEnd), of.from, slot, id)
+    if (found === undefined) return true
+    slot = found[0]
+    id = found[1]
+    const next: Run = { slot, id, from: found[2], to: found[3] }
+    if (!isWanted(next)) continue
+    if (!(yield* changeRun(place, view, next, span ?? wholeSpan(view), change, bound))) return false
+  }
+}
+
+function wholeSpan({ keyBytes }: View): Span {
+  return { from: new Uint8Array(keyBytes), to: new Uint8Array(keyBytes).fill(0xff) }
+}
+
+/** The records from one key to another, both included. */
+function* changeRun(
+  place: RunPlace,
+  view: View,
+  part: Part,
+  { from, to }: Span,
+  change: Change,
+  bound: Bound,
+): Work<boolean> {
+  const within: Change = (key, value) =>
+    compareKeys(key, from) >= 0 && compareKeys(key, to) <= 0 ? change(key, value) : undefined
+  let packs = (yield* rows(firstPacks, part.slot, part.id, from, to, packsPerRead)) as StoredPack[]
+  while (packs.length > 0) {
+    yield* changePacks(place, view, part, packs, within)
+    if (yield* bound.opened(packs.length)) return false
+    const [last] = packs.at(-1)!
+    packs =
+      packs.length < packsPerRead
+        ? []
+        : ((yield* rows(nextPacks, part.slot, part.id, last, to, packsPerRead)) as StoredPack[])
+  }
+  return true
+}
+
+const keysPerRead = 2_000
+
+/** The same for single keys, which lie in their slots. `isOf`: whether a run can have a key. */
+export function* changeKeys(
+  place: RunPlace,
+  view: View,
+  of: OfChain,
+  keysBySlot: ReadonlyMap<number, readonly Uint8Array[]>,
+  change: Change,
+  isOf: (run: Run, key: Uint8Array) => boolean = () => true,
+): Work<void> {
+  if (keysBySlot.size === 0) return
+  for (const part of yield* runsOf(view, of)) {
+    const keys = keysBySlot.get(part.slot)?.filter(key => isOf(part, key)) ?? []
+    for (let at = 0; at < keys.length; at += keysPerRead)
+      yield* changeSomeKeys(place, view, part, keys.slice(at, at + keysPerRead), change)
+  }
+}
+
+const findPackKeys = `SELECT DISTINCT (SELECT key FROM packs WHERE slot = $1 AND run = $2 AND key <= asked.value
+  ORDER BY key DESC LIMIT 1) AS pack_key FROM EACH $3:blobs AS asked`
+
+function* changeSomeKeys(
+  place: RunPlace,
+  view: View,
+  part: Part,
+  keys: readonly Uint8Array[],
+  change: Change,
+): Work<void> {
+  const wanted = new Set(keys.map(textOfKey))
+  const found = (yield* rows(findPackKeys, part.slot, part.id, keys)).flatMap(([key]) => (key === null ? [] : [key]))
+  const read = 'SELECT key, bytes FROM packs WHERE slot = $1 AND run = $2 AND key IN $3:blobs'
+  for (let at = 0; at < found.length; at += packsPerRead) {
+    const packs = (yield* rows(read, part.slot, part.id, found.slice(at, at + packsPerRead))) as StoredPack[]
+    yield* changePacks(place, view, part, packs, (key, value) =>
+      wanted.has(textOfKey(key)) ? change(key, value) : undefined,
+    )
+  }
+}
+
+export function textOfKey(key: Uint8Array): string {
+  return Buffer.from(key.buffer, key.byteOffset, key.length).toString('latin1')
+}
+
+function* changePacks(
+  { packBytesOf }: RunPlace,
+  view: View,
+  { slot, id }: Part,
+  packs: readonly StoredPack[],
+  change: Change,
+): Work<void> {
+  const changed = packs.flatMap(pack => changedPack(view, pack, change, packBytesOf(view)) ?? [])
+  if (changed.length === 0) return
+  const gone = changed.map(({ key }) => key)
+  yield* run('DELETE FROM packs WHERE slot = $1 AND run = $2 AND key IN $3:blobs', slot, id, gone)
+  yield* insertPacks(
+    slot,
+    id,
+    changed.flatMap(each => each.packs),
+  )
+  const removed = changed.reduce((sum, each) => sum + each.removed, 0)
+  if (removed === 0) return
+  yield* run('UPDATE runs SET records = records - $3 WHERE slot = $1 AND id = $2', slot, id, removed)
+  yield* run('DELETE FROM runs WHERE slot = $1 AND id = $2 AND records = 0 AND growing = 0', slot, id)
+}
+
+function changedPack(
+  view: View,
+  [storedKey, bytes]: StoredPack,
+  change: Change,
+  packBytes: number,
+): { key: Uint8Array; packs: Pack[]; removed: number } | undefined {
+  const reader = new PackReader(view.keyBytes)
+  /** By the number of the record; most packs have none. */
+  const changed = new Map<number, Uint8Array | null>()
+  reader.open(bytes)
+  for (let record = 0; reader.next(); record++) {
+    const now = change(reader.key, reader.value.subarray(0, reader.valueLength))
+    if (now !== undefined) changed.set(record, now?.slice() ?? null)
+  }
+  if (changed.size === 0) return undefined
+  const packs: Pack[] = []
+  const writer = new PackWriter(view.keyBytes, pack => packs.push(pack), packBytes)
+  let removed = 0
+  reader.open(bytes)
+  for (let record = 0; reader.next(); record++) {
+    const now = changed.get(record)
+    if (now === null) removed++
+    else if (now === undefined) writer.add(reader.key, reader.value, reader.valueLength)
+    else writer.add(reader.key, now, now.length)
+  }
+  writer.flush()
+  return { key: storedKey, packs, removed }
+}
+
+export function* dropRun({ slot, id }: Part): Work<void> {
+  yield* run('DELETE FROM packs WHERE slot = $1 AND run = $2', slot, id)
+  yield* run('DELETE FROM runs WHERE slot = $1 AND id = $2', slot, id)
+}
+
+/** The rows of runs go at once, and their packs are swept later. Answers how many records they had. */
+export function* dropRunsOf(chain: number, view?: View): Work<number> {
+  const found = yield* row(
+    'SELECT coalesce(sum(records), 0) FROM runs WHERE chain = $1 AND ($2:int IS NULL OR view = $2:int)',
+    ...[chain, view?.id ?? null],
+  )
+  yield* run('DELETE FROM runs WHERE chain = $1 AND ($2:int IS NULL OR view = $2:int)', chain, view?.id ?? null)
+  return Number(found?.[0] ?? 0)
+}
+
+/** Packs of runs that are no more. Answers how many it removed; 0 where there are none left. */
+export function* sweepPacks(slots: Slots, packsMax: number): Work<number> {
+  for (const slot of slots)
+    for (let after = -1; ; ) {
+      const next = yield* row('SELECT min(run) FROM packs WHERE slot = $1 AND run > $2', slot, after)
+      if (next === undefined || next[0] === null) break
+      after = next[0]
+      const known = yield* row('SELECT 1 FROM runs WHERE slot = $1 AND id = $2', slot, after)
+      if (known !== undefined) continue
+      const find = 'SELECT key FROM packs WHERE slot = $1 AND run = $2 ORDER BY key LIMIT 1 OFFSET $3:int'
+      const last = yield* row(find, slot, after, packsMax)
+      const drop = 'DELETE FROM packs WHERE slot = $1 AND run = $2'
+      if (last === undefined) return yield* run(drop, slot, after)
+      return yield* run(`${drop} AND key <= $3`, slot, after, last[0])
+    }
+  return 0
+}

@@ -1,0 +1,265 @@
+// The parts of a store for copying it and for comparing two, of any engine: rows of tables as they are, recent blocks
+// with all of their parts, and what runs hold as rows, whatever runs there are. No other process may write meanwhile.
+
+import { activityCount, joinActivity, mergePacked, type PackedActivity, packedRow } from '../packed-activity.ts'
+import {
+  copyCheckpointName,
+  type PartName,
+  type PartPage,
+  type PartRow,
+  type PartValue,
+  partTables,
+  type ReadableName,
+  type StoreParts,
+} from '../parts.ts'
+import { activityView, refsOf } from '../runs/activity-view.ts'
+import { bucketOfKey, countOf, countView } from '../runs/count-view.ts'
+import { contractOfKey, hashOf, payloadAt, positionOfKey, timestampOf, transferView } from '../runs/transfer-view.ts'
+import type { View } from '../runs/view.ts'
+import { textOf } from '../tables/sql.ts'
+import { changeChain, lockChain } from './chain-row.ts'
+import { Core } from './core.ts'
+import { addActivity } from './fold.ts'
+import { liveIndexes } from './kept-indexes.ts'
+import { Merges } from './merge-runs.ts'
+import { FoundRecords, readRecords } from './read-records.ts'
+import { type BlockPart, packTransfers, packWallets, RecentBlock } from './recent-block.ts'
+import { blockEnd } from './runs.ts'
+import { neighbour } from './transfer-pages.ts'
+import { addTransfers, type BlockTransfer, blocksOf } from './transfer-runs.ts'
+import { type Column, type ColumnType, type Engine, insert, row, rows, run, type Work } from './work.ts'
+
+type TableName = keyof typeof partTables
+type TypedColumn = { name: string; type: ColumnType }
+
+function columnsOf(table: TableName): TypedColumn[] {
+  return partTables[table].columns.split(',').map(column => {
+    const [name, type] = column.trim().split(/\s+/) as [string, ColumnType]
+    return { name, type }
+  })
+}
+
+function isTable(part: ReadableName): part is TableName {
+  return part in partTables
+}
+
+/** `keepNumbers`: after chains and contracts were written with numbers of their own. */
+export type PartsEngine = { engine: Engine; location: string; keepNumbers(): Promise<void>; close(): Promise<void> }
+
+/** Up to four records of indexes, two counts. */
+const recordsPerTransfer = 7
+
+export function storeParts({ engine, location, keepNumbers, close }: PartsEngine): StoreParts {
+  const core = new Core(engine)
+  const merges = new Merges(core)
+  return {
+    location,
+    readPart: (part, cursor, limit) => engine.read(() => readPart(part, cursor, limit)),
+    async writePart(part, given, checkpoint) {
+      const chains = await engine.write(() => writePart(core, part, given, checkpoint))
+      if (part === 'chains' || part === 'contracts') await keepNumbers()
+      for (const [chain, count] of chains) await merges.pay(chain, recordsPerTransfer * count)
+    },
+    transferRows: () =>
+      engine.read(function* () {
+        const found = yield* row('SELECT sum(records) FROM runs WHERE view = $1', transferView.id)
+        return Number(found?.[0] ?? 0)
+      }),
+    copyCheckpoint: () =>
+      engine.read(function* () {
+        return (yield* row('SELECT value FROM checkpoints WHERE name = $1', copyCheckpointName))?.[0]
+      }),
+    endCopy: () =>
+      engine.write(function* () {
+        yield* run('DELETE FROM checkpoints WHERE name = $1', copyCheckpointName)
+      }),
+    close,
+  }
+}
+
+// Cursors are keys as JSON; those of bytes `{ "hex": … }`.
+
+type KeyText = string | number | { hex: string }
+
+function cursorOf(key: readonly PartValue[]): string {
+  const texts = key.map(value => (value instanceof Uint8Array ? { hex: Buffer.from(value).toString('hex') } : value))
+  return JSON.stringify(texts)
+}
+
+function keyOf(cursor: string | undefined): (number | string | Uint8Array)[] | undefined {
+  if (cursor === undefined) return undefined
+  return (JSON.parse(cursor) as KeyText[]).map(text => (typeof text === 'object' ? Buffer.from(text.hex, 'hex') : text))
+}
+
+function* readPart(part: ReadableName, cursor: string | undefined, limit: number): Work<PartPage> {
+  const after = keyOf(cursor)
+  if (isTable(part)) return yield* readTable(part, after, limit)
+  if (part === 'recent_blocks') return yield* readRecent(after as number[] | undefined, limit)
+  return yield* readRuns(runParts[part], after as [number, Uint8Array] | undefined, limit)
+}
+
+function* readTable(table: TableName, after: readonly PartValue[] | undefined, limit: number): Work<PartPage> {
+  const { key, ...given } = partTables[table]
+  const names = columnsOf(table).map(({ name }) => name)
+  const beyond = after && `(${key.join()}) > (${key.map((_, at) => `$${at + 2}`).join()})`
+  const conditions = ['where' in given ? given.where : undefined, beyond].filter(each => each !== undefined)
+  const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
+  const find = `SELECT ${names.join()} FROM ${table} ${where} ORDER BY ${key.join()} LIMIT $1:int`
+  const found = yield* rows(find, limit, ...(after ?? []))
+  const last = found.length < limit ? undefined : found.at(-1)
+  const keyAt = (key as readonly string[]).map(column => names.indexOf(column))
+  const utf8At = columnsOf(table).flatMap(({ type }, at) => (type === 'utf8' ? [at] : []))
+  for (const each of found) for (const at of utf8At) each[at] = textOf(each[at]) ?? null
+  return { rows: found, next: last && cursorOf(keyAt.map(at => last[at])) }
+}
+
+function* readRecent([chain = -1, number = -1]: number[] = [], limit: number): Work<PartPage> {
+  const find = `SELECT chain, number FROM recent_blocks WHERE part = 0 AND (chain, number) > ($1, $2)
+    ORDER BY chain, number LIMIT $3:int`
+  const blocks: PartRow[] = []
+  const numbers = yield* rows(find, chain, number, limit)
+  const findParts = `SELECT number, part, hash, timestamp, transfers, activity FROM recent_blocks
+    WHERE chain = $1 AND number = $2 ORDER BY part`
+  for (const [of, at] of numbers) {
+    const parts = yield* rows(findParts, of, at)
+    const block = new RecentBlock(parts.map(partOf) as [BlockPart, ...BlockPart[]])
+    const activity = mergePacked(joinActivity(parts.map(part => part[5] as PackedActivity)))
+    blocks.push([of, at, block.hash, block.timestamp, packTransfers(block.transfers()), activity])
+  }
+  return { rows: blocks, next: numbers.length < limit ? undefined : cursorOf(numbers.at(-1)!) }
+}
+
+function partOf([number, part, hash, timestamp, transfers]: unknown[]): BlockPart {
+  return { number, part, hash, timestamp, transfers, wallets: new Uint8Array(0) } as BlockPart
+}
+
+type RunPart = { view: View; rowOf: (chain: number, key: Uint8Array, value: Uint8Array) => PartRow | undefined }
+
+const runParts: Record<'transfers' | 'activity' | 'transfer_counts', RunPart> = {
+  transfers: {
+    view: transferView,
+    rowOf(_, key, value) {
+      const { block, transactionIndex, logIndex, batchIndex } = positionOfKey(key)
+      const place = [contractOfKey(key), block, transactionIndex, logIndex, batchIndex]
+      return [...place, value.slice(payloadAt), timestampOf(value), hashOf(value).slice()]
+    },
+  },
+  activity: {
+    view: activityView,
+    rowOf(chain, key, value) {
+      const { first, last } = refsOf(value)
+      return [key.slice(), chain, first.slice(), last?.slice() ?? null]
+    },
+  },
+  transfer_counts: {
+    view: countView,
+    rowOf(_, key, value) {
+      const [bucket, count] = [bucketOfKey(key), countOf(value)]
+      return bucket < 0 || count === 0 ? undefined : [contractOfKey(key), bucket, count]
+    },
+  },
+}
+
+/** Chain by chain, in the order of keys. */
+function* readRuns({ view, rowOf }: RunPart, after: [number, Uint8Array] | undefined, limit: number): Work<PartPage> {
+  const [chain, key] = after ?? [(yield* nextChain(-1)) ?? -1, undefined]
+  if (chain < 0) return { rows: [], next: undefined }
+  const from = key === undefined ? new Uint8Array(view.keyBytes) : neighbour(key, 1)
+  const found = new FoundRecords(view, limit)
+  const to = new Uint8Array(view.keyBytes).fill(0xff)
+  if (from !== undefined)
+    yield* readRecords({ view, chain, contract: undefined, order: 'keys', from, to, limit }, found)
+  const { length, keys, values, valueEnds } = found.done()
+  const keyAt = (at: number): Uint8Array => keys.subarray(at * view.keyBytes, (at + 1) * view.keyBytes)
+  const page = Array.from({ length }, (_, at) =>
+    rowOf(chain, keyAt(at), values.subarray(valueEnds[at - 1] ?? 0, valueEnds[at])),
+  )
+  const shown = page.filter(each => each !== undefined)
+  if (length >= limit) return { rows: shown, next: cursorOf([chain, keyAt(length - 1)]) }
+  const next = yield* nextChain(chain)
+  // Behind no key: a chain begins.
+  return { rows: shown, next: next === undefined ? undefined : cursorOf([next]) }
+}
+
+function* nextChain(after: number): Work<number | undefined> {
+  return (yield* row('SELECT min(ordinal) FROM chains WHERE ordinal > $1', after))?.[0] ?? undefined
+}
+
+/** Rows that are not there yet and, in the same transaction, the checkpoint. Answers how many transfers chains got. */
+function* writePart(
+  core: Core,
+  part: PartName,
+  given: readonly PartRow[],
+  checkpoint: string,
+): Work<ReadonlyMap<number, number>> {
+  let written: ReadonlyMap<number, number> = new Map()
+  if (isTable(part)) yield* writeTable(part, given)
+  else if (part === 'recent_blocks') yield* writeRecent(given)
+  else if (part === 'activity') yield* writeActivity(core, given)
+  else written = yield* writeTransfers(core, given)
+  yield* writeTable('checkpoints', [[copyCheckpointName, checkpoint]])
+  return written
+}
+
+function* writeTable(table: TableName, given: readonly PartRow[]): Work<void> {
+  const { key } = partTables[table]
+  const typed = columnsOf(table)
+  const columns = typed.map(({ name, type }, at): Column => [name, type, given.map(each => each[at] ?? null)])
+  const kept = typed.map(({ name }) => `${name} = excluded.${name}`)
+  yield* insert(table, columns, `(${key.join()}) DO UPDATE SET ${kept.join()}`)
+}
+
+function* writeRecent(given: readonly PartRow[]): Work<void> {
+  for (const [chain, its] of Map.groupBy(given, each => each[0] as number)) {
+    const before = yield* lockChain(chain)
+    const tip = Math.max(before.tip, ...its.map(([, number]) => number as number))
+    const { changes } = yield* changeChain(before, { tip, parts: before.parts + its.length })
+    const activities = its.map(each => each[5] as PackedActivity)
+    yield* insert('recent_blocks', [
+      ['chain', 'int', its.map(() => chain)],
+      ['number', 'big', its.map(each => each[1]!)],
+      ['part', 'int', its.map(() => 0)],
+      ['change', 'big', its.map(() => changes)],
+      ['timestamp', 'big', its.map(each => each[3]!)],
+      ['row_count', 'int', its.map(rowCountOf)],
+      ['hash', 'bytes', its.map(each => each[2]!)],
+      ['transfers', 'bytes', its.map(each => each[4]!)],
+      ['wallets', 'bytes', activities.map(packWallets)],
+      ['activity', 'bytes', activities],
+    ])
+  }
+}
+
+function rowCountOf([, number, hash, timestamp, transfers, activity]: PartRow): number {
+  return (
+    new RecentBlock([partOf([number, 0, hash, timestamp, transfers])]).length +
+    activityCount(activity as PackedActivity)
+  )
+}
+
+function* writeTransfers(core: Core, given: readonly PartRow[]): Work<Map<number, number>> {
+  const transfers = given.map((each): BlockTransfer => {
+    const [contract, block, transactionIndex, logIndex, batchIndex] = each as number[]
+    const [payload, timestamp, hash] = each.slice(5) as [Uint8Array, number, Uint8Array]
+    return { contract, block, transactionIndex, logIndex, batchIndex, payload, timestamp, hash } as BlockTransfer
+  })
+  const numbers = [...new Set(transfers.map(({ contract }) => contract))]
+  const chains = new Map(
+    (yield* rows('SELECT id, chain FROM contracts WHERE id IN $1:ints', numbers)) as [number, number][],
+  )
+  const written = new Map<number, number>()
+  for (const [chain, its] of Map.groupBy(transfers, ({ contract }) => chains.get(contract)!)) {
+    yield* addTransfers(yield* core.place(), { chain, ...blocksOf(its) }, yield* liveIndexes(chain), its)
+    written.set(chain, its.length)
+  }
+  return written
+}
+
+function* writeActivity(core: Core, given: readonly PartRow[]): Work<void> {
+  for (const [chain, its] of Map.groupBy(given, each => each[1] as number)) {
+    const packed = its.map(([address, , first, last]) =>
+      packedRow(address as Uint8Array, first as Uint8Array, (last ?? first) as Uint8Array),
+    )
+    yield* addActivity(yield* core.place(), { chain, from: 0, to: blockEnd }, joinActivity(packed))
+  }
+}

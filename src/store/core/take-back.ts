@@ -1,0 +1,128 @@
+// Takes rows of runs back, with their counts and the records that indexes have of them. A run that reaches into what
+// goes may have millions of packs to look through, and a thread that is silent for seconds is ended
+// (worker-thread.ts): so it goes in steps, each a transaction of its own, and the change that needs it is made in the
+// transaction in which the last step ends. Most stores need one.
+//
+// What is half gone is claimed by nobody: before a step ends the claims on it are taken away, and after the last they
+// are put back, for the change to see to. Who dies between leaves rows without a claim, and their blocks, by which the
+// next commit or drop finds them.
+import { joinIntervals } from '../../coverage.ts'
+import type { Interval } from '../../model.ts'
+import { firstRefOf, joinActivity, packedRow } from '../packed-activity.ts'
+import { activityView, refsOf } from '../runs/activity-view.ts'
+import { spanOfBlocks, transferView } from '../runs/transfer-view.ts'
+import { countChange } from './chain-row.ts'
+import type { Core } from './core.ts'
+import { addClaims, type Claim, pendingWithin, removeClaims } from './coverage-table.ts'
+import { addActivity } from './fold.ts'
+import { liveIndexes } from './kept-indexes.ts'
+import { blockEnd, changeKeys, changeRuns, dropRun, type RunPlace, runsOf, Steps, textOfKey } from './runs.ts'
+import { slotOfKey } from './slots.ts'
+import { RemovedTransfers } from './transfer-runs.ts'
+import { lock, type Work } from './work.ts'
+
+export type Taken = {
+  chain: number
+  /** Whose rows go. */
+  intervals: readonly Interval[]
+  /** Of this one alone. */
+  contract?: number | undefined
+  /** Of wallets with a transaction above this block the first one alone stays. */
+  activityAbove?: number
+}
+
+/** Callers have the runs of the chain alone. Answers how many transfers there were. */
+export function* takeBack(core: Core, { chain, intervals: given, contract, activityAbove }: Taken): Work<number> {
+  const intervals = joinIntervals(given)
+  if (intervals.length === 0) return 0
+  const place = yield* core.place()
+  const isOf = (block: number): boolean => intervals.some(({ from, to }) => block >= from && block <= to)
+  const isWhole = (run: Interval): boolean =>
+    contract === undefined && intervals.some(({ from, to }) => run.from >= from && run.to <= to)
+  const views = yield* liveIndexes(chain)
+  const gone = new RemovedTransfers(place, chain, views, isWhole)
+  const wallets = new WalletsAbove(place, chain, activityAbove ?? 0)
+  const claims: Claim[] = []
+  const steps = new Steps(
+    core.options.packsPerStep,
+    function* () {
+      yield* gone.flush()
+      yield* wallets.flush()
+      for (const interval of intervals) claims.push(...(yield* removeClaims(chain, interval)))
+    },
+    function* () {
+      yield* lock('runs', chain)
+    },
+  )
+  if (activityAbove !== undefined) {
+    const of = { chain, from: activityAbove + 1, to: blockEnd }
+    yield* changeRuns(place, activityView, { of }, wallets.note, steps)
+    yield* wallets.flush()
+  }
+  const of = { chain, from: intervals[0]!.from, to: intervals.at(-1)!.to }
+  const span = contract === undefined ? undefined : spanOfBlocks(contract, of)
+  const isWanted = (run: Interval): boolean => intervals.some(({ from, to }) => run.from <= to && run.to >= from)
+  yield* changeRuns(place, transferView, { of, span, isWanted }, gone.remove(isOf), steps)
+  yield* gone.flush()
+  for (const view of views) for (const run of yield* runsOf(view, of)) if (isWhole(run)) yield* dropRun(run)
+  yield* addClaims(chain, claims)
+  if (gone.count > 0) yield* countChange(chain, 'takenBack')
+  return gone.count
+}
+
+/** The intervals, with the pending ranges that reach into one of them: those go as a whole. */
+export function* withPending(chain: number, intervals: readonly Interval[]): Work<Interval[]> {
+  return joinIntervals([...intervals, ...(yield* pendingWithin(chain, intervals))])
+}
+
+/**
+ * A wallet with a transaction above keeps its first one alone: what lies between was not kept, and what runs still have
+ * of it depends on how far they are merged.
+ */
+class WalletsAbove {
+  readonly #place: RunPlace
+  readonly #chain: number
+  readonly #block: number
+  readonly #above: Uint8Array
+  #found = new Map<string, Uint8Array>()
+
+  constructor(place: RunPlace, chain: number, block: number) {
+    this.#place = place
+    this.#chain = chain
+    this.#block = block
+    this.#above = firstRefOf(block + 1)
+  }
+
+  *flush(): Work<void> {
+    if (this.#found.size === 0) return
+    const wallets = [...this.#found.values()]
+    this.#found = new Map()
+    const firsts = yield* removeWallets(this.#place, this.#chain, wallets)
+    const kept = [...firsts.values()].filter(({ first }) => Buffer.compare(first, this.#above) < 0)
+    const rows = kept.map(({ address, first }) => packedRow(address, first, first))
+    yield* addActivity(this.#place, { chain: this.#chain, from: 0, to: this.#block }, joinActivity(rows))
+  }
+
+  readonly note = (address: Uint8Array, value: Uint8Array): undefined => {
+    const { first, last } = refsOf(value)
+    if (Buffer.compare(last ?? first, this.#above) >= 0) this.#found.set(textOfKey(address), address.slice())
+  }
+}
+
+/** All that runs have of wallets. Answers the first transaction of each. */
+export function* removeWallets(
+  place: RunPlace,
+  chain: number,
+  wallets: readonly Uint8Array[],
+): Work<Map<string, { address: Uint8Array; first: Uint8Array }>> {
+  const firsts = new Map<string, { address: Uint8Array; first: Uint8Array }>()
+  const bySlot = Map.groupBy(wallets, address => slotOfKey(place.slots, activityView, chain, address))
+  yield* changeKeys(place, activityView, { chain, from: 0, to: blockEnd }, bySlot, (key, value) => {
+    const { first } = refsOf(value)
+    const known = firsts.get(textOfKey(key))
+    if (known === undefined || Buffer.compare(first, known.first) < 0)
+      firsts.set(textOfKey(key), { address: key.slice(), first: first.slice() })
+    return null
+  })
+  return firsts
+}

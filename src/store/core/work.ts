@@ -1,0 +1,225 @@
+// What the core asks of an engine. The core is written once, as generators that yield what they want to have read or
+// written, whole batches at a time; an engine that answers at once runs them to their end, another awaits each answer.
+// No IO here.
+import type { Interval } from '../../model.ts'
+import type { Pack } from '../runs/pack.ts'
+import type { View } from '../runs/view.ts'
+
+export type Value = number | string | Uint8Array | null
+/** A list is one parameter: `IN $1:ints`. */
+export type Bound = Value | readonly Value[]
+// biome-ignore lint/suspicious/noExplicitAny: each reader knows the columns that it asked for.
+export type Row = any[]
+
+/**
+ * Statements are written once, and each engine reads them in its own dialect: `$1` is a parameter, `$1:big` one whose
+ * type the statement does not tell, `IN $1:ints` any of a list, `FROM EACH $1:ints AS x` its values as `x.value`, and
+ * `FOR CHANGE` a row that nobody else changes before the end of the transaction.
+ */
+export type Statement = { kind: 'rows' | 'run'; sql: string; values: readonly Bound[] }
+
+/** `utf8`: text of chains, which the text of PostgreSQL cannot hold: bytes there. */
+export type ColumnType = 'int' | 'big' | 'float' | 'text' | 'utf8' | 'bytes'
+export type Column = readonly [name: string, type: ColumnType, values: readonly Value[]]
+
+/** Many rows at once, given as columns. `conflict`: what follows ON CONFLICT. */
+export type Insert = { kind: 'insert'; table: string; columns: readonly Column[]; conflict?: string | undefined }
+
+/** Packs for one part of a run, in the order of their keys. */
+export type InsertPacks = { kind: 'packs'; slot: number; run: number; packs: readonly Pack[] }
+
+/** A number that nothing else has. */
+export type NextNumber = { kind: 'next'; of: 'run' }
+
+/**
+ * Held to the end of the transaction. `runs`: who changes the runs of a chain excludes all others, and who relies on
+ * them (`shared`) excludes those; `try`: does not wait, and is told whether it has them.
+ */
+export type Lock = { kind: 'lock'; what: 'runs' | 'coverage'; how?: 'shared' | 'try' | undefined; chain: number }
+
+/**
+ * Ends the transaction and begins the next. `part`: only where a transaction is not visible at one moment (a cluster).
+ * Answers whether it did.
+ */
+export type End = { kind: 'end'; of: 'step' | 'part' }
+
+/** The first packs of runs that a walk over the keys of a view meets. */
+export type RecordsAsk = {
+  kind: 'records'
+  chain: number
+  view: View
+  /** Its number, for a view by contract. Undefined: all. */
+  contract: number | undefined
+  order: 'keys' | 'back'
+  /** Keys in the order of the walk, both included. */
+  first: Uint8Array
+  last: Uint8Array
+  limit: number
+  /** Which blocks records of the walk can have. */
+  blocks: Interval
+  /** Runs that begin above it are left out: those of a fold that is under way. Undefined: none are. */
+  fold: number | undefined
+  /** Keys differ in the place alone: a walk meets runs in the order of their blocks. */
+  isOneSubject: boolean
+  /** As if records lay evenly, times this. */
+  packsFactor: number
+  /** How many runs the batches before this one gave: one object asks for all batches of a walk. */
+  runsGiven: number
+}
+
+/** The packs of a run in the order of the walk, the first with the one that may have the first key. */
+export type RunPacks = {
+  /** `packKey`: the first key of the pack before. Undefined at the end of what is here. */
+  next: (packKey: () => Uint8Array) => Uint8Array<ArrayBuffer> | undefined
+  /** The run may have more than what is here. */
+  isCut: boolean
+}
+
+export type RecordsBatch = {
+  runs: RunPacks[]
+  /** Nothing is answered from an index that is not kept, or is emptied. */
+  isKept: boolean
+  /** The count of the chain's changes in the moment of the batch. */
+  changes: number
+  /**
+   * What was left out comes at this key or later in the walk; of runs that are cut without one, right after what is
+   * here.
+   */
+  horizon?: Uint8Array | undefined
+  /** Of the nearest run that was not given, the block that the walk meets first. All batches are of one moment then. */
+  nextBlock?: number | undefined
+}
+
+/** A key of which the last record at or before it is looked for, in runs of these blocks. */
+export type Look = { contract: number; key: Uint8Array; blocks: Interval }
+
+/** Packs that may have the records of single keys of contracts. */
+export type LooksAsk = {
+  kind: 'looks'
+  chain: number
+  view: View
+  looks: readonly Look[]
+  fold?: number | undefined
+  /** Only in so many runs of each contract, those of the lowest blocks. */
+  runsMax?: number | undefined
+}
+
+export type LooksBatch = {
+  isKept: boolean
+  changes: number
+  /** `looks`: the places in the list of those that the pack may answer. */
+  packs: { looks: readonly number[]; bytes: Uint8Array }[]
+  /** Of contracts with runs that were not looked into, the lowest block of these. */
+  beyond: ReadonlyMap<number, number>
+}
+
+/** All packs of spans of keys of a contract, up to `packsMax` of each: those with the first keys. */
+export type SpansAsk = {
+  kind: 'spans'
+  chain: number
+  fold: number
+  contract: number
+  spans: readonly { view: View; from: Uint8Array; to: Uint8Array }[]
+  packsMax: number
+}
+/** In the order of spans. `horizon`: what was left out of a span comes at this key or later. */
+export type SpansBatch = { changes: number; spans: { packs: Uint8Array[]; horizon: Uint8Array | undefined }[] }
+
+/** The pack of each run of `activity`, of all chains, that may have an address. */
+export type WalletAsk = { kind: 'wallet'; key: Uint8Array }
+export type WalletBatch = { changes: ReadonlyMap<number, number>; packs: { chain: number; bytes: Uint8Array }[] }
+
+export type Ask =
+  | Statement
+  | Insert
+  | InsertPacks
+  | NextNumber
+  | Lock
+  | End
+  | RecordsAsk
+  | LooksAsk
+  | SpansAsk
+  | WalletAsk
+export type Work<T> = Generator<Ask, T, unknown>
+
+export function* rows(sql: string, ...values: Bound[]): Work<Row[]> {
+  return (yield { kind: 'rows', sql, values }) as Row[]
+}
+
+export function* row(sql: string, ...values: Bound[]): Work<Row | undefined> {
+  return ((yield { kind: 'rows', sql, values }) as Row[])[0]
+}
+
+/** Answers how many rows it wrote. */
+export function* run(sql: string, ...values: Bound[]): Work<number> {
+  return (yield { kind: 'run', sql, values }) as number
+}
+
+export function* insert(table: string, columns: readonly Column[], conflict?: string): Work<void> {
+  if (columns[0]![2].length > 0) yield { kind: 'insert', table, columns, conflict }
+}
+
+export function* insertPacks(slot: number, of: number, packs: readonly Pack[]): Work<void> {
+  if (packs.length > 0) yield { kind: 'packs', slot, run: of, packs }
+}
+
+export function* nextNumber(of: NextNumber['of']): Work<number> {
+  return (yield { kind: 'next', of }) as number
+}
+
+export function* lock(what: Lock['what'], chain: number, how?: Lock['how']): Work<boolean> {
+  return (yield { kind: 'lock', what, how, chain }) as boolean
+}
+
+/** Ends the transaction: what was done so far stays, and others get their turn. */
+export function* endStep(): Work<void> {
+  yield { kind: 'end', of: 'step' }
+}
+
+export function* endPart(): Work<boolean> {
+  return (yield { kind: 'end', of: 'part' }) as boolean
+}
+
+export function* records(ask: RecordsAsk): Work<RecordsBatch> {
+  return (yield ask) as RecordsBatch
+}
+
+export function* looks(ask: LooksAsk): Work<LooksBatch> {
+  return (yield ask) as LooksBatch
+}
+
+export function* spans(ask: SpansAsk): Work<SpansBatch> {
+  return (yield ask) as SpansBatch
+}
+
+export function* wallet(ask: WalletAsk): Work<WalletBatch> {
+  return (yield ask) as WalletBatch
+}
+
+export function runNow<Asked, T>(work: Generator<Asked, T, unknown>, answer: (ask: Asked) => unknown): T {
+  let step = work.next()
+  while (!step.done) step = work.next(answer(step.value))
+  return step.value
+}
+
+export async function runAwaiting<Asked, T>(
+  work: Generator<Asked, T, unknown>,
+  answer: (ask: Asked) => Promise<unknown>,
+): Promise<T> {
+  let step = work.next()
+  while (!step.done) step = work.next(await answer(step.value))
+  return step.value
+}
+
+/** How an engine runs the work of the core. */
+export interface Engine {
+  /** One moment, as far as the engine can; what it yields is read alone. */
+  read<T>(work: () => Work<T>): Promise<T>
+  /** One transaction, or several that `endStep` and `endPart` end. Run again from its start where the server asks. */
+  write<T>(work: () => Work<T>, options?: WriteOptions): Promise<T>
+  /** Bytes of a full pack. */
+  packBytesOf(view: View): number
+}
+
+/** `unseen`: nothing of it can be seen in an answer. */
+export type WriteOptions = { unseen?: boolean }

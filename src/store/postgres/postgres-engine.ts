@@ -1,0 +1,212 @@
+// Runs the work of the core on the server: each answer is awaited. A write is one transaction, and on Citus, where a
+// transaction is not visible at one moment, one for each part.
+
+import type { Slots } from '../core/slots.ts'
+import { hashOf } from '../core/slots.ts'
+import { type Dialect, type DialectText, inDialect, type ListType } from '../core/sql-dialect.ts'
+import type {
+  Ask,
+  Bound,
+  ColumnType,
+  Engine,
+  Insert,
+  InsertPacks,
+  Lock,
+  Value,
+  Work,
+  WriteOptions,
+} from '../core/work.ts'
+import { runAwaiting } from '../core/work.ts'
+import { byteaArray, float8Array, int4Array, int8Array, textArray } from './arrays.ts'
+import { copyPacks } from './copy-packs.ts'
+import type { Value as DatabaseValue, Text, Transaction } from './database.ts'
+import { type PackQueries, packBytesOf, readLooks, readRecords, readSpans, readWallet } from './read-packs.ts'
+import type { StoreDatabase } from './store-database.ts'
+
+const types: Record<ColumnType, string> = {
+  int: 'int4',
+  big: 'int8',
+  float: 'float8',
+  text: 'text',
+  utf8: 'bytea',
+  bytes: 'bytea',
+}
+const listTypes: Record<ListType, string> = { ints: 'int8[]', texts: 'text[]', blobs: 'bytea[]' }
+
+const dialect: Dialect = {
+  parameter: (at, type) => (type === undefined ? `$${at}` : `$${at}::${types[type]}`),
+  list: (at, type, as) =>
+    as === 'IN' ? `= ANY($${at}::${listTypes[type]})` : `(SELECT unnest($${at}::${listTypes[type]}) AS value)`,
+  forChange: 'FOR NO KEY UPDATE',
+  jsonNumber: (column, name) => `(${column}::json->>'${name}')::int8`,
+}
+
+const texts = new Map<string, DialectText & { typed: Text }>()
+
+function textOf(sql: string): DialectText & { typed: Text } {
+  let text = texts.get(sql)
+  if (text === undefined) {
+    const made = inDialect(sql, dialect)
+    text = { ...made, typed: { typed: made.text } }
+    texts.set(sql, text)
+  }
+  return text
+}
+
+function valuesOf(values: readonly Bound[], { lists }: DialectText): DatabaseValue[] {
+  if (lists.size === 0) return values as DatabaseValue[]
+  return values.map((value, at) => {
+    const type = lists.get(at)
+    return type === undefined ? (value as Value) : arrayOf[type](value as readonly Value[])
+  })
+}
+
+const arrayOf: Record<ListType | ColumnType, (values: readonly Value[]) => Buffer> = {
+  int: values => int4Array(values as (number | null)[]),
+  big: values => int8Array(values as (number | null)[]),
+  float: values => float8Array(values as (number | null)[]),
+  ints: values => int8Array(values as number[]),
+  text: values => textArray(values as string[]),
+  utf8: values => byteaArray(values.map(value => (value === null ? undefined : Buffer.from(value as string)))),
+  texts: values => textArray(values as string[]),
+  bytes: values => byteaArray(values.map(value => (value ?? undefined) as Uint8Array | undefined)),
+  blobs: values => byteaArray(values as Uint8Array[]),
+}
+
+/** Who changes the runs of a chain excludes all others: "RUNS" and "ALMC". */
+const lockNumbers: Record<Lock['what'], number> = { runs: 0x52554e53, coverage: 0x414c4d43 }
+/** Fewer are there sooner with one statement. */
+const packsWorthCopying = 64
+
+export class PostgresEngine implements Engine {
+  readonly #store: StoreDatabase
+  readonly #queries: PackQueries
+  #slots: Slots | undefined
+
+  constructor(store: StoreDatabase) {
+    this.#store = store
+    this.#queries = {
+      slots: here => this.#knownSlots(here),
+      isDistributed: store.distributed,
+      ofSlot: (slot, sql, ...values) => store.readOf({ table: 'packs', value: slot }, { typed: sql }, ...values),
+      here: (sql, ...values) => store.readHere({ typed: sql }, ...values),
+    }
+  }
+
+  packBytesOf = packBytesOf
+
+  read<T>(work: () => Work<T>): Promise<T> {
+    return runAwaiting(work(), ask => this.#read(ask))
+  }
+
+  async write<T>(work: () => Work<T>, { unseen = false }: WriteOptions = {}): Promise<T> {
+    const store = this.#store
+    let running = work()
+    let answer: unknown
+    for (;;) {
+      let isFirst = true
+      const step = async (transaction: Transaction): Promise<IteratorResult<Ask, T>> => {
+        if (!isFirst) {
+          running = work()
+          answer = undefined
+        }
+        isFirst = false
+        const queries: PackQueries = {
+          ...this.#queries,
+          ofSlot: (_slot, sql, ...values) => transaction.query({ typed: sql }, ...values),
+          here: (sql, ...values) => transaction.query({ typed: sql }, ...values),
+        }
+        for (let next = running.next(answer); ; next = running.next(answer)) {
+          if (next.done) return next
+          if (next.value.kind === 'end' && (next.value.of === 'step' || store.distributed)) return next
+          answer = await this.#answer(transaction, queries, next.value)
+        }
+      }
+      const ended = await store.writingPart(step, { unseen })
+      if (ended.done) return ended.value
+      answer = true
+    }
+  }
+
+  /** Asked for where the reads are: a transaction must not wait for a second connection. */
+  async #knownSlots(here: PackQueries['here']): Promise<Slots> {
+    if (this.#slots === undefined) {
+      const rows = (await here('SELECT slot FROM slots')) as [number][]
+      this.#slots = rows.map(([slot]) => slot).sort((a, b) => hashOf(a) - hashOf(b))
+    }
+    return this.#slots
+  }
+
+  async #read(ask: Ask): Promise<unknown> {
+    if (ask.kind !== 'rows') return await this.#packs(this.#queries, ask)
+    const text = textOf(ask.sql)
+    return await this.#store.database.read(text.typed, ...valuesOf(ask.values, text))
+  }
+
+  async #packs(queries: PackQueries, ask: Ask): Promise<unknown> {
+    switch (ask.kind) {
+      case 'records':
+        return await readRecords(queries, ask)
+      case 'looks':
+        return await readLooks(queries, ask)
+      case 'spans':
+        return await readSpans(queries, ask)
+      case 'wallet':
+        return await readWallet(queries, ask)
+      default:
+        throw new Error(`A read asks for ${ask.kind}.`)
+    }
+  }
+
+  async #answer(transaction: Transaction, queries: PackQueries, ask: Ask): Promise<unknown> {
+    switch (ask.kind) {
+      case 'rows': {
+        const text = textOf(ask.sql)
+        return await transaction.query(text.typed, ...valuesOf(ask.values, text))
+      }
+      case 'run': {
+        const text = textOf(ask.sql)
+        return await transaction.run(text.typed, ...valuesOf(ask.values, text))
+      }
+      case 'insert':
+        return await insertRows(transaction, ask)
+      case 'packs':
+        return await insertPacks(transaction, ask)
+      case 'next':
+        return Number((await transaction.query("SELECT nextval('run_numbers')"))[0]![0])
+      case 'lock':
+        return await lockRows(transaction, ask)
+      case 'end':
+        return false
+      default:
+        return await this.#packs(queries, ask)
+    }
+  }
+}
+
+async function insertRows(transaction: Transaction, { table, columns, conflict }: Insert): Promise<void> {
+  const names = columns.map(([name]) => name).join()
+  const arrays = columns.map(([, type], at) => `$${at + 1}::${types[type]}[]`)
+  await transaction.run(
+    `INSERT INTO ${table} (${names}) SELECT * FROM unnest(${arrays.join()}) AS given (${names})
+     ${conflict === undefined ? '' : `ON CONFLICT ${conflict}`}`,
+    ...columns.map(([, type, values]) => arrayOf[type](values)),
+  )
+}
+
+async function insertPacks(transaction: Transaction, { slot, run, packs }: InsertPacks): Promise<void> {
+  if (packs.length >= packsWorthCopying) return await copyPacks(transaction, { slot, run }, packs)
+  await transaction.run(
+    `INSERT INTO packs (slot, run, key, bytes) SELECT $1::int4, $2::int8, key, bytes
+     FROM unnest($3::bytea[], $4::bytea[]) AS given (key, bytes)`,
+    ...[slot, run],
+    byteaArray(packs.map(({ firstKey }) => firstKey)),
+    byteaArray(packs.map(({ bytes }) => bytes)),
+  )
+}
+
+async function lockRows(transaction: Transaction, { what, how, chain }: Lock): Promise<boolean> {
+  const name = `pg_${how === 'try' ? 'try_' : ''}advisory_xact_lock${how === 'shared' ? '_shared' : ''}`
+  const [[locked] = []] = await transaction.query(`SELECT ${name}($1, $2)::text`, lockNumbers[what], chain)
+  return how !== 'try' || locked === 'true'
+}

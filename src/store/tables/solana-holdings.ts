@@ -1,0 +1,305 @@
+// Solana owners and token accounts. The version (slot, write version) decides, so updates may come in any order.
+// Holdings are stored by owner: a portfolio is one walk and, on Citus, one shard. Accounts have an index of their own.
+import type { TokenProgram } from '../../model.ts'
+import {
+  afterAllReadings,
+  closedKeptMs,
+  forgottenAtOnceMax,
+  type Holding,
+  type HoldingColumns,
+  type HoldingUpdate,
+  networkNumber,
+  type ReadOwner,
+  type SolanaAccount,
+  type SolanaStore,
+} from '../solana-store.ts'
+import { keyText, mintsOf, nameColumns, putMints } from './solana-mints.ts'
+import {
+  type Cell,
+  lock,
+  over,
+  type Row,
+  replacing,
+  row,
+  rows,
+  rowsOver,
+  run,
+  runOver,
+  type Sql,
+  type Tables,
+} from './sql.ts'
+
+export function solanaStore(tables: Tables): SolanaStore {
+  const { reading, writingSpread } = tables
+  return {
+    solanaOwners: (network, page) => reading(() => solanaOwners(networkNumber(network), page)),
+    portfolioOf: (network, owner) =>
+      tables.readingOf({ table: 'solana_accounts', value: owner }, () => portfolioOf(networkNumber(network), owner)),
+    putOwner: (network, account, holdings) => writingSpread(() => putOwner(networkNumber(network), account, holdings)),
+    mintsOf: (network, mints) => reading(() => mintsOf(networkNumber(network), mints)),
+    putMints: (network, updates) => writingSpread(() => putMints(networkNumber(network), updates)),
+    applyHoldings: (network, updates) => writingSpread(() => applyHoldings(networkNumber(network), updates)),
+    forgetOwners: (network, readBeforeMs, max) =>
+      writingSpread(() => forgetOwners(networkNumber(network), readBeforeMs, max)),
+    putLamports: (network, account) => writingSpread(() => putLamports(networkNumber(network), account)),
+  }
+}
+
+const readOwners = `SELECT owner, read_at_ms FROM solana_accounts
+  WHERE network = $1 AND (read_at_ms, owner) < ($2, $3) AND reading_slot IS NOT NULL
+  ORDER BY read_at_ms DESC, owner DESC LIMIT $4`
+
+function* solanaOwners(
+  network: number,
+  { limit, before = afterAllReadings }: { limit: number; before?: ReadOwner | undefined },
+): Sql<ReadOwner[]> {
+  const found = yield* rows<[Uint8Array, number]>(readOwners, network, before.readAtMs, before.owner, limit)
+  return found.map(([owner, readAtMs]) => ({ owner, readAtMs }))
+}
+
+// All holdings as one row, a column in each value: drivers pay for each value that they hand over, and 18,000 for 2,000
+// holdings would cost twice the whole query.
+const portfolio = `SELECT a.lamports, a.slot, a.chain_time, a.read_at_ms, held.*
+  FROM solana_accounts a CROSS JOIN (
+    SELECT count(*), joined(account), joined(mint), listed(amount), listed(decimals), listed(supply), texts(name),
+      texts(symbol), listed(token_standard), listed(amount_rule)
+    FROM (
+      SELECT h.account, h.mint, h.amount, m.decimals, m.supply, ${nameColumns}, m.token_standard, m.amount_rule
+      FROM solana_holdings h LEFT JOIN solana_mints m ON m.mint = h.mint AND m.network = h.network
+      WHERE h.network = $1 AND h.owner = $2 by_key(h.account)
+    ) AS rows
+  ) AS held
+  WHERE a.network = $1 AND a.owner = $2 AND a.reading_slot IS NOT NULL`
+
+type Portfolio = { account: SolanaAccount; holdings: HoldingColumns }
+
+function* portfolioOf(network: number, owner: Uint8Array): Sql<Portfolio | undefined> {
+  const found = yield* row(portfolio, network, owner)
+  if (found === undefined) return undefined
+  const [lamports, slot, chainTime, readAtMs, ...held] = found
+  const times = { slot: slot as number, chainTime: chainTime as number, readAtMs: readAtMs as number }
+  return { account: { owner, lamports: BigInt(lamports as string), ...times }, holdings: columnsOf(held) }
+}
+
+function columnsOf([count, accounts, mints, ...lists]: Row): HoldingColumns {
+  const length = count as number
+  const bytes = (joined: Cell | undefined) => (length === 0 ? new Uint8Array() : (joined as Uint8Array))
+  const [amounts, decimals, supplies, names, symbols, tokenStandards, amountRules] = lists.map(list => {
+    if (length === 0) return []
+    return typeof list === 'string' ? JSON.parse(list) : textsWithin(list as Uint8Array)
+  })
+  const facts = { decimals, supplies, names, symbols, tokenStandards, amountRules }
+  return { length, accounts: bytes(accounts), mints: bytes(mints), amounts, ...facts }
+}
+
+/** Between bytes that no UTF-8 has. Most texts are ASCII, which is decoded at once. */
+function textsWithin({ buffer, byteOffset, length }: Uint8Array): string[] {
+  const texts = Buffer.from(buffer, byteOffset, length).toString('latin1').split('\xff')
+  return texts.map(text => (isAscii.test(text) ? text : Buffer.from(text, 'latin1').toString()))
+}
+
+const isAscii = /^[\0-\x7f]*$/
+
+const readReadingSlot = 'SELECT reading_slot FROM solana_accounts WHERE network = $1 AND owner = $2'
+const putReadingSlot = `UPDATE solana_accounts SET reading_slot = $3
+  WHERE network = $1 AND owner = $2 AND (reading_slot IS NULL OR reading_slot <> $3)`
+const readAccounts = 'SELECT account FROM solana_holdings WHERE network = $1 AND owner = $2'
+
+/** A reading is the state at the end of its slot: the owner no longer held what it does not list. */
+function* putOwner(network: number, account: SolanaAccount, holdings: readonly Holding[]): Sql<void> {
+  const { owner, slot } = account
+  yield* lockKeys('owner', [owner])
+  const [readingSlot] = (yield* row<[number | null]>(readReadingSlot, network, owner)) ?? [null]
+  if (readingSlot !== null && readingSlot > slot) return
+  yield* putLamports(network, account)
+  yield* run(putReadingSlot, network, owner, slot)
+  const listed = new Set(holdings.map(holding => keyText(holding.account)))
+  const stored = yield* rows<[Uint8Array]>(readAccounts, network, owner)
+  const gone = stored.filter(([token]) => !listed.has(keyText(token)))
+  const updates: HoldingUpdate[] = [
+    ...gone.map(([token]) => ({ account: token, closed: true as const, slot, writeVersion: 0n })),
+    ...holdings,
+  ]
+  yield* applyUpdates(network, updates, known => known.slot <= slot, owner)
+}
+
+const readReadings = over(
+  'owner bytea',
+  'SELECT owner, reading_slot FROM solana_accounts WHERE network = $1 AND owner IN given AND reading_slot IS NOT NULL',
+)
+
+function* applyHoldings(network: number, updates: readonly HoldingUpdate[]): Sql<void> {
+  const owners = distinct(updates.flatMap(update => ('closed' in update ? [] : [update.owner])))
+  yield* lockKeys('owner', owners)
+  const found = yield* rowsOver<[Uint8Array, number]>(readReadings, cellsOf(owners), network)
+  const readings = new Map(found.map(([owner, slot]) => [keyText(owner), slot]))
+  // An update that is older than the owner's last reading, of an account that the reading does not list, is out of
+  // date.
+  const fenced = updates.map((update): HoldingUpdate => {
+    if ('closed' in update || (readings.get(keyText(update.owner)) ?? 0) <= update.slot) return update
+    return { account: update.account, closed: true, slot: update.slot, writeVersion: update.writeVersion }
+  })
+  yield* applyUpdates(network, fenced, (known, update) => !isNewer(known, update))
+}
+
+function isNewer(a: HoldingUpdate, b: HoldingUpdate): boolean {
+  return a.slot > b.slot || (a.slot === b.slot && a.writeVersion > b.writeVersion)
+}
+
+/**
+ * Applies updates one after the other to what is stored of their accounts, most of them with this owner, then writes
+ * what came out.
+ */
+function* applyUpdates(
+  network: number,
+  updates: readonly HoldingUpdate[],
+  mayReplace: (known: HoldingUpdate, update: HoldingUpdate) => boolean,
+  owner?: Uint8Array,
+): Sql<void> {
+  const accounts = distinct(updates.map(update => update.account))
+  yield* lockKeys('account', accounts)
+  const before = yield* storedUpdates(network, accounts, owner)
+  const after = new Map<string, HoldingUpdate>()
+  for (const update of updates) {
+    const key = keyText(update.account)
+    const known = after.get(key) ?? before.get(key)
+    if (known === undefined || mayReplace(known, update)) after.set(key, update)
+  }
+  const changed = [...after].filter(([key, update]) => !isSame(before.get(key), update))
+  yield* writeUpdates(
+    network,
+    changed.map(([, update]) => update),
+    changed.flatMap(([key]) => before.get(key) ?? []),
+  )
+}
+
+const versioned = 'account, slot, write_version'
+const readOfOwner = `SELECT ${versioned}, owner, mint, amount, program FROM solana_holdings WHERE network = $1 AND owner = $2`
+const readStored = over(
+  'account bytea',
+  `SELECT ${versioned}, owner, mint, amount, program FROM solana_holdings WHERE network = $1 AND account IN given
+   UNION ALL SELECT ${versioned}, NULL, NULL, NULL, NULL FROM solana_closed WHERE network = $1 AND account IN given`,
+)
+
+type Stored = [Uint8Array, number, Uint8Array, Uint8Array | null, Uint8Array | null, string | null, TokenProgram | null]
+
+function* storedUpdates(
+  network: number,
+  accounts: readonly Uint8Array[],
+  owner: Uint8Array | undefined,
+): Sql<Map<string, HoldingUpdate>> {
+  const stored = new Map<string, HoldingUpdate>()
+  const add = (found: readonly Stored[]): void => {
+    for (const row of found) stored.set(keyText(row[0]), updateOf(row))
+  }
+  if (owner !== undefined) add(yield* rows<Stored>(readOfOwner, network, owner))
+  const others = accounts.filter(account => !stored.has(keyText(account)))
+  add(yield* rowsOver<Stored>(readStored, cellsOf(others), network))
+  return stored
+}
+
+function updateOf([account, slot, version, owner, mint, amount, program]: Stored): HoldingUpdate {
+  const writeVersion = Buffer.from(version.buffer, version.byteOffset, 8).readBigUInt64BE()
+  if (owner === null) return { account, slot, writeVersion, closed: true }
+  return { account, slot, writeVersion, owner, mint: mint!, amount: BigInt(amount!), program: program! }
+}
+
+function isSame(a: HoldingUpdate | undefined, b: HoldingUpdate): boolean {
+  if (a === undefined || 'closed' in a !== 'closed' in b || a.slot !== b.slot || a.writeVersion !== b.writeVersion)
+    return false
+  if ('closed' in a || 'closed' in b) return true
+  const keys = (holding: Holding): string => keyText(holding.owner) + keyText(holding.mint) + holding.program
+  return keys(a) === keys(b) && a.amount === b.amount
+}
+
+const removeHeld = over(
+  'owner bytea, account bytea',
+  'DELETE FROM solana_holdings WHERE network = $1 AND (owner, account) IN (SELECT owner, account FROM given)',
+)
+const removeClosed = over('account bytea', 'DELETE FROM solana_closed WHERE network = $1 AND account IN given')
+const putHeld = over(
+  'owner bytea, account bytea, mint bytea, program text, amount text, slot int8, write_version bytea',
+  `INSERT INTO solana_holdings (network, owner, account, mint, program, amount, slot, write_version)
+   SELECT CAST($1 AS int4), owner, account, mint, program, amount, slot, write_version FROM given WHERE true
+   ON CONFLICT (owner, account, network) DO UPDATE SET ${replacing('mint', 'program', 'amount', 'slot', 'write_version')}`,
+)
+const putClosed = over(
+  'account bytea, slot int8, write_version bytea',
+  `INSERT INTO solana_closed (network, account, slot, write_version, closed_at_ms)
+   SELECT CAST($1 AS int4), account, slot, write_version, CAST($2 AS int8) FROM given WHERE true`,
+)
+const forgetClosed = `DELETE FROM solana_closed WHERE (account, network) IN
+  (SELECT account, network FROM solana_closed WHERE closed_at_ms < $1 LIMIT ${forgottenAtOnceMax})`
+
+/** Deletes the old rows first, because an account that changed hands is stored under another key. */
+function* writeUpdates(
+  network: number,
+  updates: readonly HoldingUpdate[],
+  replaced: readonly HoldingUpdate[],
+): Sql<void> {
+  const held = updates.filter(update => !('closed' in update)) as Holding[]
+  const stays = new Set(held.map(holding => keyText(holding.owner) + keyText(holding.account)))
+  const left = replaced.flatMap(old =>
+    'closed' in old || stays.has(keyText(old.owner) + keyText(old.account)) ? [] : [[old.owner, old.account]],
+  )
+  yield* runOver(removeHeld, left, network)
+  yield* runOver(removeClosed, cellsOf(replaced.flatMap(old => ('closed' in old ? [old.account] : []))), network)
+  yield* runOver(
+    putHeld,
+    held.map(({ owner, account, mint, program, amount, slot, writeVersion }) => [
+      ...[owner, account, mint, program, amount.toString(), slot, versionBytes(writeVersion)],
+    ]),
+    network,
+  )
+  const closed = updates.filter(update => 'closed' in update)
+  if (closed.length === 0) return
+  const now = Date.now()
+  const rowsOfClosed = closed.map(({ account, slot, writeVersion }) => [account, slot, versionBytes(writeVersion)])
+  yield* runOver(putClosed, rowsOfClosed, network, now)
+  yield* run(forgetClosed, now - closedKeptMs)
+}
+
+const noVersion = Buffer.alloc(8)
+
+/** A write version as 8 bytes that compare as it does. */
+function versionBytes(writeVersion: bigint): Buffer {
+  if (writeVersion === 0n) return noVersion
+  const bytes = Buffer.allocUnsafe(8)
+  bytes.writeBigUInt64BE(writeVersion)
+  return bytes
+}
+
+const putAccount = `INSERT INTO solana_accounts AS known (network, owner, lamports, slot, chain_time, read_at_ms)
+  VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (owner, network) DO UPDATE SET
+    ${replacing('lamports', 'slot', 'chain_time', 'read_at_ms')} WHERE excluded.slot >= known.slot`
+
+function* putLamports(network: number, account: SolanaAccount): Sql<void> {
+  const { owner, lamports, slot, chainTime, readAtMs } = account
+  yield* run(putAccount, network, owner, lamports.toString(), slot, chainTime, readAtMs)
+}
+
+function* forgetOwners(network: number, readBeforeMs: number, max: number): Sql<number> {
+  const find = 'SELECT owner FROM solana_accounts WHERE network = $1 AND read_at_ms < $2 LIMIT $3'
+  const owners = yield* rows<[Uint8Array]>(find, network, readBeforeMs, max)
+  for (const table of ['solana_holdings', 'solana_accounts'])
+    yield* runOver(over('owner bytea', `DELETE FROM ${table} WHERE network = $1 AND owner IN given`), owners, network)
+  return owners.length
+}
+
+/**
+ * Owners and accounts are locked by the low bits of their keys: owners first, then accounts. Rows could not be locked
+ * instead, because what must not appear meanwhile has none yet.
+ */
+function* lockKeys(kind: 'owner' | 'account', keys: readonly Uint8Array[]): Sql<void> {
+  if (keys.length > 0) yield* lock(keys.map(key => `solana ${kind} ${(key.at(-1) ?? 0) % lockStripes}`))
+}
+
+const lockStripes = 64
+
+function distinct(keys: readonly Uint8Array[]): Uint8Array[] {
+  return [...new Map(keys.map(key => [keyText(key), key])).values()]
+}
+
+function cellsOf(keys: readonly Uint8Array[]): Cell[][] {
+  return keys.map(key => [key])
+}
