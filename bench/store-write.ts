@@ -61,8 +61,8 @@ function bytesPerRecord(path: string): Record<string, number> {
   try {
     const rows = database
       .prepare(
-        `SELECT view, sum((SELECT count(*) FROM pack_keys WHERE run = runs.id)) * 4096.0 / sum(records) AS bytes
-         FROM runs GROUP BY view`,
+        `SELECT view, sum((SELECT count(*) FROM packs WHERE packs.slot = runs.slot AND run = runs.id)) * 4096.0
+           / sum(records) AS bytes FROM runs GROUP BY view`,
       )
       .all()
     const names = new Map(views.map(({ id, name }) => [id, name]))

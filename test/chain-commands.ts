@@ -1,8 +1,8 @@
 // Commands on simulated chains: a place, a node and a configuration for each test, and what is compared afterwards.
-import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect } from 'vitest'
 import type { Address } from '../src/model.ts'
 import { openStore } from '../src/store/open.ts'
+import { alterRows } from './altered-rows.ts'
 import { CommandPlace, type CommandRun } from './command-run.ts'
 import { storedTransfers, truthByContract } from './evm-harness.ts'
 import { type SimNode, type SimNodeOptions, startSimNode } from './sim/node.ts'
@@ -69,9 +69,8 @@ export function busiest(node: SimNode): Address {
   return truth.sort((a, b) => b[1].length - a[1].length)[0]![0]
 }
 
-/** Changes the file behind the service's back. */
-export function alter(...statements: readonly string[]): void {
-  const database = new DatabaseSync(place.storeFile)
-  for (const statement of statements) expect(database.prepare(statement).run().changes, statement).toBe(1)
-  database.close()
+/** Changes the file behind the service's back, a row with each statement. */
+export async function alter(...statements: readonly string[]): Promise<void> {
+  const changes = await alterRows(place.storeFile, ...statements)
+  expect(changes, statements.join('\n')).toEqual(statements.map(() => 1))
 }

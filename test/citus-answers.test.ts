@@ -176,7 +176,8 @@ async function judgeRun(
 async function inWorld(work: (world: World) => Promise<void>): Promise<World> {
   const { url, drop } = await createSchema()
   const world: World = { done: false, filled: 0, states: [], answers: 0, complete: 0, refused: 0, wrong: [] }
-  const writer = await openPostgresStore(url)
+  // What is final is folded at once.
+  const writer = await openPostgresStore(url, { foldBlocks: 1 })
   // Another address is another process to the store: it hears of commits by asking for them.
   const readers = [writer, await openPostgresStore(`${url}&application_name=reader`)]
   const running = [fill(writer, world), follow(writer, world)]

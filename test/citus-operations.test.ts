@@ -12,6 +12,7 @@ import { promisify } from 'node:util'
 import type pg from 'pg'
 import { describe, expect, test } from 'vitest'
 import type { Address, ChainId, Hash } from '../src/model.ts'
+import { hashOf, slotOfContract } from '../src/store/core/slots.ts'
 import { openStore, openStoreParts } from '../src/store/open.ts'
 import { noActivity } from '../src/store/packed-activity.ts'
 import { copyStore } from '../src/store/parts.ts'
@@ -46,7 +47,7 @@ describe.skipIf(citusUrl === undefined)('a store on Citus', () => {
     await fillEveryPart(url)
     const expected = await shownOf(url)
     const distributed = await distributedTables(url)
-    expect(distributed).toContain('transfers')
+    expect(distributed).toContain('packs')
     // What pg_restore makes: the same tables and rows, none of them distributed.
     await onServer(url, async client => {
       for (const table of distributed) await client.query(`SELECT undistribute_table('${table}')`)
@@ -56,7 +57,7 @@ describe.skipIf(citusUrl === undefined)('a store on Citus', () => {
     expect(await distributedTables(url)).toEqual(distributed)
     await onServer(url, async client => {
       const { rows } = await client.query(
-        "SELECT count(*)::int AS left FROM pg_class WHERE relname = 'transfers' AND relnamespace = current_schema()::regnamespace AND pg_relation_size(oid) > 0",
+        "SELECT count(*)::int AS left FROM pg_class WHERE relname = 'packs' AND relnamespace = current_schema()::regnamespace AND pg_relation_size(oid) > 0",
       )
       expect(rows).toEqual([{ left: 0 }])
     })
@@ -93,8 +94,8 @@ describe.skipIf(citusUrl === undefined)('a store on Citus', () => {
     database.distributed = true
     const bounds = await database.transaction(async transaction => {
       const [[coordinator] = []] = await transaction.query("SELECT current_setting('lock_timeout')")
-      const read = "SELECT min(current_setting('lock_timeout')), max(current_setting('lock_timeout')) FROM transfers"
-      await transaction.run("INSERT INTO transfers VALUES (1, 1, 1, 1, '', '')")
+      const read = "SELECT min(current_setting('lock_timeout')), max(current_setting('lock_timeout')) FROM packs"
+      await transaction.run("INSERT INTO packs VALUES (0, 1, '', '')")
       return [coordinator, ...((await transaction.query(read))[0] ?? [])]
     })
     expect(bounds).toEqual(['12s', '12s', '12s'])
@@ -248,9 +249,14 @@ async function databaseSize(): Promise<number> {
 /** One worker, the contracts that it has, and those of the others. */
 async function placesOf(url: string, contracts: readonly Address[]) {
   return await onServer(url, async client => {
+    const slots = (await client.query('SELECT slot FROM slots')).rows
+      .map(({ slot }) => slot as number)
+      .sort((one, other) => hashOf(one) - hashOf(other))
+    const known = (await client.query("SELECT id, encode(address, 'hex') AS address FROM contracts ORDER BY id")).rows
     const { rows } = await client.query(
-      `SELECT encode(address, 'hex') AS address, nodeid, nodeport FROM contracts
-       JOIN pg_dist_placement ON shardid = get_shard_id_for_distribution_column('transfers', id) JOIN pg_dist_node USING (groupid)`,
+      `SELECT address, nodeid, nodeport FROM unnest($1::text[], $2::int4[]) AS given (address, slot)
+       JOIN pg_dist_placement ON shardid = get_shard_id_for_distribution_column('packs', slot) JOIN pg_dist_node USING (groupid)`,
+      [known.map(({ address }) => address), known.map(({ id }) => slotOfContract(slots, id))],
     )
     const { nodeid, nodeport } = rows[0]
     const names = rows.filter(row => row.nodeid === nodeid).map(({ address }) => `0x${address}`)

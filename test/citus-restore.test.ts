@@ -78,7 +78,7 @@ describe.skipIf(citusUrl === undefined || folder === undefined)('a Citus cluster
       const blocksBefore = progress.blocks
       await onCitus(client => client.query("SELECT citus_create_restore_point('almanac')"))
       const blocksAfter = progress.blocks
-      await onServer(still.url, client => client.query('DELETE FROM transfers'))
+      await onServer(still.url, client => client.query('DELETE FROM packs'))
       for (const node of nodes) await archive(node)
 
       // Workers first.

@@ -4,6 +4,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { expect } from 'vitest'
 import { isCovered } from '../src/coverage.ts'
 import type { Address, ChainId, Interval } from '../src/model.ts'
+import { type PackedActivity, unpackActivity } from '../src/store/packed-activity.ts'
+import { activityView } from '../src/store/runs/activity-view.ts'
 import type { Store } from '../src/store/store.ts'
 import { storedTransfers, truthByContract } from './evm-harness.ts'
 import type { SimBlock } from './sim/block.ts'
@@ -98,18 +100,21 @@ export async function expectSentTruth(store: Store, chain: SimChain, wallet: Add
   if (found?.first.hash !== sent.first.hash) expect(found?.first, `funding of ${wallet}`).toEqual(first)
 }
 
-/** Nothing hot at or below the final block, nothing cold above it. */
+/** No recent block at or below the fold, no row of a run above it, and the chain's row tells of recent blocks what is so. */
 export async function expectHotAndColdApart(store: Store, chain: ChainId, url: string): Promise<void> {
   const { finalized } = (await store.chainState(chain)) ?? { finalized: -1 }
-  const count = (sql: string): Promise<number> => countIn(url, sql, finalized)
-  const isFile = url.startsWith('file:')
-  const hotBlock = isFile ? '(1 << 40) - 1 - key % (1 << 40)' : 'number'
-  expect(await count('SELECT count(*) FROM transfers WHERE block > ?'), 'cold transfers above the final block').toBe(0)
-  if (isFile) expect(await count('SELECT count(*) FROM runs WHERE to_block > ?'), 'runs above').toBe(0)
-  expect(await count('SELECT count(*) FROM hot_transfers WHERE block <= ?'), 'hot transfers below').toBe(0)
-  expect(await count('SELECT count(*) FROM hot_activity WHERE block <= ?'), 'hot activity below').toBe(0)
+  const fold = await countIn(url, 'SELECT fold FROM chains WHERE id = ?', chain)
+  const count = (sql: string): Promise<number> => countIn(url, sql, fold)
+  expect(fold, 'the fold').toBeLessThanOrEqual(finalized)
+  expect(await count('SELECT count(*) FROM recent_blocks WHERE number <= ?'), 'recent blocks below').toBe(0)
+  // Wallets that were looked up may be of any block.
+  const above = `SELECT count(*) FROM runs WHERE view <> ${activityView.id} AND to_block > ?`
+  expect(await count(above), 'runs above').toBe(0)
   expect(await coldAddresses(store, chain, { from: finalized + 1, to: blockMax }), 'cold activity above').toEqual([])
-  expect(await count(`SELECT count(*) FROM hot_blocks WHERE ${hotBlock} <= ?`), 'hot blocks below').toBe(0)
+  const parts = await countIn(url, 'SELECT parts FROM chains WHERE id = ?', chain)
+  expect(await countIn(url, 'SELECT count(*) FROM recent_blocks'), 'parts of recent blocks').toBe(parts)
+  const tip = await countIn(url, 'SELECT tip FROM chains WHERE id = ?', chain)
+  expect(await countIn(url, 'SELECT coalesce(max(number), -1) FROM recent_blocks'), 'highest recent block').toBe(tip)
 }
 
 const blockMax = 2 ** 32 - 1
@@ -121,10 +126,9 @@ async function coldAddresses(store: Store, chain: ChainId, interval: Interval): 
 
 /** How many addresses have activity, hot or cold. */
 export async function addressesWithActivity(store: Store, chain: ChainId, url: string): Promise<number> {
-  const digits = url.startsWith('file:') ? 'lower(hex(address))' : "encode(address, 'hex')"
-  const hot = await valuesIn(url, `SELECT ${digits} FROM hot_activity`)
+  const recent = (await valuesIn(url, 'SELECT activity FROM recent_blocks')) as PackedActivity[]
   const cold = await coldAddresses(store, chain, { from: 0, to: blockMax })
-  return new Set([...hot.map(address => `0x${address}`), ...cold]).size
+  return new Set([...recent.flatMap(unpackActivity).map(({ address }) => address), ...cold]).size
 }
 
 /** Every contract that rows were ever stored for; `withRows`: that has some now. */

@@ -11,7 +11,9 @@ import { DecodePool } from '../src/evm/source/decode-pool.ts'
 import { createLog } from '../src/log.ts'
 import type { Address, ChainId, CoveredInterval, Interval, SourceStatus } from '../src/model.ts'
 import { chainCoverage } from '../src/store/chain-coverage.ts'
+import { type BlockPart, RecentBlock } from '../src/store/core/recent-block.ts'
 import { openStore, openStoreParts } from '../src/store/open.ts'
+import { type PackedActivity, unpackActivity } from '../src/store/packed-activity.ts'
 import type { PartRow, ReadableName } from '../src/store/parts.ts'
 import { patienceMs } from './evm-harness.ts'
 import { SimChain } from './sim/chain.ts'
@@ -162,13 +164,24 @@ export async function dumpOf(url: string, chain: ChainId): Promise<Dump> {
       return rows
     }
     const contracts = new Map((await read('contracts')).map(([id, , address]) => [id, shown(address)]))
-    const transfers = (await read('transfers', 'hot_transfers')).map(([contract, ...row]) => [
+    const recent = await read('recent_blocks')
+    const inRecent = recent.flatMap(([, number, hash, timestamp, packed]) => {
+      const part = { number, part: 0, hash, timestamp, transfers: packed, wallets: new Uint8Array(0) } as BlockPart
+      return new RecentBlock([part]).transfers().map(transfer => {
+        const { contract, block, transactionIndex, logIndex, batchIndex, payload } = transfer
+        return [contract, block, transactionIndex, logIndex, batchIndex, payload, timestamp!, hash!]
+      })
+    })
+    const transfers = [...(await read('transfers')), ...inRecent].map(([contract, ...row]) => [
       contracts.get(contract!),
       ...row,
     ])
     const withRows = new Set(transfers.map(([, block]) => block))
     const line = (row: readonly unknown[]): string => row.map(shown).join(' ')
-    const addresses = new Set((await read('activity', 'hot_activity')).map(([address]) => `0x${shown(address)}`))
+    const addresses = new Set([
+      ...(await read('activity')).map(([address]) => `0x${shown(address)}`),
+      ...recent.flatMap(each => unpackActivity(each[5] as PackedActivity).map(({ address }) => address)),
+    ])
     const activity = [...addresses].map(async address =>
       JSON.stringify((await store.activityOf(address as Address)).get(chain)),
     )
@@ -181,7 +194,10 @@ export async function dumpOf(url: string, chain: ChainId): Promise<Dump> {
     return {
       transfers: transfers.map(line).sort(),
       activity: (await Promise.all(activity)).sort(),
-      blocks: (await read('blocks', 'hot_blocks'))
+      blocks: [
+        ...(await read('blocks')),
+        ...recent.map(([of, number, hash, timestamp]) => [of, number, timestamp, hash]),
+      ]
         .flatMap(([, ...block]) => (withRows.has(block[0]!) ? [line(block)] : []))
         .sort(),
       counts: (await Promise.all(counts)).flat().sort(),

@@ -1,5 +1,7 @@
 // The trial of who owns what on a real store: one random history for each seed.
+
 import fc from 'fast-check'
+import type { CoreOptions } from '../src/store/core/core.ts'
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts'
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts'
 import type { Store } from '../src/store/store.ts'
@@ -14,7 +16,7 @@ export async function tryOnStore(
   { stepsMax = Number.POSITIVE_INFINITY, blocks = 'every' }: { stepsMax?: number; blocks?: 'some' | 'every' } = {},
 ): Promise<void> {
   const [steps] = fc.sample(historySteps, { seed, numRuns: 1 })
-  const store = await open(url, seed % 2 === 0 ? { bulkRows: 1, runsPerMerge: 2 } : {})
+  const store = await open(url, seed % 2 === 0 ? { foldBlocks: 1, runsPerMerge: 2, recordsWorthMerging: 1 } : {})
   const putFacts = () =>
     store.putContractFacts(historyContracts.map(contract => ({ chain: historyChain, contract, ...factsOf(contract) })))
   // Names go with a contract that is forgotten.
@@ -31,7 +33,7 @@ export async function tryOnStore(
   }
 }
 
-async function open(url: string, runs: { bulkRows?: number; runsPerMerge?: number }): Promise<Store> {
+async function open(url: string, runs: Partial<CoreOptions>): Promise<Store> {
   if (url.startsWith('file:')) return await openSqliteStore(url.slice('file:'.length), { role: 'owner', ...runs })
   return await openPostgresStore(url, runs)
 }

@@ -1,7 +1,9 @@
 // Random writes against the indexes of a store: they have the records of exactly the stored transfers, whatever is
 // committed, taken back, merged, forgotten, switched on later and filled meanwhile.
+
 import * as fc from 'fast-check'
 import { expect } from 'vitest'
+import type { CoreOptions } from '../src/store/core/core.ts'
 import { indexViews } from '../src/store/indexes/all-indexes.ts'
 import type { IndexName } from '../src/store/indexes/index-view.ts'
 import type { Store } from '../src/store/store.ts'
@@ -10,7 +12,11 @@ import { ModelStore } from './model-store.ts'
 import { chains, contracts, StepRunner, steps } from './store-steps.ts'
 
 const all = indexViews.map(({ name }) => name)
-const forms = [{}, { bulkRows: 1, runsPerMerge: 3 }, { bulkRows: 6, runsPerMerge: 2 }]
+const forms: Partial<CoreOptions>[] = [
+  {},
+  { foldBlocks: 1, runsPerMerge: 3, recordsWorthMerging: 1, packsPerStep: 1 },
+  { foldRows: 6, runsPerMerge: 2, recordsWorthMerging: 1 },
+]
 const moments = fc.array(
   fc.record({
     at: fc.nat(30),
@@ -41,7 +47,7 @@ type Opened = { store: Store; dispose: () => Promise<void> }
 
 /** `open` takes how many rows are bulk, and how many runs are merged. */
 export async function checkIndexSteps(
-  open: (form: { bulkRows?: number; runsPerMerge?: number }) => Promise<Opened>,
+  open: (form: Partial<CoreOptions>) => Promise<Opened>,
   runs: number,
 ): Promise<void> {
   const limits = fc.constantFrom(1, 3, 1_000)

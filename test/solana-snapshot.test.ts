@@ -20,7 +20,7 @@ import {
   writeArchive,
 } from './solana-snapshot-archive.ts'
 import { openTestStore } from './solana-store.ts'
-import { type Engine, startEngine } from './store-engines.ts'
+import { type Engine, engineNames, startEngine } from './store-engines.ts'
 
 const key = (label: number) => new Uint8Array(32).fill(label)
 const owner = key(1)
@@ -90,26 +90,6 @@ async function amounts(): Promise<Record<number, bigint>> {
   return Object.fromEntries(holdingRows(found?.holdings).map(({ account, amount }) => [account[0], amount]))
 }
 
-/** A second full snapshot. */
-async function takesAway(): Promise<void> {
-  const first = await archive(`snapshot-100-${hash}.tar.zst`, [
-    [90, [held(10, 5n), held(11, 6n), held(12, 7n), theMint]],
-  ])
-  await importSnapshot({ store, network: 'devnet', path: first })
-  const newer = { account: key(13), owner, mint, amount: 8n, program: 'token', slot: 300, writeVersion: 1n } as const
-  await store.applyHoldings('devnet', [newer])
-  // The owner was read in between: what the snapshot says of it is newer, though it was changed before.
-  const account = { owner, lamports: 5n, slot: 150, chainTime: 0, readAtMs: 0 }
-  const read = { ...newer, slot: 150, writeVersion: 0n }
-  await store.putOwner('devnet', account, [
-    { ...read, account: key(10), amount: 5n },
-    { ...read, account: key(12), amount: 7n },
-  ])
-  const second = await archive(`snapshot-200-${hash}.tar.zst`, [[90, [held(10, 5n), theMint]]])
-  await importSnapshot({ store, network: 'devnet', path: second })
-  expect(await amounts()).toEqual({ 10: 5n, 13: 8n })
-}
-
 describe('a full snapshot', () => {
   test('is stored account by account, the newest of each', async () => {
     const path = await archive(`snapshot-100-${hash}.tar.zst`, [
@@ -130,8 +110,6 @@ describe('a full snapshot', () => {
     await importSnapshot({ store, network: 'devnet', path })
     expect((await store.portfolioOf('devnet', owner))?.holdings).toHaveLength(0)
   })
-
-  test('takes away what it lacks, and leaves what is newer', takesAway)
 
   test('far older than what the feed has stored is refused', async () => {
     await store.putCheckpoint('solana.devnet.feed', JSON.stringify({ from: 5, to: 200_000 }))
@@ -232,10 +210,10 @@ describe('an import that does not end well', () => {
   })
 })
 
-describe('on PostgreSQL', () => {
+describe.each(engineNames)('on %s', name => {
   let engine: Engine
   beforeAll(async () => {
-    engine = await startEngine('postgres')
+    engine = await startEngine(name)
   }, 60_000)
   afterAll(() => engine.close())
   beforeEach(async () => {
@@ -244,7 +222,59 @@ describe('on PostgreSQL', () => {
     remove = () => store.close()
   })
 
-  test('a second full snapshot takes away what it lacks, and leaves what is newer', takesAway)
+  test('a second full snapshot takes away what it lacks, and leaves what is newer', async () => {
+    const first = await archive(`snapshot-100-${hash}.tar.zst`, [
+      [90, [held(10, 5n), held(11, 6n), held(12, 7n), theMint]],
+    ])
+    await importSnapshot({ store, network: 'devnet', path: first })
+    const newer = { account: key(13), owner, mint, amount: 8n, program: 'token', slot: 300, writeVersion: 1n } as const
+    await store.applyHoldings('devnet', [newer])
+    // The owner was read in between: what the snapshot says of it is newer, though it was changed before.
+    const account = { owner, lamports: 5n, slot: 150, chainTime: 0, readAtMs: 0 }
+    const read = { ...newer, slot: 150, writeVersion: 0n }
+    await store.putOwner('devnet', account, [
+      { ...read, account: key(10), amount: 5n },
+      { ...read, account: key(12), amount: 7n },
+    ])
+    const second = await archive(`snapshot-200-${hash}.tar.zst`, [[90, [held(10, 5n), theMint]]])
+    await importSnapshot({ store, network: 'devnet', path: second })
+    expect(await amounts()).toEqual({ 10: 5n, 13: 8n })
+  })
+
+  test('of one account the newest row counts, staged or stored, whoever holds it', async () => {
+    const row = (label: number, by: number, slot: number) => ({
+      ...{ account: key(label), owner: key(by), mint, amount: BigInt(slot), program: 'token' as const, slot },
+      writeVersion: 0n,
+    })
+    const closed = (label: number, slot: number) => ({
+      ...{ account: key(label), closed: true as const, slot, writeVersion: 0n },
+    })
+    const holdingsOf = async (by: number) => {
+      const found = await store.portfolioOf('devnet', key(by))
+      return Object.fromEntries(holdingRows(found!.holdings).map(({ account, amount }) => [account[0], Number(amount)]))
+    }
+    for (const by of [30, 31])
+      await store.putOwner('devnet', { owner: key(by), lamports: 1n, slot: 10, chainTime: 1, readAtMs: 1 }, [])
+    await store.applyHoldings('devnet', [
+      row(40, 30, 50),
+      row(41, 30, 300),
+      closed(42, 300),
+      row(43, 30, 50),
+      row(44, 30, 50),
+    ])
+    const staging = await openSolanaStaging(store, 'devnet')
+    await staging.commit({ holdings: [row(40, 31, 100), row(41, 31, 100), row(42, 30, 100)], mints: [] }, '1')
+    await staging.commit({ holdings: [row(40, 30, 90), closed(43, 100), row(45, 31, 80)], mints: [] }, '2')
+    await staging.merge({ slot: 200, whole: false })
+    expect([await holdingsOf(30), await holdingsOf(31)]).toEqual([
+      { 41: 300, 44: 50 },
+      { 40: 100, 45: 80 },
+    ])
+    const whole = await openSolanaStaging(store, 'devnet')
+    await whole.commit({ holdings: [row(44, 31, 210), row(41, 31, 220)], mints: [] }, '1')
+    await whole.merge({ slot: 250, whole: true })
+    expect([await holdingsOf(30), await holdingsOf(31)]).toEqual([{ 41: 300 }, { 44: 210 }])
+  })
 
   test('one that was interrupted goes on, and takes away nothing of what it stored before', async () => {
     const first = await archive(`snapshot-100-${hash}.tar.zst`, [[90, [held(10, 5n), held(11, 6n), theMint]]])

@@ -8,8 +8,11 @@ import { StoreWatch } from '../src/cli/service/store-watch.ts'
 import { createLog } from '../src/log.ts'
 import { createMetrics } from '../src/metrics.ts'
 import { lastCheck } from '../src/store/check.ts'
+import { blockEnd, changeRuns } from '../src/store/core/runs.ts'
 import { checkFile, openStore } from '../src/store/open.ts'
 import { StoreRoom } from '../src/store/room.ts'
+import { bucketOfKey, countView } from '../src/store/runs/count-view.ts'
+import { alterRows, changeRunsOf } from './altered-rows.ts'
 import { almanacMain } from './bundled-service.ts'
 import { CommandPlace, CommandRun } from './command-run.ts'
 import { seed } from './seed.ts'
@@ -217,22 +220,31 @@ test('damage is found by the check in the background, and known to every process
 })
 
 test.each([
-  ['that lost rows', 'DELETE FROM transfers WHERE block % 3 = 0'],
-  ['whose counts lost rows', 'DELETE FROM transfer_counts WHERE bucket % 2 = 0'],
-])('a sound file %s is damaged', async (_, loss) => {
+  ['that lost rows', (path: string) => alterRows(path, 'DELETE FROM transfers WHERE block % 3 = 0')],
+  ['whose counts lost rows', loseCounts],
+])('a sound file %s is damaged', async (_, lose) => {
   const place = newPlace()
   const store = await openStore(place.storeUrl, { role: 'owner' })
   await seed(store)
   await store.close()
   expect(await checkFile(place.storeUrl)).toBe('ok')
+  await lose(place.storeFile)
   const database = new DatabaseSync(place.storeFile)
-  database.exec(loss)
   expect(database.prepare('PRAGMA quick_check').get()).toEqual({ quick_check: 'ok' })
   database.close()
   expect(await checkFile(place.storeUrl)).toMatch(
     /^0x[0-9a-f]{40} has \d+ transfers; \d+ were counted, and \d+ by blocks$/,
   )
 })
+
+/** Every second bucket of the first chain; the counts of whole contracts stay. */
+async function loseCounts(path: string): Promise<void> {
+  await changeRunsOf(path, function* (core) {
+    const of = { chain: 1, from: 0, to: blockEnd }
+    const isLost = (bucket: number): boolean => bucket >= 0 && bucket % 2 === 0
+    yield* changeRuns(yield* core.place(), countView, { of }, key => (isLost(bucketOfKey(key)) ? null : undefined))
+  })
+}
 
 /** Overwrites the first page of the table in the file itself, not in the log beside it. */
 function damageLabels(path: string): void {

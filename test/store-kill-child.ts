@@ -4,7 +4,7 @@
 import { writeSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { openSqliteStore } from '../src/store/sqlite/sqlite-store.ts'
-import { killBulkRows, planOf } from './store-kill-plan.ts'
+import { killOptions, planOf } from './store-kill-plan.ts'
 
 const [path = '', ...numbers] = process.argv.slice(2)
 const [seed = 1, length = 1, first = 0] = numbers.map(Number)
@@ -13,7 +13,7 @@ const say = (line: string) => writeSync(1, `${line}\n`)
 
 const plan = planOf(seed, length)
 say('opening')
-const store = await openSqliteStore(path, { role: 'owner', bulkRows: killBulkRows, runsPerMerge: 3, packsPerStep: 2 })
+const store = await openSqliteStore(path, { role: 'owner', ...killOptions, packsPerStep: 2 })
 say(`open ${growingRuns()}`)
 for (const [at, write] of plan.entries()) {
   if (at < first) continue

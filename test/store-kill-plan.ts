@@ -17,8 +17,8 @@ import type { ColdCommit, HotBlock, Store, StoredRange } from '../src/store/stor
 import { packTransfer } from './pack-transfer.ts'
 
 export const killChains = [1, 137] as ChainId[]
-/** Commits of whole blocks with fewer rows go into tables. */
-export const killBulkRows = 40
+/** Small numbers: folds and merges are many. */
+export const killOptions = { foldRows: 200, foldBlocks: 20, runsPerMerge: 3, recordsWorthMerging: 100 }
 export const killBlockMax = 30_000
 
 export type KillWrite = { name: string; apply: (store: Store) => Promise<unknown> }

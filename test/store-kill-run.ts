@@ -1,5 +1,5 @@
 // Applies the writes of a seed to a store in a process that is killed again and again, and compares it with the
-// undisturbed store of the same seed. Every second seed begins with a store that is filled half, without any run.
+// undisturbed store of the same seed. Every second seed begins with a store that is filled half.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { hash } from 'node:crypto'
@@ -28,9 +28,9 @@ import {
   drawOf,
   halfOf,
   killBlockMax,
-  killBulkRows,
   killChains,
   killContracts,
+  killOptions,
   killWallets,
   planOf,
 } from './store-kill-plan.ts'
@@ -49,10 +49,10 @@ export async function runKilled(seed: number, writes: number, killsMax: number):
     // Both begin as one file, whose secret they keep.
     await prepareFile(empty!)
     copyFileSync(empty!, calm!)
-    await applyWrites(calm!, { seed, writes, bulkRows: killBulkRows })
+    await applyWrites(calm!, { seed, writes })
     copyFileSync(empty!, killed!)
     const first = seed % 2 === 0 ? halfOf(writes) : 0
-    await applyWrites(killed!, { seed, writes, end: first, bulkRows: Infinity })
+    await applyWrites(killed!, { seed, writes, end: first })
     const result = await applyKilled(killed!, { seed, writes, first, killsMax, draw: drawOf(seed + 2 ** 20) })
     await requireEqual(calm!, killed!)
     const levels = [calm!, killed!].map(requireSoundRuns)
@@ -62,10 +62,10 @@ export async function runKilled(seed: number, writes: number, killsMax: number):
   }
 }
 
-type Part = { seed: number; writes: number; end?: number; bulkRows: number }
+type Part = { seed: number; writes: number; end?: number }
 
-async function applyWrites(path: string, { seed, writes, end = writes, bulkRows }: Part): Promise<void> {
-  const store = await openSqliteStore(path, { role: 'owner', bulkRows, runsPerMerge: 3 })
+async function applyWrites(path: string, { seed, writes, end = writes }: Part): Promise<void> {
+  const store = await openSqliteStore(path, { role: 'owner', ...killOptions })
   try {
     for (const write of planOf(seed, writes).slice(0, end)) await write.apply(store)
   } finally {
@@ -191,10 +191,7 @@ export function requireSoundRuns(path: string): number {
   const raw = new DatabaseSync(path)
   const all = (sql: string, ...values: number[]) => raw.prepare(sql).all(...values)
   const one = (sql: string) => Object.values(raw.prepare(sql).get() ?? {})[0]
-  assert.equal(one('SELECT count(*) FROM packs'), one('SELECT count(DISTINCT pack) FROM pack_keys'))
-  assert.equal(one('SELECT count(*) FROM pack_keys WHERE pack NOT IN (SELECT id FROM packs)'), 0)
-  assert.equal(one('SELECT count(*) FROM pack_keys'), one('SELECT count(*) FROM packs'))
-  assert.equal(one('SELECT count(*) FROM pack_keys WHERE run NOT IN (SELECT id FROM runs)'), 0)
+  assert.equal(one('SELECT count(*) FROM packs WHERE (slot, run) NOT IN (SELECT slot, id FROM runs)'), 0)
   assert.equal(
     one('SELECT count(*) FROM runs WHERE target IS NOT NULL AND target NOT IN (SELECT id FROM runs WHERE growing = 1)'),
     0,
@@ -203,7 +200,7 @@ export function requireSoundRuns(path: string): number {
     const { keyBytes } = views.find(each => each.id === view)!
     const reader = new PackReader(keyBytes)
     let [found, before] = [0, Buffer.alloc(0)]
-    const packs = all('SELECT key, bytes FROM pack_keys JOIN packs ON id = pack WHERE run = ? ORDER BY key', Number(id))
+    const packs = all('SELECT key, bytes FROM packs WHERE slot = 0 AND run = ? ORDER BY key', Number(id))
     for (const { key, bytes } of packs) {
       reader.open(bytes as Uint8Array)
       for (let at = 0; reader.next(); at++, found++) {

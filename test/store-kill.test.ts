@@ -5,9 +5,9 @@ import { runKilled } from './store-kill-run.ts'
 
 // One after the other: a parent that is busy with another store kills too late.
 test.each([
-  ['while it writes and merges', 1],
-  ['while it upgrades a store of the last layout without runs, and after', 2],
-  ['while it upgrades a store of 0.1.0, and after', 4],
+  ['from an empty store on', 1],
+  ['from a store that is filled half on', 2],
+  ['from another that is filled half on', 4],
 ])('a writer that is killed %s leaves nothing out', { timeout: 60_000 }, async (_, seed) => {
   expect((await runKilled(seed, isRelease ? 30 : 18, 3)).kills).toBeGreaterThan(0)
 })

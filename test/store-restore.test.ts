@@ -21,6 +21,7 @@ import { openStore } from '../src/store/open.ts'
 import { findDamage } from '../src/store/sqlite/damage.ts'
 import { restoreFile } from '../src/store/sqlite/restore/restore.ts'
 import type { Store } from '../src/store/store.ts'
+import { alterRows } from './altered-rows.ts'
 import { CommandPlace } from './command-run.ts'
 import { seed, seeded } from './seed.ts'
 
@@ -164,7 +165,7 @@ describe('a backup is refused', () => {
       file.close()
     }
     // Rows that are gone without a trace in the structure: the counts tell.
-    edit('DELETE FROM transfers WHERE payload = (SELECT payload FROM transfers LIMIT 1)')
+    await alterRows(backup, 'DELETE FROM transfers WHERE payload = (SELECT payload FROM transfers LIMIT 1)')
     await expectRefusal(/^Error: The backup \S+ is damaged: 0x\w+ has \d+ transfers; \d+ were counted/m)
     const harmed = Buffer.from(whole)
     harmed.fill(0xa5, 20 * page, 30 * page)

@@ -145,5 +145,6 @@ test('a file that SQLite itself finds full pauses the same way, and nothing is l
   limit()
   await caughtUp(indexer, node)
   await expectWhole(store, node, 400)
-  expect(said).toEqual(pauseAndResume)
+  // Told by a look, a moment after the commit that succeeded.
+  await vi.waitFor(() => expect(said).toEqual(pauseAndResume), patience)
 })

@@ -53,7 +53,12 @@ if (process.argv[1] === import.meta.filename) {
   // A file keeps bulk commits in runs, and merges them.
   const store =
     mode === 'bulk'
-      ? await openSqliteStore(url.slice('file:'.length), { role: 'owner', bulkRows: 1, runsPerMerge: 3 })
+      ? await openSqliteStore(url.slice('file:'.length), {
+          role: 'owner',
+          foldBlocks: 1,
+          runsPerMerge: 3,
+          recordsWorthMerging: 1,
+        })
       : await openStore(url, { role: 'owner' })
   const covered = await store.coverage(writerChain, 'full')
   let next = (covered.at(-1)?.to ?? 0) + 1

@@ -1,11 +1,10 @@
 // The command verify, as a real process against a simulated node: what it finds, says and repairs.
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { DatabaseSync } from 'node:sqlite'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Address } from '../src/model.ts'
 import { activityGaps } from '../src/store/activity-gaps.ts'
-import { openStore, openStoreParts } from '../src/store/open.ts'
-import { copyStore } from '../src/store/parts.ts'
+import { openStore } from '../src/store/open.ts'
+import { readRows } from './altered-rows.ts'
 import {
   alter,
   busiest,
@@ -41,7 +40,6 @@ describe('verify', () => {
       const node = await startSimNode({ chain: { chainId, height, hashes: 'real', ...lightBlocks } })
       configureFor(node, { index: 'full' })
       expect(await place.run(sync)).toMatchObject({ code: 0 })
-      await keepInTables()
       // The last process to leave it has left a single file.
       expect(existsSync(`${place.storeFile}-wal`)).toBe(false)
       shared = { node, store: readFileSync(place.storeFile) }
@@ -55,18 +53,7 @@ describe('verify', () => {
   async function syncedOwn(options: Simulated, settings?: object): Promise<SimNode> {
     const node = await simulate({ ...options, chain: { height, ...options.chain } }, settings)
     expect(await place.runHere(sync)).toMatchObject({ code: 0 })
-    await keepInTables()
     return node
-  }
-
-  /** A copy has no runs, in which rows could not be altered here. */
-  async function keepInTables(): Promise<void> {
-    const copied = `${place.storeFile}.copied`
-    const [source, target] = [await openStoreParts(place.storeUrl), await openStoreParts(`file:${copied}`)]
-    await copyStore(source, target)
-    await source.close()
-    await target.close()
-    renameSync(copied, place.storeFile)
   }
 
   async function differences(parameters = whole) {
@@ -93,9 +80,9 @@ describe('verify', () => {
     const node = await syncedOwn({}, settings)
     const address = `x'${'ab'.repeat(20)}'`
     // As a look-up of a wallet would leave it.
-    alter(`INSERT INTO activity SELECT ${address}, ordinal, x'${'01'.repeat(43)}', NULL FROM chains`)
+    await alter(`INSERT INTO activity SELECT ${address}, ordinal, x'${'01'.repeat(43)}', NULL FROM chains`)
     expect(await differences()).toMatchObject({ same: true, blocks: 150 })
-    alter(
+    await alter(
       'DELETE FROM transfers WHERE (contract, block, tx, log, pos) = (SELECT contract, block, tx, log, pos FROM transfers LIMIT 1)',
     )
     expect(await differences()).toMatchObject({ differences_by_kind: { missing: 1 } })
@@ -103,31 +90,28 @@ describe('verify', () => {
     await expectTruth(node, { from: 0, to: last })
     // Named later, it is read once more for wallets, and is then the same for them too.
     configureFor(node, { index: 'full' })
-    alter(`DELETE FROM activity WHERE address = ${address}`)
+    await alter(`DELETE FROM activity WHERE address = ${address}`)
     expect(await differences()).toMatchObject({ same: true })
     const { stdout } = await place.runHere([...sync, '--json'])
     expect(JSON.parse(stdout)).toMatchObject({ blocks_present: 0, blocks_read: 150, transfers: 0 })
     expect(await differences()).toMatchObject({ same: true, blocks: 150 })
-    alter('DELETE FROM activity WHERE address = (SELECT min(address) FROM activity)')
+    await alter('DELETE FROM activity WHERE address = (SELECT min(address) FROM activity)')
     expect(await differences()).toMatchObject({ differences_by_kind: { activity: 1 } })
   })
 
   test('finds a removed, an altered and an added row, and says which', async () => {
     await synced()
-    const database = new DatabaseSync(place.storeFile)
-    const [removed, altered] = database
-      .prepare(
-        'SELECT contract, block, tx, log, pos, hex(address) AS address FROM transfers JOIN contracts ON id = contract WHERE block > 50 AND length(payload) > 80 GROUP BY contract HAVING count(*) > 3 LIMIT 2',
-      )
-      .all() as { contract: number; block: number; tx: number; log: number; pos: number; address: string }[]
-    database.close()
+    const [removed, altered] = (await readRows(
+      place.storeFile,
+      'SELECT contract, block, tx, log, pos, hex(address) AS address FROM transfers JOIN contracts ON id = contract WHERE block > 50 AND length(payload) > 80 GROUP BY contract HAVING count(*) > 3 LIMIT 2',
+    )) as { contract: number; block: number; tx: number; log: number; pos: number; address: string }[]
     const at = ({ contract, block, tx, log, pos }: typeof removed & {}) =>
       `contract = ${contract} AND block = ${block} AND tx = ${tx} AND log = ${log} AND pos = ${pos}`
-    alter(
+    await alter(
       `DELETE FROM transfers WHERE ${at(removed!)}`,
       // The last byte of the recipient.
       `UPDATE transfers SET payload = CAST(substr(payload, 1, 55) || x'ee' || substr(payload, 57) AS BLOB) WHERE ${at(altered!)}`,
-      `INSERT INTO transfers SELECT contract, block, tx, 9999, pos, payload FROM transfers WHERE ${at(altered!)}`,
+      `INSERT INTO transfers SELECT contract, block, tx, 9999, pos, payload, timestamp, hash FROM transfers WHERE ${at(altered!)}`,
     )
     const report = await differences()
     expect(report.differences_by_kind).toEqual({ missing: 1, altered: 1, unexpected: 1 })
@@ -158,9 +142,9 @@ describe('verify', () => {
     const rows =
       index === 'full' ? '' : `contract = (SELECT id FROM contracts WHERE address = x'${contract.slice(2)}') AND`
     const one = `(SELECT contract, block, tx, log, pos FROM transfers WHERE ${rows} block > 50 LIMIT 1)`
-    alter(
+    await alter(
       `DELETE FROM transfers WHERE (contract, block, tx, log, pos) = ${one}`,
-      `INSERT INTO transfers SELECT contract, block, tx, 9999, pos, payload FROM transfers WHERE (contract, block, tx, log, pos) = ${one}`,
+      `INSERT INTO transfers SELECT contract, block, tx, 9999, pos, payload, timestamp, hash FROM transfers WHERE (contract, block, tx, log, pos) = ${one}`,
     )
     const before = await differences([...whole, ...only])
     expect(before.differences_by_kind).toEqual({ missing: 1, unexpected: 1 })
@@ -176,9 +160,9 @@ describe('verify', () => {
   test('drops nothing while the store has no room for what would come instead', async () => {
     const node = await synced()
     const one = 'SELECT contract, block, tx, log, pos FROM transfers WHERE block > 50 LIMIT 1'
-    alter(
+    await alter(
       `DELETE FROM transfers WHERE (contract, block, tx, log, pos) = (${one})`,
-      'INSERT INTO packs (bytes) VALUES (zeroblob(1048576))',
+      "INSERT INTO secrets VALUES ('filler', zeroblob(1048576))",
     )
     configureFor(node, { index: 'full' }, { store_bytes_max: 1_048_576 })
     const before = await differences()
@@ -189,9 +173,9 @@ describe('verify', () => {
 
   test('finds rows of a contract that the node does not report at all', async () => {
     await synced()
-    alter(
+    await alter(
       "INSERT INTO contracts (id, chain, address) SELECT 777777, chain, x'00000000000000000000000000000000000000aa' FROM contracts LIMIT 1",
-      'INSERT INTO transfers SELECT 777777, block, tx, log, pos, payload FROM transfers WHERE block = 100 LIMIT 1',
+      'INSERT INTO transfers SELECT 777777, block, tx, log, pos, payload, timestamp, hash FROM transfers WHERE block = 100 LIMIT 1',
     )
     const { differences: found } = await differences()
     expect(found).toEqual([
@@ -209,14 +193,17 @@ describe('verify', () => {
 
   test('finds a payload of another length, a block with another hash and wrong activity', async () => {
     await synced()
-    alter(
+    await alter(
       "UPDATE transfers SET payload = x'01' WHERE (contract, block, tx, log, pos) = (SELECT contract, block, tx, log, pos FROM transfers WHERE block = 120 LIMIT 1)",
     )
-    alter('UPDATE blocks SET hash = zeroblob(32) WHERE key % 1099511627776 = 1099511627775 - 75')
-    alter(
+    // As answers show it: the hash is stored with each transfer.
+    await alter(
+      'UPDATE transfers SET hash = zeroblob(32) WHERE (contract, block, tx, log, pos) = (SELECT contract, block, tx, log, pos FROM transfers WHERE block = 75 LIMIT 1)',
+    )
+    await alter(
       'UPDATE activity SET last = coalesce(last, first), first = unhex(substr(hex(first), 1, 22) || hex(zeroblob(32))) WHERE address = (SELECT max(address) FROM activity)',
     )
-    alter('DELETE FROM activity WHERE address = (SELECT min(address) FROM activity)')
+    await alter('DELETE FROM activity WHERE address = (SELECT min(address) FROM activity)')
     const { differences_by_kind: kinds } = await differences()
     expect(kinds).toEqual({ altered: 1, block: 1, activity: 2 })
   })
@@ -224,14 +211,11 @@ describe('verify', () => {
   test('a wallet that never was is found and taken back, and one with a wrong first transaction is marked', async () => {
     await synced()
     const never = `0x${'66'.repeat(20)}` as Address
-    const database = new DatabaseSync(place.storeFile)
-    const late = database
-      .prepare("SELECT hex(address) AS address FROM activity WHERE first > x'00000064' LIMIT 1")
-      .get()
-    database.close()
+    const findLate = "SELECT hex(address) AS address FROM activity WHERE first > x'00000064' LIMIT 1"
+    const [late] = await readRows(place.storeFile, findLate)
     const wallet = `0x${String(late?.address).toLowerCase()}` as Address
     const early = "(SELECT first FROM activity WHERE first > x'0000001e' AND first < x'00000028' LIMIT 1)"
-    alter(
+    await alter(
       `UPDATE activity SET last = coalesce(last, first), first = ${early} WHERE address = x'${wallet.slice(2)}'`,
       `INSERT INTO activity SELECT x'${never.slice(2)}', chain, ${early}, NULL FROM activity LIMIT 1`,
     )
@@ -252,7 +236,7 @@ describe('verify', () => {
     }
     expect(await gapsAfter(20, 60)).toEqual([[chainId], [chainId]])
     // A range that holds all that is claimed derives everything again.
-    alter(`INSERT INTO activity SELECT x'${never.slice(2)}', chain, ${early}, NULL FROM activity LIMIT 1`)
+    await alter(`INSERT INTO activity SELECT x'${never.slice(2)}', chain, ${early}, NULL FROM activity LIMIT 1`)
     expect(await gapsAfter(0, last)).toEqual([[], [chainId]])
     expect(await differences()).toMatchObject({ same: true })
   })
@@ -304,10 +288,10 @@ describe('verify', () => {
 
   test('rows that wait for their claim are compared as well', async () => {
     await synced()
-    alter(
+    await alter(
       "UPDATE coverage SET from_block = 100 WHERE scope = 'full'",
-      'INSERT INTO pending_ranges SELECT key / 1099511627776, 0, 99, hash FROM blocks LIMIT 1',
-      'INSERT INTO transfers SELECT contract, block, tx, 9999, pos, payload FROM transfers WHERE block = 50 LIMIT 1',
+      'INSERT INTO pending_ranges SELECT chain, 0, 99, hash FROM blocks LIMIT 1',
+      'INSERT INTO transfers SELECT contract, block, tx, 9999, pos, payload, timestamp, hash FROM transfers WHERE block = 50 LIMIT 1',
       'DELETE FROM transfers WHERE (contract, block, tx, log, pos) = (SELECT contract, block, tx, log, pos FROM transfers WHERE block = 60 LIMIT 1)',
     )
     const report = await differences()
@@ -321,7 +305,7 @@ describe('verify', () => {
     const faults = [{ kind: 'method-missing', methods: ['eth_getBlockReceipts'] }] as const
     await syncedOwn({ endpoints: [{ faults }] })
     expect(await differences()).toMatchObject({ same: true })
-    alter("UPDATE coverage SET evidence = 'receipts-root' WHERE scope = 'full'")
+    await alter("UPDATE coverage SET evidence = 'receipts-root' WHERE scope = 'full'")
     expect((await differences()).differences[0]).toMatchObject({
       kind: 'evidence',
       detail: expect.stringContaining('recorded as proven by receipts-root; the endpoints prove them by bloom'),
@@ -333,7 +317,7 @@ describe('verify', () => {
     const contract = busiest(node)
     await syncedOwn({}, { contracts: [contract] })
     expect(await differences()).toMatchObject({ same: true, ranges: [{ contract }] })
-    alter(
+    await alter(
       'DELETE FROM transfers WHERE (contract, block, tx, log, pos) = (SELECT contract, block, tx, log, pos FROM transfers LIMIT 1)',
     )
     for (const parameters of [whole, [...whole, '--contract', contract], ['verify', '--chain', 'sim']])

@@ -20,7 +20,7 @@ const payload = packTransfer({
 
 test('runs and records are told by chain and view, and no longer where the store does not answer', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'almanac-run-metrics-'))
-  const store = await openSqliteStore(join(directory, 'almanac.db'), { role: 'owner', bulkRows: 1 })
+  const store = await openSqliteStore(join(directory, 'almanac.db'), { role: 'owner' })
   try {
     const chain = 1 as ChainId
     for (const number of [8, 7])

@@ -37,12 +37,13 @@ test('keeps what is named, fills it in steps, and keeps what there is where noth
     await store.commitCold({ chain: chain.id, covered: [], blocks, transfers: [row], activity: noActivity })
     expect(await shown(['transfers'])).toEqual({ views: ['transfers'] })
 
-    const named = filler(['transfers', 'by_token'])
-    await named.round()
+    // As a round begins.
+    await store.keepIndexes(chain.id, ['by_token'])
     expect(await shown()).toEqual({
       views: ['transfers', 'activity', 'by_token'],
       views_filling: [{ view: 'by_token', contracts: 0, of: 1 }],
     })
+    const named = filler(['transfers', 'by_token'])
     while ((await named.round()) < idleMs);
     expect(await shown()).toEqual({ views: ['transfers', 'activity', 'by_token'] })
 

@@ -5,15 +5,16 @@ import { expect, test } from 'vitest'
 import { byWallet } from '../indexes/by-wallet.ts'
 import { type Pack, PackWriter } from '../runs/pack.ts'
 import { blockOfPlace, writePlace } from '../runs/place-key.ts'
-import type { RecordRows, RecordsAsk, RecordsBatch, RecordsRead, RunPacks } from './disk.ts'
-import { runAwaiting, runNow } from './disk.ts'
-import { type FoundRecords, readRecords } from './read-records.ts'
+import { FoundRecords, readRecords, stale } from './read-records.ts'
+import type { RecordRows } from './record-sources.ts'
+import { type Ask, type RecordsAsk, type RecordsBatch, type RunPacks, runAwaiting, runNow } from './work.ts'
 
 type Stored = { key: Buffer; value: Buffer; at: number }
 
 const view = byWallet
 const places = 4
-/** Records of few wallets in few blocks; `at`: 0 is a table, others are runs. */
+const changes = 7
+/** Records of few wallets in few blocks; `at`: 0 is a mirror, others are runs. */
 const stored = fc
   .uniqueArray(
     fc.record({
@@ -45,8 +46,6 @@ const asked = fc.record({
   blocks: fc.tuple(fc.integer({ min: 0, max: 41 }), fc.integer({ min: 0, max: 41 })),
   order: fc.constantFrom('keys' as const, 'back' as const),
   limit: fc.integer({ min: 0, max: 60 }),
-  after: fc.option(fc.nat(149), { nil: undefined }),
-  highest: fc.option(fc.integer({ min: 0, max: 40 }), { nil: undefined }),
 })
 
 type Engine = { recordsPerPack: number; packsOfRun: number; isByFirstKeys: boolean; readsOn: boolean }
@@ -59,20 +58,19 @@ const engine: fc.Arbitrary<Engine> = fc.record({
 
 test('the core answers a span of keys as a plain list does, whatever a batch gives', async () => {
   await fc.assert(
-    fc.asyncProperty(stored, asked, engine, async (records, { wallets, blocks, order, limit, after, highest }, how) => {
+    fc.asyncProperty(stored, asked, engine, async (records, { wallets, blocks, order, limit }, how) => {
       const ends = [keyOf(wallets[0], blocks[0], 0), keyOf(wallets[1], blocks[1], 5)].sort(Buffer.compare)
       const [from, to] = ends as [Buffer, Buffer]
-      const cut = after === undefined ? undefined : records[after]?.key
-      const isKnown = ({ key, at }: Stored) =>
-        at === 0 || highest === undefined || blockOfPlace(key, view.placeAt) <= highest
-      const inSpan = records.filter(record => isKnown(record) && isWithin(record.key, from, to))
-      const isBeyond = ({ key }: Stored) =>
-        cut === undefined || (order === 'keys' ? Buffer.compare(key, cut) > 0 : Buffer.compare(key, cut) < 0)
-      const expected = (order === 'keys' ? inSpan : inSpan.toReversed()).filter(isBeyond).slice(0, limit)
-      const query = { view, chain: 1, contract: undefined, from, to, after: cut, order, limit }
-      const batchOf = (ask: RecordsAsk) => answer(records, ask, how, highest)
-      const read: RecordsRead<FoundRecords> = readRecords(query)
-      const found = how.readsOn ? runNow(read, batchOf) : await runAwaiting(read, async ask => batchOf(ask))
+      const inSpan = records.filter(record => isWithin(record.key, from, to))
+      const expected = (order === 'keys' ? inSpan : inSpan.toReversed()).slice(0, limit)
+      const query = { view, chain: 1, contract: undefined, from, to, order, limit }
+      const batchOf = (ask: Ask) => answer(records, ask as RecordsAsk, how)
+      const sink = new FoundRecords(view, limit)
+      const mirror = { changes, fold: undefined, records: (ask: RecordsAsk) => inMirror(records, ask) }
+      const read = readRecords(query, sink, mirror)
+      if (how.readsOn) runNow(read, batchOf)
+      else await runAwaiting(read, async ask => batchOf(ask))
+      const found = sink.done()
       expect(Buffer.from(found.keys)).toEqual(Buffer.concat(expected.map(({ key }) => key)))
       expect(Buffer.from(found.values)).toEqual(Buffer.concat(expected.map(({ value }) => value)))
     }),
@@ -89,19 +87,39 @@ test('an index that is not kept has no records', () => {
     to: keyOf(1, 0, 0),
     order: 'keys',
   } as const
-  expect(runNow(readRecords({ ...query, limit: 5 }), () => undefined)).toMatchObject({ length: 0 })
+  const sink = new FoundRecords(view, 5)
+  runNow(readRecords({ ...query, limit: 5 }, sink), () => ({ isKept: false, changes, runs: [] }))
+  expect(sink.done()).toMatchObject({ length: 0 })
+})
+
+test('a mirror of another moment is told from the batch', () => {
+  const query = {
+    view,
+    chain: 1,
+    contract: undefined,
+    from: keyOf(1, 9, 0),
+    to: keyOf(1, 0, 0),
+    order: 'keys',
+  } as const
+  const mirror = { changes: changes - 1, fold: -1, records: () => rowsOf([]) }
+  const read = readRecords({ ...query, limit: 5 }, new FoundRecords(view, 5), mirror)
+  expect(runNow(read, () => ({ isKept: true, changes, runs: [] }))).toBe(stale)
 })
 
 function isWithin(key: Buffer, from: Buffer, to: Buffer): boolean {
   return Buffer.compare(key, from) >= 0 && Buffer.compare(key, to) <= 0
 }
 
-function answer(records: readonly Stored[], ask: RecordsAsk, how: Engine, highest: number | undefined): RecordsBatch {
-  const { order, first, last, packsFactor, runsGiven } = ask
+function inMirror(records: readonly Stored[], { order, first, last }: RecordsAsk): RecordRows {
+  const [low, high] = order === 'keys' ? [first, last] : [last, first]
+  const its = records.filter(({ key, at }) => at === 0 && isWithin(key, Buffer.from(low), Buffer.from(high)))
+  return rowsOf(order === 'keys' ? its : its.toReversed())
+}
+
+function answer(records: readonly Stored[], ask: RecordsAsk, how: Engine): RecordsBatch {
+  const { order, first, packsFactor, runsGiven } = ask
   const isUp = order === 'keys'
-  const [low, high] = isUp ? [first, last] : [last, first]
-  const inTable = records.filter(({ key, at }) => at === 0 && isWithin(key, Buffer.from(low), Buffer.from(high)))
-  const rows = runsGiven > 0 ? [] : [rowsOf(isUp ? inTable : inTable.toReversed())]
+  const state = { isKept: true, changes }
   const all = Array.from({ length: places }, (_, run) => records.filter(({ at }) => at === run + 1))
   const runs = all.filter(its => its.length > 0).map(its => ({ its, packs: packsOf(its, how.recordsPerPack) }))
   /** From the pack that may have the first key, in the order of the walk. */
@@ -112,11 +130,11 @@ function answer(records: readonly Stored[], ask: RecordsAsk, how: Engine, highes
   if (how.readsOn) {
     const blockOf = ({ its }: { its: Stored[] }): number[] => its.map(({ key }) => blockOfPlace(key, view.placeAt))
     const edge = (run: { its: Stored[] }): number => (isUp ? Math.max(...blockOf(run)) : Math.min(...blockOf(run)))
-    if (!ask.isOneSubject) return { rows, runs: runs.map(({ packs }) => given(inWalk(packs), false)), highest }
+    if (!ask.isOneSubject) return { ...state, runs: runs.map(({ packs }) => given(inWalk(packs), false)) }
     const sorted = runs.sort((a, b) => (isUp ? edge(b) - edge(a) : edge(a) - edge(b)))
     const [run, next] = [sorted[runsGiven], sorted[runsGiven + 1]]
     const nextBlock = next === undefined ? undefined : edge(next)
-    return { rows, runs: run === undefined ? [] : [given(inWalk(run.packs), false)], highest, nextBlock }
+    return { ...state, runs: run === undefined ? [] : [given(inWalk(run.packs), false)], nextBlock }
   }
   if (isUp && how.isByFirstKeys) {
     const most = packsFactor * how.packsOfRun + runs.length
@@ -127,19 +145,19 @@ function answer(records: readonly Stored[], ask: RecordsAsk, how: Engine, highes
     const ofRuns = [...Map.groupBy(kept, ({ run }) => run).values()]
     const horizon = isCut ? kept.at(-1)!.pack.firstKey : undefined
     return {
-      rows,
+      ...state,
       runs: ofRuns.map(its =>
         given(
           its.map(({ pack }) => pack),
           isCut,
         ),
       ),
-      ...{ highest, horizon },
+      horizon,
     }
   }
   const bounded = runs.map(({ packs }) => inWalk(packs))
   const most = packsFactor * how.packsOfRun + 1
-  return { rows, runs: bounded.map(its => given(its.slice(0, most), its.length >= most)), highest }
+  return { ...state, runs: bounded.map(its => given(its.slice(0, most), its.length >= most)) }
 }
 
 function rowsOf(records: readonly Stored[]): RecordRows {

@@ -16,7 +16,10 @@ afterAll(() => server.stop())
 const runs = Number(process.env.STORE_RUNS ?? 5)
 storeContract('postgres', () => open({}), { runs })
 // Small commits of whole blocks go into tables as a rule. Here they are runs too.
-storeContract('postgres, in runs', () => open({ bulkRows: 1, runsPerMerge: 3 }), { runs, rowsOnly: true })
+storeContract('postgres, in runs', () => open({ foldBlocks: 1, runsPerMerge: 3, recordsWorthMerging: 1 }), {
+  runs,
+  rowsOnly: true,
+})
 
 /** Stores that were emptied: copying one of hundreds of files for a test of a few rows takes longer than the test. */
 const empty: string[] = []

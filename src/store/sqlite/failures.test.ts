@@ -1,4 +1,5 @@
 // What the store says of files, disks and directories that it cannot use, and that it leaves them as they were.
+
 import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
@@ -16,6 +17,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { writerBlock, writerChain, writerContract } from '../../../test/store-writer.ts'
+import type { CoreOptions } from '../core/core.ts'
 import { openStore } from '../open.ts'
 import { joinActivity } from '../packed-activity.ts'
 import { storeFormat } from '../schema.ts'
@@ -176,7 +178,9 @@ describe('a place that cannot hold a store', () => {
 
 describe('a full disk', () => {
   /** A store whose disk has as many pages as the test says. */
-  async function openLimited(bulkRows?: number): Promise<{ store: Store; limitPages: (pages: number) => number }> {
+  async function openLimited(
+    options: Partial<CoreOptions> = {},
+  ): Promise<{ store: Store; limitPages: (pages: number) => number }> {
     await prepareFile(path)
     let write: Connection | undefined
     const store = sqliteStore({
@@ -185,7 +189,7 @@ describe('a full disk', () => {
       openWrite: () => (write = new Connection(path, writeOptions)),
       waitMsMax: 100,
       ownership: undefined,
-      ...(bulkRows === undefined ? {} : { bulkRows, runsPerMerge: 3 }),
+      options,
     })
     // SQLite raises a limit below what the file has.
     const limitPages = (pages: number) => write?.get(`PRAGMA max_page_count = ${pages}`)?.[0] as number
@@ -209,7 +213,7 @@ describe('a full disk', () => {
   })
 
   test('refuses or keeps a commit of runs as a whole, and goes on merging once there is room', async () => {
-    const { store, limitPages } = await openLimited(1)
+    const { store, limitPages } = await openLimited({ runsPerMerge: 3, recordsWorthMerging: 1 })
     const wholeOf = (from: number, count: number): ColdCommit => {
       const commit = commitOf(from, count)
       const { hash, number } = commit.blocks.at(-1)!

@@ -18,9 +18,13 @@ afterAll(() => rm(folder, { recursive: true }))
 
 storeContract('sqlite', () => open({ role: 'owner' }))
 // Small commits of whole blocks go into tables as a rule. Here they are runs too.
-storeContract('sqlite, in runs', () => open({ role: 'owner', bulkRows: 1, runsPerMerge: 3, packsPerStep: 1 }), {
-  rowsOnly: true,
-})
+storeContract(
+  'sqlite, in runs',
+  () => open({ role: 'owner', foldBlocks: 1, runsPerMerge: 3, recordsWorthMerging: 1, packsPerStep: 1 }),
+  {
+    rowsOnly: true,
+  },
+)
 
 async function open(options: OpenFileOptions): Promise<StoreFixture> {
   const directory = await mkdtemp(join(folder, 'store-'))

@@ -35,7 +35,10 @@ if (citusUrl === undefined) {
   // A new set of distributed tables takes seconds.
   const runs = Number(process.env.STORE_RUNS ?? 12)
   storeContract('citus', createFixture, { runs })
-  storeContract('citus, in runs', () => createFixture({ bulkRows: 1, runsPerMerge: 3 }), { runs, rowsOnly: true })
+  storeContract('citus, in runs', () => createFixture({ foldBlocks: 1, runsPerMerge: 3, recordsWorthMerging: 1 }), {
+    runs,
+    rowsOnly: true,
+  })
 
   test('an index has the records of the stored transfers, after every change', { timeout: 300_000 }, async () => {
     await checkIndexSteps(createFixture, Math.ceil(runs / 4))
@@ -43,15 +46,7 @@ if (citusUrl === undefined) {
 
   /** All others are on the coordinator. */
   const spread = {
-    ...{
-      transfers: 'contract',
-      transfer_counts: 'contract',
-      blocks: 'chain',
-      activity: 'address',
-      runs: 'slot',
-      packs: 'slot',
-      view_records: 'slot',
-    },
+    ...{ blocks: 'chain', runs: 'slot', packs: 'slot' },
     ...{ solana_accounts: 'owner', solana_holdings: 'owner', solana_closed: 'account', solana_mints: 'everywhere' },
   }
 
@@ -82,7 +77,9 @@ if (citusUrl === undefined) {
       await store.portfolioOf('mainnet', new Uint8Array(32))
       // Without what the coordinator alone knows.
       const ofCoordinator = /FROM revisions|pg_dist_|get_shard_id/
-      const statements = reads.mock.calls.map(([, ...call]) => call).filter(([sql]) => !ofCoordinator.test(sql))
+      const statements = reads.mock.calls
+        .map(([, sql, ...values]) => [typeof sql === 'string' ? sql : sql.typed, ...values] as const)
+        .filter(([sql]) => !ofCoordinator.test(sql))
       reads.mockRestore()
       expect(statements.length).toBeGreaterThanOrEqual(11)
       const client = new pg.Client({ connectionString: url })

@@ -5,14 +5,14 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type SharedPostgres, sharedPostgres } from '../../../../test/postgres-server.ts'
 import type { Address, ChainId, Hash } from '../../../model.ts'
+import { chainStore } from '../../core/chain-store.ts'
 import { noActivity, packActivity } from '../../packed-activity.ts'
-import { activityReader } from '../activity.ts'
-import { chainReader, chainWriter } from '../chain.ts'
+import { PackReader } from '../../runs/pack.ts'
+import { blockOfKey, transferView } from '../../runs/transfer-view.ts'
 import { Database } from '../database.ts'
-import { Dictionary } from '../dictionary.ts'
+import { PostgresEngine } from '../postgres-engine.ts'
 import { watchRevision } from '../revision.ts'
 import { databaseOptions, StoreDatabase } from '../store-database.ts'
-import { transferReader } from '../transfer-pages.ts'
 import type { CitusWorkers } from './workers.ts'
 
 let server: SharedPostgres
@@ -30,16 +30,16 @@ function blockOf(number: number, branch = 0) {
   return { number, hash, timestamp: number, transfers: [{ ...place, block: number }], activity: noActivity }
 }
 
-/** `stallMsMax`: how long a worker may be silent. */
+/** `stallMsMax`: how long a worker may be silent. What is final is folded at once, and two runs are merged. */
 async function openWorld(stallMsMax?: number) {
   const url = await server.createStore()
-  const options = databaseOptions(url)
-  const database = new Database({ ...options, stallMsMax })
+  const settings = databaseOptions(url)
+  const database = new Database({ ...settings, stallMsMax })
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   await client.query(`CREATE TABLE workers (success bool, result text);
     CREATE FUNCTION run_command_on_workers(command text) RETURNS SETOF workers LANGUAGE sql AS 'SELECT * FROM workers'`)
-  const watch = watchRevision(options.connectionString, database)
+  const watch = watchRevision(settings.connectionString, database)
   const hooks: { beforeCold: () => Promise<void> } = { beforeCold: async () => {} }
   // One server has no shards to look up.
   const read: CitusWorkers['read'] = async (_key, sql, ...values) => {
@@ -47,13 +47,13 @@ async function openWorld(stallMsMax?: number) {
     return await database.read(sql, ...values)
   }
   const workers = { read, close() {} } as CitusWorkers
-  const store = new StoreDatabase({ database, watch, dictionary: new Dictionary(database), workers })
+  const store = new StoreDatabase({ database, watch, workers })
   const close = async () => {
     await client.end()
     await store.close()
   }
-  const readers = { ...chainReader(store), ...transferReader(store), ...activityReader(store) }
-  return { client, hooks, ...chainWriter(store), ...readers, close }
+  const options = { foldBlocks: 1, runsPerMerge: 2, recordsWorthMerging: 1 }
+  return { client, hooks, ...chainStore(new PostgresEngine(store), options), close }
 }
 
 const page = { chain, contract, order: 'asc', limit: 10 } as const
@@ -81,7 +81,7 @@ test('a worker that does not answer leaves rows without a claim, and the next tr
   // Lost after the rows were committed: a warning of the commit is all that tells.
   await world.client.query(`INSERT INTO workers VALUES (false, 'connection refused');
     CREATE FUNCTION warn() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'failed to commit'; RETURN NULL; END $$;
-    CREATE CONSTRAINT TRIGGER warn AFTER INSERT ON transfers INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION warn()`)
+    CREATE CONSTRAINT TRIGGER warn AFTER INSERT ON packs INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION warn()`)
   await expect(world.commitCold(cold(1, 3))).rejects.toMatchObject({ code: 'store_failed', retryable: true })
   expect((await world.transferPage(page)).blocks).toEqual([0, 1, 2, 3])
   expect(await world.coverage(chain, 'full')).toEqual([{ from: 0, to: 0, evidence: 'bloom' }])
@@ -94,15 +94,26 @@ test('a worker that does not answer leaves rows without a claim, and the next tr
 const covered = { scope: 'full', from: 1, evidence: 'bloom' } as const
 const refuse = "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'cut off'; END $$"
 
-/** Three hot blocks, with a wallet in each. */
+/** Three recent blocks, with a wallet in each. */
 async function openFollowed() {
   const world = await openWorld()
   const blocks = [1, 2, 3].map(number => ({ ...blockOf(number), activity: activityOf(number) }))
   await world.commitHot({ chain, ancestor: 0, blocks, covered, head: blocks[2]! })
   await world.client.query(refuse)
-  const stored = async (table: string): Promise<number[]> => {
-    const { rows } = await world.client.query(`SELECT block FROM ${table} ORDER BY block`)
-    return rows.map(({ block }) => block)
+  /** The blocks of transfers that are stored as recent ones, and in runs. */
+  const stored = async () => {
+    const recent = await world.client.query('SELECT number::int FROM recent_blocks ORDER BY number')
+    const packs = await world.client.query(
+      'SELECT bytes FROM packs JOIN runs USING (slot) WHERE run = id AND view = $1',
+      [transferView.id],
+    )
+    const reader = new PackReader(transferView.keyBytes)
+    const inRuns: number[] = []
+    for (const { bytes } of packs.rows) {
+      reader.open(bytes)
+      while (reader.next()) inRuns.push(blockOfKey(reader.key))
+    }
+    return { recent: recent.rows.map(({ number }) => number), inRuns: inRuns.sort((one, other) => one - other) }
   }
   /** Expects one row in each of these blocks. */
   const expectRows = async (numbers: readonly number[]): Promise<void> => {
@@ -126,7 +137,9 @@ test('a block at the head is one transaction, whatever a worker does', async () 
   const fourth = [blockOf(4)]
   await world.commitHot({ chain, ancestor: 3, blocks: fourth, covered: { ...covered, from: 4 }, head: fourth[0]! })
   await world.expectRows([1, 2, 3, 4])
-  await world.client.query('CREATE TRIGGER refuse BEFORE INSERT ON hot_blocks FOR EACH ROW EXECUTE FUNCTION refuse()')
+  await world.client.query(
+    'CREATE TRIGGER refuse BEFORE INSERT ON recent_blocks FOR EACH ROW EXECUTE FUNCTION refuse()',
+  )
   const second = [2, 3].map(number => blockOf(number, 1))
   const replacing = { chain, ancestor: 1, blocks: second, covered: { ...covered, from: 2 }, head: second[1]! }
   await expect(world.commitHot(replacing)).rejects.toMatchObject({ code: 'store_failed' })
@@ -135,33 +148,65 @@ test('a block at the head is one transaction, whatever a worker does', async () 
   await world.close()
 })
 
-test.each([
-  ['before rows are cold', 'BEFORE INSERT ON transfers', [1, 2, 3], []],
-  ['before rows are no longer hot', 'BEFORE DELETE ON hot_blocks', [1, 2, 3], [1, 2]],
-])(
-  'a finalization that is cut off %s is final, shows each row once and is ended by the next commit',
-  async (_, when, hot, cold12) => {
-    const world = await openFollowed()
-    await world.client.query(`CREATE TRIGGER refuse ${when} FOR EACH ROW EXECUTE FUNCTION refuse()`)
-    await expect(world.finalize(chain, 2)).rejects.toMatchObject({ code: 'store_failed' })
-    expect([await world.stored('hot_transfers'), await world.stored('transfers')]).toEqual([hot, cold12])
-    await world.expectRows([1, 2, 3])
-    expect((await world.chainState(chain))?.finalized).toBe(2)
-    expect((await world.hotBlocks(chain)).map(block => block.number)).toEqual([3])
-    const second = [blockOf(2, 1)]
-    const replacing = { chain, ancestor: 1, blocks: second, covered: { ...covered, from: 2 }, head: second[0]! }
-    await expect(world.commitHot(replacing)).rejects.toMatchObject({ code: 'conflict' })
-    const late = [{ ...blockOf(2), transfers: [] }]
-    await expect(world.addToHot(chain, late, [])).rejects.toMatchObject({ code: 'conflict' })
-    await world.client.query(`DROP TRIGGER refuse ON ${when.split(' ').at(-1)}`)
-    await world.commitCold(cold(0, 0))
-    expect([await world.stored('hot_transfers'), await world.stored('transfers')]).toEqual([[3], [0, 1, 2]])
-    await world.expectRows([0, 1, 2, 3])
-    await world.close()
-  },
-)
+test('a finalization that is cut off before rows are in runs changes nothing', async () => {
+  const world = await openFollowed()
+  await world.client.query('CREATE TRIGGER refuse BEFORE INSERT ON packs FOR EACH ROW EXECUTE FUNCTION refuse()')
+  const before = await world.chainState(chain)
+  await expect(world.finalize(chain, 2)).rejects.toMatchObject({ code: 'store_failed' })
+  expect(await world.chainState(chain)).toEqual(before)
+  expect(await world.stored()).toEqual({ recent: [1, 2, 3], inRuns: [] })
+  await world.expectRows([1, 2, 3])
+  await world.client.query('DROP TRIGGER refuse ON packs')
+  await world.finalize(chain, 2)
+  expect(await world.stored()).toEqual({ recent: [3], inRuns: [1, 2] })
+  await world.expectRows([1, 2, 3])
+  await world.close()
+})
 
-test('what becomes final, or is replaced, between the two reads of an answer is read as it was', async () => {
+test('a finalization that is cut off before rows are no longer recent is final, shows each row once and is ended by the next commit', async () => {
+  const world = await openFollowed()
+  await world.client.query(
+    'CREATE TRIGGER refuse BEFORE DELETE ON recent_blocks FOR EACH ROW EXECUTE FUNCTION refuse()',
+  )
+  await expect(world.finalize(chain, 2)).rejects.toMatchObject({ code: 'store_failed' })
+  expect(await world.stored()).toEqual({ recent: [1, 2, 3], inRuns: [1, 2] })
+  await world.expectRows([1, 2, 3])
+  expect((await world.activityOf(contract)).get(chain)).toMatchObject({ first: { block: 1 }, last: { block: 3 } })
+  expect((await world.chainState(chain))?.finalized).toBe(2)
+  expect((await world.hotBlocks(chain)).map(block => block.number)).toEqual([3])
+  const second = [blockOf(2, 1)]
+  const replacing = { chain, ancestor: 1, blocks: second, covered: { ...covered, from: 2 }, head: second[0]! }
+  await expect(world.commitHot(replacing)).rejects.toMatchObject({ code: 'conflict' })
+  const late = [{ ...blockOf(2), transfers: [] }]
+  await expect(world.addToHot(chain, late, [])).rejects.toMatchObject({ code: 'conflict' })
+  await world.client.query('DROP TRIGGER refuse ON recent_blocks')
+  await world.commitCold(cold(0, 0))
+  expect(await world.stored()).toEqual({ recent: [3], inRuns: [0, 1, 2] })
+  await world.expectRows([0, 1, 2, 3])
+  await world.close()
+})
+
+test('what a finalization that was cut off left in runs is merged with nothing', async () => {
+  const world = await openFollowed()
+  await world.finalize(chain, 1)
+  await world.client.query(
+    'CREATE TRIGGER refuse BEFORE DELETE ON recent_blocks FOR EACH ROW EXECUTE FUNCTION refuse()',
+  )
+  await expect(world.finalize(chain, 2)).rejects.toMatchObject({ code: 'store_failed' })
+  // Below the fold: these merge all that they find, and fold nothing.
+  const rows = Array.from({ length: 12 }, (_, logIndex) => ({ ...place, block: 0, logIndex }))
+  for (const row of rows) await world.commitCold({ ...cold(0, 0), transfers: [row] })
+  await world.client.query('DROP TRIGGER refuse ON recent_blocks')
+  await world.finalize(chain, 2)
+  expect((await world.stored()).recent).toEqual([3])
+  expect(await world.transferCount({ chain, contract })).toBe(rows.length + 3)
+  expect(await world.transferCount({ chain, contract, fromBlock: 0, toBlock: 9 })).toBe(rows.length + 3)
+  const all = { ...page, limit: 100 }
+  expect((await world.transferPage(all)).blocks).toEqual([...rows.map(({ block }) => block), 1, 2, 3])
+  await world.close()
+})
+
+test('what becomes final, or is replaced, between the two reads of an answer is read anew, once', async () => {
   const world = await openFollowed()
   const meanwhile = async (step: () => Promise<void>): Promise<void> => {
     // The next answer reads cold rows with what this one knows.
@@ -184,8 +229,8 @@ test('what becomes final, or is replaced, between the two reads of an answer is 
     await world.finalize(chain, 3)
   })
   const { blocks, blockHashes } = await world.transferPage({ ...page, order: 'desc' })
-  expect(blocks).toEqual([3, 2, 1, 0])
-  expect(Buffer.from(blockHashes.subarray(0, 32)).toString('hex')).toBe(blockOf(3).hash.slice(2))
+  expect(blocks).toEqual([4, 3, 2, 1, 0])
+  expect(Buffer.from(blockHashes.subarray(32, 64)).toString('hex')).toBe(blockOf(3, 1).hash.slice(2))
   await meanwhile(() => world.finalize(chain, 4))
   expect(await world.blocksAround(chain, 4)).toEqual({ before: known(3, 1), after: known(4, 1) })
   expect((await world.activityOf(contract)).get(chain)).toMatchObject({ first: { block: 1 }, last: { block: 2 } })
