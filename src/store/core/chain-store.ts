@@ -149,11 +149,7 @@ type MoreReads = { runs(): Promise<RunSummary[]>; noteAsked: CheckpointStore['no
 
 function chainReader(core: Core): ChainReader & MoreReads {
   const { engine, dictionary, mirrors } = core
-  const ofChain = <T>(chain: ChainId, none: T, work: (ordinal: number) => Work<T>): Promise<T> =>
-    engine.read(function* () {
-      const ordinal = yield* dictionary.ordinalOf(chain)
-      return ordinal === undefined ? none : yield* work(ordinal)
-    })
+  const ofChain = core.ofChain.bind(core)
   return {
     runs: () => engine.read(() => runSummaries(core)),
     async noteAsked(chain, contract, day) {
@@ -252,12 +248,7 @@ function activityReader(core: Core): ActivityReader {
 }
 
 function indexReader(core: Core): IndexReader {
-  const { engine, dictionary } = core
-  const ofChain = <T>(chain: ChainId, none: T, work: (ordinal: number) => Work<T>): Promise<T> =>
-    engine.read(function* () {
-      const ordinal = yield* dictionary.ordinalOf(chain)
-      return ordinal === undefined ? none : yield* work(ordinal)
-    })
+  const ofChain = core.ofChain.bind(core)
   return {
     indexRecords: query => ofChain(query.chain, noRecords, ordinal => indexRecords(core, ordinal, query)),
     oldestOfTokens: (chain, tokens) =>

@@ -1,11 +1,11 @@
 // What the parts of the core share: where runs are written to, the mirrors of recent blocks, the numbers of chains and
 // contracts, and how much is done at once.
+import type { ChainId } from '../../model.ts'
 import { recordsWorthMerging, runsPerMerge } from '../runs/levels.ts'
 import { Dictionary } from './dictionary.ts'
 import { Mirrors } from './mirror.ts'
 import type { RunPlace } from './runs.ts'
-import type { Slots } from './slots.ts'
-import { hashOf } from './slots.ts'
+import { findSlots, inShardOrder, type Slots } from './slots.ts'
 import { type Engine, rows, type Work } from './work.ts'
 
 /** Tests have other numbers. */
@@ -43,11 +43,18 @@ export class Core {
     return new Core(engine, this.options, this.mirrors)
   }
 
+  /** A read of a chain; `none` where the store does not know it. */
+  ofChain<T>(chain: ChainId, none: T, work: (ordinal: number) => Work<T>): Promise<T> {
+    const { dictionary } = this
+    return this.engine.read(function* () {
+      const ordinal = yield* dictionary.ordinalOf(chain)
+      return ordinal === undefined ? none : yield* work(ordinal)
+    })
+  }
+
   /** Read once: the slots of a store never change. */
   *slots(): Work<Slots> {
-    this.#slots ??= (yield* rows('SELECT slot FROM slots'))
-      .map(([slot]) => slot as number)
-      .sort((a, b) => hashOf(a) - hashOf(b))
+    this.#slots ??= inShardOrder(yield* rows(findSlots))
     return this.#slots
   }
 

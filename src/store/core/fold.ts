@@ -2,12 +2,12 @@
 //
 // On a cluster it comes in parts: the runs are written first, and readers leave out what they have above the fold; what
 // a fold that was cut off left is deleted by the next one.
-import { joinActivity, noActivity, type PackedActivity } from '../packed-activity.ts'
+import { joinActivity, type PackedActivity } from '../packed-activity.ts'
 import { activityView, writeActivity } from '../runs/activity-view.ts'
 import { putBlocks } from './blocks.ts'
 import { type ChainRow, changeChain, lockChain } from './chain-row.ts'
 import { liveIndexes } from './kept-indexes.ts'
-import { type BlockPart, RecentBlock } from './recent-block.ts'
+import { recentBlock } from './recent-block.ts'
 import { addRun, type OfChain, type RunPlace } from './runs.ts'
 import { slotOfKey } from './slots.ts'
 import { addTransfers, type BlockTransfer } from './transfer-runs.ts'
@@ -42,7 +42,7 @@ function* dropUnfinished(chain: number, fold: number): Work<void> {
 
 function* writeRuns(place: RunPlace, of: OfChain, parts: readonly unknown[][]): Work<void> {
   const byNumber = Map.groupBy(parts, ([number]) => number)
-  const blocks = Array.from(byNumber.values(), its => new RecentBlock(its.map(partOf) as [BlockPart, ...BlockPart[]]))
+  const blocks = Array.from(byNumber.values(), its => recentBlock(its))
   const transfers = blocks.flatMap((block): BlockTransfer[] => {
     const { hash, timestamp } = block
     return block.transfers().map(transfer => ({ ...transfer, hash, timestamp }))
@@ -57,8 +57,4 @@ export function* addActivity(place: RunPlace, of: OfChain, activity: PackedActiv
   yield* addRun(place, activityView, of, writerOf =>
     writeActivity(activity, address => writerOf(slotOfKey(place.slots, activityView, of.chain, address))),
   )
-}
-
-function partOf([number, part, hash, timestamp, transfers]: unknown[]): BlockPart {
-  return { number, part, hash, timestamp, transfers, wallets: noActivity } as BlockPart
 }

@@ -78,31 +78,18 @@ test('the core answers a span of keys as a plain list does, whatever a batch giv
   )
 })
 
+const ends = { from: keyOf(1, 9, 0), to: keyOf(1, 0, 0) }
+const query = { view, chain: 1, contract: undefined, ...ends, order: 'keys', limit: 5 } as const
+
 test('an index that is not kept has no records', () => {
-  const query = {
-    view,
-    chain: 1,
-    contract: undefined,
-    from: keyOf(1, 9, 0),
-    to: keyOf(1, 0, 0),
-    order: 'keys',
-  } as const
   const sink = new FoundRecords(view, 5)
-  runNow(readRecords({ ...query, limit: 5 }, sink), () => ({ isKept: false, changes, runs: [] }))
+  runNow(readRecords(query, sink), () => ({ isKept: false, changes, runs: [] }))
   expect(sink.done()).toMatchObject({ length: 0 })
 })
 
 test('a mirror of another moment is told from the batch', () => {
-  const query = {
-    view,
-    chain: 1,
-    contract: undefined,
-    from: keyOf(1, 9, 0),
-    to: keyOf(1, 0, 0),
-    order: 'keys',
-  } as const
   const mirror = { changes: changes - 1, fold: -1, records: () => rowsOf([]) }
-  const read = readRecords({ ...query, limit: 5 }, new FoundRecords(view, 5), mirror)
+  const read = readRecords(query, new FoundRecords(view, 5), mirror)
   expect(runNow(read, () => ({ isKept: true, changes, runs: [] }))).toBe(stale)
 })
 

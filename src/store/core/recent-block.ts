@@ -200,6 +200,14 @@ export class RecentBlock {
   }
 }
 
+/** Of rows with number, part, hash, time and transfers; who folds or copies a block needs no wallets. */
+export function recentBlock(parts: readonly unknown[][]): RecentBlock {
+  const stored = parts.map(([number, part, hash, timestamp, transfers]) => ({
+    ...{ number, part, hash, timestamp, transfers, wallets: new Uint8Array(0) },
+  }))
+  return new RecentBlock(stored as [BlockPart, ...BlockPart[]])
+}
+
 function startsIn(transfers: Uint8Array): Uint32Array {
   const starts: number[] = []
   for (let at = 0; at < transfers.length; at += payloadAt + transfers[at + keyBytes]!) starts.push(at)

@@ -8,6 +8,13 @@ import type { View } from '../runs/view.ts'
 /** In the order of the shards that they lie in. */
 export type Slots = readonly number[]
 
+export const findSlots = 'SELECT slot FROM slots'
+
+/** As rows of `findSlots` have them. */
+export function inShardOrder(found: readonly (readonly number[])[]): Slots {
+  return found.map(([slot]) => slot!).sort((a, b) => hashOf(a) - hashOf(b))
+}
+
 /**
  * What is asked for in one read is in one slot: records of a contract beside each other, those of a wallet with its
  * activity, and of blocks all of a chain.

@@ -23,7 +23,7 @@ import { addActivity } from './fold.ts'
 import { liveIndexes } from './kept-indexes.ts'
 import { Merges } from './merge-runs.ts'
 import { FoundRecords, readRecords } from './read-records.ts'
-import { type BlockPart, packTransfers, packWallets, RecentBlock } from './recent-block.ts'
+import { packTransfers, packWallets, recentBlock } from './recent-block.ts'
 import { blockEnd } from './runs.ts'
 import { neighbour } from './transfer-pages.ts'
 import { addTransfers, type BlockTransfer, blocksOf } from './transfer-runs.ts'
@@ -122,15 +122,11 @@ function* readRecent([chain = -1, number = -1]: number[] = [], limit: number): W
     WHERE chain = $1 AND number = $2 ORDER BY part`
   for (const [of, at] of numbers) {
     const parts = yield* rows(findParts, of, at)
-    const block = new RecentBlock(parts.map(partOf) as [BlockPart, ...BlockPart[]])
+    const block = recentBlock(parts)
     const activity = mergePacked(joinActivity(parts.map(part => part[5] as PackedActivity)))
     blocks.push([of, at, block.hash, block.timestamp, packTransfers(block.transfers()), activity])
   }
   return { rows: blocks, next: numbers.length < limit ? undefined : cursorOf(numbers.at(-1)!) }
-}
-
-function partOf([number, part, hash, timestamp, transfers]: unknown[]): BlockPart {
-  return { number, part, hash, timestamp, transfers, wallets: new Uint8Array(0) } as BlockPart
 }
 
 type RunPart = { view: View; rowOf: (chain: number, key: Uint8Array, value: Uint8Array) => PartRow | undefined }
@@ -231,10 +227,7 @@ function* writeRecent(given: readonly PartRow[]): Work<void> {
 }
 
 function rowCountOf([, number, hash, timestamp, transfers, activity]: PartRow): number {
-  return (
-    new RecentBlock([partOf([number, 0, hash, timestamp, transfers])]).length +
-    activityCount(activity as PackedActivity)
-  )
+  return recentBlock([[number, 0, hash, timestamp, transfers]]).length + activityCount(activity as PackedActivity)
 }
 
 function* writeTransfers(core: Core, given: readonly PartRow[]): Work<Map<number, number>> {

@@ -1,8 +1,7 @@
 // Runs the work of the core on the server: each answer is awaited. A write is one transaction, and on Citus, where a
 // transaction is not visible at one moment, one for each part.
 
-import type { Slots } from '../core/slots.ts'
-import { hashOf } from '../core/slots.ts'
+import { findSlots, inShardOrder, type Slots } from '../core/slots.ts'
 import { type Dialect, type DialectText, inDialect, type ListType } from '../core/sql-dialect.ts'
 import type {
   Ask,
@@ -130,10 +129,7 @@ export class PostgresEngine implements Engine {
 
   /** Asked for where the reads are: a transaction must not wait for a second connection. */
   async #knownSlots(here: PackQueries['here']): Promise<Slots> {
-    if (this.#slots === undefined) {
-      const rows = (await here('SELECT slot FROM slots')) as [number][]
-      this.#slots = rows.map(([slot]) => slot).sort((a, b) => hashOf(a) - hashOf(b))
-    }
+    this.#slots ??= inShardOrder(await here(findSlots))
     return this.#slots
   }
 
