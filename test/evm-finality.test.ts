@@ -298,20 +298,23 @@ test('a hot block that the chain lost in an absence is not kept on the word of o
   await expectFullTruth(store, honest.chain, 0)
 })
 
-test('blocks that never become final are followed up to a bound, and on from there when they do', async () => {
-  const { honest, other, store, indexer } = await twins({ pace: { ...pace, hotBlocksMax: 100 } })
-  await caughtUp(indexer, honest)
-  for (const node of [honest, other]) {
-    node.chain.finalize(110)
-    node.mine(300)
-  }
-  const { reason } = await until(indexer, status => status.reason?.includes('no more are followed') === true)
-  expect(reason).toContain('blocks above 110')
-  expect((await store.hotBlocks(id)).length).toBeLessThanOrEqual(300)
-  for (const node of [honest, other]) node.chain.finalize(undefined)
-  await caughtUp(indexer, honest)
-  await expectFullTruth(store, honest.chain, 0)
-})
+test.each([{ hotBlocksMax: 100 }, { recentBytesMax: 40_000 }])(
+  'blocks that never become final are followed up to a bound, and on from there when they do: %o',
+  async bound => {
+    const { honest, other, store, indexer } = await twins({ pace: { ...pace, ...bound } })
+    await caughtUp(indexer, honest)
+    for (const node of [honest, other]) {
+      node.chain.finalize(110)
+      node.mine(300)
+    }
+    const { reason } = await until(indexer, status => status.reason?.includes('no more are followed') === true)
+    expect(reason).toContain('blocks above 110')
+    expect((await store.hotBlocks(id)).length).toBeLessThanOrEqual(300)
+    for (const node of [honest, other]) node.chain.finalize(undefined)
+    await caughtUp(indexer, honest)
+    await expectFullTruth(store, honest.chain, 0)
+  },
+)
 
 test('a dispute that ends against a long branch does not read the other one at once', async () => {
   const { honest, other, store, indexer } = await twins({ pace: { ...pace, replacedBlocksMax: 60 } })

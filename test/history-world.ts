@@ -11,7 +11,7 @@ import { DecodePool } from '../src/evm/source/decode-pool.ts'
 import { createLog } from '../src/log.ts'
 import type { Address, ChainId, CoveredInterval, Interval, SourceStatus } from '../src/model.ts'
 import { chainCoverage } from '../src/store/chain-coverage.ts'
-import { type BlockPart, RecentBlock } from '../src/store/core/recent-block.ts'
+import { recentBlock } from '../src/store/core/recent-block.ts'
 import { openStore, openStoreParts } from '../src/store/open.ts'
 import { type PackedActivity, unpackActivity } from '../src/store/packed-activity.ts'
 import type { PartRow, ReadableName } from '../src/store/parts.ts'
@@ -166,8 +166,8 @@ export async function dumpOf(url: string, chain: ChainId): Promise<Dump> {
     const contracts = new Map((await read('contracts')).map(([id, , address]) => [id, shown(address)]))
     const recent = await read('recent_blocks')
     const inRecent = recent.flatMap(([, number, hash, timestamp, packed]) => {
-      const part = { number, part: 0, hash, timestamp, transfers: packed, wallets: new Uint8Array(0) } as BlockPart
-      return new RecentBlock([part]).transfers().map(transfer => {
+      const block = recentBlock([[number, 0, hash, timestamp, packed]])
+      return block.transfers().map(transfer => {
         const { contract, block, transactionIndex, logIndex, batchIndex, payload } = transfer
         return [contract, block, transactionIndex, logIndex, batchIndex, payload, timestamp!, hash!]
       })

@@ -15,7 +15,7 @@ const all = indexViews.map(({ name }) => name)
 const forms: Partial<CoreOptions>[] = [
   {},
   { foldBlocks: 1, runsPerMerge: 3, recordsWorthMerging: 1, packsPerStep: 1 },
-  { foldRows: 6, runsPerMerge: 2, recordsWorthMerging: 1 },
+  { foldBytes: 2_500, runsPerMerge: 2, recordsWorthMerging: 1 },
 ]
 const moments = fc.array(
   fc.record({

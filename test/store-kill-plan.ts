@@ -18,7 +18,7 @@ import { packTransfer } from './pack-transfer.ts'
 
 export const killChains = [1, 137] as ChainId[]
 /** Small numbers: folds and merges are many. */
-export const killOptions = { foldRows: 200, foldBlocks: 20, runsPerMerge: 3, recordsWorthMerging: 100 }
+export const killOptions = { foldBytes: 12_000, foldBlocks: 20, runsPerMerge: 3, recordsWorthMerging: 100 }
 export const killBlockMax = 30_000
 
 export type KillWrite = { name: string; apply: (store: Store) => Promise<unknown> }

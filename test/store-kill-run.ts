@@ -134,7 +134,8 @@ async function answersOf(store: Store): Promise<Record<string, unknown>> {
   const answers: Record<string, unknown> = {}
   const edges = [0, killBlockMax - 5_000, killBlockMax - 1_000, killBlockMax]
   for (const chain of killChains) {
-    answers[`state ${chain}`] = [await store.chainState(chain), await store.hotBlocks(chain)]
+    const { head, finalized } = (await store.chainState(chain)) ?? {}
+    answers[`state ${chain}`] = [head, finalized, await store.hotBlocks(chain)]
     for (const index of indexViews)
       for (const contract of index.byContract ? killContracts : [undefined])
         answers[`${index.name} ${chain} ${contract}`] = await keysOf(store, { chain, index, contract })

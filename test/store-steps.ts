@@ -272,7 +272,8 @@ const noHash = `0x${'00'.repeat(32)}` as Hash
 /** Everything that can be read, compared. The paging follows positions as cursors do. */
 export async function compareReads(model: ModelStore, store: Store, limit: number): Promise<void> {
   for (const chain of chains) {
-    expect(await store.chainState(chain)).toEqual(model.chainState(chain))
+    const state = await store.chainState(chain)
+    expect(state && { head: state.head, finalized: state.finalized }).toEqual(model.chainState(chain))
     expect(await store.hotBlocks(chain)).toEqual(model.hotBlocks(chain))
     expect(await store.pendingRanges(chain)).toEqual(model.pendingRanges(chain))
     for (const from of [0, 20, 4090])

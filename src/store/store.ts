@@ -115,6 +115,8 @@ export type ChainState = {
   head: Block
   /** The highest final block; -1 while none is known. Rows at or below it are cold, those above it hot. */
   finalized: number
+  /** What is stored of recent blocks takes so much memory in each process that answers. */
+  recentBytes?: number
 }
 
 /** Whole blocks, of which the last has this hash. */

@@ -93,6 +93,7 @@ const usualPace: ChainPace = {
   sweepMs: 3_600_000,
   ...usualStallPace,
   hotBlocksMax: 400_000,
+  recentBytesMax: 256 * 2 ** 20,
   replacedBlocksMax: 1_000,
 }
 const factsWaitMsMax = 400

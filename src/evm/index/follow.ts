@@ -18,8 +18,10 @@ export const shorterBranchPatienceMs = 30_000
 export type FollowPace = {
   /** How long another branch may stay shorter than ours before it is believed anyway. */
   shorterBranchPatienceMs: number
-  /** Blocks above the final one that are followed: more than a day of the fastest chain takes 75 MB. */
+  /** Blocks above the final one that are followed: more than a day of the fastest chain takes 75 MB here. */
   hotBlocksMax: number
+  /** What recent blocks may take in each process that answers: days of a large chain. */
+  recentBytesMax: number
   /** A longer branch is not held in memory until it is whole, once the chain is final on another one. */
   replacedBlocksMax: number
 }
@@ -61,6 +63,7 @@ export class Follower implements FollowedHead {
   readonly #unclaimed: Unclaimed
   /** The stored hot blocks, lowest first. */
   #hot: Block[] = []
+  #recentBytes = 0
   #finalized = -1
   /** The hash of the final block, if known: every branch must grow from it. */
   #finalHash: Hash | undefined
@@ -140,7 +143,8 @@ export class Follower implements FollowedHead {
 
   /** Nodes can make up blocks for ever, and name none that is final. */
   get #isFull(): boolean {
-    return this.#hot.length >= this.#options.hotBlocksMax
+    const { hotBlocksMax, recentBytesMax } = this.#options
+    return this.#hot.length >= hotBlocksMax || (this.#hot.length > 0 && this.#recentBytes >= recentBytesMax)
   }
 
   /** Where no other endpoint answers, one that lagged may have caught up; only a head can tell. */
@@ -157,6 +161,7 @@ export class Follower implements FollowedHead {
     const { store, chain } = this.#options
     this.#hot = await store.hotBlocks(chain)
     this.#finalized = (await store.chainState(chain))?.finalized ?? -1
+    await this.#weigh()
     const [number, hash] = (await store.checkpoint(this.#finalName))?.split(' ') ?? []
     if (Number(number) === this.#finalized) this.#finalHash = hash as Hash
     await this.#unclaimed.load(this.tip?.number ?? -1)
@@ -196,6 +201,12 @@ export class Follower implements FollowedHead {
     this.#finalized = upTo
     this.#finalHash = hash
     this.#hot = this.#hot.filter(block => block.number > upTo)
+    await this.#weigh()
+  }
+
+  async #weigh(): Promise<void> {
+    const { store, chain } = this.#options
+    this.#recentBytes = (await store.chainState(chain))?.recentBytes ?? 0
   }
 
   get #finalName(): string {
@@ -321,6 +332,7 @@ export class Follower implements FollowedHead {
     })
     if ((this.tip?.number ?? ancestor) > ancestor) this.#branches++
     this.#hot = [...this.#hot.filter(block => block.number <= ancestor), ...range.headers.map(blockOf)]
+    await this.#weigh()
   }
 
   async #finalize(final: Header): Promise<void> {

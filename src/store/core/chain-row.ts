@@ -17,11 +17,13 @@ export type ChainRow = {
   tip: number
   /** Of all recent blocks. */
   parts: number
-  /** Rows of the recent blocks that are final. */
-  finalRows: number
+  /** What they take in the memory of a process that answers. */
+  bytes: number
+  /** Of those that are final. */
+  finalBytes: number
 }
 
-const columns = 'head_number, finalized, fold, changes, tip, parts, final_rows'
+const columns = 'head_number, finalized, fold, changes, tip, parts, bytes, final_bytes'
 
 /** Locks out other changes of recent blocks and finality until the end of the transaction. */
 export function* lockChain(chain: number): Work<ChainRow> {
@@ -33,18 +35,19 @@ export function* chainRow(chain: number): Work<ChainRow> {
 }
 
 function* rowOf(find: string, chain: number): Work<ChainRow> {
-  const [head, finalized, fold, changes, tip, parts, finalRows] = (yield* row(find, chain))!
-  return { chain, head, finalized, fold, changes, tip, parts, finalRows }
+  const [head, finalized, fold, changes, tip, parts, bytes, finalBytes] = (yield* row(find, chain))!
+  return { chain, head, finalized, fold, changes, tip, parts, bytes, finalBytes }
 }
 
 /** Writes what changed, as another change of recent blocks. */
 export function* changeChain(before: ChainRow, change: Partial<ChainRow>): Work<ChainRow> {
   // Never what it was before a backup was restored: others would take their mirrors for current ones.
   const after = { ...before, ...change, changes: Math.max(before.changes + 1, Date.now()) }
-  const { chain, finalized, fold, changes, tip, parts, finalRows } = after
+  const { chain, finalized, fold, changes, tip, parts, bytes, finalBytes } = after
   yield* run(
-    `UPDATE chains SET finalized = $2, fold = $3, changes = $4, tip = $5, parts = $6, final_rows = $7 WHERE ordinal = $1`,
-    ...[chain, finalized, fold, changes, tip, parts, finalRows],
+    `UPDATE chains SET finalized = $2, fold = $3, changes = $4, tip = $5, parts = $6, bytes = $7,
+       final_bytes = $8 WHERE ordinal = $1`,
+    ...[chain, finalized, fold, changes, tip, parts, bytes, finalBytes],
   )
   return after
 }
@@ -59,11 +62,11 @@ export function* writeHead(chain: number, { number, hash, timestamp }: Block): W
 
 export function* chainState(id: number): Work<ChainState | undefined> {
   const find =
-    'SELECT head_number, head_hash, head_timestamp, finalized FROM chains WHERE id = $1 AND head_number IS NOT NULL'
+    'SELECT head_number, head_hash, head_timestamp, finalized, bytes FROM chains WHERE id = $1 AND head_number IS NOT NULL'
   const found = yield* row(find, id)
   if (found === undefined) return undefined
-  const [number, hash, timestamp, finalized] = found
-  return { head: { number, hash: hexOf<Hash>(hash), timestamp }, finalized }
+  const [number, hash, timestamp, finalized, recentBytes] = found
+  return { head: { number, hash: hexOf<Hash>(hash), timestamp }, finalized, recentBytes }
 }
 
 // The changes of final rows, for those who keep what they made of them. A row of its own: a commit of history would

@@ -29,7 +29,6 @@ import {
   spanOf,
   unknownBlock,
 } from '../commit-rules.ts'
-import { activityCount } from '../packed-activity.ts'
 import type { StoredTransfer } from '../runs/view.ts'
 import type { ColdCommit, HotBlock, HotCommit } from '../store.ts'
 import { dropBlocksWithin, hasColdBlocks, knownBlocks, putBlocks, type StoredBlock, storedBlock } from './blocks.ts'
@@ -38,7 +37,7 @@ import type { Core } from './core.ts'
 import { addClaims, addPending, endPending, pendingWithin, removeClaims } from './coverage-table.ts'
 import { addActivity, foldUpTo } from './fold.ts'
 import { liveIndexes } from './kept-indexes.ts'
-import { packTransfers, packWallets } from './recent-block.ts'
+import { packTransfers, packWallets, recentBytes } from './recent-block.ts'
 import { blockEnd } from './runs.ts'
 import { removeWallets, takeBack, withPending } from './take-back.ts'
 import { addTransfers, type BlockTransfer, blocksOf, requireFits, withoutStored } from './transfer-runs.ts'
@@ -104,12 +103,12 @@ function* foldUnder(core: Core, chain: number, commit: ColdCommit): Work<void> {
   const state = yield* lockChain(chain)
   if (highest > state.finalized) requireSameBranch(commit.blocks, yield* hotHashes(state))
   const finalized = Math.max(highest, state.finalized)
-  if (finalized > state.finalized) yield* writeFinal(chain, finalized, state.finalRows)
+  if (finalized > state.finalized) yield* writeFinal(chain, finalized, state.finalBytes)
   yield* foldUpTo(yield* core.place(), { ...state, finalized }, finalized)
 }
 
-function* writeFinal(chain: number, finalized: number, finalRows: number): Work<void> {
-  yield* run('UPDATE chains SET finalized = $2, final_rows = $3 WHERE ordinal = $1', chain, finalized, finalRows)
+function* writeFinal(chain: number, finalized: number, finalBytes: number): Work<void> {
+  yield* run('UPDATE chains SET finalized = $2, final_bytes = $3 WHERE ordinal = $1', chain, finalized, finalBytes)
 }
 
 function* hotHashes({ chain, finalized }: ChainRow): Work<ReadonlyMap<number, Hash>> {
@@ -150,43 +149,60 @@ export function* commitHot(numbers: Numbers, commit: HotCommit): Work<void> {
   const above = { from: ancestor + 1, to: blockEnd }
   const state = yield* lockChain(chain)
   requireHotOrder(commit, state.finalized)
-  const replaced = state.tip > ancestor ? yield* dropRecentAbove(chain, ancestor) : 0
+  const gone = state.tip > ancestor ? yield* dropRecentAbove(chain, ancestor) : nothing
+  const replaced = gone.parts
   // After a reorganisation every claim above the ancestor is about blocks that are gone, whatever its scope.
   if (replaced > 0) yield* removeClaims(chain, above)
   else if (covered !== undefined) yield* removeClaims(chain, above, scope => scope === covered.scope)
   const last = blocks.at(-1)
   const tip = last?.number ?? (replaced > 0 ? yield* highestRecent(chain) : state.tip)
-  const { changes } = yield* changeChain(state, { tip, parts: state.parts - replaced + blocks.length })
-  yield* insertParts(numbers, blocks, changes, () => 0)
+  yield* insertParts(numbers, withoutParts(state, gone), { tip }, blocks, () => 0)
   yield* writeHead(chain, head)
   if (covered !== undefined && last !== undefined) yield* addClaims(chain, [{ ...covered, to: last.number }])
 }
 
-function* dropRecentAbove(chain: number, block: number): Work<number> {
-  return yield* run('DELETE FROM recent_blocks WHERE chain = $1 AND number > $2', chain, block)
+type Gone = { parts: number; bytes: number }
+const nothing: Gone = { parts: 0, bytes: 0 }
+
+function* dropRecentAbove(chain: number, block: number): Work<Gone> {
+  const find = 'SELECT coalesce(sum(bytes), 0) FROM recent_blocks WHERE chain = $1 AND number > $2'
+  const bytes = Number((yield* row(find, chain, block))![0])
+  return { parts: yield* run('DELETE FROM recent_blocks WHERE chain = $1 AND number > $2', chain, block), bytes }
+}
+
+function withoutParts(state: ChainRow, { parts, bytes }: Gone): ChainRow {
+  return { ...state, parts: state.parts - parts, bytes: state.bytes - bytes }
 }
 
 function* highestRecent(chain: number): Work<number> {
   return (yield* row('SELECT max(number) FROM recent_blocks WHERE chain = $1', chain))?.[0] ?? -1
 }
 
+/** With the chain's row, to which they add. */
 function* insertParts(
   numbers: Numbers,
+  state: ChainRow,
+  change: Partial<ChainRow>,
   blocks: readonly HotBlock[],
-  change: number,
   partOf: (number: number) => number,
 ): Work<void> {
-  const transfers = blocks.map(block => block.transfers.map(row => stored(row, numbers)))
+  const transfers = blocks.map(block => packTransfers(block.transfers.map(row => stored(row, numbers))))
+  const wallets = blocks.map(({ activity }) => packWallets(activity))
+  const bytes = wallets.map((each, at) => recentBytes(transfers[at]!, each))
+  const { changes } = yield* changeChain(state, {
+    ...{ ...change, parts: state.parts + blocks.length },
+    bytes: bytes.reduce((sum, each) => sum + each, state.bytes),
+  })
   yield* insert('recent_blocks', [
     ['chain', 'int', blocks.map(() => numbers.ordinal)],
     ['number', 'big', blocks.map(({ number }) => number)],
     ['part', 'int', blocks.map(({ number }) => partOf(number))],
-    ['change', 'big', blocks.map(() => change)],
+    ['change', 'big', blocks.map(() => changes)],
     ['timestamp', 'big', blocks.map(({ timestamp }) => timestamp)],
-    ['row_count', 'int', blocks.map(({ activity }, at) => transfers[at]!.length + activityCount(activity))],
+    ['bytes', 'int', bytes],
     ['hash', 'bytes', blocks.map(({ hash }) => bytesOfHex(hash))],
-    ['transfers', 'bytes', transfers.map(packTransfers)],
-    ['wallets', 'bytes', blocks.map(({ activity }) => packWallets(activity))],
+    ['transfers', 'bytes', transfers],
+    ['wallets', 'bytes', wallets],
     ['activity', 'bytes', blocks.map(({ activity }) => activity)],
   ])
 }
@@ -210,8 +226,7 @@ export function* addToHot(numbers: Numbers, blocks: readonly HotBlock[], covered
   )
   const added = blocks.filter(({ transfers, activity }) => transfers.length > 0 || activity.length > 0)
   if (added.length > 0) {
-    const { changes } = yield* changeChain(state, { parts: state.parts + added.length })
-    yield* insertParts(numbers, added, changes, number => {
+    yield* insertParts(numbers, state, {}, added, number => {
       parts.set(number, parts.get(number)! + 1)
       return parts.get(number)!
     })
@@ -220,14 +235,14 @@ export function* addToHot(numbers: Numbers, blocks: readonly HotBlock[], covered
 }
 
 export function* finalize(core: Core, chain: number, upTo: number): Work<void> {
-  const { foldRows, foldBlocks } = core.options
+  const { foldBytes, foldBlocks } = core.options
   const state = yield* lockChain(chain)
   const finalized = Math.max(upTo, state.finalized)
-  const find = `SELECT coalesce(sum(row_count), 0) FROM recent_blocks WHERE chain = $1 AND number > $2 AND number <= $3`
-  const finalRows = state.finalRows + Number((yield* row(find, chain, state.finalized, finalized))![0])
-  if (finalized > state.finalized) yield* writeFinal(chain, finalized, finalRows)
-  if (finalRows >= foldRows || finalized - state.fold >= foldBlocks)
-    yield* foldUpTo(yield* core.place(), { ...state, finalized, finalRows }, finalized)
+  const find = `SELECT coalesce(sum(bytes), 0) FROM recent_blocks WHERE chain = $1 AND number > $2 AND number <= $3`
+  const finalBytes = state.finalBytes + Number((yield* row(find, chain, state.finalized, finalized))![0])
+  if (finalized > state.finalized) yield* writeFinal(chain, finalized, finalBytes)
+  if (finalBytes >= foldBytes || finalized - state.fold >= foldBlocks)
+    yield* foldUpTo(yield* core.place(), { ...state, finalized, finalBytes }, finalized)
 }
 
 /** All that is final becomes rows of runs, for changes of final rows. Answers the chain's row, locked. */
@@ -284,7 +299,7 @@ export function* unfinalize(core: Core, id: ChainId, chain: number, to: number):
   const gone = yield* dropRecentAbove(chain, to)
   yield* dropBlocksWithin(chain, above)
   yield* run('DELETE FROM checkpoints WHERE name LIKE $1 OR name = $2', `wallet/${id}/%`, `final/${id}`)
-  yield* changeChain(state, { finalized: to, fold: to, parts: state.parts - gone, tip: -1, finalRows: 0 })
+  yield* changeChain(withoutParts(state, gone), { finalized: to, fold: to, tip: -1, finalBytes: 0 })
 }
 
 /** Of final blocks. */

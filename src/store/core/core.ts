@@ -12,8 +12,8 @@ import { type Engine, rows, type Work } from './work.ts'
 export type CoreOptions = {
   runsPerMerge: number
   recordsWorthMerging: number
-  /** Final blocks are folded when they have so many rows, or are so many. */
-  foldRows: number
+  /** Final blocks are folded when they take so much memory, or are so many. */
+  foldBytes: number
   foldBlocks: number
   /** Opened in one transaction by who walks over whole runs: some tens of milliseconds. */
   packsPerStep: number
@@ -21,7 +21,7 @@ export type CoreOptions = {
 
 const usual: CoreOptions = {
   ...{ runsPerMerge, recordsWorthMerging },
-  ...{ foldRows: 32_768, foldBlocks: 1_024, packsPerStep: 2_000 },
+  ...{ foldBytes: 2 ** 20, foldBlocks: 1_024, packsPerStep: 2_000 },
 }
 
 export class Core {

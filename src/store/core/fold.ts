@@ -13,7 +13,7 @@ import { slotOfKey } from './slots.ts'
 import { addTransfers, type BlockTransfer } from './transfer-runs.ts'
 import { endPart, lock, row, rows, run, type Work } from './work.ts'
 
-const findParts = `SELECT number, part, hash, timestamp, transfers, activity FROM recent_blocks
+const findParts = `SELECT number, part, hash, timestamp, transfers, activity, bytes FROM recent_blocks
   WHERE chain = $1 AND number <= $2 ORDER BY number, part`
 
 /** Up to a block that is final. Answers the chain's row as it is then, still locked. */
@@ -29,9 +29,13 @@ export function* foldUpTo(place: RunPlace, before: ChainRow, upTo: number): Work
   const now = (yield* endPart()) ? yield* lockChain(chain) : before
   yield* run('DELETE FROM recent_blocks WHERE chain = $1 AND number <= $2', chain, upTo)
   return yield* changeChain(now, {
-    ...{ fold: upTo, parts: now.parts - parts.length, finalRows: 0 },
+    ...{ fold: upTo, parts: now.parts - parts.length, bytes: now.bytes - sumOf(parts), finalBytes: 0 },
     tip: now.tip <= upTo ? -1 : now.tip,
   })
+}
+
+function sumOf(parts: readonly unknown[][]): number {
+  return parts.reduce((sum, part) => sum + (part[6] as number), 0)
 }
 
 /** Of a fold that was cut off between its parts. */

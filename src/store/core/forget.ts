@@ -135,7 +135,7 @@ const phases: Record<ForgetPhase, (step: Step, state: ForgetState) => Work<Phase
       return contract === undefined ? { removed: 0 } : yield* dropFromRecent(chain, contract, Number(after || -1))
     if (what.view === undefined) {
       const removed = yield* run('DELETE FROM recent_blocks WHERE chain = $1', chain)
-      yield* changeChain(before, { fold: -1, tip: -1, parts: 0, finalRows: 0 })
+      yield* changeChain(before, { fold: -1, tip: -1, parts: 0, bytes: 0, finalBytes: 0 })
       return { removed }
     }
     const { changes } = yield* changeChain(before, {})

@@ -7,7 +7,8 @@
 import { hexOf } from '../../hex.ts'
 import type { Block, Hash, Interval } from '../../model.ts'
 import { SortedRecords } from '../indexes/sorted-records.ts'
-import { type BlockPart, RecentBlock } from './recent-block.ts'
+import { compareKeys } from '../runs/pack.ts'
+import { type BlockPart, blockParts, hashOf, RecentBlock } from './recent-block.ts'
 import type { RecordRows } from './record-sources.ts'
 import { type RecordsAsk, rows, type Work } from './work.ts'
 
@@ -73,9 +74,14 @@ export function blockOf({ number, hash, timestamp }: RecentBlock): Block {
   return { number, hash: hexOf<Hash>(hash), timestamp }
 }
 
-// One statement, because the row and the parts are of one moment.
-const renewSql = `SELECT changes, fold, tip, parts, number, part, hash, timestamp, transfers, wallets
-  FROM chains LEFT JOIN recent_blocks ON chain = ordinal AND change > $2 WHERE ordinal = $1 ORDER BY number, part`
+/** Bounds what is in memory beside the mirror. */
+const partsPerRead = 200
+// One statement, because the row and the parts are of one moment. A part that comes meanwhile has a higher count than
+// all others, so batches in this order miss none.
+const renewSql = `SELECT changes, fold, tip, parts, number, part, hash, timestamp, transfers, wallets, change
+  FROM chains LEFT JOIN (SELECT * FROM recent_blocks WHERE chain = $1 AND (change, number, part) > ($2, $3, $4)
+    ORDER BY change, number, part LIMIT ${partsPerRead}) AS newer ON true WHERE ordinal = $1
+  ORDER BY change, number, part`
 
 /** Before the first change. */
 const nothing = new Mirror({ changes: -1, fold: -1, blocks: [] })
@@ -90,26 +96,35 @@ export class Mirrors {
 
   *renewed(chain: number): Work<Mirror> {
     const known = this.last(chain)
-    const found = yield* this.#read(chain, known)
-    // Parts went that no newer one replaces: a branch with fewer blocks, or rows that were forgotten.
-    const mirror = found ?? (yield* this.#read(chain, nothing))
+    let mirror = yield* this.#read(chain, known)
+    // Parts went that no newer one replaces: a branch with fewer blocks, or one that was there before.
+    for (let attempt = 0; mirror === undefined && attempt < 3; attempt++) mirror = yield* this.#read(chain, nothing)
     if (mirror === undefined) throw new Error(`The recent blocks of chain ${chain} are not what its row says.`)
     if (mirror.changes > this.last(chain).changes || mirror.changes < known.changes) this.#known.set(chain, mirror)
     return mirror
   }
 
   *#read(chain: number, known: Mirror): Work<Mirror | undefined> {
-    const read = yield* rows(renewSql, chain, known.changes)
-    if (read.length === 0) return nothing
-    const [changes, fold, tip, parts] = read[0]!
-    if (changes < known.changes) return undefined
+    const newer: BlockPart[] = []
+    let state: { changes: number; fold: number; tip: number; parts: number }
+    for (let after = [known.changes, -1, -1], isMore = true; isMore; ) {
+      const read = yield* rows(renewSql, chain, ...after)
+      if (read.length === 0) return nothing
+      const [changes, fold, tip, parts] = read[0]!
+      if (changes < known.changes) return undefined
+      state = { changes, fold, tip, parts }
+      const stored = read.filter(([, , , , number]) => number !== null).map(columns => columns.slice(4))
+      newer.push(...blockParts(stored))
+      isMore = stored.length === partsPerRead
+      const [number, part, , , , , change] = stored.at(-1) ?? []
+      after = [change, number, part]
+    }
+    const { changes, fold, tip, parts } = state!
     const blocks = new Map<number, RecentBlock>()
     for (const block of known.blocks) if (block.number > fold && block.number <= tip) blocks.set(block.number, block)
-    const newer = read.flatMap(row => (row[4] === null ? [] : [partOf(row)]))
     for (const [number, its] of Map.groupBy(newer, part => part.number)) {
-      const before = its[0]!.part === 0 ? [] : (blocks.get(number)?.parts ?? [])
-      const byNumber = new Map([...before, ...its].map(part => [part.part, part]))
-      blocks.set(number, new RecentBlock([...byNumber.values()] as [BlockPart, ...BlockPart[]]))
+      if (number <= fold || number > tip) continue
+      blocks.set(number, newestBlock([...(blocks.get(number)?.parts ?? []), ...its]))
     }
     const all = [...blocks.values()].sort((a, b) => a.number - b.number)
     const count = all.reduce((sum, block) => sum + block.parts.length, 0)
@@ -117,6 +132,9 @@ export class Mirrors {
   }
 }
 
-function partOf([, , , , number, part, hash, timestamp, transfers, wallets]: unknown[]): BlockPart {
-  return { number, part, hash, timestamp, transfers, wallets } as BlockPart
+/** Of parts in the order in which they came: another block may have had the number before. */
+function newestBlock(parts: readonly BlockPart[]): RecentBlock {
+  const hash = hashOf(parts.at(-1)!)
+  const its = new Map(parts.filter(part => compareKeys(hashOf(part), hash) === 0).map(part => [part.part, part]))
+  return new RecentBlock([...its.values()].sort((a, b) => a.part - b.part) as [BlockPart, ...BlockPart[]])
 }

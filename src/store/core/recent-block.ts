@@ -1,14 +1,16 @@
 // A recent block as it is stored, and as a process that answers keeps it: its transfers in the order of their keys, and
 // four bytes of each wallet that was active. Index records are derived from the transfers, never stored. Pure.
 //
-// A stored transfer is its key (`transferKey`), the length of its payload in one byte, and the payload.
+// Stored transfers begin with four bytes for their number and an entry for each: where it begins, and the last four
+// bytes of the addresses of both parties, zero for the zero address. Then each is its key (`transferKey`), the length
+// of its payload in one byte, and the payload.
 import type { Interval } from '../../model.ts'
 import { byWallet } from '../indexes/by-wallet.ts'
 import type { IndexView } from '../indexes/index-view.ts'
 import type { SortedRecords } from '../indexes/sorted-records.ts'
 import { activityCount, type PackedActivity, rowBytes } from '../packed-activity.ts'
 import { compareKeys } from '../runs/pack.ts'
-import { wordAt } from '../runs/place-key.ts'
+import { wordAt, writeNumber } from '../runs/place-key.ts'
 import { positionOfKey, transferKey, transferValue, transferView } from '../runs/transfer-view.ts'
 import type { StoredTransfer } from '../runs/view.ts'
 import { idCountOf, layOut, newLayout } from '../transfer-payload.ts'
@@ -17,6 +19,10 @@ import type { RecordsAsk } from './work.ts'
 const { keyBytes } = transferView
 const payloadAt = keyBytes + 1
 const addressBytes = 20
+const hashBytes = 32
+const countBytes = 4
+const entryAt = { start: 0, from: 4, to: 8 }
+const entryBytes = 12
 
 /** Transfers of one block in any order. Of those at one place the first counts. */
 export function packTransfers(transfers: readonly StoredTransfer[]): Uint8Array {
@@ -29,15 +35,25 @@ export function packTransfers(transfers: readonly StoredTransfer[]): Uint8Array 
 
 type Keyed = { key: Uint8Array; payload: Uint8Array }
 
+const layout = newLayout()
+
 function packKeyed(keyed: readonly Keyed[]): Uint8Array {
   const sorted = keyed.toSorted((a, b) => compareKeys(a.key, b.key))
   const distinct = sorted.filter(({ key }, at) => at === 0 || compareKeys(sorted[at - 1]!.key, key) !== 0)
-  const bytes = new Uint8Array(distinct.reduce((sum, { payload }) => sum + payloadAt + payload.length, 0))
-  let at = 0
-  for (const { key, payload } of distinct) {
+  if (distinct.length === 0) return new Uint8Array(0)
+  const entriesBytes = countBytes + entryBytes * distinct.length
+  const bytes = new Uint8Array(distinct.reduce((sum, { payload }) => sum + payloadAt + payload.length, entriesBytes))
+  writeNumber(bytes, 0, 4, distinct.length)
+  let at = entriesBytes
+  for (const [place, { key, payload }] of distinct.entries()) {
+    const entry = countBytes + entryBytes * place
+    writeNumber(bytes, entry + entryAt.start, 4, at)
     bytes.set(key, at)
     bytes[at + keyBytes] = payload.length
     bytes.set(payload, at + payloadAt)
+    layOut(bytes, at + payloadAt, layout)
+    if (layout.to < layout.from) bytes.copyWithin(entry + entryAt.from, layout.from - 4, layout.from)
+    if (layout.from < layout.operator) bytes.copyWithin(entry + entryAt.to, layout.operator - 4, layout.operator)
     at += payloadAt + payload.length
   }
   return bytes
@@ -54,56 +70,84 @@ export function packWallets(activity: PackedActivity): Uint8Array {
   return bytes
 }
 
-/** What is stored of a block; rows that came later for it are parts of their own. */
+/** Of objects, for a block with one part. */
+const objectBytes = 300
+
+/** About what a process that answers keeps of a block in memory. */
+export function recentBytes(transfers: Uint8Array, wallets: Uint8Array): number {
+  return objectBytes + hashBytes + transfers.length + wallets.length
+}
+
+/**
+ * What is stored of a block; rows that came later for it are parts of their own. Hash, transfers and wallets follow each
+ * other in memory that thousands of parts share: a piece for each would take several times as much.
+ */
 export type BlockPart = {
   number: number
   part: number
-  hash: Uint8Array
   timestamp: number
-  transfers: Uint8Array
-  wallets: Uint8Array
+  bytes: Uint8Array
+  start: number
+  walletsAt: number
+  end: number
 }
 
-const layout = newLayout()
+/** Of rows with number, part, hash, time and transfers, and with wallets for those who look for them. */
+export function blockParts(stored: readonly unknown[][]): BlockPart[] {
+  const pieces = stored.map(([, , hash, , transfers, wallets = noBytes]) => [hash, transfers, wallets] as Uint8Array[])
+  const bytes = Buffer.concat(pieces.flat())
+  let start = 0
+  return stored.map(([number, part, , timestamp], at) => {
+    const [hash, transfers, wallets] = pieces[at] as [Uint8Array, Uint8Array, Uint8Array]
+    const walletsAt = start + hash.length + transfers.length
+    const its = { number, part, timestamp, bytes, start, walletsAt, end: walletsAt + wallets.length } as BlockPart
+    start = its.end
+    return its
+  })
+}
+
+const noBytes = new Uint8Array(0)
+
+export function hashOf({ bytes, start }: BlockPart): Uint8Array {
+  return bytes.subarray(start, start + hashBytes)
+}
+
+/** What is stored of the transfers of a part. */
+function transfersOf({ bytes, start, walletsAt }: BlockPart): Uint8Array {
+  return bytes.subarray(start + hashBytes, walletsAt)
+}
+
 // Records are derived without a pause: one serves all of a thread.
 const key = new Uint8Array(keyBytes)
 
 export class RecentBlock {
   readonly number: number
-  readonly hash: Uint8Array
   readonly timestamp: number
   readonly parts: readonly BlockPart[]
-  readonly #transfers: Uint8Array
-  /** Where each transfer begins. */
-  readonly #starts: Uint32Array
-  readonly #wallets: readonly Uint8Array[]
-  /** The ends of the addresses of both parties of each transfer. */
-  #parties: Uint32Array | undefined
+  /** Where the transfers are. */
+  readonly #bytes: Uint8Array
+  readonly #start: number
+  readonly length: number
 
   /** In the order of their numbers. */
   constructor(parts: readonly [BlockPart, ...BlockPart[]]) {
-    const [{ number, hash, timestamp, transfers }] = parts
-    this.number = number
-    this.hash = hash
-    this.timestamp = timestamp
+    const [first] = parts
+    this.number = first.number
+    this.timestamp = first.timestamp
     this.parts = parts
-    this.#transfers = parts.length === 1 ? transfers : packKeyed(parts.flatMap(part => keyedIn(part.transfers)))
-    this.#starts = startsIn(this.#transfers)
-    this.#wallets = parts.map(({ wallets }) => wallets).filter(wallets => wallets.length > 0)
+    const joined = parts.length === 1 ? undefined : packKeyed(parts.flatMap(part => keyedIn(transfersOf(part))))
+    this.#bytes = joined ?? first.bytes
+    this.#start = joined === undefined ? first.start + hashBytes : 0
+    this.length = countIn(joined ?? transfersOf(first))
   }
 
-  get length(): number {
-    return this.#starts.length
-  }
-
-  /** About what it takes in memory. */
-  get bytes(): number {
-    return 600 + this.#transfers.length + 12 * this.length + this.#wallets.reduce((sum, { length }) => sum + length, 0)
+  get hash(): Uint8Array {
+    return hashOf(this.parts[0]!)
   }
 
   transferAt(at: number): StoredTransfer {
-    const start = this.#starts[at]!
-    const bytes = this.#transfers
+    const bytes = this.#bytes
+    const start = this.#startOf(at)
     return {
       contract: wordAt(bytes, start),
       ...positionOfKey(bytes.subarray(start, start + keyBytes)),
@@ -115,6 +159,14 @@ export class RecentBlock {
     return Array.from({ length: this.length }, (_, at) => this.transferAt(at))
   }
 
+  #entryOf(at: number): number {
+    return this.#start + countBytes + entryBytes * at
+  }
+
+  #startOf(at: number): number {
+    return this.#start + wordAt(this.#bytes, this.#entryOf(at) + entryAt.start)
+  }
+
   /** Where the transfers of a contract begin and end. */
   rowsOf(contract: number): Interval {
     return { from: this.#firstOf(contract), to: this.#firstOf(contract + 1) - 1 }
@@ -124,7 +176,7 @@ export class RecentBlock {
     let [low, high] = [0, this.length]
     while (low < high) {
       const middle = (low + high) >>> 1
-      if (wordAt(this.#transfers, this.#starts[middle]!) < contract) low = middle + 1
+      if (wordAt(this.#bytes, this.#startOf(middle)) < contract) low = middle + 1
       else high = middle
     }
     return low
@@ -134,8 +186,8 @@ export class RecentBlock {
   valueAt(contract: number, place: Uint8Array): Uint8Array | undefined {
     const { from, to } = this.rowsOf(contract)
     for (let at = from; at <= to; at++) {
-      const start = this.#starts[at]!
-      if (compareKeys(place, this.#transfers.subarray(start, start + keyBytes)) === 0)
+      const start = this.#startOf(at)
+      if (compareKeys(place, this.#bytes.subarray(start, start + keyBytes)) === 0)
         return transferValue(this, this.transferAt(at).payload).slice()
     }
     return undefined
@@ -151,18 +203,10 @@ export class RecentBlock {
 
   /** Whether a wallet may have been active; another with the same end is taken for it. */
   mayHaveActive(address: Uint8Array): boolean {
-    const end = address.subarray(addressBytes - 4)
-    return this.#wallets.some(wallets => {
-      for (let at = 0; at < wallets.length; at += 4)
-        if (
-          wallets[at] === end[0] &&
-          wallets[at + 1] === end[1] &&
-          wallets[at + 2] === end[2] &&
-          wallets[at + 3] === end[3]
-        )
-          return true
-      return false
-    })
+    const wanted = wordAt(address, addressBytes - 4)
+    for (const { bytes, walletsAt, end } of this.parts)
+      for (let at = walletsAt; at < end; at += 4) if (wordAt(bytes, at) === wanted) return true
+    return false
   }
 
   /** Adds the records of its transfers that a walk wants, in any order. */
@@ -174,55 +218,43 @@ export class RecentBlock {
     const { from, to } = contract === undefined ? { from: 0, to: this.length - 1 } : this.rowsOf(contract)
     const party = view === byWallet && isOneSubject ? wordAt(first, addressBytes - 4) : undefined
     for (let at = from; at <= to; at++) {
-      if (party !== undefined && !this.#isParty(at, party)) continue
+      if (party !== undefined && !this.#mayHaveParty(at, party)) continue
       if (view === transferView) {
-        const start = this.#starts[at]!
-        key.set(this.#transfers.subarray(start, start + keyBytes))
+        const start = this.#startOf(at)
+        key.set(this.#bytes.subarray(start, start + keyBytes))
         add(key, transferValue(this, this.transferAt(at).payload))
       } else (view as IndexView).recordsOf(this.transferAt(at), add)
     }
   }
 
-  #isParty(at: number, end: number): boolean {
-    this.#parties ??= this.#partyEnds()
-    return this.#parties[2 * at] === end || this.#parties[2 * at + 1] === end
-  }
-
-  /** The zero address, which is left out of payloads, is no party of a record. */
-  #partyEnds(): Uint32Array {
-    const ends = new Uint32Array(2 * this.length)
-    for (let at = 0; at < this.length; at++) {
-      layOut(this.#transfers, this.#starts[at]! + payloadAt, layout)
-      if (layout.to < layout.from) ends[2 * at] = wordAt(this.#transfers, layout.from - 4)
-      if (layout.from < layout.operator) ends[2 * at + 1] = wordAt(this.#transfers, layout.operator - 4)
-    }
-    return ends
+  #mayHaveParty(at: number, end: number): boolean {
+    const entry = this.#entryOf(at)
+    return wordAt(this.#bytes, entry + entryAt.from) === end || wordAt(this.#bytes, entry + entryAt.to) === end
   }
 }
 
-/** Of rows with number, part, hash, time and transfers; who folds or copies a block needs no wallets. */
-export function recentBlock(parts: readonly unknown[][]): RecentBlock {
-  const stored = parts.map(([number, part, hash, timestamp, transfers]) => ({
-    ...{ number, part, hash, timestamp, transfers, wallets: new Uint8Array(0) },
-  }))
-  return new RecentBlock(stored as [BlockPart, ...BlockPart[]])
+/** Who folds or copies a block needs no wallets. */
+export function recentBlock(stored: readonly unknown[][]): RecentBlock {
+  const parts = blockParts(stored.map(columns => columns.slice(0, 5)))
+  return new RecentBlock(parts as [BlockPart, ...BlockPart[]])
 }
 
-function startsIn(transfers: Uint8Array): Uint32Array {
-  const starts: number[] = []
-  for (let at = 0; at < transfers.length; at += payloadAt + transfers[at + keyBytes]!) starts.push(at)
-  return Uint32Array.from(starts)
+function countIn(transfers: Uint8Array): number {
+  return transfers.length === 0 ? 0 : wordAt(transfers, 0)
 }
 
 function keyedIn(transfers: Uint8Array): Keyed[] {
-  return Array.from(startsIn(transfers), start => ({
-    key: transfers.subarray(start, start + keyBytes),
-    payload: transfers.subarray(start + payloadAt, start + payloadAt + transfers[start + keyBytes]!),
-  }))
+  return Array.from({ length: countIn(transfers) }, (_, at) => {
+    const start = wordAt(transfers, countBytes + entryBytes * at + entryAt.start)
+    return {
+      key: transfers.subarray(start, start + keyBytes),
+      payload: transfers.subarray(start + payloadAt, start + payloadAt + transfers[start + keyBytes]!),
+    }
+  })
 }
 
 /** What is stored of a part without the transfers of a contract. */
 export function withoutContract(transfers: Uint8Array, contract: number): { transfers: Uint8Array; removed: number } {
   const kept = keyedIn(transfers).filter(each => wordAt(each.key, 0) !== contract)
-  return { transfers: packKeyed(kept), removed: startsIn(transfers).length - kept.length }
+  return { transfers: packKeyed(kept), removed: countIn(transfers) - kept.length }
 }

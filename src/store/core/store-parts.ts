@@ -1,7 +1,7 @@
 // The parts of a store for copying it and for comparing two, of any engine: rows of tables as they are, recent blocks
 // with all of their parts, and what runs hold as rows, whatever runs there are. No other process may write meanwhile.
 
-import { activityCount, joinActivity, mergePacked, type PackedActivity, packedRow } from '../packed-activity.ts'
+import { joinActivity, mergePacked, type PackedActivity, packedRow } from '../packed-activity.ts'
 import {
   copyCheckpointName,
   type PartName,
@@ -23,7 +23,7 @@ import { addActivity } from './fold.ts'
 import { liveIndexes } from './kept-indexes.ts'
 import { Merges } from './merge-runs.ts'
 import { FoundRecords, readRecords } from './read-records.ts'
-import { packTransfers, packWallets, recentBlock } from './recent-block.ts'
+import { packTransfers, packWallets, recentBlock, recentBytes } from './recent-block.ts'
 import { blockEnd } from './runs.ts'
 import { neighbour } from './transfer-pages.ts'
 import { addTransfers, type BlockTransfer, blocksOf } from './transfer-runs.ts'
@@ -209,25 +209,26 @@ function* writeRecent(given: readonly PartRow[]): Work<void> {
   for (const [chain, its] of Map.groupBy(given, each => each[0] as number)) {
     const before = yield* lockChain(chain)
     const tip = Math.max(before.tip, ...its.map(([, number]) => number as number))
-    const { changes } = yield* changeChain(before, { tip, parts: before.parts + its.length })
     const activities = its.map(each => each[5] as PackedActivity)
+    const wallets = activities.map(packWallets)
+    const bytes = its.map((each, at) => recentBytes(each[4] as Uint8Array, wallets[at]!))
+    const { changes } = yield* changeChain(before, {
+      ...{ tip, parts: before.parts + its.length },
+      bytes: bytes.reduce((sum, each) => sum + each, before.bytes),
+    })
     yield* insert('recent_blocks', [
       ['chain', 'int', its.map(() => chain)],
       ['number', 'big', its.map(each => each[1]!)],
       ['part', 'int', its.map(() => 0)],
       ['change', 'big', its.map(() => changes)],
       ['timestamp', 'big', its.map(each => each[3]!)],
-      ['row_count', 'int', its.map(rowCountOf)],
+      ['bytes', 'int', bytes],
       ['hash', 'bytes', its.map(each => each[2]!)],
       ['transfers', 'bytes', its.map(each => each[4]!)],
-      ['wallets', 'bytes', activities.map(packWallets)],
+      ['wallets', 'bytes', wallets],
       ['activity', 'bytes', activities],
     ])
   }
-}
-
-function rowCountOf([, number, hash, timestamp, transfers, activity]: PartRow): number {
-  return recentBlock([[number, 0, hash, timestamp, transfers]]).length + activityCount(activity as PackedActivity)
 }
 
 function* writeTransfers(core: Core, given: readonly PartRow[]): Work<Map<number, number>> {

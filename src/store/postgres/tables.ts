@@ -28,7 +28,8 @@ CREATE TABLE chains (
   changes int8 NOT NULL DEFAULT 0,
   tip int8 NOT NULL DEFAULT -1,
   parts int8 NOT NULL DEFAULT 0,
-  final_rows int8 NOT NULL DEFAULT 0
+  bytes int8 NOT NULL DEFAULT 0,
+  final_bytes int8 NOT NULL DEFAULT 0
 ) WITH (fillfactor = 50);
 CREATE TABLE contracts (
   id int4 PRIMARY KEY DEFAULT nextval('contract_numbers'),
@@ -45,7 +46,7 @@ CREATE TABLE recent_blocks (
   part int4 NOT NULL,
   change int8 NOT NULL,
   timestamp int8 NOT NULL,
-  row_count int4 NOT NULL,
+  bytes int4 NOT NULL,
   hash bytea NOT NULL,
   transfers bytea NOT NULL,
   wallets bytea NOT NULL,

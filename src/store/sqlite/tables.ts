@@ -23,7 +23,8 @@ CREATE TABLE chains (
   changes INTEGER NOT NULL DEFAULT 0,
   tip INTEGER NOT NULL DEFAULT -1,
   parts INTEGER NOT NULL DEFAULT 0,
-  final_rows INTEGER NOT NULL DEFAULT 0
+  bytes INTEGER NOT NULL DEFAULT 0,
+  final_bytes INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE row_changes (
   chain INTEGER PRIMARY KEY,
@@ -45,7 +46,7 @@ CREATE TABLE recent_blocks (
   part INTEGER NOT NULL,
   change INTEGER NOT NULL,
   timestamp INTEGER NOT NULL,
-  row_count INTEGER NOT NULL,
+  bytes INTEGER NOT NULL,
   hash BLOB NOT NULL,
   transfers BLOB NOT NULL,
   wallets BLOB NOT NULL,
