@@ -178,6 +178,17 @@ export function storeContract(
     })
 
     describe('forgetting', () => {
+      test('a contract goes in the smallest steps, past runs that do not have it', async () => {
+        for (const n of [1, 2, 3]) await store.commitCold(cold([n]))
+        const other = [4, 5].map(n => transfer(n, 0, { of: otherContract }))
+        await store.commitCold(cold([4, 5], { transfers: other }))
+        let steps = 0
+        while (!(await store.forgetStep({ chain: eth, contract: otherContract }, 1)).done)
+          expect(++steps).toBeLessThan(50)
+        expect(await store.transferCount({ chain: eth, contract: otherContract })).toBe(0)
+        expect(await store.transferCount({ chain: eth, contract })).toBe(3)
+      })
+
       const ref = { block: 2, transactionIndex: 0, hash: hash(2), timestamp: 20 }
       const activity = packActivity([{ address: wallet, first: ref, last: ref }])
       const facts = (chain: ChainId, of: Address): ContractFacts => ({

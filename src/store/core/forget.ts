@@ -24,6 +24,7 @@ import { addClaims, coverageOf, dropClaimsOfChain, highestClaim, unwatchContract
 import { emptyIndexes, endEmptying, leaveIndex, liveIndexes } from './kept-indexes.ts'
 import { withoutContract } from './recent-block.ts'
 import { Budget, blockEnd, changeRuns, dropRunsOf, sweepPacks } from './runs.ts'
+import { slotOfContract } from './slots.ts'
 import { RemovedTransfers } from './transfer-runs.ts'
 import { endPart, insert, lock, row, rows, run, type Work } from './work.ts'
 
@@ -154,7 +155,7 @@ const phases: Record<ForgetPhase, (step: Step, state: ForgetState) => Work<Phase
     const gone = new RemovedTransfers(place, chain, views, () => false)
     const every = { chain, from: 0, to: blockEnd }
     const packs = rowsMax / rowsPerPack / (views.length === 0 ? 1 : rowsPerIndexed)
-    const walk = { of: every, span: spanOfBlocks(contract, every) }
+    const walk = { of: every, span: spanOfBlocks(contract, every), slot: slotOfContract(place.slots, contract) }
     const bound = new Budget(Math.ceil(packs))
     const isDone = yield* changeRuns(
       place,
@@ -170,11 +171,12 @@ const phases: Record<ForgetPhase, (step: Step, state: ForgetState) => Work<Phase
   *counts({ core, chain, contract }) {
     if (contract === undefined) return { removed: 0 }
     yield* lock('runs', chain)
+    const place = yield* core.place()
     const walk = {
-      ...{ of: { chain, from: 0, to: blockEnd } },
+      ...{ of: { chain, from: 0, to: blockEnd }, slot: slotOfContract(place.slots, contract) },
       span: { from: totalKey(contract), to: countKey(contract, bucketMax) },
     }
-    yield* changeRuns(yield* core.place(), countView, walk, () => null)
+    yield* changeRuns(place, countView, walk, () => null)
     return { removed: 0 }
   },
 

@@ -115,12 +115,15 @@ export type Change = (key: Uint8Array, value: Uint8Array) => Uint8Array | null |
 
 export type Span = { from: Uint8Array; to: Uint8Array }
 
-/** Hears what a change opens. True: it goes no further. */
+/** `slot`: the only one that has the span. */
+type RunWalk = { of: OfChain; span?: Span | undefined; slot?: number | undefined; isWanted?: (run: Run) => boolean }
+
+/** Hears how many packs a change opened, and of how many it wrote anew. True: it goes no further. */
 export interface Bound {
-  opened(packs: number): Work<boolean>
+  opened(packs: number, changed: number): Work<boolean>
 }
 
-/** For some packs. */
+/** For some changed packs: what was only looked into would be met first again. */
 export class Budget implements Bound {
   #left: number
 
@@ -129,8 +132,8 @@ export class Budget implements Bound {
   }
 
   // biome-ignore lint/correctness/useYield: another bound ends transactions.
-  *opened(packs: number): Work<boolean> {
-    this.#left -= packs
+  *opened(_packs: number, changed: number): Work<boolean> {
+    this.#left -= changed
     return this.#left <= 0
   }
 }
@@ -181,15 +184,15 @@ type StoredPack = [key: Uint8Array, bytes: Uint8Array]
 export function* changeRuns(
   place: RunPlace,
   view: View,
-  { of, span, isWanted = () => true }: { of: OfChain; span?: Span | undefined; isWanted?: (run: Run) => boolean },
+  { of, span, slot: only, isWanted = () => true }: RunWalk,
   change: Change,
   bound: Bound = new Budget(Number.POSITIVE_INFINITY),
 ): Work<boolean> {
   const find = `SELECT slot, id, from_block, to_block FROM runs WHERE view = $1 AND chain = $2 AND from_block <= $3
     AND to_block >= $4 AND (slot > $5:int OR slot = $5:int AND id > $6:big) ORDER BY slot, id LIMIT 1`
-  for (let [slot, id] = [-1, -1]; ; ) {
+  for (let [slot, id] = [only ?? -1, -1]; ; ) {
     const found = yield* row(find, view.id, of.chain, Math.min(of.to, blockEnd), of.from, slot, id)
-    if (found === undefined) return true
+    if (found === undefined || (only !== undefined && found[0] !== only)) return true
     slot = found[0]
     id = found[1]
     const next: Run = { slot, id, from: found[2], to: found[3] }
@@ -215,8 +218,8 @@ function* changeRun(
     compareKeys(key, from) >= 0 && compareKeys(key, to) <= 0 ? change(key, value) : undefined
   let packs = (yield* rows(firstPacks, part.slot, part.id, from, to, packsPerRead)) as StoredPack[]
   while (packs.length > 0) {
-    yield* changePacks(place, view, part, packs, within)
-    if (yield* bound.opened(packs.length)) return false
+    const changed = yield* changePacks(place, view, part, packs, within)
+    if (yield* bound.opened(packs.length, changed)) return false
     const [last] = packs.at(-1)!
     packs =
       packs.length < packsPerRead
@@ -270,15 +273,16 @@ export function textOfKey(key: Uint8Array): string {
   return Buffer.from(key.buffer, key.byteOffset, key.length).toString('latin1')
 }
 
+/** Answers how many it wrote anew. */
 function* changePacks(
   { packBytesOf }: RunPlace,
   view: View,
   { slot, id }: Part,
   packs: readonly StoredPack[],
   change: Change,
-): Work<void> {
+): Work<number> {
   const changed = packs.flatMap(pack => changedPack(view, pack, change, packBytesOf(view)) ?? [])
-  if (changed.length === 0) return
+  if (changed.length === 0) return 0
   const gone = changed.map(({ key }) => key)
   yield* run('DELETE FROM packs WHERE slot = $1 AND run = $2 AND key IN $3:blobs', slot, id, gone)
   yield* insertPacks(
@@ -287,9 +291,11 @@ function* changePacks(
     changed.flatMap(each => each.packs),
   )
   const removed = changed.reduce((sum, each) => sum + each.removed, 0)
-  if (removed === 0) return
-  yield* run('UPDATE runs SET records = records - $3 WHERE slot = $1 AND id = $2', slot, id, removed)
-  yield* run('DELETE FROM runs WHERE slot = $1 AND id = $2 AND records = 0 AND growing = 0', slot, id)
+  if (removed > 0) {
+    yield* run('UPDATE runs SET records = records - $3 WHERE slot = $1 AND id = $2', slot, id, removed)
+    yield* run('DELETE FROM runs WHERE slot = $1 AND id = $2 AND records = 0 AND growing = 0', slot, id)
+  }
+  return changed.length
 }
 
 function changedPack(

@@ -17,7 +17,7 @@ import { addClaims, type Claim, pendingWithin, removeClaims } from './coverage-t
 import { addActivity } from './fold.ts'
 import { liveIndexes } from './kept-indexes.ts'
 import { blockEnd, changeKeys, changeRuns, dropRun, type RunPlace, runsOf, Steps, textOfKey } from './runs.ts'
-import { slotOfKey } from './slots.ts'
+import { slotOfContract, slotOfKey } from './slots.ts'
 import { RemovedTransfers } from './transfer-runs.ts'
 import { lock, type Work } from './work.ts'
 
@@ -61,8 +61,9 @@ export function* takeBack(core: Core, { chain, intervals: given, contract, activ
   }
   const of = { chain, from: intervals[0]!.from, to: intervals.at(-1)!.to }
   const span = contract === undefined ? undefined : spanOfBlocks(contract, of)
+  const slot = contract === undefined ? undefined : slotOfContract(place.slots, contract)
   const isWanted = (run: Interval): boolean => intervals.some(({ from, to }) => run.from <= to && run.to >= from)
-  yield* changeRuns(place, transferView, { of, span, isWanted }, gone.remove(isOf), steps)
+  yield* changeRuns(place, transferView, { of, span, slot, isWanted }, gone.remove(isOf), steps)
   yield* gone.flush()
   for (const view of views) for (const run of yield* runsOf(view, of)) if (isWhole(run)) yield* dropRun(run)
   yield* addClaims(chain, claims)
