@@ -6,6 +6,22 @@ export function cpuSecondsOf(processId: number): number {
   return cpuSecondsIn(`/proc/${processId}`)
 }
 
+/** Of a process, of those that it started, and of those of them that have ended: a PostgreSQL server as a whole. */
+export function familyCpuSeconds(processId: number): number {
+  const folders = readdirSync('/proc').filter(name => /^\d+$/.test(name))
+  let seconds = statSeconds(`/proc/${processId}`, 'with ended children')
+  for (const id of folders) {
+    try {
+      const text = readFileSync(`/proc/${id}/stat`, 'utf8')
+      const [, parent] = text.slice(text.lastIndexOf(')') + 2).split(' ')
+      if (Number(parent) === processId) seconds += statSeconds(`/proc/${id}`)
+    } catch {
+      // It ended meanwhile.
+    }
+  }
+  return seconds
+}
+
 /** Of the threads of this process with this name. */
 export function threadCpuSeconds(name: string): number {
   try {
