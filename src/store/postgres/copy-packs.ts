@@ -15,7 +15,7 @@ export async function copyPacks(
   of: { slot: number; run: number },
   packs: readonly Pack[],
 ): Promise<void> {
-  await transaction.copyAll(sql, pieces(of, packs))
+  await transaction.copy(sql, pieces(of, packs))
 }
 
 /** In PostgreSQL's binary format, in pieces of bounded size. */

@@ -36,7 +36,6 @@ export class StoreDatabase {
   readonly #parts: StoreDatabaseParts
   /** The doubts of the database that were looked into. */
   #settledDoubts = 0
-  #closed = false
 
   constructor(parts: StoreDatabaseParts) {
     this.#parts = parts
@@ -59,10 +58,6 @@ export class StoreDatabase {
   /** A read that a request waits for, of tables that stay on the coordinator. */
   readHere(sql: Text, ...values: Value[]): Promise<Row[]> {
     return this.database.readWithin(requestReadMs, sql, ...values)
-  }
-
-  get isOpen(): boolean {
-    return !this.#closed
   }
 
   /** The same database, with the fence at the end of each transaction. */
@@ -134,7 +129,6 @@ export class StoreDatabase {
   }
 
   async close(): Promise<void> {
-    this.#closed = true
     this.#parts.workers?.close()
     this.watch.leave(this.database)
     await this.database.close()
