@@ -3,11 +3,11 @@ import { storeParts } from '../core/store-parts.ts'
 import type { StoreParts } from '../parts.ts'
 import { hasCitus } from './citus/place-tables.ts'
 import { CitusWorkers } from './citus/workers.ts'
-import { createTables, requireStore } from './create-tables.ts'
 import { Database } from './database.ts'
 import { PostgresEngine } from './postgres-engine.ts'
 import { watchRevision } from './revision.ts'
 import { databaseOptions, StoreDatabase } from './store-database.ts'
+import { createTables, requireStore } from './tables.ts'
 
 /** The next numbers follow those that were written. */
 const keepNumbersSql = `SELECT setval('chain_ordinals', max(ordinal)), setval('contract_numbers', (SELECT max(id) FROM contracts))

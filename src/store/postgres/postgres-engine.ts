@@ -21,19 +21,12 @@ import { copyPacks } from './copy-packs.ts'
 import type { Value as DatabaseValue, Text, Transaction } from './database.ts'
 import { type PackQueries, packBytesOf, readLooks, readRecords, readSpans, readWallet } from './read-packs.ts'
 import type { StoreDatabase } from './store-database.ts'
+import { columnTypes } from './tables.ts'
 
-const types: Record<ColumnType, string> = {
-  int: 'int4',
-  big: 'int8',
-  float: 'float8',
-  text: 'text',
-  utf8: 'bytea',
-  bytes: 'bytea',
-}
 const listTypes: Record<ListType, string> = { ints: 'int8[]', texts: 'text[]', blobs: 'bytea[]' }
 
 const dialect: Dialect = {
-  parameter: (at, type) => (type === undefined ? `$${at}` : `$${at}::${types[type]}`),
+  parameter: (at, type) => (type === undefined ? `$${at}` : `$${at}::${columnTypes[type]}`),
   list: (at, type, as) =>
     as === 'IN' ? `= ANY($${at}::${listTypes[type]})` : `(SELECT unnest($${at}::${listTypes[type]}) AS value)`,
   forChange: 'FOR NO KEY UPDATE',
@@ -182,7 +175,7 @@ export class PostgresEngine implements Engine {
 
 async function insertRows(transaction: Transaction, { table, columns, conflict }: Insert): Promise<void> {
   const names = columns.map(([name]) => name).join()
-  const arrays = columns.map(([, type], at) => `$${at + 1}::${types[type]}[]`)
+  const arrays = columns.map(([, type], at) => `$${at + 1}::${columnTypes[type]}[]`)
   await transaction.run(
     `INSERT INTO ${table} (${names}) SELECT * FROM unnest(${arrays.join()}) AS given (${names})
      ${conflict === undefined ? '' : `ON CONFLICT ${conflict}`}`,

@@ -15,13 +15,13 @@ import { workStore } from '../tables/work.ts'
 import { bytesOf } from './arrays.ts'
 import { hasCitus } from './citus/place-tables.ts'
 import { CitusWorkers } from './citus/workers.ts'
-import { createTables, requireStore } from './create-tables.ts'
 import { Database } from './database.ts'
 import { PostgresEngine } from './postgres-engine.ts'
 import { watchRevision } from './revision.ts'
 import { solanaStaging } from './solana-staging.ts'
 import { postgresTables, runSql } from './sql.ts'
 import { databaseOptions, StoreDatabase } from './store-database.ts'
+import { createTables, requireStore } from './tables.ts'
 
 /**
  * Beside what every engine offers: imports, vacuuming, and for a replica which commits this process knows and when it
