@@ -63,7 +63,7 @@ export async function openStoreParts(url: string, options: MayCreate = {}): Prom
     const { openSqliteParts } = await import('./sqlite/parts.ts')
     return await openSqliteParts(resolve(pathOf(url)), options)
   }
-  const { openPostgresParts } = await import('./postgres/parts.ts')
+  const { openPostgresParts } = await import('./postgres/postgres-store.ts')
   return await openPostgresParts(url, options)
 }
 

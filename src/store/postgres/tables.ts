@@ -1,6 +1,6 @@
-// Makes the tables of a new database (`../tables/store-tables.ts` in the words of PostgreSQL, and what it alone has) and,
-// on a cluster, has them distributed. Any number of processes may start at once: the first one makes them, the others
-// wait.
+// Makes the tables of a new database (`../tables/store-tables.ts` in the words of PostgreSQL, and what it alone has)
+// and, on a cluster, has them distributed. Any number of processes may start at once: the first one makes them, the
+// others wait.
 import { randomBytes } from 'node:crypto'
 import { AlmanacError } from '../../errors.ts'
 import type { ColumnType } from '../core/work.ts'

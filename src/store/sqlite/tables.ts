@@ -1,5 +1,5 @@
-// The tables of the SQLite engine (`../tables/store-tables.ts`) in its words, and what it alone has. No statement of work
-// here.
+// The tables of the SQLite engine: `../tables/store-tables.ts` in its words, and what it alone has. No statement of
+// work here.
 import { type TableDialect, tablesIn } from '../schema.ts'
 import { sharedTables, storeTables } from '../tables/store-tables.ts'
 
