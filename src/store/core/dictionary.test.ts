@@ -1,4 +1,4 @@
-// Numbers of chains and contracts where what was just written is not seen by other connections yet, as on Citus.
+// Numbers of chains and contracts where what was just written is not seen by other connections yet, as on a cluster.
 import { expect, test, vi } from 'vitest'
 import { sharedPostgres } from '../../../test/postgres-server.ts'
 import type { Address, ChainId } from '../../model.ts'

@@ -1,5 +1,5 @@
-// Runs the work of the core on the server: each answer is awaited. A write is one transaction, and on Citus, where a
-// transaction is not visible at one moment, one for each part.
+// Runs the work of the core on the server: each answer is awaited. A write is one transaction, and on a cluster, where
+// a transaction is not visible at one moment, one for each part.
 
 import { findSlots, inShardOrder, type Slots } from '../core/slots.ts'
 import { type Dialect, type DialectText, inDialect, type ListType } from '../core/sql-dialect.ts'
