@@ -3,7 +3,6 @@
 import type { SolanaNetwork } from '../../model.ts'
 import { chainStore } from '../core/chain-store.ts'
 import type { CoreOptions } from '../core/core.ts'
-import { storeParts } from '../core/store-parts.ts'
 import type { StoreParts } from '../parts.ts'
 import { storeFormat } from '../schema.ts'
 import type { SolanaStaging } from '../solana-store.ts'
@@ -45,6 +44,8 @@ export type OpenDatabaseOptions = StoreDatabaseOptions & Partial<CoreOptions>
 
 /** A database as parts (`../core/store-parts.ts`), for copying it. */
 export async function openPostgresParts(url: string, options: StoreDatabaseOptions = {}): Promise<StoreParts> {
+  // Most processes copy no store.
+  const { storeParts } = await import('../core/store-parts.ts')
   const store = await openStoreDatabase(url, options)
   return storeParts({
     engine: new PostgresEngine(store),
