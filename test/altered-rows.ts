@@ -13,7 +13,6 @@ import type { PartRow } from '../src/store/parts.ts'
 import { activityView } from '../src/store/runs/activity-view.ts'
 import { compareKeys } from '../src/store/runs/pack.ts'
 import { transferKey, transferValue, transferView } from '../src/store/runs/transfer-view.ts'
-import { FileCondition } from '../src/store/sqlite/condition.ts'
 import { Connection } from '../src/store/sqlite/connection.ts'
 import { readOptions, writeOptions } from '../src/store/sqlite/open-file.ts'
 import { SqliteEngine } from '../src/store/sqlite/sqlite-engine.ts'
@@ -59,7 +58,7 @@ export async function alterRows(path: string, ...statements: readonly string[]):
 /** Work of the core on a file, in one transaction. */
 export async function changeRunsOf<T>(path: string, work: (core: Core) => Work<T>): Promise<T> {
   const file = new StoreFile({
-    ...{ path, waitMsMax: 5_000, condition: new FileCondition(path) },
+    ...{ path, waitMsMax: 5_000 },
     read: new Connection(path, readOptions),
     openWrite: () => new Connection(path, writeOptions),
   })

@@ -7,7 +7,7 @@ import type { StoreParts } from './parts.ts'
 import type { SolanaStaging } from './solana-store.ts'
 import type { FileRoom } from './sqlite/forget/compact.ts'
 import type { Restored, RestoreOptions } from './sqlite/restore/restore.ts'
-import { openSqliteStore, type StoreRole } from './sqlite/sqlite-store.ts'
+import { openSqliteParts, openSqliteStore, type StoreRole } from './sqlite/sqlite-store.ts'
 import type { ReadReplica, Store } from './store.ts'
 
 export type OpenStoreOptions = {
@@ -60,10 +60,9 @@ export async function openReplica(store: Store, url: string, lagMsMax: number): 
 /** A store as plain parts, for copying it: no process may write to it meanwhile. */
 export async function openStoreParts(url: string, options: MayCreate = {}): Promise<StoreParts> {
   if (url.startsWith('file:')) {
-    const { openSqliteParts } = await import('./sqlite/parts.ts')
     return await openSqliteParts(resolve(pathOf(url)), options)
   }
-  const { openPostgresParts } = await import('./postgres/parts.ts')
+  const { openPostgresParts } = await import('./postgres/postgres-store.ts')
   return await openPostgresParts(url, options)
 }
 

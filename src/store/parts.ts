@@ -7,69 +7,33 @@ import { AlmanacError } from '../errors.ts'
 export type PartValue = number | string | Uint8Array | null
 export type PartRow = readonly PartValue[]
 
+export type PartTable = { columns?: readonly string[]; where?: string }
+
 /**
- * The columns of the tables that are copied as they are, with their types, and the key that they are walked by. What
- * contracts say of tokens is left out: it is read again where it is shown.
+ * The tables that are copied as they are, and which of their columns: all, where none are named. What contracts say of
+ * tokens is left out: it is read again where it is shown.
  */
 export const partTables = {
-  secrets: { columns: 'name text, value bytes', key: ['name'] },
-  chains: {
-    columns: 'ordinal int, id big, head_number big, head_hash bytes, head_timestamp big, finalized big, fold big',
-    key: ['ordinal'],
-  },
-  contracts: { columns: 'id int, chain int, address bytes', key: ['id'] },
+  secrets: {},
+  chains: { columns: ['ordinal', 'id', 'head_number', 'head_hash', 'head_timestamp', 'finalized', 'fold'] },
+  contracts: {},
   // Those that are kept: their records are written with transfers, never copied.
-  chain_indexes: { columns: 'chain int, view int', key: ['chain', 'view'], where: 'kept = 1' },
-  blocks: { columns: 'chain int, number big, timestamp big, hash bytes', key: ['chain', 'number'] },
-  coverage: {
-    columns: 'chain int, scope text, from_block big, to_block big, evidence text',
-    key: ['chain', 'scope', 'from_block'],
-  },
-  pending_ranges: { columns: 'chain int, from_block big, to_block big, hash bytes', key: ['chain', 'from_block'] },
-  watched_contracts: {
-    columns: 'chain int, contract bytes, watched_from big, asked_on big',
-    key: ['chain', 'contract'],
-  },
-  solana_accounts: {
-    columns: `network int, owner bytes, lamports text, slot big, chain_time big, read_at_ms big, reading_slot big`,
-    key: ['owner', 'network'],
-  },
-  solana_holdings: {
-    columns: `network int, owner bytes, account bytes, mint bytes, program text, amount text, slot big,
-      write_version bytes`,
-    key: ['owner', 'account', 'network'],
-  },
-  solana_closed: {
-    columns: 'network int, account bytes, slot big, write_version bytes, closed_at_ms big',
-    key: ['account', 'network'],
-  },
-  solana_mints: {
-    columns: `network int, mint bytes, account_slot big, account_read_at_ms big, program text, decimals int, supply text,
-      name utf8, symbol utf8, amount_rule text, metadata_slot big, metadata_read_at_ms big, metadata_name utf8,
-      metadata_symbol utf8, token_standard int`,
-    key: ['mint', 'network'],
-  },
-  keys: {
-    columns: `id text, name text, hash text, scopes text, created_at big, expires_at big, revoked_at big,
-      rate_per_second float, quota_per_day big, index_per_day big, index_waiting big, replaces text`,
-    key: ['id'],
-  },
-  key_uses: { columns: 'day text, key_id text, operation text, count big', key: ['day', 'key_id', 'operation'] },
-  labels: {
-    columns: 'address bytes, chain int, source text, rank int, label utf8, updated_at big',
-    key: ['address', 'chain', 'source'],
-  },
-  contract_facts: {
-    columns: `chain int, contract bytes, name utf8, symbol utf8, possible_spam int, reading text, verdict text,
-      transfers big`,
-    key: ['chain', 'contract'],
-  },
-  contract_marks: {
-    columns: 'chain int, contract bytes, source text, rank int, verified int, spam int, updated_at big',
-    key: ['chain', 'contract', 'source'],
-  },
-  checkpoints: { columns: 'name text, value text', key: ['name'], where: "name <> 'store copy'" },
-} as const satisfies Record<string, { columns: string; key: readonly string[]; where?: string }>
+  chain_indexes: { columns: ['chain', 'view'], where: 'kept = 1' },
+  blocks: {},
+  coverage: {},
+  pending_ranges: {},
+  watched_contracts: {},
+  solana_accounts: {},
+  solana_holdings: {},
+  solana_closed: {},
+  solana_mints: {},
+  keys: {},
+  key_uses: {},
+  labels: {},
+  contract_facts: {},
+  contract_marks: {},
+  checkpoints: { where: "name <> 'store copy'" },
+} as const satisfies Record<string, PartTable>
 
 /**
  * Beside tables: recent blocks with all of their parts, and the transfers and the activity of runs. Each engine writes

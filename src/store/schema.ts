@@ -1,8 +1,7 @@
-// What the stores of both engines share: their format, and which stores are refused. No SQL here.
+// The schema of a store: how its tables are read, in the words of an engine or for a copy of a store; their format, and
+// which stores are refused. Pure.
 import { AlmanacError } from '../errors.ts'
-
-/** Kept counts are summed over this many blocks. */
-export const bucketBlocks = 4096
+import type { ColumnType } from './core/work.ts'
 
 /** Of the tables and of what is packed in them. Who changes either raises it: no store changes its format. */
 export const storeFormat = 18
@@ -25,4 +24,47 @@ export function requireFormat(format: number, what: string): void {
     throw new AlmanacError('store_older', has, {
       hint: 'name an empty store under store and index again, or go on with the version that wrote it; it was left as it is.',
     })
+}
+
+// Tables, as `tables/store-tables.ts` has them.
+
+export type Table = { columns: readonly { name: string; type: ColumnType }[]; key: readonly string[] }
+
+const createTable = /^CREATE TABLE (\w+) \(([\s\S]*?)\);$/gm
+const column = /(?<=^ *|, )(\w+) (int|big|float|text|utf8|bytes)\b/gm
+const keyOfOne = /(\w+) \w+(?: BY BYTES)? PRIMARY KEY/
+const keyOfMany = /,\s*PRIMARY KEY \((.*)\)\s*$/
+
+/** How an engine says what is in the tables. */
+export type TableDialect = {
+  types: Readonly<Record<ColumnType, string>>
+  /** Words of the tables, and what they are instead. */
+  words: readonly (readonly [word: RegExp | string, instead: string])[]
+  /** Tables whose rows are not stored in the order of their key: it is an index beside them. */
+  keyBeside: readonly string[]
+  kindOf: (name: string) => string
+  optionsOf: (name: string, table: Table) => string
+}
+
+export function tablesIn(dialect: TableDialect, tables: string): string {
+  const { types, words, keyBeside } = dialect
+  const made = tables.replace(createTable, (_, name: string, body: string) => {
+    const key = keyBeside.includes(name) ? keyOfMany.exec(body)?.[1] : undefined
+    const left = key === undefined ? body : body.replace(keyOfMany, '\n')
+    const columns = left.replace(column, (_, its: string, type: ColumnType) => `${its} ${types[type]}`)
+    const index = key === undefined ? '' : `\nCREATE UNIQUE INDEX ${name}_key ON ${name} (${key});`
+    return `CREATE ${dialect.kindOf(name)} ${name} (${columns})${dialect.optionsOf(name, parsed(body))};${index}`
+  })
+  return words.reduce((text, [word, instead]) => text.replaceAll(word, instead), made)
+}
+
+export function tableOf(tables: string, name: string): Table {
+  for (const [, its, body] of tables.matchAll(createTable)) if (its === name) return parsed(body!)
+  throw new Error(`There is no table ${name}.`)
+}
+
+function parsed(body: string): Table {
+  const columns = Array.from(body.matchAll(column), ([, name, type]) => ({ name: name!, type: type as ColumnType }))
+  const key = keyOfMany.exec(body) ?? keyOfOne.exec(body)
+  return { columns, key: key![1]!.split(', ').map(each => each.replace(' DESC', '')) }
 }

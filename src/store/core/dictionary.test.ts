@@ -1,12 +1,12 @@
-// Numbers of chains and contracts where what was just written is not seen by other connections yet, as on Citus.
+// Numbers of chains and contracts where what was just written is not seen by other connections yet, as on a cluster.
 import { expect, test, vi } from 'vitest'
 import { sharedPostgres } from '../../../test/postgres-server.ts'
 import type { Address, ChainId } from '../../model.ts'
-import { createTables } from '../postgres/create-tables.ts'
 import { Database } from '../postgres/database.ts'
 import { PostgresEngine } from '../postgres/postgres-engine.ts'
 import { watchRevision } from '../postgres/revision.ts'
 import { databaseOptions, StoreDatabase } from '../postgres/store-database.ts'
+import { createTables } from '../postgres/tables.ts'
 import { Dictionary } from './dictionary.ts'
 
 const contract = `0x${'c'.repeat(40)}` as Address

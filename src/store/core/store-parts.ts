@@ -7,6 +7,7 @@ import {
   type PartName,
   type PartPage,
   type PartRow,
+  type PartTable,
   type PartValue,
   partTables,
   type ReadableName,
@@ -16,7 +17,9 @@ import { activityView, refsOf } from '../runs/activity-view.ts'
 import { bucketOfKey, countOf, countView } from '../runs/count-view.ts'
 import { contractOfKey, hashOf, payloadAt, positionOfKey, timestampOf, transferView } from '../runs/transfer-view.ts'
 import type { View } from '../runs/view.ts'
+import { type Table, tableOf } from '../schema.ts'
 import { textOf } from '../tables/sql.ts'
+import { storeTables } from '../tables/store-tables.ts'
 import { changeChain, lockChain } from './chain-row.ts'
 import { Core } from './core.ts'
 import { addActivity } from './fold.ts'
@@ -27,16 +30,16 @@ import { packTransfers, packWallets, recentBlock, recentBytes } from './recent-b
 import { blockEnd } from './runs.ts'
 import { neighbour } from './transfer-pages.ts'
 import { addTransfers, type BlockTransfer, blocksOf } from './transfer-runs.ts'
-import { type Column, type ColumnType, type Engine, insert, row, rows, run, type Work } from './work.ts'
+import { type Column, type Engine, insert, row, rows, run, type Work } from './work.ts'
 
 type TableName = keyof typeof partTables
-type TypedColumn = { name: string; type: ColumnType }
 
-function columnsOf(table: TableName): TypedColumn[] {
-  return partTables[table].columns.split(',').map(column => {
-    const [name, type] = column.trim().split(/\s+/) as [string, ColumnType]
-    return { name, type }
-  })
+type CopiedTable = Table & { where: string | undefined }
+
+function copiedTable(name: TableName): CopiedTable {
+  const { columns: names, where }: PartTable = partTables[name]
+  const { columns, key } = tableOf(storeTables, name)
+  return { columns: columns.filter(column => names?.includes(column.name) ?? true), key, where }
 }
 
 function isTable(part: ReadableName): part is TableName {
@@ -99,16 +102,16 @@ function* readPart(part: ReadableName, cursor: string | undefined, limit: number
 }
 
 function* readTable(table: TableName, after: readonly PartValue[] | undefined, limit: number): Work<PartPage> {
-  const { key, ...given } = partTables[table]
-  const names = columnsOf(table).map(({ name }) => name)
+  const { columns, key, where: given } = copiedTable(table)
+  const names = columns.map(({ name }) => name)
   const beyond = after && `(${key.join()}) > (${key.map((_, at) => `$${at + 2}`).join()})`
-  const conditions = ['where' in given ? given.where : undefined, beyond].filter(each => each !== undefined)
+  const conditions = [given, beyond].filter(each => each !== undefined)
   const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`
   const find = `SELECT ${names.join()} FROM ${table} ${where} ORDER BY ${key.join()} LIMIT $1:int`
   const found = yield* rows(find, limit, ...(after ?? []))
   const last = found.length < limit ? undefined : found.at(-1)
-  const keyAt = (key as readonly string[]).map(column => names.indexOf(column))
-  const utf8At = columnsOf(table).flatMap(({ type }, at) => (type === 'utf8' ? [at] : []))
+  const keyAt = key.map(column => names.indexOf(column))
+  const utf8At = columns.flatMap(({ type }, at) => (type === 'utf8' ? [at] : []))
   for (const each of found) for (const at of utf8At) each[at] = textOf(each[at]) ?? null
   return { rows: found, next: last && cursorOf(keyAt.map(at => last[at])) }
 }
@@ -198,8 +201,7 @@ function* writePart(
 }
 
 function* writeTable(table: TableName, given: readonly PartRow[]): Work<void> {
-  const { key } = partTables[table]
-  const typed = columnsOf(table)
+  const { columns: typed, key } = copiedTable(table)
   const columns = typed.map(({ name, type }, at): Column => [name, type, given.map(each => each[at] ?? null)])
   const kept = typed.map(({ name }) => `${name} = excluded.${name}`)
   yield* insert(table, columns, `(${key.join()}) DO UPDATE SET ${kept.join()}`)

@@ -80,10 +80,6 @@ export class SortedRecords {
     return this.#values.subarray(this.#ends[record - 1] ?? 0, this.#ends[record]!)
   }
 
-  writeTo(writer: PackWriter): void {
-    this.spreadTo(() => writer)
-  }
-
   /** A key that comes twice, which no true chain has, is written once. `writerOf` is told where a key begins. */
   spreadTo(writerOf: (keys: Uint8Array, keyAt: number) => PackWriter): void {
     const keyBytes = this.#keyBytes

@@ -63,8 +63,7 @@ function transactionSql(stallMsMax: number) {
       WHERE datname = current_database() AND usename = current_user AND pid <> pg_backend_pid()
         AND state = 'active' AND query LIKE 'COPY %' AND wait_event = 'ClientRead'
         AND query_start < clock_timestamp() - interval '${stallMsMax} milliseconds'
-        AND EXISTS (SELECT 1 FROM pg_locks WHERE pg_locks.pid = session.pid
-          AND relation IN (to_regclass('transfers'), to_regclass('packs')))`,
+        AND EXISTS (SELECT 1 FROM pg_locks WHERE pg_locks.pid = session.pid AND relation = to_regclass('packs'))`,
   }
 }
 
@@ -290,19 +289,6 @@ export class Transaction {
     return written
   }
 
-  /**
-   * The same for an INSERT … SELECT … ON CONFLICT DO UPDATE … WHERE: for these Citus reports how many rows were given,
-   * not how many were written.
-   */
-  async runCounted(sql: string, ...values: Value[]): Promise<number> {
-    const [[count] = []] = await this.query(
-      `WITH changed AS (${sql} RETURNING 1) SELECT count(*) FROM changed`,
-      ...values,
-    )
-    if (Number(count) > 0) this.changed = true
-    return Number(count)
-  }
-
   /** A statement that writes and returns what it wrote; no row means that it wrote nothing. */
   async write(sql: Text, ...values: Value[]): Promise<Row[]> {
     const rows = await this.query(sql, ...values)
@@ -310,7 +296,7 @@ export class Transaction {
     return rows
   }
 
-  /** Several statements without values, as migrations are. */
+  /** Several statements without values. */
   async script(sql: string): Promise<void> {
     await this.#client.query(sql)
   }
@@ -320,31 +306,8 @@ export class Transaction {
     await this.#client.query({ text: sql, query_timeout: slowMsMax } as Statement)
   }
 
-  /**
-   * COPY … FROM STDIN, fed with the chunks as fast as the server takes them. Returns false, with nothing kept, where
-   * `refused` accepts the server's error.
-   */
-  async copyIn(sql: string, chunks: Iterable<Uint8Array>, refused: (error: unknown) => boolean): Promise<boolean> {
-    await this.script('SAVEPOINT copy')
-    try {
-      await this.#feed(sql, chunks)
-    } catch (error) {
-      if (!refused(error)) throw error
-      await this.script('ROLLBACK TO SAVEPOINT copy')
-      return false
-    }
-    await this.script('RELEASE SAVEPOINT copy')
-    this.changed = true
-    return true
-  }
-
-  /** The same for rows that cannot be refused. */
-  async copyAll(sql: string, chunks: Iterable<Uint8Array>): Promise<void> {
-    await this.#feed(sql, chunks)
-    this.changed = true
-  }
-
-  async #feed(sql: string, chunks: Iterable<Uint8Array>): Promise<void> {
+  /** COPY … FROM STDIN, fed with the chunks as fast as the server takes them. */
+  async copy(sql: string, chunks: Iterable<Uint8Array>): Promise<void> {
     const stream = this.#client.query(copyFrom(sql))
     const done = finished(stream)
     // The failure is reported by awaiting `done`; a write in between must not report it a second time.
@@ -355,5 +318,6 @@ export class Transaction {
     }
     stream.end()
     await done
+    this.changed = true
   }
 }

@@ -40,7 +40,7 @@ export function isLockTimeout(error: unknown): boolean {
   return sqlStateOf(error) === '55P03'
 }
 
-/** Host and port, where Citus says that a worker cannot be reached. */
+/** Host and port, where the server of a cluster says that it cannot reach a worker. */
 function lostWorker(error: unknown): string | undefined {
   const words = /connection to the remote node (?:\S+@)?(\S+:\d+) failed/
   return error instanceof Error ? words.exec(error.message)?.[1] : undefined

@@ -1,5 +1,5 @@
-// Runs the work of the core on the server: each answer is awaited. A write is one transaction, and on Citus, where a
-// transaction is not visible at one moment, one for each part.
+// Runs the work of the core on the server: each answer is awaited. A write is one transaction, and on a cluster, where
+// a transaction is not visible at one moment, one for each part.
 
 import { findSlots, inShardOrder, type Slots } from '../core/slots.ts'
 import { type Dialect, type DialectText, inDialect, type ListType } from '../core/sql-dialect.ts'
@@ -16,24 +16,16 @@ import type {
   WriteOptions,
 } from '../core/work.ts'
 import { runAwaiting } from '../core/work.ts'
-import { byteaArray, float8Array, int4Array, int8Array, textArray } from './arrays.ts'
-import { copyPacks } from './copy-packs.ts'
+import { byteaArray, float8Array, int4Array, int8Array, textArray, writeInt8 } from './arrays.ts'
 import type { Value as DatabaseValue, Text, Transaction } from './database.ts'
 import { type PackQueries, packBytesOf, readLooks, readRecords, readSpans, readWallet } from './read-packs.ts'
 import type { StoreDatabase } from './store-database.ts'
+import { columnTypes } from './tables.ts'
 
-const types: Record<ColumnType, string> = {
-  int: 'int4',
-  big: 'int8',
-  float: 'float8',
-  text: 'text',
-  utf8: 'bytea',
-  bytes: 'bytea',
-}
 const listTypes: Record<ListType, string> = { ints: 'int8[]', texts: 'text[]', blobs: 'bytea[]' }
 
 const dialect: Dialect = {
-  parameter: (at, type) => (type === undefined ? `$${at}` : `$${at}::${types[type]}`),
+  parameter: (at, type) => (type === undefined ? `$${at}` : `$${at}::${columnTypes[type]}`),
   list: (at, type, as) =>
     as === 'IN' ? `= ANY($${at}::${listTypes[type]})` : `(SELECT unnest($${at}::${listTypes[type]}) AS value)`,
   forChange: 'FOR NO KEY UPDATE',
@@ -74,8 +66,6 @@ const arrayOf: Record<ListType | ColumnType, (values: readonly Value[]) => Buffe
 
 /** Who changes the runs of a chain excludes all others: "RUNS" and "ALMC". */
 const lockNumbers: Record<Lock['what'], number> = { runs: 0x52554e53, coverage: 0x414c4d43 }
-/** Fewer are there sooner with one statement. */
-const packsWorthCopying = 64
 
 export class PostgresEngine implements Engine {
   readonly #store: StoreDatabase
@@ -182,7 +172,7 @@ export class PostgresEngine implements Engine {
 
 async function insertRows(transaction: Transaction, { table, columns, conflict }: Insert): Promise<void> {
   const names = columns.map(([name]) => name).join()
-  const arrays = columns.map(([, type], at) => `$${at + 1}::${types[type]}[]`)
+  const arrays = columns.map(([, type], at) => `$${at + 1}::${columnTypes[type]}[]`)
   await transaction.run(
     `INSERT INTO ${table} (${names}) SELECT * FROM unnest(${arrays.join()}) AS given (${names})
      ${conflict === undefined ? '' : `ON CONFLICT ${conflict}`}`,
@@ -190,8 +180,9 @@ async function insertRows(transaction: Transaction, { table, columns, conflict }
   )
 }
 
-async function insertPacks(transaction: Transaction, { slot, run, packs }: InsertPacks): Promise<void> {
-  if (packs.length >= packsWorthCopying) return await copyPacks(transaction, { slot, run }, packs)
+async function insertPacks(transaction: Transaction, ask: InsertPacks): Promise<void> {
+  const { slot, run, packs } = ask
+  if (packs.length >= packsWorthCopying) return await transaction.copy(copySql, pieces(ask))
   await transaction.run(
     `INSERT INTO packs (slot, run, key, bytes) SELECT $1::int4, $2::int8, key, bytes
      FROM unnest($3::bytea[], $4::bytea[]) AS given (key, bytes)`,
@@ -205,4 +196,43 @@ async function lockRows(transaction: Transaction, { what, how, chain }: Lock): P
   const name = `pg_${how === 'try' ? 'try_' : ''}advisory_xact_lock${how === 'shared' ? '_shared' : ''}`
   const [[locked] = []] = await transaction.query(`SELECT ${name}($1, $2)::text`, lockNumbers[what], chain)
   return how !== 'try' || locked === 'true'
+}
+
+// Many packs of a run by COPY, which takes them in half the time of an INSERT.
+
+/** Fewer are there sooner with one statement. */
+const packsWorthCopying = 64
+const copySql = 'COPY packs (slot, run, key, bytes) FROM STDIN (FORMAT binary)'
+const signature = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
+const trailer = Buffer.from([0xff, 0xff])
+const pieceBytes = 256 * 1024
+/** The field count, four lengths, the slot and the run. */
+const fixedBytes = 2 + 4 * 4 + 4 + 8
+
+/** In PostgreSQL's binary format, in pieces of bounded size. */
+function* pieces({ slot, run, packs }: InsertPacks): Generator<Uint8Array> {
+  yield signature
+  let piece = Buffer.allocUnsafe(pieceBytes)
+  let at = 0
+  for (const { firstKey, bytes } of packs) {
+    if (at + fixedBytes + firstKey.length + bytes.length > piece.length) {
+      yield piece.subarray(0, at)
+      piece = Buffer.allocUnsafe(pieceBytes)
+      at = 0
+    }
+    at = piece.writeInt16BE(4, at)
+    at = piece.writeInt32BE(4, at)
+    at = piece.writeInt32BE(slot, at)
+    at = piece.writeInt32BE(8, at)
+    at = writeInt8(piece, run, at)
+    at = writeBytes(piece, bytes, writeBytes(piece, firstKey, at))
+  }
+  yield piece.subarray(0, at)
+  yield trailer
+}
+
+function writeBytes(piece: Buffer, bytes: Uint8Array, start: number): number {
+  const at = piece.writeInt32BE(bytes.length, start)
+  piece.set(bytes, at)
+  return at + bytes.length
 }

@@ -1,8 +1,9 @@
-// The store on a PostgreSQL server, and a replica of it. It only joins the parts, which have the statements,
-// transactions and errors.
+// The store on a PostgreSQL server, a replica of it, and the store as parts for copying it. It only joins what has the
+// statements, transactions and errors.
 import type { SolanaNetwork } from '../../model.ts'
 import { chainStore } from '../core/chain-store.ts'
 import type { CoreOptions } from '../core/core.ts'
+import type { StoreParts } from '../parts.ts'
 import { storeFormat } from '../schema.ts'
 import type { SolanaStaging } from '../solana-store.ts'
 import type { ReadReplica, Store } from '../store.ts'
@@ -13,15 +14,12 @@ import { leaseStore, requireLease } from '../tables/leases.ts'
 import { solanaStore } from '../tables/solana-holdings.ts'
 import { workStore } from '../tables/work.ts'
 import { bytesOf } from './arrays.ts'
-import { hasCitus } from './citus/place-tables.ts'
-import { CitusWorkers } from './citus/workers.ts'
-import { createTables, requireStore } from './create-tables.ts'
 import { Database } from './database.ts'
 import { PostgresEngine } from './postgres-engine.ts'
 import { watchRevision } from './revision.ts'
 import { solanaStaging } from './solana-staging.ts'
 import { postgresTables, runSql } from './sql.ts'
-import { databaseOptions, StoreDatabase } from './store-database.ts'
+import { databaseOptions, openStoreDatabase, StoreDatabase, type StoreDatabaseOptions } from './store-database.ts'
 
 /**
  * Beside what every engine offers: imports, vacuuming, and for a replica which commits this process knows and when it
@@ -34,29 +32,34 @@ export type PostgresStore = Store & {
 }
 type Seen = { commits: number; atMs: number }
 
-/** How bulk commits are kept; tests have runs of few rows, and wait less for a process that stalls. */
-export type OpenDatabaseOptions = { mustExist?: boolean; stallMsMax?: number } & Partial<CoreOptions>
-
 export async function openPostgresStore(
   url: string,
-  { mustExist = false, stallMsMax, ...given }: OpenDatabaseOptions = {},
+  { mustExist = false, stallMsMax, ...options }: OpenDatabaseOptions = {},
 ): Promise<PostgresStore> {
-  const options = { ...databaseOptions(url), stallMsMax }
-  const database = new Database(options)
-  try {
-    if (mustExist) await requireStore(database)
-    await createTables(database)
-    const watch = watchRevision(options.connectionString, database)
-    await watch.refresh()
-    database.distributed = await hasCitus(database)
-    const workers = database.distributed ? new CitusWorkers(database) : undefined
-    const parts = { database, watch, workers }
-    return postgresStore(new StoreDatabase(parts), workers, given)
-  } catch (error) {
-    await database.close()
-    throw error
-  }
+  return postgresStore(await openStoreDatabase(url, { mustExist, stallMsMax }), options)
 }
+
+/** How bulk commits are kept; tests have runs of few rows, and wait less for a process that stalls. */
+export type OpenDatabaseOptions = StoreDatabaseOptions & Partial<CoreOptions>
+
+/** A database as parts (`../core/store-parts.ts`), for copying it. */
+export async function openPostgresParts(url: string, options: StoreDatabaseOptions = {}): Promise<StoreParts> {
+  // Most processes copy no store.
+  const { storeParts } = await import('../core/store-parts.ts')
+  const store = await openStoreDatabase(url, options)
+  return storeParts({
+    engine: new PostgresEngine(store),
+    location: store.database.location,
+    keepNumbers: async () => {
+      await store.database.write(keepNumbersSql)
+    },
+    close: () => store.close(),
+  })
+}
+
+/** The next numbers follow those that were written. */
+const keepNumbersSql = `SELECT setval('chain_ordinals', max(ordinal)), setval('contract_numbers', (SELECT max(id) FROM contracts))
+  FROM chains HAVING max(ordinal) IS NOT NULL`
 
 export async function reachDatabase(url: string): Promise<void> {
   const database = new Database(databaseOptions(url))
@@ -71,11 +74,7 @@ export function isPostgresStore(store: Store): store is PostgresStore {
   return store.engine === 'postgres' && 'seen' in store
 }
 
-function postgresStore(
-  store: StoreDatabase,
-  workers?: CitusWorkers,
-  options: Partial<CoreOptions> = {},
-): PostgresStore {
+function postgresStore(store: StoreDatabase, options: Partial<CoreOptions> = {}): PostgresStore {
   const { fencedBy, numbers, ...chains } = chainStore(new PostgresEngine(store), options)
   const { database, watch } = store
   const tables = postgresTables(store, numbers)
@@ -93,8 +92,7 @@ function postgresStore(
       return bytesOf(value)
     },
     async info() {
-      const [[size] = []] = await database.read('SELECT pg_database_size(current_database())')
-      const sizeBytes = Number(size) + ((await workers?.sizeBytes()) ?? 0)
+      const sizeBytes = await store.sizeBytes()
       const { location } = database
       return {
         engine: 'postgres',
@@ -105,7 +103,7 @@ function postgresStore(
         disk: undefined,
       }
     },
-    problems: async () => (await workers?.problems()) ?? [],
+    problems: () => store.problems(),
     close: () => store.close(),
     ...chains,
     ...solana,

@@ -1,6 +1,6 @@
 // The packs of runs as the core asks for them (`../core/work.ts`): one statement gives all of a batch, with the count
-// of the chain's changes. On Citus, where the chain's row is on the coordinator, that is a statement of its own, after
-// the others: where it is still the count of the mirror, nothing was folded before they were read.
+// of the chain's changes. On a cluster, where the chain's row is on the coordinator, that is a statement of its own,
+// after the others: where it is still the count of the mirror, nothing was folded before they were read.
 import { blockEnd } from '../core/runs.ts'
 import { type Slots, slotOfContract, slotOfKey } from '../core/slots.ts'
 import type {

@@ -1,7 +1,11 @@
 // Notices within a moment that any process committed something an answer can show. It polls, because LISTEN does not
 // work through PgBouncer; commits of this process are known at once.
 import type { Database, Transaction } from './database.ts'
-import { labelRevisionRow, revisionRows } from './tables.ts'
+
+/** Each process counts its commits in one of these rows: two processes seldom wait for each other. */
+const revisionRows = 64
+/** The row after them counts the changes of labels. */
+export const labelRevisionRow = 64
 
 /** The maximum age of an answer that another process's commit has changed. */
 const pollMs = 200

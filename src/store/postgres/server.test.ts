@@ -13,8 +13,7 @@ import { noActivity } from '../packed-activity.ts'
 import { storeFormat } from '../schema.ts'
 import type { ColdCommit, Store } from '../store.ts'
 import { Database } from './database.ts'
-import { openPostgresParts } from './parts.ts'
-import { openPostgresStore } from './postgres-store.ts'
+import { openPostgresParts, openPostgresStore } from './postgres-store.ts'
 import { databaseOptions } from './store-database.ts'
 
 let server: SharedPostgres

@@ -4,7 +4,6 @@ import type { SolanaNetwork } from '../../model.ts'
 import { networkNumber, type SolanaStaging } from '../solana-store.ts'
 import type { Store } from '../store.ts'
 import { byteaArray } from './arrays.ts'
-import { useOneConnection } from './citus/place-tables.ts'
 import type { StoreDatabase } from './store-database.ts'
 
 /** By the first byte of the owner: each part ends long before the server's limit for one statement. */
@@ -21,16 +20,10 @@ export function solanaStaging(tables: StagingTables, store: StoreDatabase, netwo
   }
   // Not unlogged: a crash of the server would empty it, and what it held would be removed.
   const createKeys = () =>
-    store.writingUnseen(async transaction => {
-      if (store.distributed) await useOneConnection(transaction)
-      await transaction.script(
-        `CREATE TABLE ${keys} (owner bytea NOT NULL, account bytea NOT NULL, PRIMARY KEY (owner, account))`,
-      )
-      if (store.distributed)
-        await transaction.query(
-          "SELECT create_distributed_table($1, 'owner', colocate_with => 'solana_holdings')::text",
-          keys,
-        )
+    store.createBeside('solana_holdings', {
+      name: keys,
+      columns: 'owner bytea NOT NULL, account bytea NOT NULL, PRIMARY KEY (owner, account)',
+      column: 'owner',
     })
   const discard = async (): Promise<void> => {
     // The checkpoint first: with it and without the keys, a later import would go on from nothing.

@@ -4,8 +4,8 @@ import { runAwaiting } from '../core/work.ts'
 import type { Cell, GivenColumn, Numbers, Row, Sql, Statement, Tables } from '../tables/sql.ts'
 import { byteaArray, int4Array, int8Array, textArray } from './arrays.ts'
 import type { Text, Transaction, Value } from './database.ts'
+import { labelRevisionRow } from './revision.ts'
 import type { StoreDatabase } from './store-database.ts'
-import { labelRevisionRow } from './tables.ts'
 
 export function postgresTables(store: StoreDatabase, numbers: Numbers): Tables {
   const { database } = store

@@ -1,13 +1,14 @@
-// The database of a store for its tables: its address, and transactions that count the revision up. It knows no other
-// table.
+// The database of a store for its tables: its address, what differs where Citus spreads its rows over workers, and
+// transactions that count the revision up. It knows no other table.
 
 import { AlmanacError } from '../../errors.ts'
 import { redactStore } from '../../redact.ts'
+import type { StoreProblem } from '../store.ts'
 import { visibleEverywhere } from './citus/commits.ts'
-import { useOneConnection } from './citus/place-tables.ts'
-import type { CitusWorkers, ShardKey } from './citus/workers.ts'
+import { hasCitus, placeBeside, useOneConnection } from './citus/place-tables.ts'
+import { CitusWorkers, type ShardKey } from './citus/workers.ts'
 import {
-  type Database,
+  Database,
   type DatabaseOptions,
   type Row,
   requestReadMs,
@@ -15,19 +16,48 @@ import {
   type Transaction,
   type Value,
 } from './database.ts'
-import type { RevisionWatch } from './revision.ts'
+import { type RevisionWatch, watchRevision } from './revision.ts'
+import { createTables, requireStore } from './tables.ts'
 
 /** Throws, near the end of a transaction, where another holder has the lease. */
 export type Fence = (transaction: Transaction) => Promise<void>
 
 type Step<T> = (transaction: Transaction) => Promise<T>
 
+type TableBeside = { name: string; columns: string; column: string }
+
 type StoreDatabaseParts = {
   database: Database
   watch: RevisionWatch
-  /** Where rows are spread over workers by Citus. */
+  /** Where rows are spread over workers. */
   workers?: CitusWorkers | undefined
   fence?: Fence
+}
+
+export type StoreDatabaseOptions = { mustExist?: boolean; stallMsMax?: number | undefined }
+
+/** Makes the tables of a database that has none. */
+export async function openStoreDatabase(
+  url: string,
+  { mustExist = false, stallMsMax }: StoreDatabaseOptions = {},
+): Promise<StoreDatabase> {
+  const options = { ...databaseOptions(url), stallMsMax }
+  const database = new Database(options)
+  try {
+    if (mustExist) await requireStore(database)
+    await createTables(database)
+    const watch = watchRevision(options.connectionString, database)
+    await watch.refresh()
+    database.distributed = await hasCitus(database)
+    return new StoreDatabase({
+      database,
+      watch,
+      workers: database.distributed ? new CitusWorkers(database) : undefined,
+    })
+  } catch (error) {
+    await database.close()
+    throw error
+  }
 }
 
 export class StoreDatabase {
@@ -36,7 +66,6 @@ export class StoreDatabase {
   readonly #parts: StoreDatabaseParts
   /** The doubts of the database that were looked into. */
   #settledDoubts = 0
-  #closed = false
 
   constructor(parts: StoreDatabaseParts) {
     this.#parts = parts
@@ -61,8 +90,22 @@ export class StoreDatabase {
     return this.database.readWithin(requestReadMs, sql, ...values)
   }
 
-  get isOpen(): boolean {
-    return !this.#closed
+  async problems(): Promise<StoreProblem[]> {
+    return (await this.#parts.workers?.problems()) ?? []
+  }
+
+  async sizeBytes(): Promise<number> {
+    const [[size] = []] = await this.database.read('SELECT pg_database_size(current_database())')
+    return Number(size) + ((await this.#parts.workers?.sizeBytes()) ?? 0)
+  }
+
+  /** Makes a table whose rows lie where those of the other table with the same value of the column do. */
+  async createBeside(other: string, { name, columns, column }: TableBeside): Promise<void> {
+    await this.writingUnseen(async transaction => {
+      if (this.distributed) await useOneConnection(transaction)
+      await transaction.script(`CREATE TABLE ${name} (${columns})`)
+      if (this.distributed) await placeBeside(transaction, other, { name, column })
+    })
   }
 
   /** The same database, with the fence at the end of each transaction. */
@@ -103,7 +146,7 @@ export class StoreDatabase {
     return (await this.#counting(work)).result
   }
 
-  /** The same for rows that Citus spreads. */
+  /** The same for rows that a cluster spreads. */
   async writingSpread<T>(work: Step<T>): Promise<T> {
     const { result, counted } = await this.#counting(work)
     // A reader may have seen the new revision before a worker showed the rows, and kept what it read.
@@ -134,7 +177,6 @@ export class StoreDatabase {
   }
 
   async close(): Promise<void> {
-    this.#closed = true
     this.#parts.workers?.close()
     this.watch.leave(this.database)
     await this.database.close()

@@ -26,7 +26,7 @@ type Run = { id: number; chain: number; from: number; to: number; records: numbe
  * The runs of views as a connection knows them. One that reads alone reads them again after commits of others; which
  * contracts a run has never changes and is read once.
  */
-export class KnownRuns {
+class KnownRuns {
   readonly #read: Connection
   readonly #isReader: boolean
   readonly #byView = new Map<View, { version: unknown; runs: Run[] }>()

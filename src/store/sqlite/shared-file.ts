@@ -6,6 +6,7 @@ import type { FileCondition } from './condition.ts'
 import { Connection, type ConnectionOptions } from './connection.ts'
 import { storeFailure } from './failures.ts'
 import { writeOptions } from './open-file.ts'
+import { tablesShared } from './tables.ts'
 import { WriteQueue } from './write-queue.ts'
 
 const options: ConnectionOptions = { ...writeOptions, cacheMegabytes: 1, logPagesMax: 200 }
@@ -20,25 +21,7 @@ DROP TABLE IF EXISTS allowances;
 DROP TABLE IF EXISTS indexing_uses;
 DROP TABLE IF EXISTS work;
 DROP TABLE IF EXISTS heartbeats;
-CREATE TABLE allowances (
-  key_id TEXT PRIMARY KEY,
-  second_ends_at INTEGER NOT NULL,
-  used_in_second INTEGER NOT NULL,
-  day TEXT NOT NULL,
-  used_in_day INTEGER NOT NULL,
-  granted INTEGER NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE indexing_uses (day TEXT, key_id TEXT, target TEXT, PRIMARY KEY (day, key_id, target)) WITHOUT ROWID;
-CREATE TABLE work (
-  name TEXT PRIMARY KEY,
-  topic TEXT NOT NULL,
-  asked_at INTEGER NOT NULL,
-  wanted_until INTEGER NOT NULL,
-  taken_until INTEGER NOT NULL,
-  outcome TEXT
-) WITHOUT ROWID;
-CREATE TABLE heartbeats (process TEXT PRIMARY KEY, at INTEGER NOT NULL, report TEXT NOT NULL) WITHOUT ROWID;
-PRAGMA user_version = ${version};
+${tablesShared}PRAGMA user_version = ${version};
 `
 
 export class SharedFile {

@@ -1,8 +1,10 @@
-// The store in one SQLite file. It only joins the parts, which have the transactions, snapshots and errors.
+// The store in one SQLite file, and as parts for copying it. It only joins what has the transactions, snapshots and
+// errors.
 import { statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { chainStore } from '../core/chain-store.ts'
 import type { CoreOptions } from '../core/core.ts'
+import type { StoreParts } from '../parts.ts'
 import { storeFormat } from '../schema.ts'
 import type { Store, StoreInfo } from '../store.ts'
 import { annotationStore } from '../tables/annotations.ts'
@@ -11,7 +13,6 @@ import { keyStore } from '../tables/keys.ts'
 import { leaseStore, requireLease } from '../tables/leases.ts'
 import { solanaStore } from '../tables/solana-holdings.ts'
 import { workStore } from '../tables/work.ts'
-import { FileCondition } from './condition.ts'
 import { Connection } from './connection.ts'
 import { storeFailure } from './failures.ts'
 import {
@@ -36,41 +37,77 @@ const waitMsMax: Record<StoreRole, number> = { owner: 60_000, reader: 5_000, too
 /** `mustBeCurrent`: a file that would have to be changed first is refused. */
 export type OpenFileOptions = { role: StoreRole; mustExist?: boolean; mustBeCurrent?: boolean } & Partial<CoreOptions>
 
-export async function openSqliteStore(
+export async function openSqliteStore(path: string, options: OpenFileOptions): Promise<Store> {
+  const { role, mustExist, mustBeCurrent, ...given } = options
+  return await openOwned(path, { isOwner: role === 'owner', mustExist, mustBeCurrent }, ownership =>
+    sqliteStore({
+      ...partsOf(path, role),
+      ownership,
+      options: given,
+    }),
+  )
+}
+
+/**
+ * A file as parts (`../core/store-parts.ts`), for copying it. The process owns the file meanwhile: no other may index
+ * into a store that is copied.
+ */
+export async function openSqliteParts(path: string, { mustExist = false } = {}): Promise<StoreParts> {
+  // Most processes copy no store.
+  const { storeParts } = await import('../core/store-parts.ts')
+  return await openOwned(path, { isOwner: true, mustExist }, ownership => {
+    const file = new StoreFile(partsOf(path, 'owner'))
+    return storeParts({
+      engine: new SqliteEngine(file),
+      location: file.location,
+      // A number of a file follows the highest.
+      keepNumbers: async () => {},
+      async close() {
+        await file.close()
+        ownership?.release()
+      },
+    })
+  })
+}
+
+function partsOf(path: string, role: StoreRole): StoreFileParts {
+  const options = role === 'owner' ? ownerWriteOptions : writeOptions
+  return {
+    path,
+    read: new Connection(path, readOptions),
+    openWrite: () => new Connection(path, options),
+    waitMsMax: waitMsMax[role],
+  }
+}
+
+type Opening = { isOwner: boolean; mustExist: boolean | undefined; mustBeCurrent?: boolean | undefined }
+
+async function openOwned<T>(
   path: string,
-  { role, mustExist = false, mustBeCurrent = false, ...given }: OpenFileOptions,
-): Promise<Store> {
-  const location = `file:${path}`
+  { isOwner, mustExist, mustBeCurrent }: Opening,
+  open: (ownership: Ownership | undefined) => T,
+): Promise<T> {
   let ownership: Ownership | undefined
   try {
     if (mustExist) requireStoreFile(path)
     if (mustBeCurrent) requireReady(path)
     else await prepareFile(path)
-    if (role === 'owner') ownership = new Ownership(path)
-    const options = role === 'owner' ? ownerWriteOptions : writeOptions
-    return sqliteStore({
-      path,
-      read: new Connection(path, readOptions),
-      openWrite: () => new Connection(path, options),
-      waitMsMax: waitMsMax[role],
-      ownership,
-      options: given,
-    })
+    if (isOwner) ownership = new Ownership(path)
+    return open(ownership)
   } catch (error) {
     ownership?.release()
-    throw storeFailure(error, location)
+    throw storeFailure(error, `file:${path}`)
   }
 }
 
-export type SqliteStoreParts = Omit<StoreFileParts, 'condition'> & {
+export type SqliteStoreParts = StoreFileParts & {
   ownership: Ownership | undefined
   options?: Partial<CoreOptions>
 }
 
 export function sqliteStore(parts: SqliteStoreParts): Store {
-  const condition = new FileCondition(parts.path)
-  const file = new StoreFile({ ...parts, condition })
-  const shared = new SharedFile(`${parts.path}-shared`, condition)
+  const file = new StoreFile(parts)
+  const shared = new SharedFile(`${parts.path}-shared`, file.condition)
   const { fencedBy, numbers, ...chains } = chainStore(new SqliteEngine(file), parts.options)
   const tables = sqliteTables(file, shared, numbers)
   return {
@@ -95,7 +132,7 @@ export function sqliteStore(parts: SqliteStoreParts): Store {
       }
     },
     takeInLog: () => file.takeInLog(),
-    problems: async () => file.reading(read => condition.problems(read)),
+    problems: async () => file.reading(read => file.condition.problems(read)),
     close: async () => {
       await shared.close()
       await file.close()

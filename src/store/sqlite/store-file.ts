@@ -1,5 +1,5 @@
 // The file of a store for its tables: reads, and transactions that count the revision up. It knows no other table.
-import type { FileCondition } from './condition.ts'
+import { FileCondition } from './condition.ts'
 import type { Connection, Row } from './connection.ts'
 import { storeFailure } from './failures.ts'
 import { WriteQueue } from './write-queue.ts'
@@ -12,32 +12,35 @@ export type StoreFileParts = {
   read: Connection
   openWrite: () => Connection
   waitMsMax: number
-  condition: FileCondition
 }
+
+type Fenced = { queue: WriteQueue; condition: FileCondition; fence: Fence }
 
 export class StoreFile {
   readonly path: string
   readonly location: string
+  readonly condition: FileCondition
   readonly #read: Connection
   readonly #parts: StoreFileParts
   /** The one writer of a store. */
   readonly #queue: WriteQueue
   readonly #fence: Fence | undefined
 
-  constructor(parts: StoreFileParts, fenced?: { queue: WriteQueue; fence: Fence }) {
-    const { path, read, openWrite, waitMsMax, condition } = parts
+  constructor(parts: StoreFileParts, fenced?: Fenced) {
+    const { path, read, openWrite, waitMsMax } = parts
     this.path = path
     this.location = `file:${path}`
     this.#read = read
     this.#parts = parts
-    const onEnd = (failure: unknown): void => condition.wrote('store', failure)
+    this.condition = fenced?.condition ?? new FileCondition(path)
+    const onEnd = (failure: unknown): void => this.condition.wrote('store', failure)
     this.#queue = fenced?.queue ?? new WriteQueue(openWrite, { location: this.location, waitMsMax, onEnd })
     this.#fence = fenced?.fence
   }
 
   /** The same file, with the fence at the start of each transaction. */
   fenced(fence: Fence): StoreFile {
-    return new StoreFile(this.#parts, { queue: this.#queue, fence })
+    return new StoreFile(this.#parts, { queue: this.#queue, condition: this.condition, fence })
   }
 
   reading<T>(work: (read: Connection) => T): T {
@@ -45,7 +48,7 @@ export class StoreFile {
       return work(this.#read)
     } catch (error) {
       const failure = storeFailure(error, this.location)
-      this.#parts.condition.failed(failure)
+      this.condition.failed(failure)
       throw failure
     }
   }

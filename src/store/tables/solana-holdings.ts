@@ -1,5 +1,6 @@
 // Solana owners and token accounts. The version (slot, write version) decides, so updates may come in any order.
-// Holdings are stored by owner: a portfolio is one walk and, on Citus, one shard. Accounts have an index of their own.
+// Holdings are stored by owner: a portfolio is one walk and, on a cluster, one shard. Accounts have an index of their
+// own.
 import type { TokenProgram } from '../../model.ts'
 import {
   afterAllReadings,

@@ -55,6 +55,15 @@ export async function placeTables(transaction: Transaction, location: string): P
   for (const table of local) await transaction.slow(`SELECT truncate_local_data_after_distributing_table('${table}')`)
 }
 
+/** A table whose rows lie with those of another, by a column of both. */
+export async function placeBeside(
+  transaction: Transaction,
+  other: string,
+  { name, column }: { name: string; column: string },
+): Promise<void> {
+  await transaction.query('SELECT create_distributed_table($1, $2, colocate_with => $3)::text', name, column, other)
+}
+
 /** One for each shard. A store that has runs keeps its slots: those of one server are one shard here. */
 async function fillSlots(transaction: Transaction): Promise<void> {
   if ((await transaction.query('SELECT 1 FROM runs LIMIT 1')).length > 0) return
