@@ -79,8 +79,8 @@ export function recentBytes(transfers: Uint8Array, wallets: Uint8Array): number 
 }
 
 /**
- * What is stored of a block; rows that came later for it are parts of their own. Hash, transfers and wallets follow each
- * other in memory that thousands of parts share: a piece for each would take several times as much.
+ * What is stored of a block; rows that came later for it are parts of their own. Hash, transfers and wallets follow
+ * each other in memory that many parts share: a piece for each would take several times as much.
  */
 export type BlockPart = {
   number: number

@@ -93,10 +93,13 @@ export async function requireStore(database: Database): Promise<void> {
   if (table === null) throw noStoreAt(database.location)
 }
 
+const tableNames = Array.from(tables.matchAll(/CREATE TABLE (\w+)/g), ([, name]) => name!)
+
 /** False for an empty database; throws for one that is not for this version. */
 async function hasTables(transaction: Transaction, location: string): Promise<boolean> {
   const [[known, taken] = []] = await transaction.query(
-    "SELECT to_regclass('almanac_schema')::text, to_regclass('transfers')::text",
+    `SELECT to_regclass('almanac_schema')::text, (SELECT min(name) FROM unnest(ARRAY['${tableNames.join("','")}']) AS name
+      WHERE to_regclass(name) IS NOT NULL)`,
   )
   if (known !== null) {
     const [[format] = []] = await transaction.query('SELECT version FROM almanac_schema')
@@ -105,8 +108,12 @@ async function hasTables(transaction: Transaction, location: string): Promise<bo
   }
   // A table of another program with one of our names would fail halfway with an unclear message.
   if (taken !== null)
-    throw new AlmanacError('store_corrupt', `The database ${location} holds tables of another program.`, {
-      hint: 'name an empty database under store; this one was left as it is.',
-    })
+    throw new AlmanacError(
+      'store_corrupt',
+      `The database ${location} holds tables of another program, such as ${taken}.`,
+      {
+        hint: 'name an empty database under store; this one was left as it is.',
+      },
+    )
   return false
 }

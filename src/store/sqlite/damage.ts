@@ -11,15 +11,16 @@ import { readOptions } from './open-file.ts'
 
 /** `ok`, or the first damage. The file may be in use. */
 export function findDamage(path: string): string {
-  const file = new Connection(path, { ...readOptions, busyTimeoutMs: 5_000 })
+  let file: Connection | undefined
   try {
+    file = new Connection(path, { ...readOptions, busyTimeoutMs: 5_000 })
     return verdictOf(file)
   } catch (error) {
     const failure = storeFailure(error, `file:${path}`)
     if (failure.code === 'store_corrupt') return messageOf(error)
     throw failure
   } finally {
-    file.close()
+    file?.close()
   }
 }
 

@@ -105,6 +105,11 @@ describe('a file that this version cannot use', () => {
     ],
   ]
 
+  test('what is not a database is found damaged, and not thrown', () => {
+    writeFileSync(path, 'store: file:./almanac.db\n'.repeat(1_000))
+    expect(findDamage(path)).toMatch(/not a database/)
+  })
+
   for (const [name, make, expected] of refusals)
     for (const role of ['owner', 'reader', 'tool'] as const)
       test(`${name} is refused to a ${role} and left as it was`, async () => {
