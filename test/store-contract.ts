@@ -932,13 +932,13 @@ export function storeContract(
         await store.putKey({ ...key, name: 'renamed', quotaPerDay: 7 })
         const second = { ...key, id: 'k2', hash: 'cd'.repeat(32), createdAt: key.createdAt + 1 }
         await store.putKey(second)
-        expect(await store.keyByHash(key.hash)).toEqual({ ...key, name: 'renamed', quotaPerDay: 7 })
-        expect(await store.keyByHash('00')).toBeUndefined()
-        expect(await store.revokeKey('k2', 5)).toBe(true)
-        expect(await store.revokeKey('k2', 6)).toBe(true)
+        expect(await store.keys({ hash: key.hash })).toEqual([{ ...key, name: 'renamed', quotaPerDay: 7 }])
+        expect(await store.keys({ hash: '00' })).toEqual([])
+        expect(await store.endKey('k2', { revokedAt: 5 })).toBe(true)
+        expect(await store.endKey('k2', { revokedAt: 6 })).toBe(true)
         // Whoever changes a key read it before.
         await store.putKey(second)
-        expect(await store.revokeKey('none', 5)).toBe(false)
+        expect(await store.endKey('none', { revokedAt: 5 })).toBe(false)
         expect((await store.keys()).map(({ id, revokedAt }) => [id, revokedAt])).toEqual([
           ['k1', undefined],
           ['k2', 5],
@@ -949,10 +949,10 @@ export function storeContract(
         const second = { ...key, id: 'k2', hash: 'cd'.repeat(32), createdAt: key.createdAt + 1 }
         await store.putKey(key)
         await store.putKey(second)
-        await store.revokeKey('k2', 5)
-        for (const end of [9, 7, 8]) expect(await store.expireKey('k1', end)).toBe(true)
-        expect(await store.expireKey('k2', 7)).toBe(true)
-        expect(await store.expireKey('none', 7)).toBe(false)
+        await store.endKey('k2', { revokedAt: 5 })
+        for (const end of [9, 7, 8]) expect(await store.endKey('k1', { expiresAt: end })).toBe(true)
+        expect(await store.endKey('k2', { expiresAt: 7 })).toBe(true)
+        expect(await store.endKey('none', { expiresAt: 7 })).toBe(false)
         expect(await store.keys()).toEqual([
           { ...key, expiresAt: 7 },
           { ...second, revokedAt: 5 },
@@ -974,13 +974,13 @@ export function storeContract(
           { ...use, operation: 'wallet', count: 4 },
         ])
         await store.addUse([{ ...use, keyId: 'k2', day: '2026-01-01' }])
-        expect(await store.lastUses('2026-01-01')).toEqual(
-          new Map([
-            ['k1', '2026-01-02'],
-            ['k2', '2026-01-01'],
-          ]),
-        )
-        expect(await store.lastUses('2026-01-02')).toEqual(new Map([['k1', '2026-01-02']]))
+        const second = { ...key, id: 'k2', hash: 'cd'.repeat(32), createdAt: key.createdAt + 1 }
+        for (const used of [key, second]) await store.putKey(used)
+        expect(await store.keys({ usedSince: '2026-01-01' })).toEqual([
+          { ...key, lastUsedOn: '2026-01-02' },
+          { ...second, lastUsedOn: '2026-01-01' },
+        ])
+        expect(await store.keys({ usedSince: '2026-01-02' })).toEqual([{ ...key, lastUsedOn: '2026-01-02' }, second])
       })
     })
 
