@@ -35,7 +35,7 @@ export async function fillEveryPart(url: string): Promise<void> {
     ...{ ratePerSecond: 1.5, quotaPerDay: 7, indexPerDay: 7, indexWaiting: 7, replaces: 'j' },
   })
   await store.addUse([{ keyId: 'k', day: '2026-01-01', operation: 'x', count: 3 }])
-  await store.watchContract(seeded.chains.eth, seeded.collection, 12)
+  await store.watchContract(seeded.chains.eth, seeded.collection, { from: 12 })
   await store.putCheckpoint('feed', 'here')
   await store.close()
 }

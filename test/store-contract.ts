@@ -198,7 +198,7 @@ export function storeContract(
         const hotCovered = { scope: 'full', from: 5, evidence: 'bloom' } as const
         await store.commitHot({ chain, ancestor: 4, blocks: [hot(5)], head: block(5), covered: hotCovered })
         await store.addCoverage(chain, contract, { from: 0, to: 1, evidence: 'bloom' })
-        await store.watchContract(chain, contract, 2)
+        await store.watchContract(chain, contract, { from: 2 })
         await store.putContractFacts([facts(chain, contract), facts(chain, otherContract)])
         await store.putTokenUris(chain, [contract, contract, otherContract].map(tokenUri))
         await store.putMarks([{ ...markOfContract, chain }])
@@ -600,9 +600,9 @@ export function storeContract(
         expect(await store.contractCoverage(eth, otherContract)).toEqual([{ from: 28, to: 40, evidence: 'bloom' }])
         expect((await store.coverageByScope(eth, 2)).map(({ scope }) => scope)).toEqual(['full', 'watched'])
         expect((await store.coverageByScope(eth)).map(({ scope }) => scope)).toEqual(['full', 'watched', contract])
-        await store.watchContract(eth, contract, 20)
-        await store.watchContract(eth, contract, 25)
-        expect(await store.watchedContracts(eth)).toEqual([{ contract, watchedFrom: 20 }])
+        await store.watchContract(eth, contract, { from: 20 })
+        await store.watchContract(eth, contract, { from: 25 })
+        expect(await store.watchedContracts(eth)).toMatchObject([{ contract, watchedFrom: 20 }])
         expect(await store.contractCoverage(eth, contract)).toEqual([
           { from: 0, to: 9, evidence: 'one-endpoint' },
           { from: 20, to: 27, evidence: 'two-endpoints' },
@@ -987,16 +987,16 @@ export function storeContract(
     describe('what nobody asks for', () => {
       test('a watched contract is idle from the day after its last request, and leaves alone', async () => {
         const today = Math.floor(Date.now() / 86_400_000)
-        await store.watchContract(eth, contract, 20)
-        await store.watchContract(eth, otherContract, 20)
+        await store.watchContract(eth, contract, { from: 20 })
+        await store.watchContract(eth, otherContract, { from: 20 })
         await store.noteAsked(eth, wallet, 7)
         await store.noteAsked(polygon, contract, 7)
-        expect(await store.idleContracts(eth, today)).toEqual([])
+        for (const { askedOn } of await store.watchedContracts(eth)) expect(askedOn).toBeGreaterThanOrEqual(today)
         await store.noteAsked(eth, contract, 7)
-        expect(await store.idleContracts(eth, 7)).toEqual([])
-        expect(await store.idleContracts(eth, 8)).toEqual([contract])
-        await store.unwatchContract(eth, contract)
-        expect(await store.watchedContracts(eth)).toEqual([{ contract: otherContract, watchedFrom: 20 }])
+        const asked = (await store.watchedContracts(eth)).map(watched => [watched.contract, watched.askedOn])
+        expect(asked).toContainEqual([contract, 7])
+        await store.watchContract(eth, contract, 'ended')
+        expect(await store.watchedContracts(eth)).toMatchObject([{ contract: otherContract, watchedFrom: 20 }])
       })
 
       test('wallets are forgotten by block, and Solana owners by the time of their last reading', async () => {

@@ -171,7 +171,7 @@ function writeOf(step: Step, model: ModelStore): Write | undefined {
       const contract = contracts[step.c % contracts.length]!
       return {
         toModel: m => m.watchContract(chain, contract, step.a),
-        toStore: s => s.watchContract(chain, contract, step.a),
+        toStore: s => s.watchContract(chain, contract, { from: step.a }),
       }
     }
     case 'forget': {

@@ -120,7 +120,11 @@ export type ChainState = {
 /** Whole blocks, of which the last has this hash. */
 export type StoredRange = Interval & { hash: Hash }
 
-export type WatchedContract = { contract: Address; watchedFrom: number }
+/** `askedOn`: the last day on which it was asked for, counted from 1970, UTC. */
+export type WatchedContract = { contract: Address; watchedFrom: number; askedOn: number }
+
+/** A contract is followed at the head from a block on, of which the lowest stays, or no longer. */
+export type Watch = { from: number } | 'ended'
 
 export interface ChainReader {
   chainState(chain: ChainId): Promise<ChainState | undefined>
@@ -152,8 +156,6 @@ export interface ChainReader {
   /** Stored blocks that are not final yet, lowest first. */
   hotBlocks(chain: ChainId): Promise<Block[]>
   watchedContracts(chain: ChainId): Promise<WatchedContract[]>
-  /** Watched contracts that were last asked for on an earlier day. Days are counted from 1970, UTC. */
-  idleContracts(chain: ChainId, before: number): Promise<Address[]>
   /** The contracts after `after` that rows are stored for, in the order of their addresses. */
   contractsOf(chain: ChainId, after: Address | undefined, limit: number): Promise<Address[]>
   /** Roughly how much there is of it, without reading all of it. */
@@ -230,10 +232,8 @@ export interface ChainWriter extends IndexWriter {
   unfinalize(chain: ChainId, to: number): Promise<void>
   /** Forgets the cold activity of wallets on a chain. */
   dropActivity(chain: ChainId, wallets: readonly Address[]): Promise<void>
-  /** Marks a contract as followed at the head from `watchedFrom` on. The lowest mark stays. */
-  watchContract(chain: ChainId, contract: Address, watchedFrom: number): Promise<void>
-  /** Ends that. Rows stay, and so does what is covered by the contract's own intervals. */
-  unwatchContract(chain: ChainId, contract: Address): Promise<void>
+  /** What ends leaves rows, and what is covered by the contract's own intervals. */
+  watchContract(chain: ChainId, contract: Address, watch: Watch): Promise<void>
   /** Forgets how far wallets were looked up, of those last looked up at a lower block. Their activity stays. */
   forgetWallets(chain: ChainId, below: number): Promise<void>
   /**

@@ -105,9 +105,12 @@ function chainWriter(core: Core): ChainWriter {
     },
     unfinalize: (chain, to) => writing(chain, ordinal => commits.unfinalize(core, chain, ordinal, to)),
     dropActivity: (chain, wallets) => writing(chain, ordinal => commits.dropActivity(core, ordinal, wallets)),
-    watchContract: (chain, contract, from) =>
-      writing(chain, ordinal => coverage.watchContract(ordinal, contract, from, Math.floor(Date.now() / msPerDay))),
-    unwatchContract: (chain, contract) => writing(chain, ordinal => coverage.unwatchContract(ordinal, contract)),
+    watchContract: (chain, contract, watch) =>
+      writing(chain, ordinal =>
+        watch === 'ended'
+          ? coverage.unwatchContract(ordinal, contract)
+          : coverage.watchContract(ordinal, contract, watch.from, Math.floor(Date.now() / msPerDay)),
+      ),
     forgetWallets: (chain, below) => engine.write(() => forgetWallets(chain, below), { unseen: true }),
     keepIndexes: (chain, names) =>
       writing(chain, function* (ordinal) {
@@ -184,7 +187,6 @@ function chainReader(core: Core): ChainReader & MoreReads {
         return yield* commits.hotBlocks(ordinal, (yield* chainRow(ordinal)).finalized)
       }),
     watchedContracts: chain => ofChain(chain, [], coverage.watchedContracts),
-    idleContracts: (chain, before) => ofChain(chain, [], ordinal => coverage.idleContracts(ordinal, before)),
     contractsOf: (chain, after, limit) => contractsOf(core, chain, after, limit),
     async sizeOf(what) {
       const { chain, contract } = what
