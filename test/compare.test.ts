@@ -364,7 +364,7 @@ describe('what is known does not fail', () => {
   test('labels, types of another dialect, and operations that are not there', async () => {
     const there = await serveThere(() => undefined)
     const label = { chain: undefined, address: alice!, label: 'Alice', source: 'x', rank: 'operator' as const }
-    await there.store.putLabels([{ ...label, updatedAt: 0 }])
+    await there.store.annotate({ labels: [{ ...label, updatedAt: 0 }] })
     const front = await serveFront(there, ({ url = '' }, outgoing) => {
       if (!/\/stats/.test(url)) return false
       outgoing.writeHead(410).end('{"message":"gone"}')

@@ -317,9 +317,11 @@ const activity = (address: Address, first: TransactionRef, last: TransactionRef)
 })
 
 async function seedAnnotations(store: Store): Promise<void> {
-  await store.putLabels([
-    { chain: undefined, address: alice, label: seeded.aliceLabel, source: 'seed', rank: 'operator', updatedAt: 0 },
-  ])
+  await store.annotate({
+    labels: [
+      { chain: undefined, address: alice, label: seeded.aliceLabel, source: 'seed', rank: 'operator', updatedAt: 0 },
+    ],
+  })
   await store.putContractFacts([
     {
       chain: eth,
@@ -338,7 +340,7 @@ async function seedAnnotations(store: Store): Promise<void> {
     },
   ])
   const said = { chain: eth, source: 'seed', verified: undefined, spam: undefined, updatedAt: 0 }
-  await store.putMarks([{ ...said, contract: seeded.collection, rank: 'imported', verified: true }])
+  await store.annotate({ marks: [{ ...said, contract: seeded.collection, rank: 'imported', verified: true }] })
 }
 
 type SeededHolding = {

@@ -201,7 +201,7 @@ export function storeContract(
         await store.watchContract(chain, contract, { from: 2 })
         await store.putContractFacts([facts(chain, contract), facts(chain, otherContract)])
         await store.putTokenUris(chain, [contract, contract, otherContract].map(tokenUri))
-        await store.putMarks([{ ...markOfContract, chain }])
+        await store.annotate({ marks: [{ ...markOfContract, chain }] })
         for (const name of kept(chain)) await store.putCheckpoint(name, '{}')
       }
       const kept = (chain: ChainId) =>
@@ -1222,19 +1222,21 @@ export function storeContract(
       })
 
       test('the better rank wins, then this chain, then the newer; removing brings back the next', async () => {
-        await store.putLabels([
-          label({ label: 'everywhere', source: 'a' }),
-          label({ label: 'pack', source: 'b', rank: 'built-in', chain: eth, updatedAt: 9 }),
-          label({ label: 'older here', source: 'c', chain: eth }),
-          label({ label: 'newer here', source: 'd', chain: eth, updatedAt: 2 }),
-          label({ label: 'mine', source: 'e', rank: 'operator' }),
-        ])
+        await store.annotate({
+          labels: [
+            label({ label: 'everywhere', source: 'a' }),
+            label({ label: 'pack', source: 'b', rank: 'built-in', chain: eth, updatedAt: 9 }),
+            label({ label: 'older here', source: 'c', chain: eth }),
+            label({ label: 'newer here', source: 'd', chain: eth, updatedAt: 2 }),
+            label({ label: 'mine', source: 'e', rank: 'operator' }),
+          ],
+        })
         const winner = async (chain = eth) => (await store.labelsOf(chain, [wallet, contract, wallet])).get(wallet)
         expect(await winner()).toBe('mine')
-        expect(await store.removeLabels([label({ source: 'e' }), label({ source: 'none' })])).toBe(1)
+        expect(await store.annotate({ removedLabels: [label({ source: 'e' }), label({ source: 'none' })] })).toBe(1)
         expect(await winner()).toBe('newer here')
         expect(await winner(polygon)).toBe('everywhere')
-        await store.putLabels([label({ label: 'renamed', source: 'd', chain: eth, updatedAt: 3 })])
+        await store.annotate({ labels: [label({ label: 'renamed', source: 'd', chain: eth, updatedAt: 3 })] })
         expect(await store.labelsOf(eth, [wallet, contract])).toEqual(new Map([[wallet, 'renamed']]))
       })
 
@@ -1251,7 +1253,9 @@ export function storeContract(
           facts(eth, '5', 'Ünbored \0 100%', '%'),
           facts(eth, '6', long, '_'),
         ])
-        await store.putLabels([label({ label: 'Ada' }), label({ label: 'The Adaptable', source: 't', chain: eth })])
+        await store.annotate({
+          labels: [label({ label: 'Ada' }), label({ label: 'The Adaptable', source: 't', chain: eth })],
+        })
         const question = (text: string) => ({ text, limit: 10, readMax: 100 })
         const found = async (text: string, changes = {}) => {
           const answer = await store.contractsNamed({ ...question(text), ...changes })
@@ -1285,21 +1289,21 @@ export function storeContract(
         expect(await reader.labelChanges(count)).toEqual({ count, ranges: [] })
         await store.putHead(eth, block(1))
         expect(reader.labelVersion()).toBe(version)
-        await store.putLabels([label({}), label({ address: contract })])
+        await store.annotate({ labels: [label({}), label({ address: contract })] })
         expect(reader.labelVersion()).not.toBe(version)
-        await store.removeLabels([label({ source: 'none' })])
-        await store.removeLabels([label({ address: contract })])
+        await store.annotate({ removedLabels: [label({ source: 'none' })] })
+        await store.annotate({ removedLabels: [label({ address: contract })] })
         const one = (address: Address) => ({ first: address, last: address })
         expect(await reader.labelChanges(count)).toEqual({
           count: count + 2,
           ranges: [one(wallet), one(contract), one(contract)],
         })
-        const { source: _, ...plain } = label({ address: otherContract })
         const checkpoint = { name: 'pack', value: '1' }
-        await store.replaceSource({ source: 's', labels: [plain], marks: [], checkpoint })
+        const replacing = label({ source: 's', address: otherContract })
+        await store.annotate({ replaces: 's', labels: [replacing], checkpoint })
         const replaced = await reader.labelChanges(count + 2)
         expect(replaced).toEqual({ count: count + 3, ranges: [one(wallet), one(otherContract)] })
-        for (let change = 0; change < changesKept; change++) await store.putLabels([label({})])
+        for (let change = 0; change < changesKept; change++) await store.annotate({ labels: [label({})] })
         const { count: now } = await reader.labelChanges(undefined)
         expect((await reader.labelChanges(now - changesKept)).ranges.length).toBe(changesKept)
         expect((await reader.labelChanges(now - changesKept - 1)).ranges).toEqual([everyAddress])
@@ -1311,7 +1315,7 @@ export function storeContract(
         const everywhere = addresses.map(address => label({ address, label: 'everywhere' }))
         const own = addresses.map(address => label({ address, label: 'own ✓', chain: polygon, rank: 'operator' }))
         const here = addresses.map(address => label({ address, label: 'here', chain: eth }))
-        await store.putLabels([...everywhere, ...own, ...here])
+        await store.annotate({ labels: [...everywhere, ...own, ...here] })
         const expected = (from: number, to: number) =>
           addresses.slice(from, to).flatMap(address => [
             { address, chain: polygon, label: 'own ✓' },
@@ -1357,10 +1361,14 @@ export function storeContract(
           settles: fc.boolean(),
         })
         const apply = async (kind: string, labels: readonly Label[]): Promise<unknown> => {
-          if (kind === 'put') return await store.putLabels(labels)
-          if (kind === 'remove') return await store.removeLabels(labels)
+          if (kind === 'put') return await store.annotate({ labels })
+          if (kind === 'remove') return await store.annotate({ removedLabels: labels })
           const checkpoint = { name: 'pack', value: '1' }
-          return await store.replaceSource({ source: 'a', labels, marks: [], checkpoint })
+          return await store.annotate({
+            replaces: 'a',
+            labels: labels.map(each => ({ ...each, source: 'a' })),
+            checkpoint,
+          })
         }
         await fc.assert(
           fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 6 }), async changes => {
@@ -1388,9 +1396,9 @@ export function storeContract(
           { length: 300 },
           (_, index) => `0x${index.toString(16).padStart(40, '0')}` as Address,
         )
-        await store.putLabels(addresses.slice(0, 100).map(address => label({ address, label: address })))
+        await store.annotate({ labels: addresses.slice(0, 100).map(address => label({ address, label: address })) })
         for (let round = 0; round < 3; round++) expect((await reader.labelsOf(eth, addresses)).size).toBe(100)
-        await store.putLabels([label({ address: addresses[200]!, label: 'late' })])
+        await store.annotate({ labels: [label({ address: addresses[200]!, label: 'late' })] })
         const found = await reader.labelsOf(eth, addresses)
         expect([found.size, found.get(addresses[200]!), found.get(addresses[7]!)]).toEqual([101, 'late', addresses[7]])
         await reader.close()
@@ -1400,7 +1408,7 @@ export function storeContract(
         const here = label({ label: 'here', source: 'b', chain: eth })
         const everywhere = label({ label: 'everywhere', source: 'a', updatedAt: 7 })
         const own = label({ label: 'mine \0 ✓', source: 'operator', rank: 'operator', chain: polygon })
-        await store.putLabels([everywhere, own, here, label({ address: contract })])
+        await store.annotate({ labels: [everywhere, own, here, label({ address: contract })] })
         expect(await store.labelCandidates(eth, wallet)).toEqual([here, everywhere])
         expect(await store.labelCandidates(polygon, wallet)).toEqual([own, everywhere])
         expect(await store.labelCandidates(77 as ChainId, wallet)).toEqual([everywhere])
@@ -1419,8 +1427,8 @@ export function storeContract(
           mark({ contract: address, chain: polygon, source: 't', rank: 'operator', spam: false }),
         ])
         await store.putHead(eth, block(1))
-        await store.putLabels(labels.toReversed())
-        await store.putMarks(marks.toReversed())
+        await store.annotate({ labels: labels.toReversed() })
+        await store.annotate({ marks: marks.toReversed() })
         const walk = async <T>(page: (after: T | undefined) => Promise<T[]>) => {
           const found: T[] = []
           for (let rows = await page(undefined); rows.length > 0; rows = await page(rows.at(-1))) found.push(...rows)
@@ -1439,15 +1447,15 @@ export function storeContract(
       })
 
       test('what a source says is replaced as a whole, with its checkpoint', async () => {
-        const { source: _, ...plainLabel } = label({ rank: 'built-in' })
-        const { source: __, ...plainMark } = mark({ rank: 'built-in', verified: true })
+        const plainLabel = label({ rank: 'built-in', source: 'pack' })
+        const plainMark = mark({ rank: 'built-in', source: 'pack', verified: true })
         const checkpoint = { name: 'pack', value: '1' }
-        await store.putLabels([label({ source: 'other', label: 'other' })])
-        await store.replaceSource({ source: 'pack', labels: [plainLabel], marks: [plainMark], checkpoint })
+        await store.annotate({ labels: [label({ source: 'other', label: 'other' })] })
+        await store.annotate({ replaces: 'pack', labels: [plainLabel], marks: [plainMark], checkpoint })
         const second = { ...plainLabel, address: contract }
         const revision = store.revision()
-        await store.replaceSource({
-          ...{ source: 'pack', labels: [second], marks: [{ ...plainMark, contract: otherContract }] },
+        await store.annotate({
+          ...{ replaces: 'pack', labels: [second], marks: [{ ...plainMark, contract: otherContract }] },
           checkpoint: { name: 'pack', value: '2' },
         })
         expect(store.revision()).not.toBe(revision)
@@ -1457,11 +1465,9 @@ export function storeContract(
             [contract, 'x'],
           ]),
         )
-        expect(await store.marks({}, undefined, 10)).toEqual([
-          { ...plainMark, contract: otherContract, source: 'pack' },
-        ])
+        expect(await store.marks({}, undefined, 10)).toEqual([{ ...plainMark, contract: otherContract }])
         expect(await store.checkpoint('pack')).toBe('2')
-        await store.replaceSource({ source: 'pack', labels: [], marks: [], checkpoint })
+        await store.annotate({ replaces: 'pack', checkpoint })
         expect(await store.labels({ source: 'pack' }, undefined, 10)).toEqual([])
       })
 
@@ -1547,12 +1553,14 @@ export function storeContract(
           ...{ chain: eth, contract: of, name, symbol: undefined, possibleSpam: false },
         })
         await store.putContractFacts([named(contract, 'Apes'), named(otherContract, 'Others')])
-        await store.putMarks([mark({ verified: true }), mark({ contract: otherContract, verified: false })])
+        await store.annotate({ marks: [mark({ verified: true }), mark({ contract: otherContract, verified: false })] })
         const label = { source: 's', rank: 'imported', updatedAt: 1 } as const
-        await store.putLabels([
-          { ...label, chain: undefined, address: contract, label: 'The Apes' },
-          { ...label, chain: eth, address: otherContract, label: 'The Others' },
-        ])
+        await store.annotate({
+          labels: [
+            { ...label, chain: undefined, address: contract, label: 'The Apes' },
+            { ...label, chain: eth, address: otherContract, label: 'The Others' },
+          ],
+        })
         expect((await store.verifiedNames()).sort()).toEqual(['Apes', 'The Apes'])
       })
 
@@ -1562,17 +1570,23 @@ export function storeContract(
         const newer = mark({ source: 'b', spam: true, updatedAt: 2 })
         const twin = mark({ source: 'a', spam: false, updatedAt: 2 })
         const pin = mark({ source: 'operator', rank: 'operator', spam: false })
-        await store.putMarks([pack, older, newer, twin, pin, mark({ contract: otherContract, verified: true })])
+        await store.annotate({
+          marks: [pack, older, newer, twin, pin, mark({ contract: otherContract, verified: true })],
+        })
         expect(await store.marksOf(eth, contract)).toEqual([pin, twin, newer, older, pack])
         expect(await store.marksOf(polygon, contract)).toEqual([])
         const revision = store.revision()
-        await store.putMarks([
-          mark({ source: 'operator', rank: 'operator', verified: true, updatedAt: 3 }),
-          mark({ source: 'operator', rank: 'operator', spam: true, updatedAt: 4 }),
-        ])
+        await store.annotate({
+          marks: [
+            mark({ source: 'operator', rank: 'operator', verified: true, updatedAt: 3 }),
+            mark({ source: 'operator', rank: 'operator', spam: true, updatedAt: 4 }),
+          ],
+        })
         expect(store.revision()).not.toBe(revision)
         expect((await store.marksOf(eth, contract))[0]).toEqual({ ...pin, verified: true, spam: true, updatedAt: 4 })
-        expect(await store.removeMarks([pin, mark({ source: 'none' }), mark({ chain: 77 as ChainId })])).toBe(1)
+        expect(
+          await store.annotate({ removedMarks: [pin, mark({ source: 'none' }), mark({ chain: 77 as ChainId })] }),
+        ).toBe(1)
         expect(await store.marksOf(eth, contract)).toEqual([twin, newer, older, pack])
       })
     })
