@@ -394,9 +394,8 @@ async function seedSolana(store: Store): Promise<void> {
   const owner = keyOf('solana owner')
   const slot = seeded.solanaSlot
   const readAtMs = Date.now()
-  await store.putMints(
-    'mainnet',
-    holdings.map(
+  await store.updateAccounts('mainnet', {
+    mints: holdings.map(
       ({ name, symbol, decimals, supply }): MintUpdate => ({
         mint: keyOf(`mint ${name}`),
         slot,
@@ -405,7 +404,7 @@ async function seedSolana(store: Store): Promise<void> {
         metadata: { name, symbol, tokenStandard: undefined },
       }),
     ),
-  )
+  })
   await store.putOwner(
     'mainnet',
     { owner, lamports: seeded.solanaLamports, slot, chainTime: Math.floor(readAtMs / 1_000), readAtMs },

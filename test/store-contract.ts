@@ -1627,7 +1627,9 @@ export function storeContract(
 
       test('a reading replaces what is not newer; an older reading changes nothing', async () => {
         await store.putOwner('mainnet', account, [holding(2), holding(3)])
-        await store.applyHoldings('mainnet', [holding(4, { slot: 120 }), holding(3, { slot: 120, amount: 6n })])
+        await store.updateAccounts('mainnet', {
+          holdings: [holding(4, { slot: 120 }), holding(3, { slot: 120, amount: 6n })],
+        })
         await store.putOwner('mainnet', { ...account, slot: 110, lamports: 1n }, [
           holding(3, { slot: 110, amount: 1n }),
         ])
@@ -1650,45 +1652,49 @@ export function storeContract(
           holding(2, { slot: 5, writeVersion: 1n, amount: 1n }),
           holding(2, { slot: 4, writeVersion: 2n ** 64n - 1n, amount: 2n }),
         ]
-        for (const update of versions) await store.applyHoldings('mainnet', [update])
+        for (const update of versions) await store.updateAccounts('mainnet', { holdings: [update] })
         expect(await accountsOf()).toEqual([[2, 3n]])
-        await store.applyHoldings('mainnet', [holding(2, { slot: 6, amount: 1n }), holding(2, { slot: 6, amount: 2n })])
+        await store.updateAccounts('mainnet', {
+          holdings: [holding(2, { slot: 6, amount: 1n }), holding(2, { slot: 6, amount: 2n })],
+        })
         expect(await accountsOf()).toEqual([[2, 2n]])
       })
 
       test('a closed account is not revived by an older update or reading, and can be opened again', async () => {
         await store.putOwner('mainnet', account, [holding(2)])
-        await store.applyHoldings('mainnet', [{ account: bytes(2), closed: true, slot: 130, writeVersion: 4n }])
+        await store.updateAccounts('mainnet', {
+          holdings: [{ account: bytes(2), closed: true, slot: 130, writeVersion: 4n }],
+        })
         expect(await accountsOf()).toEqual([])
-        await store.applyHoldings('mainnet', [holding(2, { slot: 130, writeVersion: 3n })])
+        await store.updateAccounts('mainnet', { holdings: [holding(2, { slot: 130, writeVersion: 3n })] })
         await store.putOwner('mainnet', { ...account, slot: 120 }, [holding(2, { slot: 120 })])
         expect(await accountsOf()).toEqual([])
-        await store.applyHoldings('mainnet', [holding(2, { slot: 131 })])
+        await store.updateAccounts('mainnet', { holdings: [holding(2, { slot: 131 })] })
         expect(await accountsOf()).toEqual([[2, 5n]])
       })
 
       test('an account that an owner no longer had at its reading is not brought back by what happened before', async () => {
         await store.putOwner('mainnet', account, [])
-        await store.applyHoldings('mainnet', [holding(2, { slot: 99 })])
+        await store.updateAccounts('mainnet', { holdings: [holding(2, { slot: 99 })] })
         expect(await accountsOf()).toEqual([])
-        await store.applyHoldings('mainnet', [holding(2, { slot: 101 })])
+        await store.updateAccounts('mainnet', { holdings: [holding(2, { slot: 101 })] })
         expect(await accountsOf()).toEqual([[2, 5n]])
       })
 
       test('a token account that changes hands leaves the old owner', async () => {
         await store.putOwner('mainnet', account, [holding(2)])
         await store.putOwner('mainnet', { ...account, owner: bytes(9) }, [])
-        await store.applyHoldings('mainnet', [holding(2, { owner: bytes(9), slot: 101 })])
+        await store.updateAccounts('mainnet', { holdings: [holding(2, { owner: bytes(9), slot: 101 })] })
         expect(await accountsOf()).toEqual([])
         expect((await store.portfolioOf('mainnet', bytes(9)))?.holdings.length).toBe(1)
       })
 
       test('lamports follow the higher slot and do not stand for a reading', async () => {
-        await store.putLamports('mainnet', account)
+        await store.updateAccounts('mainnet', { owners: [account] })
         expect(await store.portfolioOf('mainnet', owner)).toBeUndefined()
         await store.putOwner('mainnet', account, [holding(2)])
-        await store.putLamports('mainnet', { ...account, slot: 101, lamports: 1n })
-        await store.putLamports('mainnet', { ...account, slot: 99, lamports: 2n })
+        await store.updateAccounts('mainnet', { owners: [{ ...account, slot: 101, lamports: 1n }] })
+        await store.updateAccounts('mainnet', { owners: [{ ...account, slot: 99, lamports: 2n }] })
         expect((await store.portfolioOf('mainnet', owner))?.account).toEqual({ ...account, slot: 101, lamports: 1n })
         expect(await accountsOf()).toEqual([[2, 5n]])
       })
@@ -1701,7 +1707,7 @@ export function storeContract(
         await read(4, 900)
         await read(5, 500)
         // Neither is a reading of this network.
-        await store.putLamports('mainnet', { ...account, owner: bytes(6), readAtMs: 1_000 })
+        await store.updateAccounts('mainnet', { owners: [{ ...account, owner: bytes(6), readAtMs: 1_000 }] })
         await store.putOwner('devnet', { ...account, owner: bytes(7), readAtMs: 1_000 }, [])
         const listed = async (limit: number): Promise<(number | undefined)[][]> => {
           const pages: (number | undefined)[][] = []
@@ -1732,21 +1738,21 @@ export function storeContract(
         } as const
         const metadata = { name: 'Meta', symbol: 'META', tokenStandard: 2 }
         const empty = { name: undefined, symbol: undefined, tokenStandard: undefined }
-        await store.putMints('mainnet', [{ mint, slot: 10, readAtMs: 1, metadata }])
+        await store.updateAccounts('mainnet', { mints: [{ mint, slot: 10, readAtMs: 1, metadata }] })
         expect(await store.mintsOf('mainnet', [mint])).toEqual([])
-        await store.putMints('mainnet', [{ mint, slot: 20, readAtMs: 2, account: own }])
+        await store.updateAccounts('mainnet', { mints: [{ mint, slot: 20, readAtMs: 2, account: own }] })
         const facts = { ...own, ...metadata, mint, symbol: 'EXT', slot: 10, readAtMs: 1 }
         expect((await store.mintsOf('mainnet', [mint, bytes(1)])).map(plainMint)).toEqual([plainMint(facts)])
-        await store.putMints('mainnet', [
-          { mint, slot: 19, readAtMs: 3, account: { ...own, decimals: 1 }, metadata: empty },
-        ])
+        await store.updateAccounts('mainnet', {
+          mints: [{ mint, slot: 19, readAtMs: 3, account: { ...own, decimals: 1 }, metadata: empty }],
+        })
         expect((await store.mintsOf('mainnet', [mint]))[0]).toMatchObject({
           decimals: 6,
           name: '',
           slot: 19,
           readAtMs: 2,
         })
-        await store.putMints('mainnet', [{ mint: bytes(201), slot: 5, readAtMs: 5, account: own }])
+        await store.updateAccounts('mainnet', { mints: [{ mint: bytes(201), slot: 5, readAtMs: 5, account: own }] })
         expect((await store.mintsOf('mainnet', [bytes(201)]))[0]).toMatchObject({ slot: 0, readAtMs: 0, name: '' })
         await store.putOwner('mainnet', account, [holding(2)])
         expect(holdingRows((await store.portfolioOf('mainnet', owner))?.holdings)).toMatchObject([
