@@ -1258,8 +1258,8 @@ export function storeContract(
         })
         const question = (text: string) => ({ text, limit: 10, readMax: 100 })
         const found = async (text: string, changes = {}) => {
-          const answer = await store.contractsNamed({ ...question(text), ...changes })
-          return [[...new Set(answer.found.map(({ contract }) => contract.at(-1)))].sort().join(''), answer.anywhere]
+          const answer = await store.named({ ...question(text), ...changes })
+          return [[...new Set(answer.contracts.map(({ contract }) => contract.at(-1)))].sort().join(''), answer.anywhere]
         }
         expect(await found('bored')).toEqual(['1256', true])
         expect(await found('bored', { readMax: 5 })).toEqual(['126', false])
@@ -1269,14 +1269,14 @@ export function storeContract(
         expect(await found('%')).toEqual(['5', true])
         expect(await found('_', { readMax: 5 })).toEqual(['6', false])
         expect(await found('nothing')).toEqual(['', true])
-        const [club] = (await store.contractsNamed(question('club'))).found
+        const [club] = (await store.named(question('club'))).contracts
         expect(club).toEqual({
           ...{ chain: eth, contract: `0x${'3'.repeat(40)}`, name: 'Club of bears', symbol: 'bor' },
         })
-        const labels = async (text: string) => (await store.labelsNamed(question(text))).found.map(each => each.label)
+        const labels = async (text: string) => (await store.named(question(text))).labels.map(each => each.label)
         expect(new Set(await labels('ada'))).toEqual(new Set(['Ada', 'The Adaptable']))
         expect((await labels('ada'))[0]).toBe('Ada')
-        expect((await store.labelsNamed(question('the'))).found[0]).toEqual({
+        expect((await store.named(question('the'))).labels[0]).toEqual({
           ...{ chain: eth, address: wallet, label: 'The Adaptable' },
         })
       })

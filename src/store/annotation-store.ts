@@ -170,17 +170,17 @@ export type NameQuestion = {
   readMax: number
 }
 
-export type NamesFound<Row> = {
-  found: Row[]
+export type NamesFound = {
+  /** Of which the name or symbol has the text. */
+  contracts: NamedContract[]
+  labels: RankedLabel[]
   /** Whether texts within names were looked for too. */
   anywhere: boolean
 }
 
 export interface NameStore {
-  /** Contracts whose name or symbol has the text: those that begin with it first. */
-  contractsNamed(question: NameQuestion): Promise<NamesFound<NamedContract>>
-  /** Labels that have the text: those that begin with it first. */
-  labelsNamed(question: NameQuestion): Promise<NamesFound<RankedLabel>>
+  /** Contracts and labels that have the text: of each those that begin with it first. */
+  named(question: NameQuestion): Promise<NamesFound>
 }
 
 /** The strongest first: the operator wins over imported lists, and these win over the built-in pack. */

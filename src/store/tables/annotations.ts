@@ -10,7 +10,6 @@ import {
   type NamedContract,
   type NameQuestion,
   type NameStore,
-  type NamesFound,
   type RankedLabel,
   type SpamVerdict,
   type TokenKey,
@@ -194,8 +193,13 @@ function tokenIdBytes(tokenId: bigint): Buffer {
 
 function nameStore(tables: Tables): NameStore {
   return {
-    contractsNamed: question => tables.reading(() => findNamed(tables, contractNames, question)),
-    labelsNamed: question => tables.reading(() => findNamed(tables, labelTexts, question)),
+    async named(question) {
+      const [contracts, labels] = await Promise.all([
+        tables.reading(() => findNamed(tables, contractNames, question)),
+        tables.reading(() => findNamed(tables, labelTexts, question)),
+      ])
+      return { contracts: contracts.found, labels: labels.found, anywhere: contracts.anywhere && labels.anywhere }
+    },
   }
 }
 
@@ -231,7 +235,7 @@ function* findNamed<Found>(
   { names }: Tables,
   { table, key, columns, foundOf }: Named<Found>,
   { text, limit, readMax }: NameQuestion,
-): Sql<NamesFound<Found>> {
+): Sql<{ found: Found[]; anywhere: boolean }> {
   const joined = (some: string): string =>
     `SELECT chains.id, ${key}, ${columns} FROM (${some}) AS found LEFT JOIN chains ON ordinal = chain`
   const found: Row[] = []
