@@ -147,10 +147,11 @@ export interface ChainReader {
    * Every block that holds a row is known, and so are the ends of covered intervals.
    */
   blocksAround(chain: ChainId, timestamp: number): Promise<{ before: Block | undefined; after: Block | undefined }>
-  /** The lowest known block of an interval, hot or cold. */
-  lowestBlock(chain: ChainId, interval: Interval): Promise<Block | undefined>
-  /** The known block of an interval with a hash. No index helps: it reads every known block of the interval. */
-  blockWithHash(chain: ChainId, hash: Hash, interval: Interval): Promise<Block | undefined>
+  /**
+   * The lowest known block of an interval, hot or cold; with `hash` the one that has it. No index helps to find a hash:
+   * it reads every known block of the interval.
+   */
+  lowestBlock(chain: ChainId, within: Interval & { hash?: Hash }): Promise<Block | undefined>
   /** Ranges of whole blocks whose rows are stored and not claimed, lowest first and disjoint. */
   pendingRanges(chain: ChainId): Promise<StoredRange[]>
   /** Stored blocks that are not final yet, lowest first. */

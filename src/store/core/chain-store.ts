@@ -169,13 +169,12 @@ function chainReader(core: Core): ChainReader & MoreReads {
       ofChain(chain, { before: undefined, after: undefined }, function* (ordinal) {
         return yield* blocksAround(yield* mirrors.renewed(ordinal), ordinal, timestamp)
       }),
-    lowestBlock: (chain, interval) =>
+    lowestBlock: (chain, { hash, ...interval }) =>
       ofChain(chain, undefined, function* (ordinal) {
-        return yield* lowestBlockOf(yield* mirrors.renewed(ordinal), ordinal, interval)
-      }),
-    blockWithHash: (chain, hash, interval) =>
-      ofChain(chain, undefined, function* (ordinal) {
-        return yield* blockWithHash(yield* mirrors.renewed(ordinal), ordinal, hash, interval)
+        const mirror = yield* mirrors.renewed(ordinal)
+        return hash === undefined
+          ? yield* lowestBlockOf(mirror, ordinal, interval)
+          : yield* blockWithHash(mirror, ordinal, hash, interval)
       }),
     pendingRanges: chain =>
       ofChain(chain, [], function* (ordinal) {
