@@ -1259,7 +1259,10 @@ export function storeContract(
         const question = (text: string) => ({ text, limit: 10, readMax: 100 })
         const found = async (text: string, changes = {}) => {
           const answer = await store.named({ ...question(text), ...changes })
-          return [[...new Set(answer.contracts.map(({ contract }) => contract.at(-1)))].sort().join(''), answer.anywhere]
+          return [
+            [...new Set(answer.contracts.map(({ contract }) => contract.at(-1)))].sort().join(''),
+            answer.anywhere,
+          ]
         }
         expect(await found('bored')).toEqual(['1256', true])
         expect(await found('bored', { readMax: 5 })).toEqual(['126', false])
