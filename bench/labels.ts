@@ -165,15 +165,20 @@ async function annotate(
   const store = await openStore(`file:${file}`, { role: 'owner' })
   const said = { chain, source: 'bench', rank: 'imported' as const, updatedAt: 1 }
   if (pack) await loadPack(store)
-  await store.putMarks(
-    contracts.map((contract, index) => ({ ...said, contract, verified: index % 2 === 0, spam: index % 3 === 0 })),
-  )
+  await store.annotate({
+    marks: contracts.map((contract, index) => ({
+      ...said,
+      contract,
+      verified: index % 2 === 0,
+      spam: index % 3 === 0,
+    })),
+  })
   for (let at = 0; at < addresses.length; at += labelsPerCommit)
-    await store.putLabels(
-      addresses
+    await store.annotate({
+      labels: addresses
         .slice(at, at + labelsPerCommit)
         .map((address, index) => ({ ...said, address, label: `Shown "${at + index}" of a list` })),
-    )
+    })
   await store.close()
 }
 

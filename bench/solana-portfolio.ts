@@ -31,7 +31,7 @@ const mintUpdates = mints.map(
 const served = await serveApi({
   parts: { displayAmount },
   async fill(store) {
-    await store.putMints('mainnet', mintUpdates)
+    await store.updateAccounts('mainnet', { mints: mintUpdates })
     const account = { owner, lamports: 5_000_000_000n, slot: 10, chainTime: 0, readAtMs: Date.now() }
     await store.putOwner('mainnet', account, holdings)
   },

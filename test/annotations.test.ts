@@ -158,7 +158,7 @@ describe.each(['sqlite', 'postgres'])('on %s', engine => {
 async function seedOperatorLabel(store: string): Promise<void> {
   await command('labels', 'set', seeded.alice, 'First', '--store', store)
   const opened = await openStore(store, { role: 'tool' })
-  await opened.removeLabels([{ chain: undefined, address: seeded.alice, source: 'seed' }])
+  await opened.annotate({ removedLabels: [{ chain: undefined, address: seeded.alice, source: 'seed' }] })
   await opened.close()
 }
 

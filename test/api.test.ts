@@ -815,12 +815,14 @@ describe('conventions', () => {
       expect(second.status).toBe(304)
       expect(await second.text()).toBe('')
       expect(second.headers.get('etag')).toBe(tag)
-      await own.store.putMarks([
-        {
-          ...{ chain: seeded.chains.eth, contract: seeded.collection, source: 'operator', rank: 'operator' },
-          ...{ verified: undefined, spam: true, updatedAt: 0 },
-        },
-      ])
+      await own.store.annotate({
+        marks: [
+          {
+            ...{ chain: seeded.chains.eth, contract: seeded.collection, source: 'operator', rank: 'operator' },
+            ...{ verified: undefined, spam: true, updatedAt: 0 },
+          },
+        ],
+      })
       const third = await own.get(target, { 'if-none-match': tag })
       expect(third.status).toBe(200)
       expect((await bodyOf(third)).result[0]).toMatchObject({ possible_spam: 'true' })
@@ -847,12 +849,14 @@ describe('conventions', () => {
       expect(pagesRead).toBe(2)
       await own.get(transfers(seeded.collection, '?limit=5'), sdk)
       expect(pagesRead).toBe(3)
-      await own.store.putMarks([
-        {
-          ...{ chain: seeded.chains.eth, contract: seeded.collection, source: 'operator', rank: 'operator' },
-          ...{ verified: undefined, spam: true, updatedAt: 0 },
-        },
-      ])
+      await own.store.annotate({
+        marks: [
+          {
+            ...{ chain: seeded.chains.eth, contract: seeded.collection, source: 'operator', rank: 'operator' },
+            ...{ verified: undefined, spam: true, updatedAt: 0 },
+          },
+        ],
+      })
       expect(await ask()).toContain('"possible_spam":"true"')
       expect(pagesRead).toBe(4)
     } finally {

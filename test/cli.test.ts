@@ -406,7 +406,7 @@ describe('start', () => {
   test('starts with a revoked ALMANAC_KEY and with keys that could administer before, and says so', async () => {
     const store = await openStore(`file:${join(directory, 'almanac.db')}`, { role: 'owner' })
     const { id } = await registerOperatorKey(store, 'the-operator-key')
-    await store.revokeKey(id, Date.now())
+    await store.endKey(id, { revokedAt: Date.now() })
     for (const name of ['console', 'prometheus']) await issueKey(store, { name, scopes: ['ops'] })
     await store.close()
     const server = start(['--log-format', 'json'], { ALMANAC_KEY: 'the-operator-key' })
@@ -506,7 +506,7 @@ describe('beside a running service', () => {
     expect(await ask(url, secret)).toBe(200)
     const store = await openStore(`file:${join(directory, 'almanac.db')}`, { role: 'tool' })
     const guest = (await store.keys()).find(key => key.name === 'guest')!
-    await store.revokeKey(guest.id, Date.now())
+    await store.endKey(guest.id, { revokedAt: Date.now() })
     const revokedAt = performance.now()
     await store.close()
     while ((await ask(url, secret)) === 200 && performance.now() - revokedAt < 5_000) await delay(5)

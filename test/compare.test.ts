@@ -130,12 +130,14 @@ const fill = (made: World) => async (store: Store) => {
 async function fillSolana(store: Store, { lamports, tokenAmount: amount }: World): Promise<void> {
   const [readAtMs, slot] = [Date.now(), 250_000_000]
   const mint = { program: 'token' as const, decimals: 6, supply: 10n ** 12n, name: undefined, symbol: undefined }
-  await store.putMints('mainnet', [
-    {
-      ...{ mint: key32(8), slot, readAtMs, account: { ...mint, amountRule: undefined } },
-      metadata: { name: 'Dollar', symbol: 'USD', tokenStandard: undefined },
-    },
-  ])
+  await store.updateAccounts('mainnet', {
+    mints: [
+      {
+        ...{ mint: key32(8), slot, readAtMs, account: { ...mint, amountRule: undefined } },
+        metadata: { name: 'Dollar', symbol: 'USD', tokenStandard: undefined },
+      },
+    ],
+  })
   const held = { account: key32(9), owner: key32(6), mint: key32(8), amount, program: 'token' as const, slot }
   const owner = { owner: key32(6), lamports, slot, chainTime: Math.floor(readAtMs / 1_000), readAtMs }
   await store.putOwner('mainnet', owner, [{ ...held, writeVersion: 0n }])
@@ -364,7 +366,7 @@ describe('what is known does not fail', () => {
   test('labels, types of another dialect, and operations that are not there', async () => {
     const there = await serveThere(() => undefined)
     const label = { chain: undefined, address: alice!, label: 'Alice', source: 'x', rank: 'operator' as const }
-    await there.store.putLabels([{ ...label, updatedAt: 0 }])
+    await there.store.annotate({ labels: [{ ...label, updatedAt: 0 }] })
     const front = await serveFront(there, ({ url = '' }, outgoing) => {
       if (!/\/stats/.test(url)) return false
       outgoing.writeHead(410).end('{"message":"gone"}')

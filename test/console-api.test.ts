@@ -659,7 +659,7 @@ describe('events', () => {
     const reader = await EventReader.open(secret)
     await expect.poll(() => reader.events.length).toBeGreaterThan(0)
     const key = (await api.store.keys()).find(({ name }) => name === 'giver')!
-    await api.store.revokeKey(key.id, Date.now())
+    await api.store.endKey(key.id, { revokedAt: Date.now() })
     await expect.poll(() => reader.ended).toBe(true)
     expect(reader.events.at(-1)!.name).toBe('unauthorized')
     expect((await EventReader.open(secret)).response.status).toBe(401)

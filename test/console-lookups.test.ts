@@ -158,12 +158,14 @@ describe('the contracts of a chain', () => {
 test('a chain without contracts suggests verified ones to begin with', async () => {
   await serve()
   const mark = { chain: 56 as typeof eth, source: 'operator', rank: 'operator', spam: undefined, updatedAt: 1 } as const
-  await api.store.putMarks([
-    { ...mark, contract: collection, verified: true },
-    { ...mark, contract: editions, verified: false },
-  ])
+  await api.store.annotate({
+    marks: [
+      { ...mark, contract: collection, verified: true },
+      { ...mark, contract: editions, verified: false },
+    ],
+  })
   const label = { ...mark, address: collection, label: 'A collection' }
-  await api.store.putLabels([{ ...label, chain: undefined }])
+  await api.store.annotate({ labels: [{ ...label, chain: undefined }] })
   const first = contractList.parse(await (await api.get('/chains/bsc/contracts')).json())
   expect(first).toMatchObject({ contracts: [], suggested: [{ address: collection, label: 'A collection' }] })
   expect(contractList.parse(await (await api.get('/chains/eth/contracts')).json()).suggested).toEqual([])

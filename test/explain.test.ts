@@ -153,11 +153,13 @@ describe('over HTTP', () => {
 
   test('flags, rules and labels come with their origins, and pins win', async () => {
     const chain = seeded.chains.eth
-    await api.store.putLabels([
-      ...(['imported', 'operator'] as const).map(rank => ({
-        ...{ chain: undefined, address: contract, label: rank, source: rank, rank, updatedAt: 1 },
-      })),
-    ])
+    await api.store.annotate({
+      labels: [
+        ...(['imported', 'operator'] as const).map(rank => ({
+          ...{ chain: undefined, address: contract, label: rank, source: rank, rank, updatedAt: 1 },
+        })),
+      ],
+    })
     const [facts] = [await api.store.contractFacts(chain, contract)]
     await api.store.putContractFacts([
       {
@@ -181,7 +183,7 @@ describe('over HTTP', () => {
     })
     expect(shown.possible_spam.rules[0]?.reason).toMatch(/verified collection/)
     const pin = { chain, contract, source: 'operator', rank: 'operator', updatedAt: 9 } as const
-    await api.store.putMarks([{ ...pin, verified: false, spam: undefined }])
+    await api.store.annotate({ marks: [{ ...pin, verified: false, spam: undefined }] })
     expect(await ask(`/explain/0x1/${contract}`)).toMatchObject({
       verified_collection: { value: false, because: 'pin' },
       possible_spam: { value: true, because: 'rules' },

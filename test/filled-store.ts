@@ -14,28 +14,34 @@ export async function fillEveryPart(url: string): Promise<void> {
     ...{ blocks: [], transfers: [], activity: noActivity },
   })
   const key = (n: number) => new Uint8Array(32).fill(n)
-  await store.applyHoldings('devnet', [
-    {
-      account: key(1),
-      owner: key(2),
-      mint: key(3),
-      amount: 2n ** 64n - 1n,
-      program: 'token',
-      slot: 5,
-      writeVersion: 2n ** 63n,
-    },
-    { account: key(4), closed: true, slot: 6, writeVersion: 9n },
-  ])
-  await store.putLamports('devnet', { owner: key(2), lamports: 7n, slot: 3, chainTime: 1, readAtMs: 2 })
-  await store.putMints('devnet', [
-    { mint: key(3), slot: 4, readAtMs: 1, metadata: { name: 'nul \0 and ✓', symbol: undefined, tokenStandard: 2 } },
-  ])
+  await store.updateAccounts('devnet', {
+    holdings: [
+      {
+        account: key(1),
+        owner: key(2),
+        mint: key(3),
+        amount: 2n ** 64n - 1n,
+        program: 'token',
+        slot: 5,
+        writeVersion: 2n ** 63n,
+      },
+      { account: key(4), closed: true, slot: 6, writeVersion: 9n },
+    ],
+  })
+  await store.updateAccounts('devnet', {
+    owners: [{ owner: key(2), lamports: 7n, slot: 3, chainTime: 1, readAtMs: 2 }],
+  })
+  await store.updateAccounts('devnet', {
+    mints: [
+      { mint: key(3), slot: 4, readAtMs: 1, metadata: { name: 'nul \0 and ✓', symbol: undefined, tokenStandard: 2 } },
+    ],
+  })
   await store.putKey({
     ...{ id: 'k', name: 'key', hash: 'ab', scopes: ['a'], createdAt: 1, expiresAt: undefined, revokedAt: 2 },
     ...{ ratePerSecond: 1.5, quotaPerDay: 7, indexPerDay: 7, indexWaiting: 7, replaces: 'j' },
   })
   await store.addUse([{ keyId: 'k', day: '2026-01-01', operation: 'x', count: 3 }])
-  await store.watchContract(seeded.chains.eth, seeded.collection, 12)
+  await store.watchContract(seeded.chains.eth, seeded.collection, { from: 12 })
   await store.putCheckpoint('feed', 'here')
   await store.close()
 }

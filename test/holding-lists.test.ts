@@ -26,9 +26,11 @@ const rows: TransferRow[] = [
 async function fill(store: Store): Promise<void> {
   await fillFinal(store, rows)
   await store.putContractFacts([{ chain, contract: apes, name: 'Apes', symbol: 'APE', possibleSpam: false }])
-  await store.putMarks([
-    { chain, contract: coins, source: 'test', rank: 'operator', verified: undefined, spam: true, updatedAt: 1 },
-  ])
+  await store.annotate({
+    marks: [
+      { chain, contract: coins, source: 'test', rank: 'operator', verified: undefined, spam: true, updatedAt: 1 },
+    ],
+  })
 }
 
 let api: ServedApi

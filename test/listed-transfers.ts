@@ -46,9 +46,11 @@ export async function fillListed(store: Store): Promise<void> {
   const covered = { scope: 'transfers', from: 20, evidence } as const
   await store.commitHot({ chain, ancestor: 19, blocks, covered, head: blockOf(21) })
   await store.putContractFacts([{ chain, contract: apes, name: 'Apes', symbol: 'APE', possibleSpam: false }])
-  await store.putMarks([
-    { chain, contract: coins, source: 'test', rank: 'operator', verified: undefined, spam: true, updatedAt: 1 },
-  ])
+  await store.annotate({
+    marks: [
+      { chain, contract: coins, source: 'test', rank: 'operator', verified: undefined, spam: true, updatedAt: 1 },
+    ],
+  })
   const label = {
     address: bob,
     chain: undefined,
@@ -57,5 +59,5 @@ export async function fillListed(store: Store): Promise<void> {
     rank: 'operator',
     updatedAt: 1,
   } as const
-  await store.putLabels([label])
+  await store.annotate({ labels: [label] })
 }

@@ -241,16 +241,10 @@ export class ModelStore {
     }
   }
 
-  lowestBlock(id: ChainId, { from, to }: Interval): Block | undefined {
+  lowestBlock(id: ChainId, { from, to, hash }: Interval & { hash?: Hash }): Block | undefined {
     const { coldBlocks, hotBlocks } = this.#chain(id)
     const within = [...coldBlocks.values(), ...hotBlocks.values()].filter(b => b.number >= from && b.number <= to)
-    return within.sort((a, b) => a.number - b.number)[0]
-  }
-
-  blockWithHash(id: ChainId, hash: Hash, { from, to }: Interval): Block | undefined {
-    const { coldBlocks, hotBlocks } = this.#chain(id)
-    const known = [...coldBlocks.values(), ...hotBlocks.values()]
-    return known.find(block => block.hash === hash && block.number >= from && block.number <= to)
+    return within.filter(b => hash === undefined || b.hash === hash).sort((a, b) => a.number - b.number)[0]
   }
 
   pendingRanges(id: ChainId): StoredRange[] {

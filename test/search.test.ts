@@ -49,12 +49,14 @@ async function fill(store: ServedApi['store']): Promise<void> {
     { ...facts, chain: polygon, contract: seeded.deeds, name: 'Polygon deeds' },
   ])
   const label = { source: 'test', rank: 'operator' as const, updatedAt: 1 }
-  await store.putLabels([
-    { ...label, chain: undefined, address: labelled, label: 'Gardener Ada' },
-    { ...label, chain: eth, address: seeded.collection, label: 'Old garden' },
-    { ...label, chain: polygon, address: elsewhere, label: 'Ada on polygon' },
-    { ...label, chain: polygon, address: seeded.bob, label: 'Bob on polygon' },
-  ])
+  await store.annotate({
+    labels: [
+      { ...label, chain: undefined, address: labelled, label: 'Gardener Ada' },
+      { ...label, chain: eth, address: seeded.collection, label: 'Old garden' },
+      { ...label, chain: polygon, address: elsewhere, label: 'Ada on polygon' },
+      { ...label, chain: polygon, address: seeded.bob, label: 'Bob on polygon' },
+    ],
+  })
 }
 
 async function search(text: string) {

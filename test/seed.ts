@@ -317,9 +317,11 @@ const activity = (address: Address, first: TransactionRef, last: TransactionRef)
 })
 
 async function seedAnnotations(store: Store): Promise<void> {
-  await store.putLabels([
-    { chain: undefined, address: alice, label: seeded.aliceLabel, source: 'seed', rank: 'operator', updatedAt: 0 },
-  ])
+  await store.annotate({
+    labels: [
+      { chain: undefined, address: alice, label: seeded.aliceLabel, source: 'seed', rank: 'operator', updatedAt: 0 },
+    ],
+  })
   await store.putContractFacts([
     {
       chain: eth,
@@ -338,7 +340,7 @@ async function seedAnnotations(store: Store): Promise<void> {
     },
   ])
   const said = { chain: eth, source: 'seed', verified: undefined, spam: undefined, updatedAt: 0 }
-  await store.putMarks([{ ...said, contract: seeded.collection, rank: 'imported', verified: true }])
+  await store.annotate({ marks: [{ ...said, contract: seeded.collection, rank: 'imported', verified: true }] })
 }
 
 type SeededHolding = {
@@ -392,9 +394,8 @@ async function seedSolana(store: Store): Promise<void> {
   const owner = keyOf('solana owner')
   const slot = seeded.solanaSlot
   const readAtMs = Date.now()
-  await store.putMints(
-    'mainnet',
-    holdings.map(
+  await store.updateAccounts('mainnet', {
+    mints: holdings.map(
       ({ name, symbol, decimals, supply }): MintUpdate => ({
         mint: keyOf(`mint ${name}`),
         slot,
@@ -403,7 +404,7 @@ async function seedSolana(store: Store): Promise<void> {
         metadata: { name, symbol, tokenStandard: undefined },
       }),
     ),
-  )
+  })
   await store.putOwner(
     'mainnet',
     { owner, lamports: seeded.solanaLamports, slot, chainTime: Math.floor(readAtMs / 1_000), readAtMs },

@@ -137,16 +137,18 @@ describe('of an account', () => {
       return found.map(({ mint }) => mint).sort()
     }
     await ask(`/account/devnet/${address}/tokens`, schemas.solanaHoldings)
-    await served.store.putMints('devnet', [
-      {
-        ...{ mint: key(asset), slot: 2 ** 40, readAtMs: Date.now() },
-        metadata: { name: 'Ore', symbol: 'ORE', tokenStandard: 1 },
-        account: {
-          ...{ program: 'token', decimals: 0, supply: 5n, name: undefined, symbol: undefined },
-          amountRule: undefined,
+    await served.store.updateAccounts('devnet', {
+      mints: [
+        {
+          ...{ mint: key(asset), slot: 2 ** 40, readAtMs: Date.now() },
+          metadata: { name: 'Ore', symbol: 'ORE', tokenStandard: 1 },
+          account: {
+            ...{ program: 'token', decimals: 0, supply: 5n, name: undefined, symbol: undefined },
+            amountRule: undefined,
+          },
         },
-      },
-    ])
+      ],
+    })
     expect(await listed('')).toEqual([madLad])
     expect(await listed('?includeFungibleAssets=false&excludeSpam=true&nftMetadata=true')).toEqual([madLad])
     expect(await listed('?includeFungibleAssets=true')).toEqual([asset, madLad].sort())

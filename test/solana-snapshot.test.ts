@@ -228,7 +228,7 @@ describe.each(engineNames)('on %s', name => {
     ])
     await importSnapshot({ store, network: 'devnet', path: first })
     const newer = { account: key(13), owner, mint, amount: 8n, program: 'token', slot: 300, writeVersion: 1n } as const
-    await store.applyHoldings('devnet', [newer])
+    await store.updateAccounts('devnet', { holdings: [newer] })
     // The owner was read in between: what the snapshot says of it is newer, though it was changed before.
     const account = { owner, lamports: 5n, slot: 150, chainTime: 0, readAtMs: 0 }
     const read = { ...newer, slot: 150, writeVersion: 0n }
@@ -255,13 +255,9 @@ describe.each(engineNames)('on %s', name => {
     }
     for (const by of [30, 31])
       await store.putOwner('devnet', { owner: key(by), lamports: 1n, slot: 10, chainTime: 1, readAtMs: 1 }, [])
-    await store.applyHoldings('devnet', [
-      row(40, 30, 50),
-      row(41, 30, 300),
-      closed(42, 300),
-      row(43, 30, 50),
-      row(44, 30, 50),
-    ])
+    await store.updateAccounts('devnet', {
+      holdings: [row(40, 30, 50), row(41, 30, 300), closed(42, 300), row(43, 30, 50), row(44, 30, 50)],
+    })
     const staging = await openSolanaStaging(store, 'devnet')
     await staging.commit({ holdings: [row(40, 31, 100), row(41, 31, 100), row(42, 30, 100)], mints: [] }, '1')
     await staging.commit({ holdings: [row(40, 30, 90), closed(43, 100), row(45, 31, 80)], mints: [] }, '2')

@@ -185,15 +185,17 @@ test('is complete above an older snapshot once the server has replayed everythin
 
 /** The real store, of which the test decides when and whether holdings are written. */
 function heldUp(real: Store): Store {
-  const applyHoldings: Store['applyHoldings'] = async (network, holdings) => {
+  const updateAccounts: Store['updateAccounts'] = async (network, updates) => {
+    const { holdings = [] } = updates
+    if (holdings.length === 0) return await real.updateAccounts(network, updates)
     await new Promise<void>((resolve, reject) =>
       writes.push({ rows: holdings.length, go: failure => (failure === undefined ? resolve() : reject(failure)) }),
     )
-    await real.applyHoldings(network, holdings)
+    await real.updateAccounts(network, updates)
   }
   return new Proxy(real, {
     get(target, name) {
-      if (name === 'applyHoldings') return applyHoldings
+      if (name === 'updateAccounts') return updateAccounts
       const member = Reflect.get(target, name)
       return typeof member === 'function' ? member.bind(target) : member
     },

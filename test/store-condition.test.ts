@@ -104,7 +104,7 @@ test('a store at its bound is told by the service, its metrics and commands, and
   const node = await startSimNode({ chain: { chainId: 31_337, height: 100, hashes: 'real' } })
   cleanups.push(() => node.close())
   const store = await openStore(place.storeUrl, { role: 'tool' })
-  await store.putLabels(labels(20_000))
+  await store.annotate({ labels: labels(20_000) })
   await store.close()
   const chain = { id: 31_337, rpc: node.url, index: 'full', finality: 0 }
   place.configure({ sim: chain }, undefined, { store_bytes_max: 1_048_576 })
@@ -188,7 +188,7 @@ test('damage is found by the check in the background, and known to every process
   const place = newPlace()
   const store = await openStore(place.storeUrl, { role: 'owner' })
   cleanups.push(() => store.close())
-  await store.putLabels(labels(2_000))
+  await store.annotate({ labels: labels(2_000) })
   const metrics = createMetrics()
   const pace = { lookMs: 20, firstCheckMs: 0, checkMs: 200, againMs: 200 }
   const log = createLog({ level: 'info', format: 'json', write: () => {} })

@@ -209,10 +209,10 @@ export function storeContract(
         const hotCovered = { scope: 'full', from: 5, evidence: 'bloom' } as const
         await store.commitHot({ chain, ancestor: 4, blocks: [hot(5)], head: block(5), covered: hotCovered })
         await store.addCoverage(chain, contract, { from: 0, to: 1, evidence: 'bloom' })
-        await store.watchContract(chain, contract, 2)
+        await store.watchContract(chain, contract, { from: 2 })
         await store.putContractFacts([facts(chain, contract), facts(chain, otherContract)])
         await store.putTokenUris(chain, [contract, contract, otherContract].map(tokenUri))
-        await store.putMarks([{ ...markOfContract, chain }])
+        await store.annotate({ marks: [{ ...markOfContract, chain }] })
         for (const name of kept(chain)) await store.putCheckpoint(name, '{}')
       }
       const kept = (chain: ChainId) =>
@@ -611,9 +611,9 @@ export function storeContract(
         expect(await store.contractCoverage(eth, otherContract)).toEqual([{ from: 28, to: 40, evidence: 'bloom' }])
         expect((await store.coverageByScope(eth, 2)).map(({ scope }) => scope)).toEqual(['full', 'watched'])
         expect((await store.coverageByScope(eth)).map(({ scope }) => scope)).toEqual(['full', 'watched', contract])
-        await store.watchContract(eth, contract, 20)
-        await store.watchContract(eth, contract, 25)
-        expect(await store.watchedContracts(eth)).toEqual([{ contract, watchedFrom: 20 }])
+        await store.watchContract(eth, contract, { from: 20 })
+        await store.watchContract(eth, contract, { from: 25 })
+        expect(await store.watchedContracts(eth)).toMatchObject([{ contract, watchedFrom: 20 }])
         expect(await store.contractCoverage(eth, contract)).toEqual([
           { from: 0, to: 9, evidence: 'one-endpoint' },
           { from: 20, to: 27, evidence: 'two-endpoints' },
@@ -943,13 +943,13 @@ export function storeContract(
         await store.putKey({ ...key, name: 'renamed', quotaPerDay: 7 })
         const second = { ...key, id: 'k2', hash: 'cd'.repeat(32), createdAt: key.createdAt + 1 }
         await store.putKey(second)
-        expect(await store.keyByHash(key.hash)).toEqual({ ...key, name: 'renamed', quotaPerDay: 7 })
-        expect(await store.keyByHash('00')).toBeUndefined()
-        expect(await store.revokeKey('k2', 5)).toBe(true)
-        expect(await store.revokeKey('k2', 6)).toBe(true)
+        expect(await store.keys({ hash: key.hash })).toEqual([{ ...key, name: 'renamed', quotaPerDay: 7 }])
+        expect(await store.keys({ hash: '00' })).toEqual([])
+        expect(await store.endKey('k2', { revokedAt: 5 })).toBe(true)
+        expect(await store.endKey('k2', { revokedAt: 6 })).toBe(true)
         // Whoever changes a key read it before.
         await store.putKey(second)
-        expect(await store.revokeKey('none', 5)).toBe(false)
+        expect(await store.endKey('none', { revokedAt: 5 })).toBe(false)
         expect((await store.keys()).map(({ id, revokedAt }) => [id, revokedAt])).toEqual([
           ['k1', undefined],
           ['k2', 5],
@@ -960,10 +960,10 @@ export function storeContract(
         const second = { ...key, id: 'k2', hash: 'cd'.repeat(32), createdAt: key.createdAt + 1 }
         await store.putKey(key)
         await store.putKey(second)
-        await store.revokeKey('k2', 5)
-        for (const end of [9, 7, 8]) expect(await store.expireKey('k1', end)).toBe(true)
-        expect(await store.expireKey('k2', 7)).toBe(true)
-        expect(await store.expireKey('none', 7)).toBe(false)
+        await store.endKey('k2', { revokedAt: 5 })
+        for (const end of [9, 7, 8]) expect(await store.endKey('k1', { expiresAt: end })).toBe(true)
+        expect(await store.endKey('k2', { expiresAt: 7 })).toBe(true)
+        expect(await store.endKey('none', { expiresAt: 7 })).toBe(false)
         expect(await store.keys()).toEqual([
           { ...key, expiresAt: 7 },
           { ...second, revokedAt: 5 },
@@ -985,29 +985,29 @@ export function storeContract(
           { ...use, operation: 'wallet', count: 4 },
         ])
         await store.addUse([{ ...use, keyId: 'k2', day: '2026-01-01' }])
-        expect(await store.lastUses('2026-01-01')).toEqual(
-          new Map([
-            ['k1', '2026-01-02'],
-            ['k2', '2026-01-01'],
-          ]),
-        )
-        expect(await store.lastUses('2026-01-02')).toEqual(new Map([['k1', '2026-01-02']]))
+        const second = { ...key, id: 'k2', hash: 'cd'.repeat(32), createdAt: key.createdAt + 1 }
+        for (const used of [key, second]) await store.putKey(used)
+        expect(await store.keys({ usedSince: '2026-01-01' })).toEqual([
+          { ...key, lastUsedOn: '2026-01-02' },
+          { ...second, lastUsedOn: '2026-01-01' },
+        ])
+        expect(await store.keys({ usedSince: '2026-01-02' })).toEqual([{ ...key, lastUsedOn: '2026-01-02' }, second])
       })
     })
 
     describe('what nobody asks for', () => {
       test('a watched contract is idle from the day after its last request, and leaves alone', async () => {
         const today = Math.floor(Date.now() / 86_400_000)
-        await store.watchContract(eth, contract, 20)
-        await store.watchContract(eth, otherContract, 20)
+        await store.watchContract(eth, contract, { from: 20 })
+        await store.watchContract(eth, otherContract, { from: 20 })
         await store.noteAsked(eth, wallet, 7)
         await store.noteAsked(polygon, contract, 7)
-        expect(await store.idleContracts(eth, today)).toEqual([])
+        for (const { askedOn } of await store.watchedContracts(eth)) expect(askedOn).toBeGreaterThanOrEqual(today)
         await store.noteAsked(eth, contract, 7)
-        expect(await store.idleContracts(eth, 7)).toEqual([])
-        expect(await store.idleContracts(eth, 8)).toEqual([contract])
-        await store.unwatchContract(eth, contract)
-        expect(await store.watchedContracts(eth)).toEqual([{ contract: otherContract, watchedFrom: 20 }])
+        const asked = (await store.watchedContracts(eth)).map(watched => [watched.contract, watched.askedOn])
+        expect(asked).toContainEqual([contract, 7])
+        await store.watchContract(eth, contract, 'ended')
+        expect(await store.watchedContracts(eth)).toMatchObject([{ contract: otherContract, watchedFrom: 20 }])
       })
 
       test('wallets are forgotten by block, and Solana owners by the time of their last reading', async () => {
@@ -1233,19 +1233,21 @@ export function storeContract(
       })
 
       test('the better rank wins, then this chain, then the newer; removing brings back the next', async () => {
-        await store.putLabels([
-          label({ label: 'everywhere', source: 'a' }),
-          label({ label: 'pack', source: 'b', rank: 'built-in', chain: eth, updatedAt: 9 }),
-          label({ label: 'older here', source: 'c', chain: eth }),
-          label({ label: 'newer here', source: 'd', chain: eth, updatedAt: 2 }),
-          label({ label: 'mine', source: 'e', rank: 'operator' }),
-        ])
+        await store.annotate({
+          labels: [
+            label({ label: 'everywhere', source: 'a' }),
+            label({ label: 'pack', source: 'b', rank: 'built-in', chain: eth, updatedAt: 9 }),
+            label({ label: 'older here', source: 'c', chain: eth }),
+            label({ label: 'newer here', source: 'd', chain: eth, updatedAt: 2 }),
+            label({ label: 'mine', source: 'e', rank: 'operator' }),
+          ],
+        })
         const winner = async (chain = eth) => (await store.labelsOf(chain, [wallet, contract, wallet])).get(wallet)
         expect(await winner()).toBe('mine')
-        expect(await store.removeLabels([label({ source: 'e' }), label({ source: 'none' })])).toBe(1)
+        expect(await store.annotate({ removedLabels: [label({ source: 'e' }), label({ source: 'none' })] })).toBe(1)
         expect(await winner()).toBe('newer here')
         expect(await winner(polygon)).toBe('everywhere')
-        await store.putLabels([label({ label: 'renamed', source: 'd', chain: eth, updatedAt: 3 })])
+        await store.annotate({ labels: [label({ label: 'renamed', source: 'd', chain: eth, updatedAt: 3 })] })
         expect(await store.labelsOf(eth, [wallet, contract])).toEqual(new Map([[wallet, 'renamed']]))
       })
 
@@ -1262,11 +1264,16 @@ export function storeContract(
           facts(eth, '5', 'Ünbored \0 100%', '%'),
           facts(eth, '6', long, '_'),
         ])
-        await store.putLabels([label({ label: 'Ada' }), label({ label: 'The Adaptable', source: 't', chain: eth })])
+        await store.annotate({
+          labels: [label({ label: 'Ada' }), label({ label: 'The Adaptable', source: 't', chain: eth })],
+        })
         const question = (text: string) => ({ text, limit: 10, readMax: 100 })
         const found = async (text: string, changes = {}) => {
-          const answer = await store.contractsNamed({ ...question(text), ...changes })
-          return [[...new Set(answer.found.map(({ contract }) => contract.at(-1)))].sort().join(''), answer.anywhere]
+          const answer = await store.named({ ...question(text), ...changes })
+          return [
+            [...new Set(answer.contracts.map(({ contract }) => contract.at(-1)))].sort().join(''),
+            answer.anywhere,
+          ]
         }
         expect(await found('bored')).toEqual(['1256', true])
         expect(await found('bored', { readMax: 5 })).toEqual(['126', false])
@@ -1276,14 +1283,14 @@ export function storeContract(
         expect(await found('%')).toEqual(['5', true])
         expect(await found('_', { readMax: 5 })).toEqual(['6', false])
         expect(await found('nothing')).toEqual(['', true])
-        const [club] = (await store.contractsNamed(question('club'))).found
+        const [club] = (await store.named(question('club'))).contracts
         expect(club).toEqual({
           ...{ chain: eth, contract: `0x${'3'.repeat(40)}`, name: 'Club of bears', symbol: 'bor' },
         })
-        const labels = async (text: string) => (await store.labelsNamed(question(text))).found.map(each => each.label)
+        const labels = async (text: string) => (await store.named(question(text))).labels.map(each => each.label)
         expect(new Set(await labels('ada'))).toEqual(new Set(['Ada', 'The Adaptable']))
         expect((await labels('ada'))[0]).toBe('Ada')
-        expect((await store.labelsNamed(question('the'))).found[0]).toEqual({
+        expect((await store.named(question('the'))).labels[0]).toEqual({
           ...{ chain: eth, address: wallet, label: 'The Adaptable' },
         })
       })
@@ -1296,21 +1303,21 @@ export function storeContract(
         expect(await reader.labelChanges(count)).toEqual({ count, ranges: [] })
         await store.putHead(eth, block(1))
         expect(reader.labelVersion()).toBe(version)
-        await store.putLabels([label({}), label({ address: contract })])
+        await store.annotate({ labels: [label({}), label({ address: contract })] })
         expect(reader.labelVersion()).not.toBe(version)
-        await store.removeLabels([label({ source: 'none' })])
-        await store.removeLabels([label({ address: contract })])
+        await store.annotate({ removedLabels: [label({ source: 'none' })] })
+        await store.annotate({ removedLabels: [label({ address: contract })] })
         const one = (address: Address) => ({ first: address, last: address })
         expect(await reader.labelChanges(count)).toEqual({
           count: count + 2,
           ranges: [one(wallet), one(contract), one(contract)],
         })
-        const { source: _, ...plain } = label({ address: otherContract })
         const checkpoint = { name: 'pack', value: '1' }
-        await store.replaceSource({ source: 's', labels: [plain], marks: [], checkpoint })
+        const replacing = label({ source: 's', address: otherContract })
+        await store.annotate({ replaces: 's', labels: [replacing], checkpoint })
         const replaced = await reader.labelChanges(count + 2)
         expect(replaced).toEqual({ count: count + 3, ranges: [one(wallet), one(otherContract)] })
-        for (let change = 0; change < changesKept; change++) await store.putLabels([label({})])
+        for (let change = 0; change < changesKept; change++) await store.annotate({ labels: [label({})] })
         const { count: now } = await reader.labelChanges(undefined)
         expect((await reader.labelChanges(now - changesKept)).ranges.length).toBe(changesKept)
         expect((await reader.labelChanges(now - changesKept - 1)).ranges).toEqual([everyAddress])
@@ -1322,7 +1329,7 @@ export function storeContract(
         const everywhere = addresses.map(address => label({ address, label: 'everywhere' }))
         const own = addresses.map(address => label({ address, label: 'own ✓', chain: polygon, rank: 'operator' }))
         const here = addresses.map(address => label({ address, label: 'here', chain: eth }))
-        await store.putLabels([...everywhere, ...own, ...here])
+        await store.annotate({ labels: [...everywhere, ...own, ...here] })
         const expected = (from: number, to: number) =>
           addresses.slice(from, to).flatMap(address => [
             { address, chain: polygon, label: 'own ✓' },
@@ -1368,10 +1375,14 @@ export function storeContract(
           settles: fc.boolean(),
         })
         const apply = async (kind: string, labels: readonly Label[]): Promise<unknown> => {
-          if (kind === 'put') return await store.putLabels(labels)
-          if (kind === 'remove') return await store.removeLabels(labels)
+          if (kind === 'put') return await store.annotate({ labels })
+          if (kind === 'remove') return await store.annotate({ removedLabels: labels })
           const checkpoint = { name: 'pack', value: '1' }
-          return await store.replaceSource({ source: 'a', labels, marks: [], checkpoint })
+          return await store.annotate({
+            replaces: 'a',
+            labels: labels.map(each => ({ ...each, source: 'a' })),
+            checkpoint,
+          })
         }
         await fc.assert(
           fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 6 }), async changes => {
@@ -1399,9 +1410,9 @@ export function storeContract(
           { length: 300 },
           (_, index) => `0x${index.toString(16).padStart(40, '0')}` as Address,
         )
-        await store.putLabels(addresses.slice(0, 100).map(address => label({ address, label: address })))
+        await store.annotate({ labels: addresses.slice(0, 100).map(address => label({ address, label: address })) })
         for (let round = 0; round < 3; round++) expect((await reader.labelsOf(eth, addresses)).size).toBe(100)
-        await store.putLabels([label({ address: addresses[200]!, label: 'late' })])
+        await store.annotate({ labels: [label({ address: addresses[200]!, label: 'late' })] })
         const found = await reader.labelsOf(eth, addresses)
         expect([found.size, found.get(addresses[200]!), found.get(addresses[7]!)]).toEqual([101, 'late', addresses[7]])
         await reader.close()
@@ -1411,7 +1422,7 @@ export function storeContract(
         const here = label({ label: 'here', source: 'b', chain: eth })
         const everywhere = label({ label: 'everywhere', source: 'a', updatedAt: 7 })
         const own = label({ label: 'mine \0 ✓', source: 'operator', rank: 'operator', chain: polygon })
-        await store.putLabels([everywhere, own, here, label({ address: contract })])
+        await store.annotate({ labels: [everywhere, own, here, label({ address: contract })] })
         expect(await store.labelCandidates(eth, wallet)).toEqual([here, everywhere])
         expect(await store.labelCandidates(polygon, wallet)).toEqual([own, everywhere])
         expect(await store.labelCandidates(77 as ChainId, wallet)).toEqual([everywhere])
@@ -1430,8 +1441,8 @@ export function storeContract(
           mark({ contract: address, chain: polygon, source: 't', rank: 'operator', spam: false }),
         ])
         await store.putHead(eth, block(1))
-        await store.putLabels(labels.toReversed())
-        await store.putMarks(marks.toReversed())
+        await store.annotate({ labels: labels.toReversed() })
+        await store.annotate({ marks: marks.toReversed() })
         const walk = async <T>(page: (after: T | undefined) => Promise<T[]>) => {
           const found: T[] = []
           for (let rows = await page(undefined); rows.length > 0; rows = await page(rows.at(-1))) found.push(...rows)
@@ -1450,15 +1461,15 @@ export function storeContract(
       })
 
       test('what a source says is replaced as a whole, with its checkpoint', async () => {
-        const { source: _, ...plainLabel } = label({ rank: 'built-in' })
-        const { source: __, ...plainMark } = mark({ rank: 'built-in', verified: true })
+        const plainLabel = label({ rank: 'built-in', source: 'pack' })
+        const plainMark = mark({ rank: 'built-in', source: 'pack', verified: true })
         const checkpoint = { name: 'pack', value: '1' }
-        await store.putLabels([label({ source: 'other', label: 'other' })])
-        await store.replaceSource({ source: 'pack', labels: [plainLabel], marks: [plainMark], checkpoint })
+        await store.annotate({ labels: [label({ source: 'other', label: 'other' })] })
+        await store.annotate({ replaces: 'pack', labels: [plainLabel], marks: [plainMark], checkpoint })
         const second = { ...plainLabel, address: contract }
         const revision = store.revision()
-        await store.replaceSource({
-          ...{ source: 'pack', labels: [second], marks: [{ ...plainMark, contract: otherContract }] },
+        await store.annotate({
+          ...{ replaces: 'pack', labels: [second], marks: [{ ...plainMark, contract: otherContract }] },
           checkpoint: { name: 'pack', value: '2' },
         })
         expect(store.revision()).not.toBe(revision)
@@ -1468,11 +1479,9 @@ export function storeContract(
             [contract, 'x'],
           ]),
         )
-        expect(await store.marks({}, undefined, 10)).toEqual([
-          { ...plainMark, contract: otherContract, source: 'pack' },
-        ])
+        expect(await store.marks({}, undefined, 10)).toEqual([{ ...plainMark, contract: otherContract }])
         expect(await store.checkpoint('pack')).toBe('2')
-        await store.replaceSource({ source: 'pack', labels: [], marks: [], checkpoint })
+        await store.annotate({ replaces: 'pack', checkpoint })
         expect(await store.labels({ source: 'pack' }, undefined, 10)).toEqual([])
       })
 
@@ -1558,12 +1567,14 @@ export function storeContract(
           ...{ chain: eth, contract: of, name, symbol: undefined, possibleSpam: false },
         })
         await store.putContractFacts([named(contract, 'Apes'), named(otherContract, 'Others')])
-        await store.putMarks([mark({ verified: true }), mark({ contract: otherContract, verified: false })])
+        await store.annotate({ marks: [mark({ verified: true }), mark({ contract: otherContract, verified: false })] })
         const label = { source: 's', rank: 'imported', updatedAt: 1 } as const
-        await store.putLabels([
-          { ...label, chain: undefined, address: contract, label: 'The Apes' },
-          { ...label, chain: eth, address: otherContract, label: 'The Others' },
-        ])
+        await store.annotate({
+          labels: [
+            { ...label, chain: undefined, address: contract, label: 'The Apes' },
+            { ...label, chain: eth, address: otherContract, label: 'The Others' },
+          ],
+        })
         expect((await store.verifiedNames()).sort()).toEqual(['Apes', 'The Apes'])
       })
 
@@ -1573,17 +1584,23 @@ export function storeContract(
         const newer = mark({ source: 'b', spam: true, updatedAt: 2 })
         const twin = mark({ source: 'a', spam: false, updatedAt: 2 })
         const pin = mark({ source: 'operator', rank: 'operator', spam: false })
-        await store.putMarks([pack, older, newer, twin, pin, mark({ contract: otherContract, verified: true })])
+        await store.annotate({
+          marks: [pack, older, newer, twin, pin, mark({ contract: otherContract, verified: true })],
+        })
         expect(await store.marksOf(eth, contract)).toEqual([pin, twin, newer, older, pack])
         expect(await store.marksOf(polygon, contract)).toEqual([])
         const revision = store.revision()
-        await store.putMarks([
-          mark({ source: 'operator', rank: 'operator', verified: true, updatedAt: 3 }),
-          mark({ source: 'operator', rank: 'operator', spam: true, updatedAt: 4 }),
-        ])
+        await store.annotate({
+          marks: [
+            mark({ source: 'operator', rank: 'operator', verified: true, updatedAt: 3 }),
+            mark({ source: 'operator', rank: 'operator', spam: true, updatedAt: 4 }),
+          ],
+        })
         expect(store.revision()).not.toBe(revision)
         expect((await store.marksOf(eth, contract))[0]).toEqual({ ...pin, verified: true, spam: true, updatedAt: 4 })
-        expect(await store.removeMarks([pin, mark({ source: 'none' }), mark({ chain: 77 as ChainId })])).toBe(1)
+        expect(
+          await store.annotate({ removedMarks: [pin, mark({ source: 'none' }), mark({ chain: 77 as ChainId })] }),
+        ).toBe(1)
         expect(await store.marksOf(eth, contract)).toEqual([twin, newer, older, pack])
       })
     })
@@ -1624,7 +1641,9 @@ export function storeContract(
 
       test('a reading replaces what is not newer; an older reading changes nothing', async () => {
         await store.putOwner('mainnet', account, [holding(2), holding(3)])
-        await store.applyHoldings('mainnet', [holding(4, { slot: 120 }), holding(3, { slot: 120, amount: 6n })])
+        await store.updateAccounts('mainnet', {
+          holdings: [holding(4, { slot: 120 }), holding(3, { slot: 120, amount: 6n })],
+        })
         await store.putOwner('mainnet', { ...account, slot: 110, lamports: 1n }, [
           holding(3, { slot: 110, amount: 1n }),
         ])
@@ -1647,45 +1666,49 @@ export function storeContract(
           holding(2, { slot: 5, writeVersion: 1n, amount: 1n }),
           holding(2, { slot: 4, writeVersion: 2n ** 64n - 1n, amount: 2n }),
         ]
-        for (const update of versions) await store.applyHoldings('mainnet', [update])
+        for (const update of versions) await store.updateAccounts('mainnet', { holdings: [update] })
         expect(await accountsOf()).toEqual([[2, 3n]])
-        await store.applyHoldings('mainnet', [holding(2, { slot: 6, amount: 1n }), holding(2, { slot: 6, amount: 2n })])
+        await store.updateAccounts('mainnet', {
+          holdings: [holding(2, { slot: 6, amount: 1n }), holding(2, { slot: 6, amount: 2n })],
+        })
         expect(await accountsOf()).toEqual([[2, 2n]])
       })
 
       test('a closed account is not revived by an older update or reading, and can be opened again', async () => {
         await store.putOwner('mainnet', account, [holding(2)])
-        await store.applyHoldings('mainnet', [{ account: bytes(2), closed: true, slot: 130, writeVersion: 4n }])
+        await store.updateAccounts('mainnet', {
+          holdings: [{ account: bytes(2), closed: true, slot: 130, writeVersion: 4n }],
+        })
         expect(await accountsOf()).toEqual([])
-        await store.applyHoldings('mainnet', [holding(2, { slot: 130, writeVersion: 3n })])
+        await store.updateAccounts('mainnet', { holdings: [holding(2, { slot: 130, writeVersion: 3n })] })
         await store.putOwner('mainnet', { ...account, slot: 120 }, [holding(2, { slot: 120 })])
         expect(await accountsOf()).toEqual([])
-        await store.applyHoldings('mainnet', [holding(2, { slot: 131 })])
+        await store.updateAccounts('mainnet', { holdings: [holding(2, { slot: 131 })] })
         expect(await accountsOf()).toEqual([[2, 5n]])
       })
 
       test('an account that an owner no longer had at its reading is not brought back by what happened before', async () => {
         await store.putOwner('mainnet', account, [])
-        await store.applyHoldings('mainnet', [holding(2, { slot: 99 })])
+        await store.updateAccounts('mainnet', { holdings: [holding(2, { slot: 99 })] })
         expect(await accountsOf()).toEqual([])
-        await store.applyHoldings('mainnet', [holding(2, { slot: 101 })])
+        await store.updateAccounts('mainnet', { holdings: [holding(2, { slot: 101 })] })
         expect(await accountsOf()).toEqual([[2, 5n]])
       })
 
       test('a token account that changes hands leaves the old owner', async () => {
         await store.putOwner('mainnet', account, [holding(2)])
         await store.putOwner('mainnet', { ...account, owner: bytes(9) }, [])
-        await store.applyHoldings('mainnet', [holding(2, { owner: bytes(9), slot: 101 })])
+        await store.updateAccounts('mainnet', { holdings: [holding(2, { owner: bytes(9), slot: 101 })] })
         expect(await accountsOf()).toEqual([])
         expect((await store.portfolioOf('mainnet', bytes(9)))?.holdings.length).toBe(1)
       })
 
       test('lamports follow the higher slot and do not stand for a reading', async () => {
-        await store.putLamports('mainnet', account)
+        await store.updateAccounts('mainnet', { owners: [account] })
         expect(await store.portfolioOf('mainnet', owner)).toBeUndefined()
         await store.putOwner('mainnet', account, [holding(2)])
-        await store.putLamports('mainnet', { ...account, slot: 101, lamports: 1n })
-        await store.putLamports('mainnet', { ...account, slot: 99, lamports: 2n })
+        await store.updateAccounts('mainnet', { owners: [{ ...account, slot: 101, lamports: 1n }] })
+        await store.updateAccounts('mainnet', { owners: [{ ...account, slot: 99, lamports: 2n }] })
         expect((await store.portfolioOf('mainnet', owner))?.account).toEqual({ ...account, slot: 101, lamports: 1n })
         expect(await accountsOf()).toEqual([[2, 5n]])
       })
@@ -1698,7 +1721,7 @@ export function storeContract(
         await read(4, 900)
         await read(5, 500)
         // Neither is a reading of this network.
-        await store.putLamports('mainnet', { ...account, owner: bytes(6), readAtMs: 1_000 })
+        await store.updateAccounts('mainnet', { owners: [{ ...account, owner: bytes(6), readAtMs: 1_000 }] })
         await store.putOwner('devnet', { ...account, owner: bytes(7), readAtMs: 1_000 }, [])
         const listed = async (limit: number): Promise<(number | undefined)[][]> => {
           const pages: (number | undefined)[][] = []
@@ -1729,21 +1752,21 @@ export function storeContract(
         } as const
         const metadata = { name: 'Meta', symbol: 'META', tokenStandard: 2 }
         const empty = { name: undefined, symbol: undefined, tokenStandard: undefined }
-        await store.putMints('mainnet', [{ mint, slot: 10, readAtMs: 1, metadata }])
+        await store.updateAccounts('mainnet', { mints: [{ mint, slot: 10, readAtMs: 1, metadata }] })
         expect(await store.mintsOf('mainnet', [mint])).toEqual([])
-        await store.putMints('mainnet', [{ mint, slot: 20, readAtMs: 2, account: own }])
+        await store.updateAccounts('mainnet', { mints: [{ mint, slot: 20, readAtMs: 2, account: own }] })
         const facts = { ...own, ...metadata, mint, symbol: 'EXT', slot: 10, readAtMs: 1 }
         expect((await store.mintsOf('mainnet', [mint, bytes(1)])).map(plainMint)).toEqual([plainMint(facts)])
-        await store.putMints('mainnet', [
-          { mint, slot: 19, readAtMs: 3, account: { ...own, decimals: 1 }, metadata: empty },
-        ])
+        await store.updateAccounts('mainnet', {
+          mints: [{ mint, slot: 19, readAtMs: 3, account: { ...own, decimals: 1 }, metadata: empty }],
+        })
         expect((await store.mintsOf('mainnet', [mint]))[0]).toMatchObject({
           decimals: 6,
           name: '',
           slot: 19,
           readAtMs: 2,
         })
-        await store.putMints('mainnet', [{ mint: bytes(201), slot: 5, readAtMs: 5, account: own }])
+        await store.updateAccounts('mainnet', { mints: [{ mint: bytes(201), slot: 5, readAtMs: 5, account: own }] })
         expect((await store.mintsOf('mainnet', [bytes(201)]))[0]).toMatchObject({ slot: 0, readAtMs: 0, name: '' })
         await store.putOwner('mainnet', account, [holding(2)])
         expect(holdingRows((await store.portfolioOf('mainnet', owner))?.holdings)).toMatchObject([

@@ -98,7 +98,7 @@ test('a replica is read while it follows, and is left while it lags or is gone',
   // Labels are held once, those of the store, also for pages of the replica.
   const looks = (['labelsOf', 'labelsWithin', 'labelChanges'] as const).map(method => vi.spyOn(copy, method))
   const rank = { source: 'test', rank: 'operator', updatedAt: 1 } as const
-  await store.putLabels([{ ...rank, chain: undefined, address: contract, label: 'Harbour' }])
+  await store.annotate({ labels: [{ ...rank, chain: undefined, address: contract, label: 'Harbour' }] })
   fromCopy.mockClear()
   await vi.waitFor(async () => {
     const { result } = await page(`limit=${Math.floor(Math.random() * 1_000) + 100}`)

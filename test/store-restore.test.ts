@@ -72,7 +72,7 @@ async function expectRefusal(message: RegExp, ...parameters: string[]): Promise<
 describe('keys', () => {
   test('revoked and limited ones stay so, and those created after the backup are said to be gone', async () => {
     const created = await changeStore(async store => {
-      await store.revokeKey(keys.revoked, Date.now())
+      await store.endKey(keys.revoked, { revokedAt: Date.now() })
       const limited = (await store.keys()).find(({ id }) => id === keys.limited)!
       await store.putKey({ ...limited, ratePerSecond: 3, scopes: ['ops'] })
       await store.putCheckpoint('after', 'the backup')
@@ -105,7 +105,7 @@ describe('keys', () => {
   })
 
   test('a revocation that is in the backup alone stays', async () => {
-    await changeStore(store => store.revokeKey(keys.revoked, Date.now()), `file:${backup}`)
+    await changeStore(store => store.endKey(keys.revoked, { revokedAt: Date.now() }), `file:${backup}`)
     expect(await restore('--discard')).toMatchObject({ code: 0 })
     expect(filesOf().filter(name => name.startsWith('almanac'))).toEqual(['almanac.db', 'almanac.db-lock'])
     const revoked = await changeStore(store => store.keys())
@@ -113,7 +113,7 @@ describe('keys', () => {
   })
 
   test('stay revoked where a newer version wrote the present store: its backup from before is the way back', async () => {
-    await changeStore(store => store.revokeKey(keys.revoked, Date.now()))
+    await changeStore(store => store.endKey(keys.revoked, { revokedAt: Date.now() }))
     const newer = new DatabaseSync(place.storeFile)
     newer.exec('ALTER TABLE keys ADD COLUMN later TEXT; PRAGMA user_version = 4711')
     newer.close()
@@ -230,7 +230,7 @@ test('killed at any step, it leaves the old store or the new one whole', { timeo
   const dead = join(place.directory, 'dead')
   mkdirSync(dead)
   await changeStore(async store => {
-    await store.revokeKey(keys.revoked, Date.now())
+    await store.endKey(keys.revoked, { revokedAt: Date.now() })
     await store.putCheckpoint('after', 'the backup')
     for (const end of ['', '-wal', '-shm']) copyFileSync(place.storeFile + end, join(dead, `almanac.db${end}`))
   })

@@ -171,7 +171,7 @@ function writeOf(step: Step, model: ModelStore): Write | undefined {
       const contract = contracts[step.c % contracts.length]!
       return {
         toModel: m => m.watchContract(chain, contract, step.a),
-        toStore: s => s.watchContract(chain, contract, step.a),
+        toStore: s => s.watchContract(chain, contract, { from: step.a }),
       }
     }
     case 'forget': {
@@ -285,7 +285,9 @@ export async function compareReads(model: ModelStore, store: Store, limit: numbe
           { from, to },
           { from: 0, to: 30 },
         ])
-          expect(await store.blockWithHash(chain, hash, within)).toEqual(model.blockWithHash(chain, hash, within))
+          expect(await store.lowestBlock(chain, { ...within, hash })).toEqual(
+            model.lowestBlock(chain, { ...within, hash }),
+          )
       }
     for (const scope of scopes) expect(await store.coverage(chain, scope)).toEqual(model.coverage(chain, scope))
     const byScope = await store.coverageByScope(chain)

@@ -340,7 +340,7 @@ describe('limits', () => {
     } = await issueKey(api.store, { name: 'revoked', scopes: ['nft-transfers'] })
     onRead = async nth => {
       if (nth !== 2) return
-      await api.store.revokeKey(id, Date.now())
+      await api.store.endKey(id, { revokedAt: Date.now() })
       await delay(800)
     }
     const { isCut } = await received(await api.get('/api/v2/nft/transfers', { ...csv, 'x-api-key': secret }))

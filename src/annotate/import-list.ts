@@ -25,7 +25,7 @@ export type ListOptions = {
   /** Write nothing if any entry is invalid. */
   strict: boolean
   /** Gets the entries sorted by address, each once. */
-  write: (entries: readonly StagedEntry[]) => Promise<void>
+  write: (entries: readonly StagedEntry[]) => Promise<unknown>
   onProgress: (progress: ListProgress) => void
   signal: AbortSignal
 }

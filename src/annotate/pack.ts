@@ -2,23 +2,25 @@
 // version differs.
 import { builtInChains } from '../chains.ts'
 import { type Address, parseAddress } from '../model.ts'
-import type { SourceContent } from '../store/annotation-store.ts'
+import type { AnnotationChange, Label, Mark } from '../store/annotation-store.ts'
 import type { Store } from '../store/store.ts'
 import { packSource } from './shown-facts.ts'
 
 const checkpointName = 'built-in pack'
 
+type PackContent = Required<Pick<AnnotationChange, 'replaces' | 'labels' | 'marks' | 'checkpoint'>>
+
 /** Returns whether anything was written. Only a process that writes calls it. */
-export async function loadPack(store: Store, content: SourceContent = packContent()): Promise<boolean> {
+export async function loadPack(store: Store, content: PackContent = packContent()): Promise<boolean> {
   if ((await store.checkpoint(checkpointName)) === content.checkpoint.value) return false
-  await store.replaceSource(content)
+  await store.annotate(content)
   return true
 }
 
-export function packContent(): SourceContent {
-  const said = { rank: 'built-in', updatedAt: Date.parse(packDate) } as const
-  const labels: SourceContent['labels'][number][] = []
-  const marks: SourceContent['marks'][number][] = []
+export function packContent(): PackContent {
+  const said = { source: packSource, rank: 'built-in', updatedAt: Date.parse(packDate) } as const
+  const labels: Label[] = []
+  const marks: Mark[] = []
   for (const [kind, chains, text, label] of packEntries) {
     const address = parseAddress(text) as Address
     for (const chain of chains === '*' ? [undefined] : chains.split(',').map(chainOf)) {
@@ -27,7 +29,7 @@ export function packContent(): SourceContent {
         marks.push({ chain, contract: address, verified: true, spam: undefined, ...said })
     }
   }
-  return { source: packSource, labels, marks, checkpoint: { name: checkpointName, value: String(packVersion) } }
+  return { replaces: packSource, labels, marks, checkpoint: { name: checkpointName, value: String(packVersion) } }
 }
 
 function chainOf(name: string) {

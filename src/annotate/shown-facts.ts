@@ -60,14 +60,14 @@ const rowsPerPage = 5_000
 export async function forgetLabels(store: Store, source: string, before = Number.POSITIVE_INFINITY): Promise<number> {
   let removed = 0
   for await (const page of pagesOf<Label>(after => store.labels({ source }, after, rowsPerPage)))
-    removed += await store.removeLabels(page.filter(({ updatedAt }) => updatedAt < before))
+    removed += await store.annotate({ removedLabels: page.filter(({ updatedAt }) => updatedAt < before) })
   return removed
 }
 
 export async function forgetMarks(store: Store, source: string, before = Number.POSITIVE_INFINITY): Promise<number> {
   let removed = 0
   for await (const page of pagesOf<Mark>(after => store.marks({ source }, after, rowsPerPage)))
-    removed += await store.removeMarks(page.filter(({ updatedAt }) => updatedAt < before))
+    removed += await store.annotate({ removedMarks: page.filter(({ updatedAt }) => updatedAt < before) })
   return removed
 }
 

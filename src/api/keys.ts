@@ -213,7 +213,7 @@ export const revocation: RouteParts = {
         'forbidden',
         'This is the last key with the scope keys: create another one first, or revoke it with the command keys revoke',
       )
-    await store.revokeKey(id, Date.now())
+    await store.endKey(id, { revokedAt: Date.now() })
     log.info({ key_id: id, by: revoker.id }, 'Key revoked')
     return jsonAnswer((await listKeys(store, context.operatorKeyId)).find(key => key.id === id))
   },

@@ -30,7 +30,7 @@ export function collectionsCommand(): Command {
       withStore(pin, async (store: Store, { chains }, chainText: string, contract: Address) => {
         const chain = parseChain(chains, chainText)
         const mark = { chain: chain.id, contract, source: operatorSource, rank: 'operator', ...said } as const
-        await store.putMarks([{ ...mark, updatedAt: Date.now() }])
+        await store.annotate({ marks: [{ ...mark, updatedAt: Date.now() }] })
         printNote(`Pinned ${contract} on ${chain.name}: ${name}.`)
       }),
     )
@@ -61,7 +61,7 @@ function contractCommand(name: string, description: string): Command {
 
 async function unpin(store: Store, { chains }: LoadedConfig, chainText: string, contract: Address): Promise<void> {
   const chain = parseChain(chains, chainText)
-  const removed = await store.removeMarks([{ chain: chain.id, contract, source: operatorSource }])
+  const removed = await store.annotate({ removedMarks: [{ chain: chain.id, contract, source: operatorSource }] })
   if (removed > 0) return printNote(`Unpinned ${contract} on ${chain.name}.`)
   throw new AlmanacError('not_found', `${contract} on ${chain.name} has no pin.`, {
     hint: 'list pins with: almanac collections list',
@@ -77,9 +77,11 @@ async function importMarks(store: Store, { chains }: LoadedConfig, file: string,
   await runImport({
     ...{ file, flags, chains, source, what: 'contract', needs: 'chain', ownSources: false },
     write: entries =>
-      store.putMarks(
-        entries.flatMap(({ chain, address }) => (chain === undefined ? [] : { ...mark, chain, contract: address })),
-      ),
+      store.annotate({
+        marks: entries.flatMap(({ chain, address }) =>
+          chain === undefined ? [] : { ...mark, chain, contract: address },
+        ),
+      }),
     finish: async () => (flags.replace ? await forgetMarks(store, source, mark.updatedAt) : 0),
   })
 }

@@ -237,13 +237,15 @@ const own = { source: operatorSource, rank: 'operator', updatedAt: Date.now() } 
 export async function annotateSandbox({ chains, wallets }: Sandbox, storeUrl: string): Promise<void> {
   const store = await openStore(storeUrl, { role: 'tool' })
   try {
-    await store.putLabels([
-      ...names.flatMap((label, at) =>
-        wallets[at] === undefined ? [] : [{ ...own, chain: undefined, address: wallets[at] as Address, label }],
-      ),
-      ...chains.flatMap(labelsToTry),
-    ])
-    await store.putMarks(chains.flatMap(chain => chain.collections.flatMap((_, at) => markOf(chain, at))))
+    await store.annotate({
+      labels: [
+        ...names.flatMap((label, at) =>
+          wallets[at] === undefined ? [] : [{ ...own, chain: undefined, address: wallets[at] as Address, label }],
+        ),
+        ...chains.flatMap(labelsToTry),
+      ],
+    })
+    await store.annotate({ marks: chains.flatMap(chain => chain.collections.flatMap((_, at) => markOf(chain, at))) })
   } finally {
     await store.close()
   }

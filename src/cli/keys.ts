@@ -9,6 +9,7 @@ import {
   findKeys,
   hashSecret,
   issueKey,
+  keyByHash,
   keyNamePattern,
   limitsOfNewKey,
   listKeys,
@@ -197,7 +198,7 @@ function limitsText({ rate_per_second, quota_per_day, index_per_day, index_waiti
 
 /** The key whose secret the environment has here; that of the service may have another. */
 async function operatorKeyId(store: Store): Promise<string | undefined> {
-  return (await store.keyByHash(hashSecret(process.env.ALMANAC_KEY ?? '')))?.id
+  return (await keyByHash(store, hashSecret(process.env.ALMANAC_KEY ?? '')))?.id
 }
 
 type RotateFlags = { grace: number; json?: true }
@@ -220,7 +221,7 @@ async function revoke(store: Store, _: LoadedConfig, idOrName: string, { json }:
   const now = Date.now()
   const revoked: KeyRecord[] = []
   for (const key of await findKeys(store, idOrName)) {
-    if (key.revokedAt === undefined) await store.revokeKey(key.id, now)
+    if (key.revokedAt === undefined) await store.endKey(key.id, { revokedAt: now })
     revoked.push({ ...key, revokedAt: key.revokedAt ?? now })
   }
   if (json) return printJson(showKey(revoked[0]!))

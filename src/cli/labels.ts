@@ -68,7 +68,7 @@ async function importLabels(store: Store, { chains }: LoadedConfig, file: string
   await runImport({
     ...{ file, flags, chains, source, what: 'label', needs: 'name' },
     ownSources: !flags.own && !flags.replace && flags.source === undefined,
-    write: entries => store.putLabels(entries.map(entry => ({ ...entry, rank, updatedAt }))),
+    write: entries => store.annotate({ labels: entries.map(entry => ({ ...entry, rank, updatedAt })) }),
     finish: async () => (flags.replace ? await forgetLabels(store, source, updatedAt) : 0),
   })
 }
@@ -110,14 +110,14 @@ async function setLabel(
 ): Promise<void> {
   const chain = parseChainIf(chains, flags.chain)
   const own = { chain: chain?.id, address, label, source: operatorSource, rank: 'operator' } as const
-  await store.putLabels([{ ...own, updatedAt: Date.now() }])
+  await store.annotate({ labels: [{ ...own, updatedAt: Date.now() }] })
   printNote(`Labelled ${address} ${JSON.stringify(label)} on ${chain?.name ?? 'every chain'}.`)
 }
 
 async function unsetLabel(store: Store, { chains }: LoadedConfig, address: Address, flags: ChainFlag): Promise<void> {
   const chain = parseChainIf(chains, flags.chain)
   const where = chain === undefined ? 'for every chain' : `on ${chain.name}`
-  const removed = await store.removeLabels([{ chain: chain?.id, address, source: operatorSource }])
+  const removed = await store.annotate({ removedLabels: [{ chain: chain?.id, address, source: operatorSource }] })
   if (removed > 0) return printNote(`Removed your own label of ${address} ${where}.`)
   throw new AlmanacError('not_found', `${address} has no label of your own ${where}.`, {
     hint: `list its labels with: almanac labels show ${address}`,

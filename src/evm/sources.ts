@@ -34,7 +34,7 @@ export type SourceParts = {
   /** Absent: what public portals take. */
   portalRequestsPerSecond?: number | undefined
   /** Absent where nothing is indexed. */
-  store?: Pick<ChainReader, 'blockWithHash'>
+  store?: Pick<ChainReader, 'lowestBlock'>
 }
 
 /** In the order in which they are asked. */

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache'
 import { atMost } from '../at-most.ts'
 import { AlmanacError } from '../errors.ts'
 import type { KeyRecord, KeyStore } from '../store/key-store.ts'
-import { hashSecret } from './keys.ts'
+import { hashSecret, keyByHash } from './keys.ts'
 
 export type KeyCacheOptions = {
   /** A key of this age is looked up again in the background. */
@@ -97,7 +97,7 @@ export class KeyCache {
   async #ask(hash: string): Promise<KeyRecord | undefined> {
     // The age counts from before the query: a revocation that lands meanwhile must not look fresher than it is.
     const checkedAtMs = this.#options.nowMs()
-    const key = await this.#store.keyByHash(hash)
+    const key = await keyByHash(this.#store, hash)
     if (key === undefined) {
       this.#known.delete(hash)
       this.#unknown.set(hash, checkedAtMs)

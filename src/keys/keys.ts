@@ -94,7 +94,7 @@ export async function registerOperatorKey(store: KeyStore, secret: string): Prom
       hint: 'use 1 to 256 visible ASCII characters without spaces.',
     })
   }
-  const known = await store.keyByHash(hashSecret(secret))
+  const known = await keyByHash(store, hashSecret(secret))
   if (known === undefined) return await putKey(store, secret, { name: operatorKeyName, scopes })
   if (known.revokedAt !== undefined) return known
   const isUnlimited = [known.expiresAt, ...limitsIn(known)].every(limit => limit === undefined)
@@ -106,6 +106,11 @@ export async function registerOperatorKey(store: KeyStore, secret: string): Prom
 
 function limitsIn({ ratePerSecond, quotaPerDay, indexPerDay, indexWaiting }: KeyLimits): (number | undefined)[] {
   return [ratePerSecond, quotaPerDay, indexPerDay, indexWaiting]
+}
+
+export async function keyByHash(store: Pick<KeyStore, 'keys'>, hash: string): Promise<KeyRecord | undefined> {
+  const [key] = await store.keys({ hash })
+  return key
 }
 
 /** Finds a key by its id, or by its name: of keys that replaced each other, the newest. */
@@ -321,13 +326,12 @@ const lookedBackMs = spanMs('30d')!
 export async function listKeys(store: KeyStore, operatorKeyId?: string): Promise<ShownKey[]> {
   const dayOf = (moment: number) => new Date(moment).toISOString().slice(0, 10)
   const now = Date.now()
-  const [keys, uses, lastDays] = await Promise.all([
-    store.keys(),
+  const [keys, uses] = await Promise.all([
+    store.keys({ usedSince: dayOf(now - lookedBackMs) }),
     usesByKey(store, dayOf(now)),
-    store.lastUses(dayOf(now - lookedBackMs)),
   ])
   return keys.map(key => {
     const { all = 0, ofClients = 0 } = uses.get(key.id) ?? {}
-    return showKey(key, { today: all, requestsToday: ofClients, lastDay: lastDays.get(key.id) }, operatorKeyId)
+    return showKey(key, { today: all, requestsToday: ofClients, lastDay: key.lastUsedOn }, operatorKeyId)
   })
 }

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { KeyEnd } from '../store/key-store.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { StoreGatekeeper } from './gatekeeper.ts'
@@ -59,7 +60,7 @@ test('an old key that ends sooner is not prolonged, and its successor lives as l
 
 test('a key that is not in force and the operator’s own key are not rotated, and nothing is made', async () => {
   const { key: revoked } = await issueKey(store, { ...wanted, name: 'revoked' })
-  await store.revokeKey(revoked.id, Date.now())
+  await store.endKey(revoked.id, { revokedAt: Date.now() })
   const { key: expired } = await issueKey(store, { ...wanted, expiresAt: Date.now() - 1 })
   const operator = await registerOperatorKey(store, 'operators-own')
   const keys = await store.keys()
@@ -71,8 +72,9 @@ test('a key that is not in force and the operator’s own key are not rotated, a
 test('a successor whose secret could not be handed over does not stay in force', async () => {
   const old = await issueKey(store, wanted)
   const failing = Object.assign(Object.create(store) as Store, {
-    expireKey: async () => {
-      throw new Error('the disk is full')
+    endKey: async (id: string, end: KeyEnd) => {
+      if ('expiresAt' in end) throw new Error('the disk is full')
+      return await store.endKey(id, end)
     },
   })
   await expect(rotateKey(failing, old.key, { graceMs: dayMs })).rejects.toThrow('the disk is full')

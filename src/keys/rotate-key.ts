@@ -2,7 +2,16 @@
 // secret.
 import { AlmanacError } from '../errors.ts'
 import type { KeyRecord, KeyStore } from '../store/key-store.ts'
-import { type IssuedKey, isOperatorKey, issueKey, type NewKey, operatorKeyName, type Scope, spanMs } from './keys.ts'
+import {
+  type IssuedKey,
+  isOperatorKey,
+  issueKey,
+  keyByHash,
+  type NewKey,
+  operatorKeyName,
+  type Scope,
+  spanMs,
+} from './keys.ts'
 
 /** How long the old key works on, unless something else is asked for. */
 export const usualGrace = '24h'
@@ -50,12 +59,12 @@ export async function rotateKey(
 ): Promise<Rotation> {
   const issued = await issueKey(store, successor ?? successorOf(old, nowMs))
   try {
-    if (graceMs === 0) await store.revokeKey(old.id, nowMs)
-    else await store.expireKey(old.id, nowMs + graceMs)
+    if (graceMs === 0) await store.endKey(old.id, { revokedAt: nowMs })
+    else await store.endKey(old.id, { expiresAt: nowMs + graceMs })
   } catch (error) {
     // The secret of the successor gets lost with this failure, so it must not stay in force.
-    await store.revokeKey(issued.key.id, nowMs).catch(() => undefined)
+    await store.endKey(issued.key.id, { revokedAt: nowMs }).catch(() => undefined)
     throw error
   }
-  return { ...issued, retired: (await store.keyByHash(old.hash)) ?? old }
+  return { ...issued, retired: (await keyByHash(store, old.hash)) ?? old }
 }

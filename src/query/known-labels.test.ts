@@ -47,7 +47,7 @@ const label = (text: string) => ({
 
 test('nothing is looked up once labels are read, whatever else is committed, until they change', async () => {
   const labels = new KnownLabels(store, () => store.revision())
-  await store.putLabels([label('One')])
+  await store.annotate({ labels: [label('One')] })
   expect(await shown(labels)).toContain('One')
   await labels.settled()
   lookUps = []
@@ -56,7 +56,7 @@ test('nothing is looked up once labels are read, whatever else is committed, unt
   expect(await shown(labels)).toContain('One')
   expect(lookUps).toEqual([])
 
-  await store.putLabels([label('Two')])
+  await store.annotate({ labels: [label('Two')] })
   expect(await shown(labels)).toContain('Two')
   expect(lookUps).toContain(seeded.alice)
   await labels.settled()
@@ -68,11 +68,11 @@ test('nothing is looked up once labels are read, whatever else is committed, unt
 
 test('a change makes the labels of its neighbours unknown and no others', async () => {
   const addresses = Array.from({ length: 64 }, (_, n) => `0x${n.toString(16).padStart(2, '0').repeat(20)}` as Address)
-  await store.putLabels(addresses.map(address => ({ ...label('Many'), address })))
+  await store.annotate({ labels: addresses.map(address => ({ ...label('Many'), address })) })
   const labels = new KnownLabels(store, () => store.revision(), { addressesPerRead: 8 })
   await shown(labels)
   await labels.settled()
-  await store.putLabels([{ ...label('Changed'), address: addresses[20]! }])
+  await store.annotate({ labels: [{ ...label('Changed'), address: addresses[20]! }] })
   lookUps = []
   const many = pageOfParties(addresses)
   const texts = textsOf(many, await labels.ofPage(eth, many))
@@ -85,7 +85,7 @@ test('a change makes the labels of its neighbours unknown and no others', async 
 test('a changed label is read again once looking it up has cost as much as that', async () => {
   const addresses = Array.from({ length: 300 }, (_, n) => `0x${n.toString(16).padStart(4, '0').repeat(10)}` as Address)
   const only = pageOfParties(addresses.slice(20, 21))
-  await store.putLabels(addresses.map(address => ({ ...label('Many'), address })))
+  await store.annotate({ labels: addresses.map(address => ({ ...label('Many'), address })) })
   const labels = new KnownLabels(store, () => store.revision(), { addressesPerRead: 8 })
   await shown(labels)
   await labels.settled()
@@ -95,14 +95,14 @@ test('a changed label is read again once looking it up has cost as much as that'
     read.push(range)
     return labelsWithin(range, addressesMax)
   }
-  await store.putLabels([{ ...label('Changed'), address: addresses[20]! }])
+  await store.annotate({ labels: [{ ...label('Changed'), address: addresses[20]! }] })
   lookUps = []
   for (let round = 0; round < 20; round++) {
     expect(textsOf(only, await labels.ofPage(eth, only))[0]).toBe('Changed')
     await labels.settled()
   }
   store.labelsWithin = labelsWithin
-  await store.removeLabels(addresses.map(address => ({ ...label(''), address })))
+  await store.annotate({ removedLabels: addresses.map(address => ({ ...label(''), address })) })
   expect(lookUps.length).toBeGreaterThanOrEqual(5)
   expect(lookUps.length).toBeLessThan(10)
   expect(read).toEqual([{ first: `0x${'0014'.padEnd(40, '0')}`, last: `0x${'0014'.padEnd(40, 'f')}` }])
@@ -113,21 +113,21 @@ test('labels that change again and again take a bounded amount of memory', async
   const many = pageOfParties(addresses)
   const labels = new KnownLabels(store, () => store.revision())
   const bytes: number[] = []
-  await store.putLabels(addresses.map(address => ({ ...label('Round 00'), address })))
+  await store.annotate({ labels: addresses.map(address => ({ ...label('Round 00'), address })) })
   for (let round = 0; round < 20; round++) {
     const changed = addresses.slice((round % 4) * 25, (round % 4) * 25 + 25)
-    await store.putLabels(changed.map(address => ({ ...label(`Round ${10 + round}`), address })))
+    await store.annotate({ labels: changed.map(address => ({ ...label(`Round ${10 + round}`), address })) })
     expect(textsOf(many, await labels.ofPage(eth, many))[(round % 4) * 50]).toBe(`Round ${10 + round}`)
     await labels.settled()
     bytes.push(labels.bytes)
   }
-  await store.removeLabels(addresses.map(address => ({ ...label(''), address })))
+  await store.annotate({ removedLabels: addresses.map(address => ({ ...label(''), address })) })
   expect(Math.max(...bytes)).toBeLessThan(bytes[0]! * 2)
 })
 
 test('beyond the bound of memory labels are looked up, and only where there are some', async () => {
   const labels = new KnownLabels(store, () => store.revision(), { bytesMax: 0 })
-  await store.putLabels([label('Beyond')])
+  await store.annotate({ labels: [label('Beyond')] })
   await shown(labels)
   await labels.settled()
   lookUps = []
@@ -148,7 +148,7 @@ test('a reading that failed is logged once, and tried again with the first page 
     tries++
     return Promise.reject(new Error('gone'))
   }
-  await store.putLabels([label('Still there')])
+  await store.annotate({ labels: [label('Still there')] })
   for (const [atMs, expected] of [[0, 1] as const, [999, 1] as const, [1_000, 2] as const]) {
     now = atMs
     for (let page = 0; page < 3; page++) {
@@ -186,21 +186,21 @@ test('a store without labels is not asked once it was read', async () => {
   expect(await shown(labels)).toEqual([])
   expect(asked).toEqual([])
   // The first label of all is shown at once.
-  await other.putLabels([label('First')])
+  await other.annotate({ labels: [label('First')] })
   expect(await shown(labels)).toEqual(['First'])
   await other.close()
 })
 
 test('a label of one chain is none on another', async () => {
   const labels = new KnownLabels(store, () => store.revision())
-  await store.putLabels([label('On eth')])
+  await store.annotate({ labels: [label('On eth')] })
   expect(await shown(labels)).toContain('On eth')
   expect(await shown(labels, polygon)).not.toContain('On eth')
 })
 
 test('a reading that a change overtook is not shown', async () => {
   const labels = new KnownLabels(store, () => store.revision())
-  await store.putLabels([label('Before')])
+  await store.annotate({ labels: [label('Before')] })
   const { promise: mayGoOn, resolve: goOn } = Promise.withResolvers<void>()
   const { promise: hasRead, resolve: read } = Promise.withResolvers<void>()
   const { labelsWithin } = store
@@ -214,7 +214,7 @@ test('a reading that a change overtook is not shown', async () => {
   expect(await shown(labels)).toContain('Before')
   await hasRead
   store.labelsWithin = labelsWithin
-  await store.putLabels([label('After')])
+  await store.annotate({ labels: [label('After')] })
   expect(await shown(labels)).toContain('After')
   goOn()
   await labels.settled()

@@ -66,7 +66,7 @@ export class MintFactsReader {
     if (account === undefined || own === undefined) return { slot, readAtMs, facts: null }
     const named = mintMetadataOf(mint, metadata)
     // Portfolios name the mint by it, and the limits of keys see that it is kept.
-    await store.putMints(rpc.network, [{ mint, slot, readAtMs, account, metadata: named }])
+    await store.updateAccounts(rpc.network, { mints: [{ mint, slot, readAtMs, account, metadata: named }] })
     const { decimals, supply, amountRule } = account
     const chainTime = clock === undefined ? undefined : decodeClock(clock.data)?.unixTimestamp
     const authority = decodeMintAuthority(own.data)

@@ -30,7 +30,7 @@ export async function ensureMints(
   })
   if (stale.length === 0) return []
   const updates = await readMints({ rpc, nowMs }, stale, minContextSlot)
-  await store.putMints(rpc.network, updates)
+  await store.updateAccounts(rpc.network, { mints: updates })
   const read = new Set(updates.map(({ mint }) => keyText(mint)))
   return stale.filter(mint => !read.has(keyText(mint)) && !known.has(keyText(mint)))
 }

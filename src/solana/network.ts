@@ -146,7 +146,7 @@ export class Network {
     if (complete === undefined || complete < account.slot - feedLagSlotsMax) return undefined
     // A reading as of slot 0, before anything existed, makes the owner known and leaves its holdings as they are.
     await this.#store.putOwner(this.#network, { ...account, slot: 0 }, [])
-    await this.#store.putLamports(this.#network, account)
+    await this.#store.updateAccounts(this.#network, { owners: [account] })
     return { slot: complete, chainTime: account.chainTime, readAtMs }
   }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { SolanaStore } from '../store/solana-store.ts'
+import type { SolanaStore, SolanaUpdates } from '../store/solana-store.ts'
 import type { SolanaRpc } from './rpc.ts'
 import { UpdateQueue, WorkLoop } from './update-queue.ts'
 
@@ -18,9 +18,11 @@ test.each(Array.from({ length: 12 }, (_, depth) => depth))(
       added()
     }
     const store = {
-      async putLamports(_: string, account: { lamports: bigint }) {
-        written.push(account.lamports)
-        if (account.lamports === 1n) void addSecond()
+      async updateAccounts(_: string, { owners = [] }: SolanaUpdates) {
+        for (const { lamports } of owners) {
+          written.push(lamports)
+          if (lamports === 1n) void addSecond()
+        }
       },
     }
     const queue = new UpdateQueue({

@@ -61,16 +61,16 @@ export class UpdateQueue {
     const { rpc, store } = this.#options
     const mints = batch.flatMap(update => (update.kind === 'mint' ? [update.mint] : []))
     const holdings = batch.flatMap(update => (update.kind === 'holding' ? [update.holding] : []))
-    if (mints.length > 0) await store.putMints(rpc.network, mints)
+    if (mints.length > 0) await store.updateAccounts(rpc.network, { mints })
     if (holdings.length > 0) {
       await this.#ensureMints(holdings)
-      await store.applyHoldings(rpc.network, holdings)
+      await store.updateAccounts(rpc.network, { holdings })
     }
     // Only the last balance of each owner counts.
     const accounts = new Map<string, SolanaAccount>()
     for (const update of batch)
       if (update.kind === 'lamports') accounts.set(keyText(update.account.owner), update.account)
-    for (const account of accounts.values()) await store.putLamports(rpc.network, account)
+    if (accounts.size > 0) await store.updateAccounts(rpc.network, { owners: [...accounts.values()] })
   }
 
   async #ensureMints(holdings: readonly HoldingUpdate[]): Promise<void> {

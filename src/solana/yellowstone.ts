@@ -238,8 +238,7 @@ export class YellowstoneFeed {
     this.#clear()
     this.#resume()
     try {
-      if (mints.length > 0) await store.putMints(network, mints)
-      if (holdings.length > 0) await store.applyHoldings(network, holdings)
+      if (mints.length + holdings.length > 0) await store.updateAccounts(network, { mints, holdings })
       // The coverage changed where the stream started again meanwhile: these rows say nothing of it.
       if (coverage !== undefined && coverage === this.#coverage && slot > coverage.to) {
         this.#coverage = { ...coverage, to: slot }

@@ -3,17 +3,21 @@
 import type { Address, ChainId } from '../model.ts'
 import type { AddressRange, LabelChanges } from './label-changes.ts'
 
-/** Everything that a source says, and a checkpoint that is stored with it. */
-export type SourceContent = {
-  source: string
-  labels: readonly Omit<Label, 'source'>[]
-  marks: readonly Omit<Mark, 'source'>[]
-  checkpoint: { name: string; value: string }
+/** What goes and what comes, in this order, and a checkpoint that is stored with it. */
+export type AnnotationChange = {
+  /** Everything that this source said goes. */
+  replaces?: string
+  removedLabels?: readonly LabelKey[]
+  removedMarks?: readonly MarkKey[]
+  labels?: readonly Label[]
+  /** An undefined flag keeps what the same source said before. */
+  marks?: readonly Mark[]
+  checkpoint?: { name: string; value: string }
 }
 
 export interface AnnotationStore extends LabelStore, MarkStore, ContractFactsStore, TokenUriStore, NameStore {
-  /** Replaces everything that a source says, in one transaction. */
-  replaceSource(content: SourceContent): Promise<void>
+  /** Changes what sources say, in one transaction. Returns how many of the removed labels and marks there were. */
+  annotate(change: AnnotationChange): Promise<number>
 }
 
 // Labels of addresses, from every source. Which of several wins is part of the interface.
@@ -34,8 +38,6 @@ export type LabelKey = Pick<Label, 'chain' | 'address' | 'source'>
 export type RankedLabel = Pick<Label, 'chain' | 'address' | 'label'>
 
 export interface LabelStore {
-  putLabels(labels: readonly Label[]): Promise<void>
-  removeLabels(labels: readonly LabelKey[]): Promise<number>
   /** Changes whenever labels change, by any process. Cheap enough for every request. */
   labelVersion(): number
   /** Where labels changed since this number of changes; every address if that is no longer known. */
@@ -73,9 +75,6 @@ export type Mark = {
 export type MarkKey = Pick<Mark, 'chain' | 'contract' | 'source'>
 
 export interface MarkStore {
-  /** Adds marks; an undefined flag keeps what the same source said before. */
-  putMarks(marks: readonly Mark[]): Promise<void>
-  removeMarks(marks: readonly MarkKey[]): Promise<number>
   /** Every mark of a contract: by rank, then the newer first. */
   marksOf(chain: ChainId, contract: Address): Promise<Mark[]>
   /** Stored marks after `after`, in a fixed order. */
@@ -171,17 +170,17 @@ export type NameQuestion = {
   readMax: number
 }
 
-export type NamesFound<Row> = {
-  found: Row[]
+export type NamesFound = {
+  /** Of which the name or symbol has the text. */
+  contracts: NamedContract[]
+  labels: RankedLabel[]
   /** Whether texts within names were looked for too. */
   anywhere: boolean
 }
 
 export interface NameStore {
-  /** Contracts whose name or symbol has the text: those that begin with it first. */
-  contractsNamed(question: NameQuestion): Promise<NamesFound<NamedContract>>
-  /** Labels that have the text: those that begin with it first. */
-  labelsNamed(question: NameQuestion): Promise<NamesFound<RankedLabel>>
+  /** Contracts and labels that have the text: of each those that begin with it first. */
+  named(question: NameQuestion): Promise<NamesFound>
 }
 
 /** The strongest first: the operator wins over imported lists, and these win over the built-in pack. */

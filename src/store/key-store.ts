@@ -20,6 +20,15 @@ export type KeyRecord = {
   replaces: string | undefined
 }
 
+/** `lastUsedOn`: the last day on which it was used, if that was asked for. */
+export type StoredKey = KeyRecord & { lastUsedOn?: string }
+
+/** `hash`: the key that has it, alone. `usedSince`: with the last day of use from this day on. */
+export type KeysAsked = { hash?: string; usedSince?: string }
+
+/** The first revocation stays, and an end that is later than one that is known changes nothing. */
+export type KeyEnd = { revokedAt: number } | { expiresAt: number }
+
 export type KeyUse = { keyId: string; day: string; operation: string; count: number }
 
 /** A process asks for a share of a key's rate and quota, which all processes use up together. */
@@ -51,17 +60,13 @@ export type IndexingRequest = { keyId: string; targets: readonly string[]; perDa
 export interface KeyStore {
   /** Adds a key, or replaces the one with the same hash. One that was revoked meanwhile stays so. */
   putKey(key: KeyRecord): Promise<void>
-  keyByHash(hash: string): Promise<KeyRecord | undefined>
-  keys(): Promise<KeyRecord[]>
-  /** False: no key has this id. The first revocation stays. */
-  revokeKey(id: string, revokedAt: number): Promise<boolean>
-  /** Ends a key at this moment, unless it ends earlier or is revoked. False: no key has this id. */
-  expireKey(id: string, expiresAt: number): Promise<boolean>
+  /** The oldest first. */
+  keys(asked?: KeysAsked): Promise<StoredKey[]>
+  /** False: no key has this id. */
+  endKey(id: string, end: KeyEnd): Promise<boolean>
   /** Adds to the counts of a day (`YYYY-MM-DD`, UTC). */
   addUse(uses: readonly KeyUse[]): Promise<void>
   usesOf(day: string): Promise<KeyUse[]>
-  /** The last day on which each key was used, of those that were since a day. */
-  lastUses(since: string): Promise<ReadonlyMap<string, string>>
   /** Grants each request to one process only. The first grant of a day starts from the uses counted on that day. */
   takeAllowance(request: AllowanceRequest): Promise<AllowanceGrant>
   /**

@@ -96,6 +96,18 @@ export type ReadOwner = Pick<SolanaAccount, 'owner' | 'readAtMs'>
 /** What begins a walk from the owner that was read last. */
 export const afterAllReadings: ReadOwner = { owner: new Uint8Array(), readAtMs: Number.MAX_SAFE_INTEGER }
 
+export type SolanaUpdates = {
+  mints?: readonly MintUpdate[]
+  /**
+   * Of single token accounts; each only if its (slot, write version) is not older than what is stored, so of two
+   * updates in one slot without write versions the later call wins. A close is remembered with its version: an older
+   * reading cannot bring the account back; the owner's next newer reading may forget it.
+   */
+  holdings?: readonly HoldingUpdate[]
+  /** Of owners themselves, each once: their holdings stay. */
+  owners?: readonly SolanaAccount[]
+}
+
 export interface SolanaStore {
   /** Owners that were read, the last reading first, strictly before the given one. */
   solanaOwners(network: SolanaNetwork, page: { limit: number; before?: ReadOwner | undefined }): Promise<ReadOwner[]>
@@ -112,17 +124,10 @@ export interface SolanaStore {
   putOwner(network: SolanaNetwork, account: SolanaAccount, holdings: readonly Holding[]): Promise<void>
   /** Those of the given mints whose own account was read. */
   mintsOf(network: SolanaNetwork, mints: readonly Uint8Array[]): Promise<Mint[]>
-  putMints(network: SolanaNetwork, updates: readonly MintUpdate[]): Promise<void>
+  /** Applies updates of single accounts, each only if what is stored is not newer. */
+  updateAccounts(network: SolanaNetwork, updates: SolanaUpdates): Promise<void>
   /** Forgets owners that were last read earlier, with what they hold, at most so many. Returns how many. */
   forgetOwners(network: SolanaNetwork, readBeforeMs: number, max: number): Promise<number>
-  /**
-   * Applies updates of single token accounts; each only if its (slot, write version) is not older than what is stored,
-   * so of two updates in one slot without write versions the later call wins. A close is remembered with its version:
-   * an older reading cannot bring the account back; the owner's next newer reading may forget it.
-   */
-  applyHoldings(network: SolanaNetwork, updates: readonly HoldingUpdate[]): Promise<void>
-  /** Replaces the owner's own row unless the stored one has a higher slot; the holdings stay. */
-  putLamports(network: SolanaNetwork, account: SolanaAccount): Promise<void>
 }
 
 export type StagedRows = { holdings: readonly HoldingUpdate[]; mints: readonly MintUpdate[] }

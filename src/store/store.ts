@@ -122,7 +122,11 @@ export type ChainState = {
 /** Whole blocks, of which the last has this hash. */
 export type StoredRange = Interval & { hash: Hash }
 
-export type WatchedContract = { contract: Address; watchedFrom: number }
+/** `askedOn`: the last day on which it was asked for, counted from 1970, UTC. */
+export type WatchedContract = { contract: Address; watchedFrom: number; askedOn: number }
+
+/** A contract is followed at the head from a block on, of which the lowest stays, or no longer. */
+export type Watch = { from: number } | 'ended'
 
 export interface ChainReader {
   chainState(chain: ChainId): Promise<ChainState | undefined>
@@ -145,17 +149,16 @@ export interface ChainReader {
    * Every block that holds a row is known, and so are the ends of covered intervals.
    */
   blocksAround(chain: ChainId, timestamp: number): Promise<{ before: Block | undefined; after: Block | undefined }>
-  /** The lowest known block of an interval, hot or cold. */
-  lowestBlock(chain: ChainId, interval: Interval): Promise<Block | undefined>
-  /** The known block of an interval with a hash. No index helps: it reads every known block of the interval. */
-  blockWithHash(chain: ChainId, hash: Hash, interval: Interval): Promise<Block | undefined>
+  /**
+   * The lowest known block of an interval, hot or cold; with `hash` the one that has it. No index helps to find a hash:
+   * it reads every known block of the interval.
+   */
+  lowestBlock(chain: ChainId, within: Interval & { hash?: Hash }): Promise<Block | undefined>
   /** Ranges of whole blocks whose rows are stored and not claimed, lowest first and disjoint. */
   pendingRanges(chain: ChainId): Promise<StoredRange[]>
   /** Stored blocks that are not final yet, lowest first. */
   hotBlocks(chain: ChainId): Promise<Block[]>
   watchedContracts(chain: ChainId): Promise<WatchedContract[]>
-  /** Watched contracts that were last asked for on an earlier day. Days are counted from 1970, UTC. */
-  idleContracts(chain: ChainId, before: number): Promise<Address[]>
   /** The contracts after `after` that rows are stored for, in the order of their addresses. */
   contractsOf(chain: ChainId, after: Address | undefined, limit: number): Promise<Address[]>
   /** Roughly how much there is of it, without reading all of it. */
@@ -232,10 +235,8 @@ export interface ChainWriter extends IndexWriter {
   unfinalize(chain: ChainId, to: number): Promise<void>
   /** Forgets the cold activity of wallets on a chain. */
   dropActivity(chain: ChainId, wallets: readonly Address[]): Promise<void>
-  /** Marks a contract as followed at the head from `watchedFrom` on. The lowest mark stays. */
-  watchContract(chain: ChainId, contract: Address, watchedFrom: number): Promise<void>
-  /** Ends that. Rows stay, and so does what is covered by the contract's own intervals. */
-  unwatchContract(chain: ChainId, contract: Address): Promise<void>
+  /** What ends leaves rows, and what is covered by the contract's own intervals. */
+  watchContract(chain: ChainId, contract: Address, watch: Watch): Promise<void>
   /** Forgets how far wallets were looked up, of those last looked up at a lower block. Their activity stays. */
   forgetWallets(chain: ChainId, below: number): Promise<void>
   /**

@@ -108,17 +108,17 @@ export async function judgeWorld(options: SpamWorldOptions): Promise<{ judged: J
   const { store, remove } = await temporaryStore()
   const chain = node.chain.options.chainId as ChainId
   const originals = collections.filter(({ facts }) => facts.kind === 'verified')
-  await store.putMarks(
-    originals.map(({ address }) => ({
+  await store.annotate({
+    marks: originals.map(({ address }) => ({
       ...{ chain, contract: address as Address, source: 'test', rank: 'imported' },
       ...{ verified: true, spam: undefined, updatedAt: 1 },
     })),
-  )
-  await store.putLabels(
-    originals.map(({ address, facts }) => ({
+  })
+  await store.annotate({
+    labels: originals.map(({ address, facts }) => ({
       ...{ chain, address: address as Address, label: facts.name, source: 'test', rank: 'imported', updatedAt: 1 },
     })),
-  )
+  })
   const { annotator, close } = eagerAnnotator(node, store)
   const { indexer, stop } = startIndexer(node, store, { annotator })
   try {

@@ -208,7 +208,7 @@ export class ContractJobs {
     const { chain, store, source, follower, mutex, from } = this.#options
     await mutex.run(async () => {
       if (source.watched.has(contract)) return
-      await store.watchContract(chain, contract, (follower.tip?.number ?? follower.finalized) + 1)
+      await store.watchContract(chain, contract, { from: (follower.tip?.number ?? follower.finalized) + 1 })
       source.watched.add(contract)
     })
     const hot = { from: Math.max(follower.finalized + 1, from), to: follower.tip?.number ?? follower.finalized }

@@ -47,9 +47,9 @@ export class Retention {
   async #sweep(nowMs: number): Promise<void> {
     const { chain, store, contracts, days, follower } = this.#options
     if (days.contractDays > 0 && contracts !== undefined) {
-      const idle = await store.idleContracts(chain.id, Math.floor(nowMs / dayMs) - days.contractDays)
-      for (const contract of idle)
-        if (!contracts.listed.includes(contract) && !contracts.jobs.isUnderWay(contract))
+      const before = Math.floor(nowMs / dayMs) - days.contractDays
+      for (const { contract, askedOn } of await store.watchedContracts(chain.id))
+        if (askedOn < before && !contracts.listed.includes(contract) && !contracts.jobs.isUnderWay(contract))
           await this.#letGo(contract, contracts)
     }
     // A look-up goes up to the final block of its time. Blocks do not depend on the machine's clock.
@@ -66,7 +66,7 @@ export class Retention {
         const final = { from, to: Math.min(to, follower.finalized), evidence }
         if (final.from <= final.to) await store.addCoverage(chain.id, contract, final)
       }
-      await store.unwatchContract(chain.id, contract)
+      await store.watchContract(chain.id, contract, 'ended')
       source.watched.delete(contract)
     })
   }

@@ -9,12 +9,12 @@ import type { ChainReader } from '../../store/store.ts'
 const blocksAtOnce = 100_000
 
 export async function findStored(
-  { store, chain, hash }: { store: Pick<ChainReader, 'blockWithHash'>; chain: Chain; hash: Hash },
+  { store, chain, hash }: { store: Pick<ChainReader, 'lowestBlock'>; chain: Chain; hash: Hash },
   { from, to }: Interval,
   signal: AbortSignal,
 ): Promise<number | undefined> {
   for (let end = to; end >= from; end -= blocksAtOnce) {
-    const block = await store.blockWithHash(chain.id, hash, { from: Math.max(from, end - blocksAtOnce + 1), to: end })
+    const block = await store.lowestBlock(chain.id, { hash, from: Math.max(from, end - blocksAtOnce + 1), to: end })
     if (block !== undefined) return block.number
     await setImmediate()
     signal.throwIfAborted()

@@ -183,10 +183,10 @@ type Wanted = { text: string; limit: number; fits: (name: string | undefined) =>
 async function named({ text, limit, fits }: Wanted, dependencies: Known): Promise<SearchAnswer> {
   const { store, table } = dependencies
   const question = { text, limit, readMax: namesReadMax }
-  const [contracts, labels] = await Promise.all([store.contractsNamed(question), store.labelsNamed(question)])
+  const { contracts, labels, anywhere } = await store.named(question)
   const chainOf = (id: ChainId) => table.all.find(chain => chain.id === id)
   const results = new Map<string, Promise<SearchResult[]>>()
-  for (const { chain, contract, name, symbol } of contracts.found) {
+  for (const { chain, contract, name, symbol } of contracts) {
     // The store compares names as they were given; a reader sees them without what does not print.
     if (![name, symbol].some(each => fits(shownName(each)))) continue
     const of = chainOf(chain) ?? { id: chain, name: `0x${chain.toString(16)}` }
@@ -195,13 +195,13 @@ async function named({ text, limit, fits }: Wanted, dependencies: Known): Promis
       contractOn(of, contract, dependencies).then(found => (found ? [found] : [])),
     )
   }
-  for (const label of labels.found.slice(0, limit)) {
+  for (const label of labels.slice(0, limit)) {
     if (fits(label.label)) results.set(`label ${label.address}`, byLabel(label, dependencies))
   }
   const found = unique((await Promise.all(results.values())).flat())
   return {
     results: found.sort((a, b) => placeOf(a, text) - placeOf(b, text)).slice(0, 2 * namedMax),
-    names: contracts.anywhere && labels.anywhere ? 'anywhere' : 'beginnings',
+    names: anywhere ? 'anywhere' : 'beginnings',
   }
 }
 

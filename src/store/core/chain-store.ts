@@ -105,9 +105,12 @@ function chainWriter(core: Core): ChainWriter {
     },
     unfinalize: (chain, to) => writing(chain, ordinal => commits.unfinalize(core, chain, ordinal, to)),
     dropActivity: (chain, wallets) => writing(chain, ordinal => commits.dropActivity(core, ordinal, wallets)),
-    watchContract: (chain, contract, from) =>
-      writing(chain, ordinal => coverage.watchContract(ordinal, contract, from, Math.floor(Date.now() / msPerDay))),
-    unwatchContract: (chain, contract) => writing(chain, ordinal => coverage.unwatchContract(ordinal, contract)),
+    watchContract: (chain, contract, watch) =>
+      writing(chain, ordinal =>
+        watch === 'ended'
+          ? coverage.unwatchContract(ordinal, contract)
+          : coverage.watchContract(ordinal, contract, watch.from, Math.floor(Date.now() / msPerDay)),
+      ),
     forgetWallets: (chain, below) => engine.write(() => forgetWallets(chain, below), { unseen: true }),
     keepIndexes: (chain, names) =>
       writing(chain, function* (ordinal) {
@@ -166,13 +169,12 @@ function chainReader(core: Core): ChainReader & MoreReads {
       ofChain(chain, { before: undefined, after: undefined }, function* (ordinal) {
         return yield* blocksAround(yield* mirrors.renewed(ordinal), ordinal, timestamp)
       }),
-    lowestBlock: (chain, interval) =>
+    lowestBlock: (chain, { hash, ...interval }) =>
       ofChain(chain, undefined, function* (ordinal) {
-        return yield* lowestBlockOf(yield* mirrors.renewed(ordinal), ordinal, interval)
-      }),
-    blockWithHash: (chain, hash, interval) =>
-      ofChain(chain, undefined, function* (ordinal) {
-        return yield* blockWithHash(yield* mirrors.renewed(ordinal), ordinal, hash, interval)
+        const mirror = yield* mirrors.renewed(ordinal)
+        return hash === undefined
+          ? yield* lowestBlockOf(mirror, ordinal, interval)
+          : yield* blockWithHash(mirror, ordinal, hash, interval)
       }),
     pendingRanges: chain =>
       ofChain(chain, [], function* (ordinal) {
@@ -184,7 +186,6 @@ function chainReader(core: Core): ChainReader & MoreReads {
         return yield* commits.hotBlocks(ordinal, (yield* chainRow(ordinal)).finalized)
       }),
     watchedContracts: chain => ofChain(chain, [], coverage.watchedContracts),
-    idleContracts: (chain, before) => ofChain(chain, [], ordinal => coverage.idleContracts(ordinal, before)),
     contractsOf: (chain, after, limit) => contractsOf(core, chain, after, limit),
     async sizeOf(what) {
       const { chain, contract } = what

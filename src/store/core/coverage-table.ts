@@ -123,10 +123,9 @@ function* rewrite(
 // Contracts that are followed at the head, each from a block on.
 
 export function* watchedContracts(chain: number): Work<WatchedContract[]> {
-  const find = 'SELECT contract, watched_from FROM watched_contracts WHERE chain = $1 ORDER BY contract'
-  return (yield* rows(find, chain)).map(([address, watchedFrom]) => ({
-    contract: hexOf<Address>(address),
-    watchedFrom,
+  const find = 'SELECT contract, watched_from, asked_on FROM watched_contracts WHERE chain = $1 ORDER BY contract'
+  return (yield* rows(find, chain)).map(([address, watchedFrom, askedOn]) => ({
+    ...{ contract: hexOf<Address>(address), watchedFrom, askedOn },
   }))
 }
 
@@ -142,11 +141,6 @@ export function* watchContract(chain: number, contract: Address, watchedFrom: nu
 
 export function* unwatchContract(chain: number, contract: Address): Work<void> {
   yield* run('DELETE FROM watched_contracts WHERE chain = $1 AND contract = $2', chain, bytesOfHex(contract))
-}
-
-export function* idleContracts(chain: number, before: number): Work<Address[]> {
-  const find = 'SELECT contract FROM watched_contracts WHERE chain = $1 AND asked_on < $2 ORDER BY contract'
-  return (yield* rows(find, chain, before)).map(([address]) => hexOf<Address>(address))
 }
 
 export function* noteAsked(chain: number, contract: Address, day: number): Work<void> {

@@ -9,7 +9,7 @@ import type { StoreDatabase } from './store-database.ts'
 /** By the first byte of the owner: each part ends long before the server's limit for one statement. */
 const removedInParts = 256
 
-export type StagingTables = Pick<Store, 'putMints' | 'applyHoldings' | 'checkpoint' | 'putCheckpoint'>
+export type StagingTables = Pick<Store, 'updateAccounts' | 'checkpoint' | 'putCheckpoint'>
 
 export function solanaStaging(tables: StagingTables, store: StoreDatabase, network: SolanaNetwork): SolanaStaging {
   const name = `solana.${network}.import`
@@ -43,8 +43,7 @@ export function solanaStaging(tables: StagingTables, store: StoreDatabase, netwo
             byteaArray(held.map(({ account }) => account)),
           ),
         )
-      await tables.putMints(network, mints)
-      await tables.applyHoldings(network, holdings)
+      await tables.updateAccounts(network, { mints, holdings })
       await tables.putCheckpoint(name, checkpoint)
     },
     async merge({ slot, whole }) {

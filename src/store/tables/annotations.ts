@@ -2,6 +2,7 @@
 import { bytesOfHex, hexOf } from '../../hex.ts'
 import { type Address, type ChainId, zeroAddress } from '../../model.ts'
 import {
+  type AnnotationChange,
   type AnnotationStore,
   type ContractFacts,
   type ContractFactsStore,
@@ -9,17 +10,15 @@ import {
   type NamedContract,
   type NameQuestion,
   type NameStore,
-  type NamesFound,
   type RankedLabel,
-  type SourceContent,
   type SpamVerdict,
   type TokenKey,
   type TokenUriStore,
   verifiedNamesMax,
 } from '../annotation-store.ts'
 import { putCheckpoint } from './checkpoints.ts'
-import { chainsOf, forgetLabels, labelStore, putLabels, writeLabels } from './labels.ts'
-import { forgetMarks, markStore, putMarks } from './marks.ts'
+import { chainsOf, forgetLabels, labelStore, ordinalsOf, putLabels, removeLabels, writeLabels } from './labels.ts'
+import { forgetMarks, markStore, putMarks, removeMarks } from './marks.ts'
 import {
   type Cell,
   lastOfEach,
@@ -43,24 +42,27 @@ export function annotationStore(tables: Tables): AnnotationStore {
     ...contractFactsStore(tables),
     ...tokenUriStore(tables),
     ...nameStore(tables),
-    replaceSource: content =>
-      writeLabels(tables, chainsOf([...content.labels, ...content.marks]), ordinals =>
-        replaceSource(ordinals, content),
-      ),
+    annotate: change => annotate(tables, change),
   }
 }
 
-/** Returns the addresses whose labels may have changed. */
-function* replaceSource(ordinals: Ordinals, content: SourceContent): Sql<{ address: Address }[]> {
-  const { source, checkpoint } = content
-  const forgotten = yield* forgetLabels(source)
-  yield* forgetMarks(source)
-  const labels = content.labels.map(label => ({ ...label, source }))
-  yield* putLabels(ordinals, labels)
-  const marks = content.marks.map(mark => ({ ...mark, source }))
-  yield* putMarks(ordinals, marks)
-  yield* putCheckpoint(checkpoint.name, checkpoint.value)
-  return [...forgotten, ...labels]
+async function annotate(
+  tables: Tables,
+  { replaces, removedLabels = [], removedMarks = [], labels = [], marks = [], checkpoint }: AnnotationChange,
+): Promise<number> {
+  const known = await ordinalsOf(tables, chainsOf([...removedLabels, ...removedMarks]))
+  let removed = 0
+  await writeLabels(tables, chainsOf([...labels, ...marks]), function* (ordinals) {
+    const forgotten = replaces === undefined ? [] : yield* forgetLabels(replaces)
+    if (replaces !== undefined) yield* forgetMarks(replaces)
+    const gone = removedLabels.length === 0 ? 0 : yield* removeLabels(known, removedLabels)
+    removed = gone + (removedMarks.length === 0 ? 0 : yield* removeMarks(known, removedMarks))
+    if (labels.length > 0) yield* putLabels(ordinals, labels)
+    if (marks.length > 0) yield* putMarks(ordinals, marks)
+    if (checkpoint !== undefined) yield* putCheckpoint(checkpoint.name, checkpoint.value)
+    return [...forgotten, ...(gone > 0 ? removedLabels : []), ...labels]
+  })
+  return removed
 }
 
 // What contracts say of themselves and what the rules say of them.
@@ -191,8 +193,13 @@ function tokenIdBytes(tokenId: bigint): Buffer {
 
 function nameStore(tables: Tables): NameStore {
   return {
-    contractsNamed: question => tables.reading(() => findNamed(tables, contractNames, question)),
-    labelsNamed: question => tables.reading(() => findNamed(tables, labelTexts, question)),
+    async named(question) {
+      const [contracts, labels] = await Promise.all([
+        tables.reading(() => findNamed(tables, contractNames, question)),
+        tables.reading(() => findNamed(tables, labelTexts, question)),
+      ])
+      return { contracts: contracts.found, labels: labels.found, anywhere: contracts.anywhere && labels.anywhere }
+    },
   }
 }
 
@@ -228,7 +235,7 @@ function* findNamed<Found>(
   { names }: Tables,
   { table, key, columns, foundOf }: Named<Found>,
   { text, limit, readMax }: NameQuestion,
-): Sql<NamesFound<Found>> {
+): Sql<{ found: Found[]; anywhere: boolean }> {
   const joined = (some: string): string =>
     `SELECT chains.id, ${key}, ${columns} FROM (${some}) AS found LEFT JOIN chains ON ordinal = chain`
   const found: Row[] = []

@@ -1,6 +1,16 @@
 // Keys, their daily use, and the rates and quotas that all processes share. It sees only the hash of a key.
 import { AlmanacError } from '../../errors.ts'
-import type { AllowanceGrant, AllowanceRequest, IndexingRequest, KeyRecord, KeyStore, KeyUse } from '../key-store.ts'
+import type {
+  AllowanceGrant,
+  AllowanceRequest,
+  IndexingRequest,
+  KeyEnd,
+  KeyRecord,
+  KeyStore,
+  KeysAsked,
+  KeyUse,
+  StoredKey,
+} from '../key-store.ts'
 import {
   type Cell,
   lastOfEach,
@@ -20,13 +30,10 @@ export function keyStore(tables: Tables): KeyStore {
   const { shared } = tables
   return {
     putKey: key => tables.writing(() => putKey(key)),
-    keyByHash: hash => tables.reading(() => keyByHash(hash)),
-    keys: () => tables.reading(allKeys),
-    revokeKey: (id, revokedAt) => tables.writing(() => changeKey(revoke, id, revokedAt)),
-    expireKey: (id, expiresAt) => tables.writing(() => changeKey(expire, id, expiresAt)),
+    keys: asked => tables.reading(() => keys(asked)),
+    endKey: (id, end) => tables.writing(() => endKey(id, end)),
     addUse: uses => tables.writingUnseen(() => addUse(uses)),
     usesOf: day => tables.reading(() => usesOf(day)),
-    lastUses: since => tables.reading(() => lastUses(since)),
     async takeAllowance(request) {
       for (let attempt = 1; attempt <= takesMax; attempt++) {
         const grant = await shared.stating(() => takeAllowance(request))
@@ -84,15 +91,20 @@ function* putKey(key: KeyRecord): Sql<void> {
   yield* run(put, ...Object.values(cells).map(cell => cell(key) ?? null))
 }
 
-const findByHash = `SELECT ${columns} FROM keys WHERE hash = $1`
+const find = `SELECT ${columns} FROM keys`
+const lastUses = 'SELECT key_id, max(day) FROM key_uses WHERE day >= $1 GROUP BY key_id'
 
-function* keyByHash(hash: string): Sql<KeyRecord | undefined> {
-  const found = yield* row(findByHash, hash)
-  return found && keyOf(found)
+function* keys({ hash, usedSince }: KeysAsked = {}): Sql<StoredKey[]> {
+  const found = yield* hash === undefined
+    ? rows(`${find} ORDER BY created_at, id`)
+    : rows(`${find} WHERE hash = $1`, hash)
+  if (usedSince === undefined) return found.map(keyOf)
+  const lastDays = new Map(yield* rows<[string, string]>(lastUses, usedSince))
+  return found.map(keyOf).map(key => ({ ...key, ...withDay(lastDays.get(key.id)) }))
 }
 
-function* allKeys(): Sql<KeyRecord[]> {
-  return (yield* rows(`SELECT ${columns} FROM keys ORDER BY created_at, id`)).map(keyOf)
+function withDay(lastUsedOn: string | undefined): Pick<StoredKey, 'lastUsedOn'> {
+  return lastUsedOn === undefined ? {} : { lastUsedOn }
 }
 
 const revoke = 'UPDATE keys SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL'
@@ -100,8 +112,9 @@ const expire = `UPDATE keys SET expires_at = $2
   WHERE id = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)`
 
 /** Whether there is such a key, changed or not. */
-function* changeKey(change: string, id: string, atMs: number): Sql<boolean> {
-  yield* run(change, id, atMs)
+function* endKey(id: string, end: KeyEnd): Sql<boolean> {
+  if ('revokedAt' in end) yield* run(revoke, id, end.revokedAt)
+  else yield* run(expire, id, end.expiresAt)
   return (yield* row('SELECT 1 FROM keys WHERE id = $1', id)) !== undefined
 }
 
@@ -129,11 +142,6 @@ function* usesOf(day: string): Sql<KeyUse[]> {
   const find = 'SELECT key_id, operation, count FROM key_uses WHERE day = $1 ORDER BY key_id, operation'
   const found = yield* rows<[string, string, number]>(find, day)
   return found.map(([keyId, operation, count]) => ({ keyId, day, operation, count }))
-}
-
-function* lastUses(since: string): Sql<ReadonlyMap<string, string>> {
-  const find = 'SELECT key_id, max(day) FROM key_uses WHERE day >= $1 GROUP BY key_id'
-  return new Map(yield* rows<[string, string]>(find, since))
 }
 
 // Rates and quotas. One statement takes, so a request waits for one round trip and the lock of the row queues

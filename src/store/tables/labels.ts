@@ -34,16 +34,6 @@ const noOrdinal = -1
 
 export function labelStore(tables: Tables): LabelStore {
   return {
-    putLabels: labels => writeLabels(tables, chainsOf(labels), ordinals => putLabels(ordinals, labels)),
-    async removeLabels(labels) {
-      const known = await ordinalsOf(tables, chainsOf(labels))
-      let removed = 0
-      await writeLabels(tables, [], function* () {
-        removed = yield* removeLabels(known, labels)
-        return removed > 0 ? labels : []
-      })
-      return removed
-    },
     labelVersion: tables.labelCount.version,
     labelChanges: since => tables.reading(() => labelChanges(tables, since)),
     labelsWithin: (range, addressesMax) => tables.reading(() => labelsWithin(range, addressesMax)),
@@ -113,8 +103,8 @@ function keyCells({ address, chain, source }: LabelKey, ordinals: Ordinals): Cel
   return [bytesOfHex(address), chain === undefined ? everyChain : (ordinals.get(chain) ?? noOrdinal), source]
 }
 
-/** The last label of each address, chain and source wins. Returns whose changed. */
-export function* putLabels(ordinals: Ordinals, labels: readonly Label[]): Sql<readonly Label[]> {
+/** The last label of each address, chain and source wins. */
+export function* putLabels(ordinals: Ordinals, labels: readonly Label[]): Sql<void> {
   const sorted = lastOfEach(labels, ({ address, chain, source }) => `${address} ${chain} ${source}`)
   yield* runOver(
     put,
@@ -123,7 +113,6 @@ export function* putLabels(ordinals: Ordinals, labels: readonly Label[]): Sql<re
       ...[annotationRanks.indexOf(label.rank), label.label, label.updatedAt],
     ]),
   )
-  return labels
 }
 
 const remove = over(
@@ -131,7 +120,7 @@ const remove = over(
   'DELETE FROM labels WHERE (address, chain, source) IN (SELECT address, chain, source FROM given)',
 )
 
-function removeLabels(ordinals: Ordinals, labels: readonly LabelKey[]): Sql<number> {
+export function removeLabels(ordinals: Ordinals, labels: readonly LabelKey[]): Sql<number> {
   return runOver(
     remove,
     labels.map(label => keyCells(label, ordinals)),

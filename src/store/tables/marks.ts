@@ -2,7 +2,7 @@
 import { bytesOfHex, hexOf } from '../../hex.ts'
 import type { Address, ChainId } from '../../model.ts'
 import { annotationRanks, type Mark, type MarkKey, type MarkStore } from '../annotation-store.ts'
-import { chainsOf, ordinalsOf, walkOf } from './labels.ts'
+import { walkOf } from './labels.ts'
 import {
   type Cell,
   lastOfEach,
@@ -19,11 +19,6 @@ import {
 
 export function markStore(tables: Tables): MarkStore {
   return {
-    putMarks: marks => tables.writing(ordinals => putMarks(ordinals, marks), chainsOf(marks)),
-    async removeMarks(marks) {
-      const known = await ordinalsOf(tables, chainsOf(marks))
-      return await tables.writing(() => removeMarks(known, marks))
-    },
     async marksOf(chain, contract) {
       const ordinal = await tables.ordinalOf(chain)
       if (ordinal === undefined) return []
@@ -92,7 +87,7 @@ const remove = over(
   'DELETE FROM contract_marks WHERE (chain, contract, source) IN (SELECT chain, contract, source FROM given)',
 )
 
-function removeMarks(ordinals: Ordinals, marks: readonly MarkKey[]): Sql<number> {
+export function removeMarks(ordinals: Ordinals, marks: readonly MarkKey[]): Sql<number> {
   return runOver(
     remove,
     marks.filter(({ chain }) => ordinals.has(chain)).map(mark => keyCells(mark, ordinals)),

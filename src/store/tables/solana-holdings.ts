@@ -13,6 +13,7 @@ import {
   type ReadOwner,
   type SolanaAccount,
   type SolanaStore,
+  type SolanaUpdates,
 } from '../solana-store.ts'
 import { keyText, mintsOf, nameColumns, putMints } from './solana-mints.ts'
 import {
@@ -38,12 +39,18 @@ export function solanaStore(tables: Tables): SolanaStore {
       tables.readingOf({ table: 'solana_accounts', value: owner }, () => portfolioOf(networkNumber(network), owner)),
     putOwner: (network, account, holdings) => writingSpread(() => putOwner(networkNumber(network), account, holdings)),
     mintsOf: (network, mints) => reading(() => mintsOf(networkNumber(network), mints)),
-    putMints: (network, updates) => writingSpread(() => putMints(networkNumber(network), updates)),
-    applyHoldings: (network, updates) => writingSpread(() => applyHoldings(networkNumber(network), updates)),
+    updateAccounts: (network, updates) => writingSpread(() => updateAccounts(networkNumber(network), updates)),
     forgetOwners: (network, readBeforeMs, max) =>
       writingSpread(() => forgetOwners(networkNumber(network), readBeforeMs, max)),
-    putLamports: (network, account) => writingSpread(() => putLamports(networkNumber(network), account)),
   }
+}
+
+/** In one order for every process, so that two with the same accounts wait for each other and do not deadlock. */
+function* updateAccounts(network: number, { mints = [], holdings = [], owners = [] }: SolanaUpdates): Sql<void> {
+  if (mints.length > 0) yield* putMints(network, mints)
+  if (holdings.length > 0) yield* applyHoldings(network, holdings)
+  const byOwner = [...owners].sort((a, b) => Buffer.compare(a.owner, b.owner))
+  for (const account of byOwner) yield* putLamports(network, account)
 }
 
 const readOwners = `SELECT owner, read_at_ms FROM solana_accounts
