@@ -258,7 +258,7 @@ async function placesOf(url: string, contracts: readonly Address[]) {
        JOIN pg_dist_placement ON shardid = get_shard_id_for_distribution_column('packs', slot) JOIN pg_dist_node USING (groupid)`,
       [known.map(({ address }) => address), known.map(({ id }) => slotOfContract(slots, id))],
     )
-    const { nodeid, nodeport } = rows[0]
+    const [{ nodeid, nodeport }] = rows.filter(({ address }) => contracts.includes(`0x${address}` as Address))
     const names = rows.filter(row => row.nodeid === nodeid).map(({ address }) => `0x${address}`)
     const there = contracts.filter(contract => names.includes(contract))
     return { id: nodeid, port: nodeport, there, elsewhere: contracts.filter(contract => !there.includes(contract)) }
