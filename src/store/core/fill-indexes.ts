@@ -5,7 +5,7 @@ import type { StoredTransfer } from '../runs/view.ts'
 import { countChange } from './chain-row.ts'
 import type { Core } from './core.ts'
 import { endRemoving, type KeptIndex, keptIndexes } from './kept-indexes.ts'
-import { FoundRecords, readRecords } from './read-records.ts'
+import { FoundRecords, readRecords, runsUpToFold } from './read-records.ts'
 import { sweepPacks } from './runs.ts'
 import { addIndexRecords, blocksOf } from './transfer-runs.ts'
 import { endPart, lock, run, type Work } from './work.ts'
@@ -59,7 +59,7 @@ function* transfersAfter(
   const found = new FoundRecords(transferView, limit + 1)
   const to = new Uint8Array(transferView.keyBytes).fill(0xff)
   const query = { view: transferView, chain, contract: undefined, order: 'keys' as const, from: after, to }
-  yield* readRecords({ ...query, limit: limit + 1 }, found)
+  yield* readRecords({ ...query, limit: limit + 1 }, found, yield* runsUpToFold(chain))
   const { length, keys, values, valueEnds } = found.done()
   const transfers = Array.from({ length }, (_, at): StoredTransfer => {
     const key = keys.subarray(at * transferView.keyBytes, (at + 1) * transferView.keyBytes)

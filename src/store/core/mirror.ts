@@ -9,7 +9,7 @@ import type { Block, Hash, Interval } from '../../model.ts'
 import { SortedRecords } from '../indexes/sorted-records.ts'
 import { compareKeys } from '../runs/pack.ts'
 import { type BlockPart, blockParts, hashOf, RecentBlock } from './recent-block.ts'
-import type { RecordRows } from './record-sources.ts'
+import { noRows, type RecordRows } from './record-sources.ts'
 import { type RecordsAsk, rows, type Work } from './work.ts'
 
 export class Mirror {
@@ -58,8 +58,6 @@ export class Mirror {
     return this.within(interval).reduce((sum, block) => sum + block.countOf(contract), 0)
   }
 }
-
-const noRows: RecordRows = { keys: new Uint8Array(0), values: new Uint8Array(0), lengths: [] }
 
 function inOrder(found: SortedRecords, { order, limit, view: { keyBytes } }: RecordsAsk): RecordRows {
   const length = Math.min(found.length, limit)

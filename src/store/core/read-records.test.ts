@@ -83,7 +83,8 @@ const query = { view, chain: 1, contract: undefined, ...ends, order: 'keys', lim
 
 test('an index that is not kept has no records', () => {
   const sink = new FoundRecords(view, 5)
-  runNow(readRecords(query, sink), () => ({ isKept: false, changes, runs: [] }))
+  const mirror = { changes, fold: -1, records: () => rowsOf([]) }
+  runNow(readRecords(query, sink, mirror), () => ({ isKept: false, changes, runs: [] }))
   expect(sink.done()).toMatchObject({ length: 0 })
 })
 

@@ -4,8 +4,9 @@ import { compareBytes, copyBytes, wordsOf } from '../runs/copy-bytes.ts'
 import { compareKeys, valueBytesMax } from '../runs/pack.ts'
 import { blockOfPlace, blockOfWord } from '../runs/place-key.ts'
 import type { View } from '../runs/view.ts'
+import { chainRow } from './chain-row.ts'
 import type { Mirror, Mirrors } from './mirror.ts'
-import { type RecordRows, type RecordSource, RowSource, runSource } from './record-sources.ts'
+import { noRows, type RecordRows, type RecordSource, RowSource, runSource } from './record-sources.ts'
 import { type RecordsAsk, records, type Work } from './work.ts'
 
 export type RecordQuery = {
@@ -31,13 +32,17 @@ export interface RecordSink {
 /** What is read beside runs: a mirror. Runs must be of its moment, unless it has no count. */
 export type Recent = { changes: number | undefined; fold: number | undefined; records(ask: RecordsAsk): RecordRows }
 
+/** The runs of a chain alone. On a cluster a fold that was cut off left some above the fold. */
+export function* runsUpToFold(chain: number): Work<Recent> {
+  return { changes: undefined, fold: (yield* chainRow(chain)).fold, records: () => noRows }
+}
+
 export const stale = Symbol('the mirror is not of the moment of what was read')
 
 /**
- * Without recent blocks those of runs alone. `stale` where the chain has changed since the mirror was made: recent
- * blocks became rows of runs, or were replaced.
+ * `stale` where the chain has changed since the mirror was made: recent blocks became rows of runs, or were replaced.
  */
-export function* readRecords(query: RecordQuery, sink: RecordSink, recent?: Recent): Work<undefined | typeof stale> {
+export function* readRecords(query: RecordQuery, sink: RecordSink, recent: Recent): Work<undefined | typeof stale> {
   const { view, order, from, to } = query
   if (query.limit <= 0 || compareKeys(from, to) > 0) return undefined
   const [first, last] = order === 'keys' ? [from, to] : [to, from]
@@ -49,7 +54,7 @@ export function* readRecords(query: RecordQuery, sink: RecordSink, recent?: Rece
     sink.begin()
     const ask: RecordsAsk = {
       ...{ kind: 'records', ...query, first, last, blocks, isOneSubject, packsFactor, runsGiven: 0 },
-      fold: recent?.fold,
+      fold: recent.fold,
     }
     const outcome = yield* merge(ask, sink, recent)
     if (outcome !== 'more') return outcome
@@ -66,11 +71,7 @@ function blocksOf(placeAt: number, first: Uint8Array, last: Uint8Array): Interva
 const contractBytes = 4
 
 /** `more` where the engine gave too few packs. */
-function* merge(
-  ask: RecordsAsk,
-  sink: RecordSink,
-  recent: Recent | undefined,
-): Work<undefined | typeof stale | 'more'> {
+function* merge(ask: RecordsAsk, sink: RecordSink, recent: Recent): Work<undefined | typeof stale | 'more'> {
   const { keyBytes, placeAt = 0 } = ask.view
   const isUp = ask.order === 'keys'
   // Then all keys are of one contract.
@@ -82,7 +83,7 @@ function* merge(
   let nextBlock: number | undefined = isUp ? Number.POSITIVE_INFINITY : -1
   let horizon: DataView | undefined
   let isCut = false
-  if (recent !== undefined) push(new RowSource(keyBytes, recent.records(ask)))
+  push(new RowSource(keyBytes, recent.records(ask)))
   while (!sink.isFull) {
     const first = sources[0]
     if (nextBlock !== undefined && (first === undefined || mayPrecede(nextBlock, first))) {
@@ -91,7 +92,7 @@ function* merge(
         sink.begin()
         return undefined
       }
-      if (recent?.changes !== undefined && batch.changes !== recent.changes) return stale
+      if (recent.changes !== undefined && batch.changes !== recent.changes) return stale
       nextBlock = batch.nextBlock
       horizon = batch.horizon === undefined ? undefined : wordsOf(batch.horizon)
       isCut ||= horizon !== undefined

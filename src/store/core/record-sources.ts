@@ -10,6 +10,8 @@ type Walk = Pick<RecordsAsk, 'view' | 'order' | 'first' | 'last'>
 /** Keys and values of records in the order of the walk, each in one piece of memory. */
 export type RecordRows = { keys: Uint8Array; values: Uint8Array; lengths: readonly number[] }
 
+export const noRows: RecordRows = { keys: new Uint8Array(0), values: new Uint8Array(0), lengths: [] }
+
 export interface RecordSource {
   /** The key of the record that it stands on, within them. */
   readonly keys: DataView

@@ -25,7 +25,7 @@ import { Core } from './core.ts'
 import { addActivity } from './fold.ts'
 import { liveIndexes } from './kept-indexes.ts'
 import { Merges } from './merge-runs.ts'
-import { FoundRecords, readRecords } from './read-records.ts'
+import { FoundRecords, readRecords, runsUpToFold } from './read-records.ts'
 import { packTransfers, packWallets, recentBlock, recentBytes } from './recent-block.ts'
 import { blockEnd } from './runs.ts'
 import { neighbour } from './transfer-pages.ts'
@@ -167,7 +167,11 @@ function* readRuns({ view, rowOf }: RunPart, after: [number, Uint8Array] | undef
   const found = new FoundRecords(view, limit)
   const to = new Uint8Array(view.keyBytes).fill(0xff)
   if (from !== undefined)
-    yield* readRecords({ view, chain, contract: undefined, order: 'keys', from, to, limit }, found)
+    yield* readRecords(
+      { view, chain, contract: undefined, order: 'keys', from, to, limit },
+      found,
+      yield* runsUpToFold(chain),
+    )
   const { length, keys, values, valueEnds } = found.done()
   const keyAt = (at: number): Uint8Array => keys.subarray(at * view.keyBytes, (at + 1) * view.keyBytes)
   const page = Array.from({ length }, (_, at) =>

@@ -6,6 +6,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type SharedPostgres, sharedPostgres } from '../../../../test/postgres-server.ts'
 import type { Address, ChainId, Hash } from '../../../model.ts'
 import { chainStore } from '../../core/chain-store.ts'
+import { storeParts } from '../../core/store-parts.ts'
+import { byToken } from '../../indexes/by-token.ts'
 import { noActivity, packActivity } from '../../packed-activity.ts'
 import { PackReader } from '../../runs/pack.ts'
 import { blockOfKey, transferView } from '../../runs/transfer-view.ts'
@@ -53,7 +55,9 @@ async function openWorld(stallMsMax?: number) {
     await store.close()
   }
   const options = { foldBlocks: 1, runsPerMerge: 2, recordsWorthMerging: 1 }
-  return { client, hooks, ...chainStore(new PostgresEngine(store), options), close }
+  const engine = new PostgresEngine(store)
+  const parts = storeParts({ engine, location: url, keepNumbers: async () => {}, close: async () => {} })
+  return { client, hooks, parts, ...chainStore(engine, options), close }
 }
 
 const page = { chain, contract, order: 'asc', limit: 10 } as const
@@ -174,6 +178,10 @@ test('a finalization that is cut off before rows are no longer recent is final, 
   expect((await world.activityOf(contract)).get(chain)).toMatchObject({ first: { block: 1 }, last: { block: 3 } })
   expect((await world.chainState(chain))?.finalized).toBe(2)
   expect((await world.hotBlocks(chain)).map(block => block.number)).toEqual([3])
+  expect((await world.parts.readPart('transfers', undefined, 10)).rows).toEqual([])
+  expect((await world.parts.readPart('recent_blocks', undefined, 10)).rows.map(([, number]) => number)).toEqual([
+    1, 2, 3,
+  ])
   const second = [blockOf(2, 1)]
   const replacing = { chain, ancestor: 1, blocks: second, covered: { ...covered, from: 2 }, head: second[0]! }
   await expect(world.commitHot(replacing)).rejects.toMatchObject({ code: 'conflict' })
@@ -196,6 +204,12 @@ test('what a finalization that was cut off left in runs is merged with nothing',
   // Below the fold: these merge all that they find, and fold nothing.
   const rows = Array.from({ length: 12 }, (_, logIndex) => ({ ...place, block: 0, logIndex }))
   for (const row of rows) await world.commitCold({ ...cold(0, 0), transfers: [row] })
+  await world.keepIndexes(chain, [])
+  while (await world.fillIndexes(chain, 100));
+  await world.keepIndexes(chain, ['by_token'])
+  while (await world.fillIndexes(chain, 100));
+  const inIndex = await world.client.query('SELECT sum(records) FROM runs WHERE view = $1', [byToken.id])
+  expect(Number(inIndex.rows[0].sum)).toBe(rows.length + 1)
   await world.client.query('DROP TRIGGER refuse ON recent_blocks')
   await world.finalize(chain, 2)
   expect((await world.stored()).recent).toEqual([3])
