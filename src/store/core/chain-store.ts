@@ -27,14 +27,12 @@ import * as coverage from './coverage-table.ts'
 import { fillStep } from './fill-indexes.ts'
 import { forgetStep, sizeOf } from './forget.ts'
 import { indexStates, keepIndexes } from './kept-indexes.ts'
-import { Merges, runSummaries } from './merge-runs.ts'
+import { Merges, recordsPerTransfer, runSummaries } from './merge-runs.ts'
 import { FoundRecords, inMoment, readRecords } from './read-records.ts'
 import { oldestOfTokens, withRanges } from './token-records.ts'
 import { neighbour, transferCount, transferPage, transfersAt } from './transfer-pages.ts'
 import { type Engine, lock, run, type Work } from './work.ts'
 
-/** It comes with up to two counts, and has up to four records in indexes. */
-const recordsPerTransfer = 7
 /** What history left to merge ends while the head is followed. */
 const recordsPerFinalize = 64
 
@@ -89,8 +87,8 @@ function chainWriter(core: Core): ChainWriter {
     },
     async finalize(chain, upTo) {
       const ordinal = await dictionary.addOrdinal(chain)
-      await engine.write(() => commits.finalize(core, ordinal, upTo))
-      await merges.pay(ordinal, recordsPerFinalize)
+      const folded = await engine.write(() => commits.finalize(core, ordinal, upTo))
+      await merges.pay(ordinal, recordsPerFinalize + folded)
     },
     putHead: (chain, head) => writing(chain, ordinal => commits.putHead(ordinal, head)),
     addCoverage: (chain, scope, interval) =>

@@ -62,13 +62,16 @@ export function* commitCold(core: Core, numbers: Numbers, commit: ColdCommit): W
   const before = yield* chainRow(chain)
   const blocks = yield* blocksOfRows(chain, commit)
   if (highestBlock(commit) > before.fold) yield* foldUnder(core, chain, commit)
+  const lockRuns = function* (): Work<void> {
+    // Whole blocks and rows of a contract in them come one after the other: each sees what the other stored. Who will
+    // take rows back has the runs alone from the start: two who share them would wait for each other.
+    const isAlone = ranges.length > 0 || (yield* pendingWithin(chain, replaced)).length > 0
+    yield* lock('runs', chain, isAlone ? undefined : 'shared')
+  }
+  yield* lockRuns()
   // What was claimed of single contracts goes with the rows that whole blocks replace.
   for (const whole of wholes) yield* removeClaims(chain, whole, scope => scope !== 'full')
-  yield* endPart()
-  // Whole blocks and rows of a contract in them come one after the other: each sees what the other stored. Who will
-  // take rows back has the runs alone from the start: two who share them would wait for each other.
-  const isAlone = ranges.length > 0 || (yield* pendingWithin(chain, replaced)).length > 0
-  yield* lock('runs', chain, isAlone ? undefined : 'shared')
+  if (yield* endPart()) yield* lockRuns()
   yield* makeRoom(core, chain, wholes, replaced)
   yield* putBlocks(place, chain, commit.blocks.map(storedBlock))
   const rowsGiven = commit.transfers.map((row): BlockTransfer => {
@@ -234,21 +237,22 @@ export function* addToHot(numbers: Numbers, blocks: readonly HotBlock[], covered
   yield* addClaims(chain, covered)
 }
 
-export function* finalize(core: Core, chain: number, upTo: number): Work<void> {
+/** Answers about how many records it wrote into runs. */
+export function* finalize(core: Core, chain: number, upTo: number): Work<number> {
   const { foldBytes, foldBlocks } = core.options
   const state = yield* lockChain(chain)
   const finalized = Math.max(upTo, state.finalized)
   const find = `SELECT coalesce(sum(bytes), 0) FROM recent_blocks WHERE chain = $1 AND number > $2 AND number <= $3`
   const finalBytes = state.finalBytes + Number((yield* row(find, chain, state.finalized, finalized))![0])
   if (finalized > state.finalized) yield* writeFinal(chain, finalized, finalBytes)
-  if (finalBytes >= foldBytes || finalized - state.fold >= foldBlocks)
-    yield* foldUpTo(yield* core.place(), { ...state, finalized, finalBytes }, finalized)
+  if (finalBytes < foldBytes && finalized - state.fold < foldBlocks) return 0
+  return (yield* foldUpTo(yield* core.place(), { ...state, finalized, finalBytes }, finalized)).records
 }
 
-/** All that is final becomes rows of runs, for changes of final rows. Answers the chain's row, locked. */
-function* foldFinal(core: Core, chain: number): Work<ChainRow> {
+/** All that is final becomes rows of runs, for changes of final rows. */
+function* foldFinal(core: Core, chain: number): Work<void> {
   const state = yield* lockChain(chain)
-  return yield* foldUpTo(yield* core.place(), state, state.finalized)
+  yield* foldUpTo(yield* core.place(), state, state.finalized)
 }
 
 export function* putHead(chain: number, head: Block): Work<void> {
@@ -269,9 +273,9 @@ export function* dropRange(
   yield* foldFinal(core, chain)
   const isClaim =
     scope === 'full' ? undefined : (of: string): boolean => [scope, ...chainScopes].includes(of as Address)
-  yield* removeClaims(chain, interval, isClaim)
-  yield* endPart()
   yield* lock('runs', chain)
+  yield* removeClaims(chain, interval, isClaim)
+  if (yield* endPart()) yield* lock('runs', chain)
   if (scope === 'full') {
     const intervals = yield* withPending(chain, [interval])
     yield* takeBack(core, { chain, intervals })
@@ -285,9 +289,9 @@ export function* unfinalize(core: Core, id: ChainId, chain: number, to: number):
   const above = { from: to + 1, to: blockEnd }
   requireBelowFinal(to, (yield* lockChain(chain)).finalized)
   yield* foldFinal(core, chain)
-  yield* removeClaims(chain, above)
-  yield* endPart()
   yield* lock('runs', chain)
+  yield* removeClaims(chain, above)
+  if (yield* endPart()) yield* lock('runs', chain)
   const intervals = yield* withPending(chain, [above])
   yield* takeBack(core, { chain, intervals, activityAbove: to })
   yield* endPending(chain, [above])

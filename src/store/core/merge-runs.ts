@@ -28,6 +28,9 @@ export const views: readonly View[] = [activityView, transferView, countView, ..
  */
 export const viewsOfTransfers: readonly View[] = [transferView, ...indexViews]
 
+/** It comes with up to two counts, and has up to four records in indexes. */
+export const recordsPerTransfer = 7
+
 const passing: readonly string[] = ['store_full', 'store_locked', 'conflict']
 
 /**

@@ -24,7 +24,7 @@ import { changeChain, lockChain } from './chain-row.ts'
 import { Core } from './core.ts'
 import { addActivity } from './fold.ts'
 import { liveIndexes } from './kept-indexes.ts'
-import { Merges } from './merge-runs.ts'
+import { Merges, recordsPerTransfer } from './merge-runs.ts'
 import { FoundRecords, readRecords, runsUpToFold } from './read-records.ts'
 import { packTransfers, packWallets, recentBlock, recentBytes } from './recent-block.ts'
 import { blockEnd } from './runs.ts'
@@ -48,9 +48,6 @@ function isTable(part: ReadableName): part is TableName {
 
 /** `keepNumbers`: after chains and contracts were written with numbers of their own. */
 export type PartsEngine = { engine: Engine; location: string; keepNumbers(): Promise<void>; close(): Promise<void> }
-
-/** Up to four records of indexes, two counts. */
-const recordsPerTransfer = 7
 
 export function storeParts({ engine, location, keepNumbers, close }: PartsEngine): StoreParts {
   const core = new Core(engine)

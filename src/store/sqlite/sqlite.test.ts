@@ -2,9 +2,11 @@
 import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { type StoreFixture, storeContract } from '../../../test/store-contract.ts'
+import type { Address, ChainId, Hash } from '../../model.ts'
 import { openStore } from '../open.ts'
+import { noActivity } from '../packed-activity.ts'
 import { prepareFile } from './open-file.ts'
 import { type OpenFileOptions, openSqliteStore } from './sqlite-store.ts'
 
@@ -17,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }))
 
 storeContract('sqlite', () => open({ role: 'owner' }))
-// Small commits of whole blocks go into tables as a rule. Here they are runs too.
+// Final blocks wait to be folded as a rule. Here each becomes runs at once.
 storeContract(
   'sqlite, in runs',
   () => open({ role: 'owner', foldBlocks: 1, runsPerMerge: 3, recordsWorthMerging: 1, packsPerStep: 1 }),
@@ -25,6 +27,24 @@ storeContract(
     rowsOnly: true,
   },
 )
+
+test('runs stay few while the head is followed', async () => {
+  const { store, dispose } = await open({ role: 'owner', foldBlocks: 1 })
+  const chain = 1 as ChainId
+  for (let number = 1; number <= 150; number++) {
+    const block = { number, hash: `0x${String(number).padStart(64, '0')}` as Hash, timestamp: number }
+    const transfers = Array.from({ length: 40 }, (_, logIndex) => ({
+      ...{ contract: `0x${'a'.repeat(40)}` as Address, block: number, transactionIndex: 0, logIndex, batchIndex: 0 },
+      payload: new Uint8Array(40),
+    }))
+    const blocks = [{ ...block, transfers, activity: noActivity }]
+    await store.commitHot({ chain, ancestor: number - 1, blocks, head: block })
+    await store.finalize(chain, number)
+  }
+  // Two levels of up to sixteen, and those that wait for a step.
+  for (const { view, runs } of await store.runs!()) expect(runs, view).toBeLessThan(45)
+  await dispose()
+})
 
 async function open(options: OpenFileOptions): Promise<StoreFixture> {
   const directory = await mkdtemp(join(folder, 'store-'))
