@@ -66,8 +66,8 @@ export function* takeBack(core: Core, { chain, intervals: given, contract, activ
   yield* changeRuns(place, transferView, { of, span, slot, isWanted }, gone.remove(isOf), steps)
   yield* gone.flush()
   for (const view of views) for (const run of yield* runsOf(view, of)) if (isWhole(run)) yield* dropRun(run)
-  yield* addClaims(chain, claims)
   if (gone.count > 0) yield* countChange(chain, 'takenBack')
+  yield* addClaims(chain, claims)
   return gone.count
 }
 
