@@ -74,7 +74,7 @@ export const errorGuide: Readonly<Record<ErrorCode, { of: 'request' | 'operator'
   quota_exceeded: {
     of: 'request',
     means:
-      'The key has used up its requests of the day (UTC), the contracts, wallets and owners that are indexed for it in a day, or its share of the calls to nodes (`daily_budget`).',
+      'The key has used up its requests of the day (UTC), the contracts, wallets and owners that are indexed for it in a day, or its share of the calls to nodes (`daily_budget`). `details.reason` says which of them the key has used up.',
     solve: 'Wait for midnight UTC, or raise the limit as `details.raise` says.',
   },
   budget_exceeded: {
