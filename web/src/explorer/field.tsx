@@ -48,10 +48,11 @@ export function Field({ id, parameter, value, refusal, accepted, onChange }: Pro
   )
 }
 
-/** In a word: what is chosen from a list is text too. */
-function typeOf({ schema: { type, enum: choices } }: Parameter): string {
-  if (type === 'array') return 'list, with commas'
-  return choices === undefined ? (type ?? 'string') : 'enum'
+/** What is chosen from a list is text too. */
+function typeOf({ required, schema: { type, enum: choices, minimum, default: usual } }: Parameter): string {
+  const kind = type === 'array' ? 'list, with commas' : choices === undefined ? (type ?? 'string') : 'enum'
+  const least = minimum === undefined ? undefined : `from ${minimum}`
+  return [kind, least, usual === undefined || required ? undefined : `default ${usual}`].filter(Boolean).join(' · ')
 }
 
 /** Of a field that must be filled, what it begins with. */
