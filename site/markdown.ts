@@ -42,8 +42,8 @@ export type Page = { title: string; html: string; headings: Heading[]; sections:
 /** What fits beside other columns on a phone. */
 const wordLengthMax = 18
 
-/** Such as the code of an error; the longest of them still fits a phone. */
-const snakeName = /^(?=.{1,26}$)[a-z]+(_[a-z]+)+$/
+/** Such as the code of an error or a setting; the longest of them still fits a phone. */
+const snakeName = /^(?=.{1,26}$)[a-z]+([_.][a-z]+)+$/
 
 /** Where a name such as `limits.page_size_max`, `getNFTOwners` or a path may break: between its parts. */
 const namePart = /(?<=[\w>}][_./-])(?=[A-Za-z<{])|(?<=[a-z])(?=[A-Z])/
@@ -57,6 +57,9 @@ const quantity = /(\d) (h|s|ms|µs|kB|MB|GB|TB|%)(?![\w])/g
 /** An address in a narrow column breaks after its parts. */
 const longWord = /(?<=^|[\s>])[^\s<>]{25,}(?![^<]*>)/g
 const wordPart = /[/:@.](?=[\w{])/g
+
+/** In a block of code, where a line might break behind its hyphens. */
+const option = /(?<=[\s>])--[a-z][a-z-]*(?![^<]*>)/g
 
 /** Code that does not fit a line breaks before the parts of its addresses. */
 const address = /https?:\/\/[^\s<>'"]+/g
@@ -126,7 +129,11 @@ export function renderPage(source: string, text: string, linkTo: Linker, operati
           ? hljs.highlight(code, { language }).value.replaceAll(builtInOption, '-$1')
           : escaped(code)
         // A drawing would fall apart where its lines wrap.
-        const html = isKnown ? coloured.replaceAll(address, each => each.replaceAll(addressPart, '<wbr>')) : coloured
+        const html = isKnown
+          ? coloured
+              .replaceAll(address, each => each.replaceAll(addressPart, '<wbr>'))
+              .replaceAll(option, '<span class="word">$&</span>')
+          : coloured
         const example = examples.get(token)
         const named = example === undefined ? '' : `<p class="language">${exampleLanguages[lang!]}</p>`
         const block = `<div class="${isKnown ? 'code' : 'code drawn'}">${named}<pre tabindex="0"><code>${html}</code></pre></div>\n`
@@ -290,12 +297,16 @@ function rowText(cells: readonly Tokens.TableCell[]): string {
   return texts.filter(Boolean).join(cellSeparator)
 }
 
+function isWhole(word: string): boolean {
+  return word.startsWith('-') || (word.includes('-') && word.length <= wordLengthMax)
+}
+
 /** A name that may break between its parts; an option such as `--scopes` is one word. */
 export function brokenName(name: string): string {
   const broken = (word: string) => word.split(namePart).map(escaped).join('<wbr>')
   return name
     .split(' ')
-    .map(word => (word.startsWith('-') ? `<span class="word">${escaped(word)}</span>` : broken(word)))
+    .map(word => (isWhole(word) ? `<span class="word">${escaped(word)}</span>` : broken(word)))
     .join(' ')
 }
 
