@@ -62,8 +62,9 @@ export const errorGuide: Readonly<Record<ErrorCode, { of: 'request' | 'operator'
   },
   list_too_large: {
     of: 'request',
-    means: 'The list has more rows than pages are made of. `details` names the operation.',
-    solve: 'Ask the same with `Accept: text/csv` or `application/x-ndjson`: the whole list comes in one answer.',
+    means: 'The list is too long for pages: about ten million rows, or the memory that the service has for it.',
+    solve:
+      'Ask the same with `Accept: text/csv` or `application/x-ndjson`: the [whole list](guides/whole-lists.md) comes in one answer. `details` names the operation that has it.',
   },
   rate_limited: {
     of: 'request',

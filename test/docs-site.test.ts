@@ -603,7 +603,7 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
       await page.reload()
       await page.getByRole('link', { name: 'Sign out' }).waitFor()
       const bar = page.locator('.bar nav a')
-      expect(await bar.allTextContents()).toEqual(['Overview', 'Search', 'Keys', 'API', 'Docs'])
+      expect(await bar.allTextContents()).toEqual(['Overview', 'Search', 'Keys', 'Reference', 'Docs'])
       const card = page.locator('.cards').getByRole('link', { name: 'API reference' })
       expect(await card.getAttribute('href')).toBe('/reference')
       await page.locator('#theme').click()

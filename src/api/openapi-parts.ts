@@ -164,7 +164,7 @@ const samples: Partial<Record<ErrorCode, [message: string, details?: unknown]>> 
     { answer_bytes: 20_000_000, answer_bytes_max: 16_777_216 },
   ],
   list_too_large: [
-    'The contract 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d has more holdings than pages are made of: ask getNFTOwners with Accept: text/csv or application/x-ndjson',
+    'The contract 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d has too many holdings to be answered in pages: ask getNFTOwners with Accept: text/csv or application/x-ndjson',
     { operation: 'getNFTOwners', accept: ['text/csv', 'application/x-ndjson'] },
   ],
   unauthorized: ['Invalid key'],
