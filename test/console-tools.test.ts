@@ -862,7 +862,7 @@ walkConsole(walk => {
       .waitFor({ ...patience, state: 'attached' })
     expect(await chain.locator('optgroup').count()).toBe(2)
     await page.getByText('more parameters').click()
-    await page.getByText('integer · from 1 · default 100').waitFor(patience)
+    await page.getByText('integer ≥ 1 · default 100').waitFor(patience)
     expect(await page.getByLabel('exclude_spam').locator('option').allTextContents()).toEqual(
       expect.arrayContaining(['true', 'false']),
     )

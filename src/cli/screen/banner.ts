@@ -16,7 +16,7 @@ type Banner = {
 }
 
 const indent = '  '
-const titleWidth = 14
+const titleWidth = 13
 
 /** Beside the console of a service at this address. */
 export function pagesAt(url: string): [title: string, url: string][] {

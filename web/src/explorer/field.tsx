@@ -51,8 +51,8 @@ export function Field({ id, parameter, value, refusal, accepted, onChange }: Pro
 /** What is chosen from a list is text too. */
 function typeOf({ required, schema: { type, enum: choices, minimum, default: usual } }: Parameter): string {
   const kind = type === 'array' ? 'list, with commas' : choices === undefined ? (type ?? 'string') : 'enum'
-  const least = minimum === undefined ? undefined : `from ${minimum}`
-  return [kind, least, usual === undefined || required ? undefined : `default ${usual}`].filter(Boolean).join(' · ')
+  const bounded = minimum === undefined ? kind : `${kind} ≥ ${minimum}`
+  return usual === undefined || required ? bounded : `${bounded} · default ${usual}`
 }
 
 /** Of a field that must be filled, what it begins with. */

@@ -107,7 +107,11 @@ function typescriptLiteral(value: unknown, indent: string, nameOf = (name: strin
   })
 }
 
-function listed(value: object, indent: string, lineOf: (name: string, each: unknown, isList: boolean) => string): string {
+function listed(
+  value: object,
+  indent: string,
+  lineOf: (name: string, each: unknown, isList: boolean) => string,
+): string {
   const isList = Array.isArray(value)
   const lines = Object.entries(value).map(([name, each]) => `${lineOf(name, each, isList)},\n`)
   const [opening, closing] = isList ? ['[', ']'] : ['{', '}']

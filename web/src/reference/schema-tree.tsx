@@ -139,7 +139,6 @@ function typeText(given: Schema, shown: ApiDocument): string {
 /** Of a number that may be null too. */
 function boundsText(given: Schema, shown: ApiDocument): string {
   const { minimum, default: usual } = { ...formOf(shown, given), ...present(formOf(shown, given), shown) }
-  const least = minimum === undefined || minimum < -1 ? undefined : `from ${minimum}`
-  const parts = [least, usual === undefined ? undefined : `default ${usual}`].filter(Boolean)
-  return parts.map(part => ` · ${part}`).join('')
+  const least = minimum === undefined || minimum < -1 ? undefined : `≥ ${minimum}`
+  return [least, usual === undefined ? undefined : `· default ${usual}`].map(part => part && ` ${part}`).join('')
 }
