@@ -52,11 +52,11 @@ work later, and with 130 if it was interrupted. [Troubleshooting](troubleshootin
 `
 
 const errorTables = [
-  { of: 'request', title: 'Errors of requests', opening: 'To be solved by the client that sends the request.' },
+  { of: 'request', title: 'Errors of requests', opening: 'The client that sends the request can solve these.' },
   {
     of: 'operator',
     title: 'Errors of the operator',
-    opening: 'To be solved where the service runs: its settings, its nodes, its store.',
+    opening: 'The operator of the service can solve these: in its settings, at its nodes or in its store.',
   },
 ]
 
@@ -100,14 +100,11 @@ const operationsNotes = `## Notes on the answers
 - **Completeness.** \`X-Index-Complete\` is true if every block that the answer rests on is indexed; \`status\` and
   \`index_complete\` say the same. Lists of a wallet, of a block and of all contracts need whole blocks, so on an on-demand chain
   they show what is there.
-- **Large lists.** Almanac builds lists and counts of who owns what in memory: about 80 bytes per holding. All that it keeps,
-  builds and sends takes at most \`limits.holdings_bytes_max\`, by default a quarter of the memory that the process may use and at
-  most 1 GiB. Large ones are built one at a time for each key, in turns between keys. A key that waits for more than 16 gets 429,
-  and 503 \`overloaded\` says that there is no room for now; both have \`Retry-After\`. If a list alone would take more than 7/8 of
-  the limit (with 1 GiB from about ten million holdings on), its pages answer 422 \`list_too_large\`. The whole list (\`Accept: text/csv\` or \`application/x-ndjson\`) then comes in parts, each in the order of
-  pages: a contract by ascending ids, one token by ascending addresses of its owners, a wallet by its tokens. Unique owners
-  are still in ascending order. Counts and collections of a wallet are always answered; beyond that size they take minutes, are
-  kept, and without \`at_block\` are those of a block up to ten minutes old.
+- **Large lists.** Pages show lists of up to about ten million holdings (with \`limits.holdings_bytes_max\` at 1 GiB). Beyond
+  that they answer 422 \`list_too_large\`: ask for the [whole list](guides/whole-lists.md). Counts, and the collections of a
+  wallet, are answered at any size; those of a larger list take minutes and are up to ten minutes old. While there is no memory
+  for another list, a request answers 503 \`overloaded\`, and a key that waits for more than 16 large lists answers 429; both
+  have \`Retry-After\`. [Lists in memory](scale.md#lists-in-memory) has the figures.
 - **Scans.** One request reads at most 200,000 records of an index. Beyond that \`total\` is null, and a filtered page of a wallet
   may have fewer rows than its limit, or none, and a cursor. The zero address has no list of transfers as a wallet. Transfers of a
   token below more ERC-2309 ranges than that answer 400 \`answer_too_large\`.
@@ -142,7 +139,10 @@ export function operationsPage(): string {
       ['operation', 'path', 'scope', 'view'],
       served
         .filter(operation => operation.isSolana === isSolana)
-        .map(({ scope = '', view, ...operation }) => [...namesOf(operation), scope, view ? `\`${view}\`` : '']),
+        .map(({ scope = '', view, ...operation }) => [
+          ...namesOf(operation),
+          ...[scope === 'any' ? scope : coded(scope), coded(view)],
+        ]),
     ),
     no: operationsTable(
       `Not served: ${family}`,
@@ -159,8 +159,16 @@ export function operationsPage(): string {
 /** Those that the hosted service does not have. */
 function ownOperations(): string {
   const own = allOperations(documentOptions).filter(({ facts }) => (facts.tag ?? 'Operations') === 'Operations')
-  const rows = own.map(({ method, path, facts: { id, summary } }) => [...namesOf({ id, method, path }), summary])
+  const rows = own.map(({ method, path, facts: { id, summary, description } }) => {
+    const [title, ...notes] = summary.split('; ')
+    const first = (description ?? `${title}.`).split(/\.(?: |$)/)[0]
+    return [...namesOf({ id, method, path }), [first, ...notes].join('; ')]
+  })
   return operationsTable('The service itself', ['operation', 'path', 'what it is'], rows)
+}
+
+function coded(name: string | undefined): string {
+  return name ? `\`${name}\`` : ''
 }
 
 function namesOf({ id, method, path }: { id: string; method: string; path: string }): string[] {
@@ -203,13 +211,16 @@ const settingsOpening = `# Settings
 
 <!-- Written by \`npm run generate\` from the table in \`src/config/settings.ts\`; do not edit. -->
 
-The configuration is a YAML file: \`--config\`, or \`ALMANAC_CONFIG\`, or \`almanac.yaml\` in the working directory if it
-exists. Flags win over the environment, the environment over the file, and the file over the default. An unknown key is an error
-that names the nearest known one. An unquoted \`0x…\` is text. In the environment commas separate the items of a list, and an empty
-variable counts as unset; an unknown \`ALMANAC_…\` variable is reported and ignored.
+Write settings into a YAML file. Almanac reads the file that \`--config\` or \`ALMANAC_CONFIG\` names, or else
+\`almanac.yaml\` in the working directory.
 
-Settings are spelled in snake_case. The camelCase spelling of earlier versions, such as \`pageSizeMax\` for \`page_size_max\`, is
-accepted with a warning until 1.0. Environment variables and flags have the same names for both.
+- **Order.** A flag wins over the environment, the environment over the file, and the file over the default.
+- **Lists** have commas between their items in the environment: \`ALMANAC_CHAINS_ETH_RPC=https://one,https://two\`.
+- **Mistakes.** An unknown key in the file is an error that names the nearest known one. An unknown \`ALMANAC_…\` variable is
+  reported and ignored, and an empty one counts as unset.
+- **Spelling.** Names are in snake_case. Earlier versions had \`pageSizeMax\` for \`page_size_max\`: this still works, with a
+  warning, until 1.0.
+- **Addresses.** \`0x…\` needs no quotes.
 
 \`\`\`yaml
 listen: 127.0.0.1:8080

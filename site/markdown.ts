@@ -13,6 +13,7 @@ import sql from 'highlight.js/lib/languages/sql'
 import typescript from 'highlight.js/lib/languages/typescript'
 import yaml from 'highlight.js/lib/languages/yaml'
 import { Marked, type Token, type Tokens } from 'marked'
+import { cellSeparator } from '../web/src/search/excerpt.ts'
 import { type Operation, operationIn } from './operations.ts'
 
 const languages = {
@@ -34,15 +35,15 @@ const languages = {
 for (const [name, language] of Object.entries(languages)) hljs.registerLanguage(name, language)
 
 export type Heading = { depth: number; id: string; text: string }
-/** Code apart from text: an excerpt is text. */
+/** Code apart from text: an excerpt is text, and each line of it stands alone. */
 export type Section = { id: string; title: string; text: string; code: string; also?: string }
 export type Page = { title: string; html: string; headings: Heading[]; sections: Section[] }
 
 /** What fits beside other columns on a phone. */
 const wordLengthMax = 18
 
-/** Such as the code of an error; the longest of them still fits a phone. */
-const snakeName = /^(?=.{1,26}$)[a-z]+(_[a-z]+)+$/
+/** Such as the code of an error or a setting; the longest of them still fits a phone. */
+const snakeName = /^(?=.{1,26}$)[a-z]+([_.][a-z]+)+$/
 
 /** Where a name such as `limits.page_size_max`, `getNFTOwners` or a path may break: between its parts. */
 const namePart = /(?<=[\w>}][_./-])(?=[A-Za-z<{])|(?<=[a-z])(?=[A-Z])/
@@ -56,6 +57,9 @@ const quantity = /(\d) (h|s|ms|µs|kB|MB|GB|TB|%)(?![\w])/g
 /** An address in a narrow column breaks after its parts. */
 const longWord = /(?<=^|[\s>])[^\s<>]{25,}(?![^<]*>)/g
 const wordPart = /[/:@.](?=[\w{])/g
+
+/** In a block of code, where a line might break behind its hyphens. */
+const option = /(?<=[\s>])--[a-z][a-z-]*(?![^<]*>)/g
 
 /** Code that does not fit a line breaks before the parts of its addresses. */
 const address = /https?:\/\/[^\s<>'"]+/g
@@ -100,7 +104,7 @@ export function renderPage(source: string, text: string, linkTo: Linker, operati
       const section = sections.at(-1)
       const [, also] = alsoCalled.exec(token.raw) ?? []
       if (section !== undefined && also !== undefined) section.also = also
-      else if (section !== undefined) section[token.type === 'code' ? 'code' : 'text'] += ` ${plainOf(token)}`
+      else if (section !== undefined) section[token.type === 'code' ? 'code' : 'text'] += `\n${plainOf(token)}`
       if (token.type !== 'table') continue
       // Rows with names of their own are listed below their heading.
       const rows = namedRowsOf(token as Tokens.Table)
@@ -125,7 +129,11 @@ export function renderPage(source: string, text: string, linkTo: Linker, operati
           ? hljs.highlight(code, { language }).value.replaceAll(builtInOption, '-$1')
           : escaped(code)
         // A drawing would fall apart where its lines wrap.
-        const html = isKnown ? coloured.replaceAll(address, each => each.replaceAll(addressPart, '<wbr>')) : coloured
+        const html = isKnown
+          ? coloured
+              .replaceAll(address, each => each.replaceAll(addressPart, '<wbr>'))
+              .replaceAll(option, '<span class="word">$&</span>')
+          : coloured
         const example = examples.get(token)
         const named = example === undefined ? '' : `<p class="language">${exampleLanguages[lang!]}</p>`
         const block = `<div class="${isKnown ? 'code' : 'code drawn'}">${named}<pre tabindex="0"><code>${html}</code></pre></div>\n`
@@ -201,7 +209,7 @@ function namedRowsOf({ rows }: Tokens.Table): Section[] {
   return rows.flatMap(([name, ...rest]) => {
     const [, id] = /^<a id="([^"]+)">/.exec(name?.text ?? '') ?? []
     if (name === undefined || id === undefined) return []
-    const text = rest.map(cell => cell.tokens.map(plainOf).join('')).join(' ')
+    const text = rowText(rest)
     const [status] = /^[1-5]\d\d\b/.exec(text) ?? []
     return [
       {
@@ -271,15 +279,26 @@ export function idOf(title: string, taken: Map<string, number>): string {
   return times === 0 ? plain : `${plain}-${times}`
 }
 
+/** A line for each paragraph, item and row, so that an excerpt is never of two of them. */
 function plainOf(token: Token): string {
-  if (token.type === 'table') {
-    const { header, rows } = token as Tokens.Table
-    return [header, ...rows].map(row => row.map(cell => cell.tokens.map(plainOf).join('')).join(' ')).join(' ')
-  }
-  if (token.type === 'list') return (token as Tokens.List).items.map(plainOf).join(' ')
-  if ('tokens' in token && token.tokens !== undefined) return token.tokens.map(plainOf).join('')
+  if (token.type === 'table') return (token as Tokens.Table).rows.map(rowText).join('\n')
+  if (token.type === 'list') return (token as Tokens.List).items.map(itemText).join('\n')
+  if ('tokens' in token && token.tokens !== undefined) return token.tokens.map(plainOf).join('').replaceAll('\n', ' ')
   if (token.type === 'html' || token.type === 'space') return ' '
   return 'text' in token ? String(token.text) : ''
+}
+
+function itemText({ tokens }: Tokens.ListItem): string {
+  return tokens.map(plainOf).join('\n')
+}
+
+function rowText(cells: readonly Tokens.TableCell[]): string {
+  const texts = cells.map(cell => cell.tokens.map(plainOf).join('').replaceAll(/\s+/g, ' ').trim())
+  return texts.filter(Boolean).join(cellSeparator)
+}
+
+function isWhole(word: string): boolean {
+  return word.startsWith('-') || (word.includes('-') && word.length <= wordLengthMax)
 }
 
 /** A name that may break between its parts; an option such as `--scopes` is one word. */
@@ -287,7 +306,7 @@ export function brokenName(name: string): string {
   const broken = (word: string) => word.split(namePart).map(escaped).join('<wbr>')
   return name
     .split(' ')
-    .map(word => (word.startsWith('-') ? `<span class="word">${escaped(word)}</span>` : broken(word)))
+    .map(word => (isWhole(word) ? `<span class="word">${escaped(word)}</span>` : broken(word)))
     .join(' ')
 }
 

@@ -26,6 +26,9 @@ export const contents = 'docs/README.md'
 /** In the site: pages with a word of everything, found after all others. */
 export const last = ['changelog.html', 'bench.html', 'contributing.html']
 
+/** In the site: pages that list names, found after those that explain. */
+export const lists = ['commands.html', 'metrics.html', 'settings.html', 'operations.html']
+
 /** Where pages stood before, by the page that is there now. */
 export const moved = { 'contents.html': 'index.html' }
 

@@ -7,7 +7,7 @@ import { root } from '../web/build-folder.ts'
 import type { DocsEntry } from '../web/src/search/docs-index.ts'
 import { linkedMarkdown, operationsPage, type Page, renderPage } from './markdown.ts'
 import { type Operation, readOperations } from './operations.ts'
-import { contents, last, moved, pagesOf } from './pages.ts'
+import { contents, last, lists, moved, pagesOf } from './pages.ts'
 import { docsList, type MenuGroup, markdownTarget, missingHtml, movedHtml, pageHtml } from './template.ts'
 
 export async function makeSite(folder: string): Promise<void> {
@@ -31,9 +31,10 @@ export async function makeSite(folder: string): Promise<void> {
   const internal = menu.find(({ title }) => title === 'Internals')!.links.map(({ target }) => target)
   const sections = pages.flatMap(({ target, title: page, sections: own }) =>
     own.map(({ id, title, text, code, also }, place) => ({
-      ...{ page, title, text: oneLine(text), code: oneLine(code), ...(also && { also }) },
+      ...{ page, title, text: trimmed(text), code: oneLine(code), ...(also && { also }) },
       href: place === 0 ? target : `${target}#${id}`,
       ...(internal.includes(target) ? { isInternal: true as const } : {}),
+      ...(lists.includes(target) ? { isList: true as const } : {}),
       ...(last.includes(target) ? { isLast: true as const } : {}),
     })),
   )
@@ -50,6 +51,10 @@ export async function makeSite(folder: string): Promise<void> {
 
 function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim()
+}
+
+function trimmed(text: string): string {
+  return text.split('\n').map(oneLine).filter(Boolean).join('\n')
 }
 
 type Place = { source: string; target: string }

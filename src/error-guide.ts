@@ -62,8 +62,9 @@ export const errorGuide: Readonly<Record<ErrorCode, { of: 'request' | 'operator'
   },
   list_too_large: {
     of: 'request',
-    means: 'The list has more rows than pages are made of. `details` names the operation.',
-    solve: 'Ask the same with `Accept: text/csv` or `application/x-ndjson`: the whole list comes in one answer.',
+    means: 'The list is too long for pages: about ten million rows, or the memory that the service has for it.',
+    solve:
+      'Ask the same with `Accept: text/csv` or `application/x-ndjson`: the [whole list](guides/whole-lists.md) comes in one answer. `details` names the operation that has it.',
   },
   rate_limited: {
     of: 'request',
@@ -74,7 +75,7 @@ export const errorGuide: Readonly<Record<ErrorCode, { of: 'request' | 'operator'
   quota_exceeded: {
     of: 'request',
     means:
-      'The key has used up its requests of the day (UTC), the contracts, wallets and owners that are indexed for it in a day, or its share of the calls to nodes (`daily_budget`).',
+      'The key has used up its requests of the day (UTC), the contracts, wallets and owners that are indexed for it in a day, or its share of the calls to nodes (`daily_budget`). `details.reason` says which of them the key has used up.',
     solve: 'Wait for midnight UTC, or raise the limit as `details.raise` says.',
   },
   budget_exceeded: {

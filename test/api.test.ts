@@ -682,7 +682,7 @@ describe('keys', () => {
     expect(refused.headers.get('ratelimit-reset')).toBe(refused.headers.get('retry-after'))
     const { request_id: _, ...body } = await bodyOf(refused)
     const raise = expect.stringMatching(/^almanac keys limit [0-9a-f]{12} --quota <number>$/)
-    const details = { quotaPerDay: 1, limit: '1 requests a day', raise }
+    const details = { limit: '1 request a day', raise, reason: 'The key has used its 1 request of today (UTC).' }
     expect(body).toEqual({ message: 'Rate limit exceeded', code: 'quota_exceeded', details })
   })
 })
@@ -1166,7 +1166,7 @@ describe('bounds', () => {
       expect(await refused.json()).toMatchObject({
         code: 'answer_too_large',
         message: expect.stringContaining('lower limit'),
-        details: { answerBytesMax: 5_000 },
+        details: { answer_bytes_max: 5_000 },
       })
     } finally {
       await own.close()

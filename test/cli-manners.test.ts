@@ -227,14 +227,16 @@ test('the banner of the sandbox has one line to copy, and breaks between words',
   const painted = guide(sandbox as unknown as Parameters<typeof guide>[0], { ...place, width: 80, colours: true })
   expect(painted).toContain('\u001b[36mhttp://127.0.0.1:8080/#key=sandbox\u001b[39m\n')
   const narrow = guide(sandbox as unknown as Parameters<typeof guide>[0], { ...place, width: 30 })
-  expect(narrow).toMatch(/\n {2}Next: {5}your own chains,\n {12}with\s+(npx |npm run )?almanac (-- )?init\n\n$/)
+  expect(narrow).toMatch(/\n {2}Next: {6}your own chains,\n {13}with\s+(npx |npm run )?almanac (-- )?init\n\n$/)
   for (const width of [60, 80, 120]) {
     const lines = guide(sandbox as unknown as Parameters<typeof guide>[0], { ...place, width }).split('\n')
     // Nothing stands before what is copied, and the key can be seen without reading an address.
     expect(lines.filter(line => line.includes('curl '))).toEqual([expect.stringMatching(/^curl -s -H 'X-API-Key: /)])
-    expect(lines).toContain('  Key:      sandbox')
+    expect(lines).toContain('  Key:       sandbox')
+    expect(lines).toContain('  Docs:      http://127.0.0.1:8080/docs')
+    expect(lines).toContain('  Reference: http://127.0.0.1:8080/reference')
     // For those who have no node of their own.
-    expect(lines).toContain('  Nodes:    eth  http://127.0.0.1:41233')
+    expect(lines).toContain('  Nodes:     eth  http://127.0.0.1:41233')
     const prose = lines.filter(line => !/^ {2}Console: |^curl /.test(line))
     for (const line of prose) expect(line.length, line).toBeLessThan(width)
     expect(prose.join(' ').replaceAll(/\s+/g, ' ')).toContain(

@@ -118,7 +118,7 @@ walkConsole(walk => {
     const found = page.getByRole('group', { name: 'Operations' }).getByRole('option')
     await found.first().waitFor(patience)
     const titles = await found.allTextContents()
-    expect(titles).toContain('operationOwners of a tokenGET /api/v2.2/nft/{address}/{token_id}/owners')
+    expect(titles).toContain('operationOwners of an NFTGET /api/v2.2/nft/{address}/{token_id}/owners')
     await search(page).fill('token owners')
     await expect.poll(() => found.count(), patience).toBeLessThan(titles.length)
     await search(page).fill('datetoblock')
@@ -127,7 +127,7 @@ walkConsole(walk => {
     await page.keyboard.press('Enter')
     await page.locator('#getDateToBlockV22').waitFor(patience)
     await page.goto(`${walk.world.url}/#/search?q=owners`)
-    await page.getByRole('link', { name: /^Owners of a token/ }).waitFor(patience)
+    await page.getByRole('link', { name: /^Owners of an NFT/ }).waitFor(patience)
   })
 
   test('pages of the documentation are found too, and both searches are opened by the same keys', async () => {
@@ -310,8 +310,8 @@ walkConsole(walk => {
     await menu.getByRole('link', { name: 'NFT transfers of a contract' }).waitFor(patience)
     const here = await menu.getByRole('link').allTextContents()
     expect(here.length).toBeGreaterThan(30)
-    await menu.getByRole('link', { name: 'Owners of the NFTs of a contract' }).click()
-    await page.getByRole('heading', { name: 'Owners of the NFTs of a contract', level: 1 }).waitFor(patience)
+    await menu.getByRole('link', { name: 'GET Owners of a collection' }).click()
+    await page.getByRole('heading', { name: 'Owners of a collection', level: 1 }).waitFor(patience)
     await page.getByLabel('chain', { exact: true }).selectOption('eth', patience)
     await page.getByRole('textbox', { name: 'address' }).fill(seeded.collection)
     await page.getByLabel('limit').fill('3')
@@ -582,12 +582,12 @@ walkConsole(walk => {
     await menu.getByRole('searchbox').fill('solana balance')
     expect(await menu.getByRole('link').allTextContents()).toEqual([
       'Introduction',
-      'Balance, tokens and NFTs of a Solana account',
-      'Balance of a Solana account',
+      'GETBalance, tokens and NFTs of a Solana account',
+      'GETBalance of a Solana account',
     ])
     // By a parameter, and with a typing error.
     await menu.getByRole('searchbox').fill('totalranges')
-    expect(await menu.getByRole('link').allTextContents()).toEqual(['Introduction', 'NFTs of a contract'])
+    expect(await menu.getByRole('link').allTextContents()).toEqual(['Introduction', 'GETNFTs of a collection'])
     await menu.getByRole('searchbox').fill('portfloio')
     expect(await menu.getByRole('link').count()).toBe(2)
     // What is not served is told of in the docs.
@@ -620,10 +620,23 @@ walkConsole(walk => {
     const versions = page.locator('.operation-needs', { hasText: 'Also under v2.1, and under v2 with' })
     expect(await versions.locator('code[title="/api/v2/{address}/nft"]').textContent(patience)).toBe('v2')
     // The shape and an example stand there without a click.
-    const shape = page.getByRole('region', { name: 'Fields of the answer' })
+    const shape = page.getByRole('region', { name: 'Response fields' })
     await shape.getByText('result', { exact: true }).waitFor(patience)
     await page.getByText('"status": "SYNCED"').waitFor(patience)
     await accept(page, 'reference-operation')
+    // What an address leads to is in the list, whatever was looked for before; the list is one stop of the Tab key.
+    await menu.getByRole('searchbox').fill('portfolio')
+    await page.goto(`${walk.world.url}/reference#/getNFTOwnersV22`)
+    await menu.locator('[aria-current]', { hasText: 'Owners of a collection' }).waitFor(patience)
+    expect(await menu.getByRole('searchbox').inputValue()).toBe('')
+    await menu.getByRole('searchbox').focus()
+    await page.keyboard.press('Tab')
+    const focused = () => page.evaluate('document.activeElement.textContent')
+    expect(await focused()).toBe('GETOwners of a collection')
+    await page.keyboard.press('ArrowDown')
+    expect(await focused()).toBe('GETUnique owners of a collection')
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate("document.activeElement.closest('.reference-menu') === null")).toBe(true)
     await page.goto(`${walk.world.url}/reference#/getTokenPrice`)
     await page.getByText('Almanac does not serve getTokenPrice: it needs prices and markets.').waitFor(patience)
     const told = page.getByRole('main').getByRole('link', { name: 'What is served, and what is not' })
@@ -646,7 +659,7 @@ walkConsole(walk => {
   test('the reference asks with the key of the console, with examples that answer here, and leads back', async () => {
     const page = await open('/keys')
     await page.locator('.news-live').waitFor(patience)
-    await page.getByRole('link', { name: 'API', exact: true }).click()
+    await page.getByRole('link', { name: 'Reference', exact: true }).click()
     await page.getByText('Requests from these pages carry the key that you signed in with.').waitFor(patience)
     const ask = async (id: string): Promise<string> => {
       await page.goto(`${walk.world.url}/reference#/${id}`)
@@ -725,8 +738,20 @@ walkConsole(walk => {
     await body.waitFor(patience)
     const tokens = (JSON.parse(await body.inputValue()) as { tokens: unknown[] }).tokens
     expect(tokens.length).toBe(2)
+    const fields = page.getByRole('region', { name: 'Body fields' })
+    const required = fields.locator('.required').locator('xpath=..').locator('.schema-name')
+    await expect.poll(() => required.allTextContents(), patience).toEqual(['tokens', 'token_address', 'token_id'])
+    // What was answered before is not current once the body is no JSON, nor is the example.
+    await page.getByRole('button', { name: 'Send' }).click()
+    const answer = page.locator('[aria-live] > .panel')
+    await answer.getByText('200', { exact: true }).waitFor(patience)
+    await body.fill(JSON.stringify({ tokens: tokens.slice(1) }))
+    await answer.getByText('to the request before your changes').waitFor(patience)
     await body.fill('{"tokens": [\n  {"token_id": 1,}\n]}')
-    await page.getByRole('button', { name: 'Send' }).click(patience)
+    await page.getByText('with your last body that was JSON').waitFor(patience)
+    await page.getByRole('button', { name: 'Send' }).click()
+    expect(await answer.count()).toBe(0)
+    expect(await page.getByRole('region', { name: 'Example answer' }).count()).toBe(0)
     await page.getByText('Not JSON at line 2, column 18').waitFor(patience)
     expect(await body.getAttribute('aria-invalid')).toBe('true')
     expect(await body.evaluate('document.activeElement.selectionStart')).toBe(30)
@@ -737,6 +762,10 @@ walkConsole(walk => {
     await body.fill('{"tokens": [{"token_address": "0x12", "token_id": "1"}]}')
     await page.getByRole('button', { name: 'Send' }).click()
     await page.getByText('tokens[0].token_address must be 0x and 40 hex digits').first().waitFor(patience)
+    await answer.getByText('400', { exact: true }).waitFor(patience)
+    await body.fill('{"tokens": [{"token_address": "0x0000000000000000000000000000000000000001"}]}')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page.getByText('tokens[0].token_id is missing').first().waitFor(patience)
     expect(await body.getAttribute('aria-invalid')).toBe('true')
     // Code that takes a body can be pasted as it stands, and its address breaks between its parts alone.
     await page.goto(`${walk.world.url}/reference#/getMultipleNFTsV22`)
@@ -833,14 +862,18 @@ walkConsole(walk => {
       .waitFor({ ...patience, state: 'attached' })
     expect(await chain.locator('optgroup').count()).toBe(2)
     await page.getByText('more parameters').click()
+    await page.getByText('integer ≥ 1 · default 100').waitFor(patience)
     expect(await page.getByLabel('exclude_spam').locator('option').allTextContents()).toEqual(
       expect.arrayContaining(['true', 'false']),
     )
     // A refusal goes with the field that it was about, and says beside it what is missing.
     const address = page.getByRole('textbox', { name: /^address/ })
-    await address.fill('0x12')
     await page.getByRole('button', { name: 'Send' }).click()
     const answer = page.locator('[aria-live] > .panel')
+    await answer.getByText('200', { exact: true }).waitFor(patience)
+    await address.fill('0x12')
+    await answer.getByText('to the request before your changes').waitFor(patience)
+    await page.getByRole('button', { name: 'Send' }).click()
     await answer.getByText('400').first().waitFor(patience)
     const solve = answer.getByRole('link', { name: 'How to solve it' })
     expect(await solve.getAttribute('href')).toBe('/docs/errors.html#bad_request')
@@ -855,7 +888,7 @@ walkConsole(walk => {
     await tabs.last().click()
     await page.getByText('Moralis.EvmApi.nft.getWalletNFTs').waitFor(patience)
     await page.goto(`${walk.world.url}/reference#/getUniqueOwnersByCollectionV22`)
-    await page.getByRole('heading', { name: 'Wallets that own an NFT of a contract', level: 1 }).waitFor(patience)
+    await page.getByRole('heading', { name: 'Unique owners of a collection', level: 1 }).waitFor(patience)
     expect(await tabs.allTextContents()).toEqual(['curl', 'TypeScript', 'Python'])
   })
 
@@ -874,8 +907,8 @@ walkConsole(walk => {
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
     await accept(page, 'phone-reference')
     await toggle.click()
-    await menu.getByRole('link', { name: 'One NFT' }).click()
-    await page.getByRole('heading', { name: 'One NFT', level: 1 }).waitFor(patience)
+    await menu.getByRole('link', { name: 'NFT metadata' }).click()
+    await page.getByRole('heading', { name: 'NFT metadata', level: 1 }).waitFor(patience)
     expect(await menu.getByRole('link').count()).toBe(0)
   })
 })

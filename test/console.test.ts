@@ -313,7 +313,7 @@ walkConsole(walk => {
     await page.getByRole('heading', { name: /^Active chains/ }).waitFor(patience)
     await accept(page, 'wallet')
     await page.getByRole('link', { name: 'Ask the API' }).click()
-    await page.getByRole('heading', { name: 'Chains on which a wallet is active', level: 1 }).waitFor(patience)
+    await page.getByRole('heading', { name: 'Active chains of a wallet', level: 1 }).waitFor(patience)
   })
 
   test('the portfolio of a Solana account, and its page', async () => {
@@ -601,7 +601,7 @@ walkConsole(walk => {
     await page.goto(`${walk.world.url}/reference`)
     await page.getByRole('link', { name: 'Docs', exact: true }).waitFor(patience)
     const service = reader.getByRole('navigation', { name: 'Service' })
-    await service.getByRole('link', { name: 'API', exact: true }).click(patience)
+    await service.getByRole('link', { name: 'Reference', exact: true }).click(patience)
     await reader.waitForURL(`${walk.world.url}/reference`)
     await reader.goBack()
     await service.getByRole('link', { name: 'Overview', exact: true }).click(patience)
@@ -615,7 +615,7 @@ walkConsole(walk => {
     await reader.keyboard.type('unique owners')
     await reader.locator('#found a:has(.mono)', { hasText: 'GET /nft/{address}/unique-owners' }).click(patience)
     await reader.waitForURL(`${walk.world.url}/reference#/getUniqueOwnersByCollectionV22`)
-    await reader.getByRole('heading', { name: 'Wallets that own an NFT of a contract' }).waitFor(patience)
+    await reader.getByRole('heading', { name: 'Unique owners of a collection' }).waitFor(patience)
     // A page that is not there has the search, and offers what may have been meant.
     const missing = await reader.goto(`${walk.world.url}/docs/guides/frist-calls`)
     expect(missing!.status()).toBe(404)

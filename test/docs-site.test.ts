@@ -127,6 +127,16 @@ test('the search answers what people ask', () => {
   expect(first('token price')).toBe('faq.html#does-it-have-prices')
   expect(first('quickstart')).toBe('guides/first-calls.html')
   const answers = {
+    'reset admin key': 'guides/keys-and-limits.html#the-first-key',
+    'lost my key': 'guides/keys-and-limits.html#the-first-key',
+    'forgot api key': 'guides/keys-and-limits.html#the-first-key',
+    'back up database': 'backup.html',
+    'database backup': 'backup.html',
+    'sort order oldest first': 'operations.html#getNFTContractTransfersV22',
+    'oldest first': 'operations.html#getNFTContractTransfersV22',
+    'test data': 'guides/first-calls.html',
+    websocket: 'faq.html#does-it-send-webhooks',
+    'historical owner': 'operations.html#getNFTOwnersV22',
     portfolio: 'operations.html#getPortfolio',
     'native balance': 'operations.html#getNativeBalanceV22',
     'balance at block': 'operations.html#getNativeBalanceV22',
@@ -151,10 +161,11 @@ test('the search answers what people ask', () => {
     alchemy_getAssetTransfers: 'operations.html#getWalletNFTTransfersV22',
   }
   for (const [asked, href] of Object.entries(answers)) expect([asked, first(asked)]).toEqual([asked, href])
-  // A whole word before the beginning of another.
+  // Where enough has the word itself, nothing that begins or looks like it: no `store_corrupt`, core or correctness.
   const pages = search('cors').map(({ page }) => page)
-  expect(pages.slice(0, 3)).toContain('Settings')
-  expect(pages.slice(0, 3)).not.toContain('Correctness')
+  expect(pages[0]).toBe('Authentication')
+  expect(pages).toContain('Settings')
+  for (const { href, terms } of search('cors')) expect([href, terms]).toEqual([href, ['cors']])
   // What has most of the words, where nothing has all.
   const [close] = search('restore a backup of zyzzyvas')
   expect([close?.page, close?.isClose]).toEqual(['Backup and restore', true])
@@ -239,6 +250,31 @@ test('a question as people type it has its page among the first three, and few o
     'transfers of a collection since block 5',
   ])
     expect([asked, search(asked).some(({ operation }) => operation !== undefined)]).toEqual([asked, true])
+})
+
+test('an excerpt is a sentence or a row of a table with its cells apart, and never of two of them', () => {
+  const entries = entriesOfSearch()
+  const search = docsIndexOf(entries)
+  const excerpt = (asked: string) => search(asked).find(({ operation }) => operation === undefined)!.excerpt
+  expect(excerpt('back up database')).toBe(
+    'a file · almanac store backup FILE, while the service runs · almanac store restore FILE',
+  )
+  expect(excerpt('cors')).toMatch(/^CORS: pages of any origin .*\.$/)
+  const lines = new Map(entries.map(({ href, text }) => [href, text.split('\n')]))
+  for (const asked of [
+    'key',
+    'historical owners',
+    'limit',
+    'websocket',
+    'restore',
+    'how do I paginate',
+    'owner of token',
+  ])
+    for (const { href, excerpt: shown, operation } of search(asked)) {
+      const whole = shown.replace(/^…/, '').replace(/ …$/, '')
+      const isOfOne = operation !== undefined || lines.get(href)!.some(line => line.includes(whole))
+      expect([asked, href, shown, isOfOne]).toEqual([asked, href, shown, true])
+    }
 })
 
 test('every error is found by its code, listed on its page, and not broken', () => {
@@ -386,7 +422,9 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
       expect(await page.evaluate(operation)).toMatch(/^operations\.html#getNFTOwners/)
       for (const path of await found.locator('.mono').allTextContents()) expect(path).toMatch(/^(GET|POST) \//)
       // An excerpt is text, from the beginning of a word.
-      const texts = (await page.evaluate("almanacEntries.map(({ text }) => ' ' + text)")) as string[]
+      const texts = (await page.evaluate(
+        "almanacEntries.map(({ text }) => ' ' + text.replaceAll('\\n', ' '))",
+      )) as string[]
       for (const excerpt of await found.locator('.offer-excerpt:not(.mono)').allTextContents()) {
         expect(excerpt).not.toContain('":')
         const words = excerpt.replace(/^…/, ' ').replace(/ …$/, '')
@@ -565,7 +603,7 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
       await page.reload()
       await page.getByRole('link', { name: 'Sign out' }).waitFor()
       const bar = page.locator('.bar nav a')
-      expect(await bar.allTextContents()).toEqual(['Overview', 'Search', 'Keys', 'API', 'Docs'])
+      expect(await bar.allTextContents()).toEqual(['Overview', 'Search', 'Keys', 'Reference', 'Docs'])
       const card = page.locator('.cards').getByRole('link', { name: 'API reference' })
       expect(await card.getAttribute('href')).toBe('/reference')
       await page.locator('#theme').click()

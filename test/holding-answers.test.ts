@@ -141,6 +141,24 @@ describe('normalized metadata', () => {
   })
 })
 
+test('a body says what is missing apart from what is not accepted', async () => {
+  const refusal = async (body: unknown) => {
+    const response = await fetch(`${api.url}${v22}/nft/getMultipleNFTs`, {
+      ...{ method: 'POST', headers: { 'x-api-key': api.key }, body: JSON.stringify(body) },
+    })
+    const { message, details } = (await response.json()) as { message: string; details: { parameter: string } }
+    return [response.status, message, details.parameter]
+  }
+  const one = { token_address: apes, token_id: '1' }
+  const { token_id: _, ...withoutId } = one
+  const missing = (name: string) => [400, `${name} is missing`, name]
+  expect(await refusal({ tokens: [one, withoutId] })).toEqual(missing('tokens[1].token_id'))
+  expect(await refusal({ tokens: [{ token_id: '1' }] })).toEqual(missing('tokens[0].token_address'))
+  expect(await refusal({})).toEqual(missing('tokens'))
+  const wrong = 'tokens[0].token_id must be a decimal or 0x hex number, as text'
+  expect(await refusal({ tokens: [{ ...one, token_id: null }] })).toEqual([400, wrong, 'tokens[0].token_id'])
+})
+
 test('NFTs of CryptoPunks name no standard, their transfers do', async () => {
   expect(await json(`/nft/${cryptoPunks}/7`)).toMatchObject({ contract_type: null, owner_of: alice })
   const { result } = await json(`/${alice}/nft`)

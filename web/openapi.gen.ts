@@ -13,14 +13,14 @@ export interface paths {
   "/api/v2/nft/{address}/transfers": {
     /**
      * NFT transfers of a contract
-     * @description Every transfer of the NFTs of one contract, newest first, mints and burns included. Use it for the history of a collection, whole or within blocks or dates. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+     * @description Every transfer of the NFTs of one contract, newest first, mints and burns included. Use it for the history of a collection, whole or within blocks or dates. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. A chain that is known and not configured here answers 200 with what is stored of it, mostly an empty list, and `X-Index-Complete: false` with the reason in `X-Index-Incomplete-Reason`.
      */
     get: operations["getNFTContractTransfers"];
   };
   "/api/v2.2/nft/{address}/transfers": {
     /**
      * NFT transfers of a contract, with names and a choice of order
-     * @description Every transfer of the NFTs of one contract, newest first, mints and burns included. Use it for the history of a collection, whole or within blocks or dates. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+     * @description Every transfer of the NFTs of one contract, newest first, mints and burns included. Use it for the history of a collection, whole or within blocks or dates. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. A chain that is known and not configured here answers 200 with what is stored of it, mostly an empty list, and `X-Index-Complete: false` with the reason in `X-Index-Incomplete-Reason`.
      */
     get: operations["getNFTContractTransfersV22"];
   };
@@ -110,196 +110,196 @@ export interface paths {
   };
   "/api/v2/nft/{address}": {
     /**
-     * NFTs of a contract
+     * NFTs of a collection
      * @description Every token of a contract that has an owner. Use it to list a collection. Rows descend by token hash; tokens that only ERC-2309 ranges moved follow, ascending by id. `range` and `totalRanges` split the hashes for readers that work side by side. Pages stay as of the block of the first one while tokens move.
      */
     get: operations["getContractNFTs"];
   };
   "/api/v2.2/nft/{address}": {
     /**
-     * NFTs of a contract
+     * NFTs of a collection
      * @description Every token of a contract that has an owner. Use it to list a collection. Rows descend by token hash; tokens that only ERC-2309 ranges moved follow, ascending by id. `range` and `totalRanges` split the hashes for readers that work side by side. Pages stay as of the block of the first one while tokens move.
      */
     get: operations["getContractNFTsV22"];
   };
   "/api/v2/nft/{address}/owners": {
     /**
-     * Owners of the NFTs of a contract
+     * Owners of a collection
      * @description Who owns each NFT of a contract, now or as of an earlier block (`at_block`, `at_date`): a row for each token and owner, newest change first. Use it for a snapshot of holders. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. Pages stay as of the block of the first one while tokens move.
      */
     get: operations["getNFTOwners"];
   };
   "/api/v2.2/nft/{address}/owners": {
     /**
-     * Owners of the NFTs of a contract
+     * Owners of a collection
      * @description Who owns each NFT of a contract, now or as of an earlier block (`at_block`, `at_date`): a row for each token and owner, newest change first. Use it for a snapshot of holders. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. Pages stay as of the block of the first one while tokens move.
      */
     get: operations["getNFTOwnersV22"];
   };
   "/api/v2/nft/{address}/unique-owners": {
     /**
-     * Wallets that own an NFT of a contract
+     * Unique owners of a collection
      * @description The addresses that own at least one NFT of a contract, now or as of an earlier block (`at_block`, `at_date`): each once, ascending. Use it for an allow-list or an airdrop: a page has up to 5,000. The zero address is not an owner. Pages stay as of the block of the first one while tokens move.
      */
     get: operations["getUniqueOwnersByCollection"];
   };
   "/api/v2.2/nft/{address}/unique-owners": {
     /**
-     * Wallets that own an NFT of a contract
+     * Unique owners of a collection
      * @description The addresses that own at least one NFT of a contract, now or as of an earlier block (`at_block`, `at_date`): each once, ascending. Use it for an allow-list or an airdrop: a page has up to 5,000. The zero address is not an owner. Pages stay as of the block of the first one while tokens move.
      */
     get: operations["getUniqueOwnersByCollectionV22"];
   };
   "/api/v2/nft/{address}/stats": {
     /**
-     * Counts of a collection
+     * Collection stats
      * @description How many tokens and owners a contract has now, burned tokens left out, and how many transfers it had. Use it instead of counting a list.
      */
     get: operations["getNFTCollectionStats"];
   };
   "/api/v2.2/nft/{address}/stats": {
     /**
-     * Counts of a collection
+     * Collection stats
      * @description How many tokens and owners a contract has now, burned tokens left out, and how many transfers it had. Use it instead of counting a list.
      */
     get: operations["getNFTCollectionStatsV22"];
   };
   "/api/v2/nft/{address}/{token_id}": {
     /**
-     * One NFT
+     * NFT metadata
      * @description One token with its contract, its owner and what is known of its metadata. Use it for the page of a token. Of several owners the newest receiver is shown. 404: it never moved, or it is burned.
      */
     get: operations["getNFTMetadata"];
   };
   "/api/v2.2/nft/{address}/{token_id}": {
     /**
-     * One NFT
+     * NFT metadata
      * @description One token with its contract, its owner and what is known of its metadata. Use it for the page of a token. Of several owners the newest receiver is shown. 404: it never moved, or it is burned.
      */
     get: operations["getNFTMetadataV22"];
   };
   "/api/v2/nft/{address}/{token_id}/owners": {
     /**
-     * Owners of a token
+     * Owners of an NFT
      * @description Who owns one token, now or as of an earlier block (`at_block`, `at_date`): one row for ERC-721, several for ERC-1155, newest change first. Empty where the token has no owner. Pages stay as of the block of the first one while tokens move.
      */
     get: operations["getNFTTokenIdOwners"];
   };
   "/api/v2.2/nft/{address}/{token_id}/owners": {
     /**
-     * Owners of a token
+     * Owners of an NFT
      * @description Who owns one token, now or as of an earlier block (`at_block`, `at_date`): one row for ERC-721, several for ERC-1155, newest change first. Empty where the token has no owner. Pages stay as of the block of the first one while tokens move.
      */
     get: operations["getNFTTokenIdOwnersV22"];
   };
   "/api/v2/nft/{address}/{token_id}/stats": {
     /**
-     * Counts of a token
+     * NFT stats
      * @description How many wallets own one token, and how often it moved.
      */
     get: operations["getNFTTokenStats"];
   };
   "/api/v2.2/nft/{address}/{token_id}/stats": {
     /**
-     * Counts of a token
+     * NFT stats
      * @description How many wallets own one token, and how often it moved.
      */
     get: operations["getNFTTokenStatsV22"];
   };
   "/api/v2/nft/getMultipleNFTs": {
     /**
-     * Up to 25 NFTs
+     * Multiple NFTs
      * @description Up to 25 tokens in one request, in the order of the body; null for one without an owner. Use it instead of a request for each token. Ids are decimal, or `0x` and hex digits.
      */
     post: operations["getMultipleNFTs"];
   };
   "/api/v2.2/nft/getMultipleNFTs": {
     /**
-     * Up to 25 NFTs
+     * Multiple NFTs
      * @description Up to 25 tokens in one request, in the order of the body; null for one without an owner. Use it instead of a request for each token. Ids are decimal, or `0x` and hex digits.
      */
     post: operations["getMultipleNFTsV22"];
   };
   "/api/v2/wallets/{address}/stats": {
     /**
-     * Counts of a wallet
+     * Wallet stats
      * @description How many NFTs and collections a wallet owns, and how many transfers and transactions it has. NFTs are distinct tokens. Transactions are those that the wallet sent, as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null.
      */
     get: operations["getWalletStats"];
   };
   "/api/v2.2/wallets/{address}/stats": {
     /**
-     * Counts of a wallet
+     * Wallet stats
      * @description How many NFTs and collections a wallet owns, and how many transfers and transactions it has. NFTs are distinct tokens. Transactions are those that the wallet sent, as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null.
      */
     get: operations["getWalletStatsV22"];
   };
   "/api/v2/block/{block_number_or_hash}/stats": {
     /**
-     * Counts of a block
+     * Block stats
      * @description How many transactions and NFT transfers a block has. Transactions are as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null. 404 for a block that the chain does not have.
      */
     get: operations["getBlockStats"];
   };
   "/api/v2.2/block/{block_number_or_hash}/stats": {
     /**
-     * Counts of a block
+     * Block stats
      * @description How many transactions and NFT transfers a block has. Transactions are as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null. 404 for a block that the chain does not have.
      */
     get: operations["getBlockStatsV22"];
   };
   "/api/v2/dateToBlock": {
     /**
-     * The last block at or before a date
+     * Block by date
      * @description The last block at or before a moment, with its hash and its time. Use it to turn a date into a block for other operations. A node is asked where blocks around the moment are not indexed; `X-Index-Complete` is false where there is none.
      */
     get: operations["getDateToBlock"];
   };
   "/api/v2.2/dateToBlock": {
     /**
-     * The last block at or before a date
+     * Block by date
      * @description The last block at or before a moment, with its hash and its time. Use it to turn a date into a block for other operations. A node is asked where blocks around the moment are not indexed; `X-Index-Complete` is false where there is none.
      */
     get: operations["getDateToBlockV22"];
   };
   "/api/v2/web3/version": {
     /**
-     * Version of the service
+     * API version
      * @description The version of Almanac that answers. Use it to check the address of the service and a key.
      */
     get: operations["web3ApiVersion"];
   };
   "/api/v2.2/web3/version": {
     /**
-     * Version of the service
+     * API version
      * @description The version of Almanac that answers. Use it to check the address of the service and a key.
      */
     get: operations["web3ApiVersionV22"];
   };
   "/api/v2/info/endpointWeights": {
     /**
-     * What each operation costs
+     * Endpoint weights
      * @description Every operation that is served, with what a call counts against limits: one request each. Clients of the hosted service read it to plan their requests.
      */
     get: operations["endpointWeights"];
   };
   "/api/v2.2/info/endpointWeights": {
     /**
-     * What each operation costs
+     * Endpoint weights
      * @description Every operation that is served, with what a call counts against limits: one request each. Clients of the hosted service read it to plan their requests.
      */
     get: operations["endpointWeightsV22"];
   };
   "/api/v2/wallets/{address}/chains": {
     /**
-     * Chains on which a wallet is active
+     * Active chains of a wallet
      * @description The chains on which a wallet was active, with its first and its last transaction on each. Use it to find where a wallet has something before asking chain by chain. What it sent, received or created counts, and every transfer of a token to or from it. Chains come in the order of `chains`; `X-Index-Incomplete-Chains` names those whose history is not complete.
      */
     get: operations["getWalletActiveChains"];
   };
   "/api/v2.2/wallets/{address}/chains": {
     /**
-     * Chains on which a wallet is active
+     * Active chains of a wallet
      * @description The chains on which a wallet was active, with its first and its last transaction on each. Use it to find where a wallet has something before asking chain by chain. What it sent, received or created counts, and every transfer of a token to or from it. Chains come in the order of `chains`; `X-Index-Incomplete-Chains` names those whose history is not complete.
      */
     get: operations["getWalletActiveChainsV22"];
@@ -320,42 +320,42 @@ export interface paths {
   };
   "/api/v2/wallets/balances": {
     /**
-     * Native balances of several wallets
+     * Native balances of multiple wallets
      * @description The native balances of up to 25 wallets on one chain and their sum, after one block. Wallets come in the order of the request. Use it instead of a request for each wallet.
      */
     get: operations["getNativeBalancesForAddresses"];
   };
   "/api/v2.2/wallets/balances": {
     /**
-     * Native balances of several wallets
+     * Native balances of multiple wallets
      * @description The native balances of up to 25 wallets on one chain and their sum, after one block. Wallets come in the order of the request. Use it instead of a request for each wallet.
      */
     get: operations["getNativeBalancesForAddressesV22"];
   };
   "/api/v2/nft/{address}/metadata": {
     /**
-     * Name, symbol and standard of an NFT contract
+     * Collection metadata
      * @description The name, symbol and token standard of one NFT contract, and whether it is verified or possible spam. Use it for the heading of a collection. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. 404: no transfer of it is known, and it does not declare ERC-721 or ERC-1155.
      */
     get: operations["getNFTContractMetadata"];
   };
   "/api/v2.2/nft/{address}/metadata": {
     /**
-     * Name, symbol and standard of an NFT contract
+     * Collection metadata
      * @description The name, symbol and token standard of one NFT contract, and whether it is verified or possible spam. Use it for the heading of a collection. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. 404: no transfer of it is known, and it does not declare ERC-721 or ERC-1155.
      */
     get: operations["getNFTContractMetadataV22"];
   };
   "/api/v2/nft/metadata": {
     /**
-     * Name, symbol and standard of up to 25 NFT contracts
+     * Metadata of multiple collections
      * @description Names, symbols and token standards of up to 25 NFT contracts in one request, in the order of the addresses; null for one that is not known. Use it instead of a request for each contract.
      */
     post: operations["getNFTBulkContractMetadata"];
   };
   "/api/v2.2/nft/metadata": {
     /**
-     * Name, symbol and standard of up to 25 NFT contracts
+     * Metadata of multiple collections
      * @description Names, symbols and token standards of up to 25 NFT contracts in one request, in the order of the addresses; null for one that is not known. Use it instead of a request for each contract.
      */
     post: operations["getNFTBulkContractMetadataV22"];
@@ -404,49 +404,49 @@ export interface paths {
   };
   "/chains/{chain}/contracts": {
     /**
-     * Contracts of a chain with stored transfers; needs the scope `ops` unless the operator opened it
+     * Contracts of a chain; needs the scope `ops` unless the operator opened it
      * @description The contracts of a chain with stored transfers, with their names and how many transfers each has. A page may hold fewer than `limit` and still name the next one.
      */
     get: operations["listContracts"];
   };
   "/chains/{chain}/coverage": {
     /**
-     * Which blocks of a stretch are covered, and by which evidence; always needs the scope `ops`
+     * Coverage of a chain; always needs the scope `ops`
      * @description The blocks of a stretch that are indexed, as intervals in ascending order, each with its evidence.
      */
     get: operations["getChainCoverage"];
   };
   "/chains/{chain}/blocks/{number}": {
     /**
-     * One block: its hash, its time and its evidence; always needs the scope `ops`
+     * Stored block; always needs the scope `ops`
      * @description One block as the store has it: its hash, its time and by which evidence its transfers are known. What the store does not have is asked of a node, and null where there is none.
      */
     get: operations["getBlockFacts"];
   };
   "/chains/{chain}/transactions/{hash}": {
     /**
-     * One transaction as a node has it, with its stored transfers; always needs the scope `ops`
+     * Transaction; always needs the scope `ops`
      * @description Sender, receiver, value and block of one transaction, and the NFT transfers in it that are stored.
      */
     get: operations["getTransaction"];
   };
   "/chains/{chain}/labels": {
     /**
-     * Labels of addresses on a chain; always needs the scope `ops`
+     * Labels of a chain; always needs the scope `ops`
      * @description The labels that answers show for addresses of a chain, and who set them.
      */
     get: operations["getLabels"];
   };
   "/solana/{network}/accounts": {
     /**
-     * Solana accounts that were read, the last one first; needs the scope `ops`
+     * Solana accounts that were read; needs the scope `ops`
      * @description The Solana accounts that clients asked for and this service read, the last one first. Use it to see what is kept.
      */
     get: operations["listSolanaAccounts"];
   };
   "/chains/{chain}/backfill": {
     /**
-     * Pause, resume or throttle the history of a chain; needs the scope `control`
+     * Backfill control; needs the scope `control`
      * @description Pauses, resumes or slows the filling of the history of a chain. The process that fills the history follows within two seconds, and after a restart. The head is followed, and what requests ask for is indexed, all the same. A field that is left out stays as it is; `throttle: null` returns to the settings of the chain, and `paused: false` does not end a pause that is set there.
      */
     post: operations["orderBackfill"];
@@ -467,21 +467,21 @@ export interface paths {
   };
   "/status": {
     /**
-     * What is indexed and how far; needs the scope `ops` unless the operator opened it
+     * Status; needs the scope `ops` unless the operator opened it
      * @description How far each chain and network is indexed, how its endpoints fare and which version runs. Use it for dashboards and scripts.
      */
     get: operations["getStatus"];
   };
   "/metrics": {
     /**
-     * Metrics for Prometheus; needs the scope `ops` unless the operator opened it
+     * Prometheus metrics; needs the scope `ops` unless the operator opened it
      * @description The figures of this process for Prometheus to scrape: requests, chains, store and nodes.
      */
     get: operations["getMetrics"];
   };
   "/events": {
     /**
-     * Live events, as server-sent events; needs the scope `ops` unless the operator opened it
+     * Live events; needs the scope `ops` unless the operator opened it
      * @description What happens in this service as it happens: the console is made of it. Starts with `history` (schema `LivePast`), then sends `status` every second (`LiveStatus`, with what is wrong and the figures of the API), `sample` every five (`LiveSample`, the next moment of the history), `block` when the head of a chain moves (`LiveBlock`), `trouble` while the status cannot be read, and `unauthorized`, as the last one, once the key is revoked.
      *
      * A comment is sent every ten seconds. A client that does not keep up is cut off and may come back. A key may listen 16 times; more are refused with 503.
@@ -490,52 +490,52 @@ export interface paths {
   };
   "/explain/{chain}/{contract}": {
     /**
-     * Why answers show what they show of a contract; always needs the scope `ops`
+     * Explain a contract; always needs the scope `ops`
      * @description What the index has of a contract, by which evidence, and what is missing. Use it when an answer is incomplete or looks wrong.
      */
     get: operations["explainContract"];
   };
   "/search": {
     /**
-     * Search addresses, blocks, transactions, names and labels; always needs the scope `ops`
+     * Search; always needs the scope `ops`
      * @description What has an address, a hash, a number, a name or a label, the best first. Use it to find the chain and the kind of something. Looks on the chains and networks that are configured. Names are searched for texts within them; in a store with more than 20,000 names or labels, for their beginnings alone. Where no name has the text, those that differ by a typing error are found. A hash is asked of a node of each chain at once, as that of a block and of a transaction (three calls); a chain whose nodes do not answer within 1.5 seconds is named with `block` null.
      */
     get: operations["search"];
   };
   "/keys": {
     /**
-     * Every key with its limits and its use today; needs the scope `keys`
+     * List keys; needs the scope `keys`
      * @description The keys of this service without their secrets: scopes, limits, use today and end.
      */
     get: operations["listKeys"];
     /**
-     * Issue a key; needs the scope `keys`
+     * Create a key; needs the scope `keys`
      * @description A new key with a name, scopes and limits; its secret is shown in this answer alone. Limits that are left out get the usual values; null means none, and a key with the scope `keys` gets none unless they are given. A key cannot grant more than it has: no other scope and no later expiry. A key with a rate, a quota or an allowance cannot create keys: each new key would get its own limit.
      */
     post: operations["createKey"];
   };
   "/keys/{id}/use": {
     /**
-     * How the requests with a key ended in the last hour, and which were refused; needs the scope `keys`
+     * Use of a key; needs the scope `keys`
      * @description Answered, refused and failed requests of the last hour, the uses of today by scope, and the last refusals, newest first. Use it to see why a client gets 429 or 403. The hour and the refusals are of one process, and begin anew with it.
      */
     get: operations["getKeyUse"];
   };
   "/keys/{id}": {
     /**
-     * Change the name, the end and the limits of a key; needs the scope `keys`
+     * Change a key; needs the scope `keys`
      * @description The key with its new name, end and limits; the key itself stays the same. Use it to raise or lower what a client may ask. What is left out stays. Takes effect in every process within a second. A key cannot change one that may do more than itself, and a key with a rate, a quota or an allowance cannot change keys. The operator's own key (`ALMANAC_KEY`) has no limits.
      */
     post: operations["changeKey"];
     /**
-     * Revoke a key: it stops working within a second; needs the scope `keys`
+     * Revoke a key; needs the scope `keys`
      * @description Ends a key for good. The operator's own key (`ALMANAC_KEY`) and the last key with the scope `keys` are revoked with the command `keys revoke` alone.
      */
     delete: operations["revokeKey"];
   };
   "/keys/{id}/rotation": {
     /**
-     * Replace a key by one with the same name, scopes and limits; needs the scope `keys`
+     * Rotate a key; needs the scope `keys`
      * @description A new secret for a key that goes on otherwise as it was. The old key works on for the grace period, or until its own end if that comes first; with `0` it is revoked at once. The new key lives as long as the old one was meant to. A key cannot rotate one that may do more than itself, and the operator's own key (`ALMANAC_KEY`) is changed in the environment.
      */
     post: operations["rotateKey"];
@@ -779,7 +779,7 @@ export interface components {
         external_link: string | number | boolean | null;
         /** @description Address of a page about it, under its other usual name. */
         external_url: string | number | boolean | null;
-        /** @description Address of its film, sound or model. */
+        /** @description Address of its video, audio or 3D model. */
         animation_url: string | number | boolean | null;
         /** @description The traits of the token. */
         attributes: ({
@@ -1807,13 +1807,13 @@ export interface components {
       scopes: ("nft-transfers" | "nft-holdings" | "wallet-chains" | "balances" | "portfolio" | "ops" | "control" | "keys")[];
       /** @description A span such as 12h or 90d, or a date. Defaults to never. */
       expires?: string;
-      /** @description Defaults to 50. */
+      /** @description Requests that the key may send in a second. Defaults to 50; null: no limit. */
       rate_per_second?: number | null;
-      /** @description Defaults to none. */
+      /** @description Requests that the key may send in a day (UTC). Left out or null: no limit. */
       quota_per_day?: number | null;
-      /** @description Contracts, wallets and Solana owners a day, not kept yet, that are indexed on request of this key. Defaults to 500. */
+      /** @description Contracts, wallets and Solana owners a day, not kept yet, that are indexed on request of this key. Defaults to 500; null: no limit. */
       index_per_day?: number | null;
-      /** @description How many of them may wait at once. Defaults to 20. */
+      /** @description How many of them may wait at once. Defaults to 20; null: no limit. */
       index_waiting?: number | null;
     };
     NewRotation: {
@@ -1853,7 +1853,7 @@ export interface components {
         external_link: string | number | boolean | null;
         /** @description Address of a page about it, under its other usual name. */
         external_url: string | number | boolean | null;
-        /** @description Address of its film, sound or model. */
+        /** @description Address of its video, audio or 3D model. */
         animation_url: string | number | boolean | null;
         /** @description The traits of the token. */
         attributes: ({
@@ -1922,7 +1922,7 @@ export interface components {
         external_link: string | number | boolean | null;
         /** @description Address of a page about it, under its other usual name. */
         external_url: string | number | boolean | null;
-        /** @description Address of its film, sound or model. */
+        /** @description Address of its video, audio or 3D model. */
         animation_url: string | number | boolean | null;
         /** @description The traits of the token. */
         attributes: ({
@@ -3059,7 +3059,7 @@ export interface operations {
 
   /**
    * NFT transfers of a contract
-   * @description Every transfer of the NFTs of one contract, newest first, mints and burns included. Use it for the history of a collection, whole or within blocks or dates. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+   * @description Every transfer of the NFTs of one contract, newest first, mints and burns included. Use it for the history of a collection, whole or within blocks or dates. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. A chain that is known and not configured here answers 200 with what is stored of it, mostly an empty list, and `X-Index-Complete: false` with the reason in `X-Index-Incomplete-Reason`.
    */
   getNFTContractTransfers: {
     parameters: {
@@ -3162,7 +3162,7 @@ export interface operations {
   };
   /**
    * NFT transfers of a contract, with names and a choice of order
-   * @description Every transfer of the NFTs of one contract, newest first, mints and burns included. Use it for the history of a collection, whole or within blocks or dates. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+   * @description Every transfer of the NFTs of one contract, newest first, mints and burns included. Use it for the history of a collection, whole or within blocks or dates. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. A chain that is known and not configured here answers 200 with what is stored of it, mostly an empty list, and `X-Index-Complete: false` with the reason in `X-Index-Incomplete-Reason`.
    */
   getNFTContractTransfersV22: {
     parameters: {
@@ -4545,7 +4545,7 @@ export interface operations {
     };
   };
   /**
-   * NFTs of a contract
+   * NFTs of a collection
    * @description Every token of a contract that has an owner. Use it to list a collection. Rows descend by token hash; tokens that only ERC-2309 ranges moved follow, ascending by id. `range` and `totalRanges` split the hashes for readers that work side by side. Pages stay as of the block of the first one while tokens move.
    */
   getContractNFTs: {
@@ -4653,7 +4653,7 @@ export interface operations {
     };
   };
   /**
-   * NFTs of a contract
+   * NFTs of a collection
    * @description Every token of a contract that has an owner. Use it to list a collection. Rows descend by token hash; tokens that only ERC-2309 ranges moved follow, ascending by id. `range` and `totalRanges` split the hashes for readers that work side by side. Pages stay as of the block of the first one while tokens move.
    */
   getContractNFTsV22: {
@@ -4761,7 +4761,7 @@ export interface operations {
     };
   };
   /**
-   * Owners of the NFTs of a contract
+   * Owners of a collection
    * @description Who owns each NFT of a contract, now or as of an earlier block (`at_block`, `at_date`): a row for each token and owner, newest change first. Use it for a snapshot of holders. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. Pages stay as of the block of the first one while tokens move.
    */
   getNFTOwners: {
@@ -4865,7 +4865,7 @@ export interface operations {
     };
   };
   /**
-   * Owners of the NFTs of a contract
+   * Owners of a collection
    * @description Who owns each NFT of a contract, now or as of an earlier block (`at_block`, `at_date`): a row for each token and owner, newest change first. Use it for a snapshot of holders. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. Pages stay as of the block of the first one while tokens move.
    */
   getNFTOwnersV22: {
@@ -4969,7 +4969,7 @@ export interface operations {
     };
   };
   /**
-   * Wallets that own an NFT of a contract
+   * Unique owners of a collection
    * @description The addresses that own at least one NFT of a contract, now or as of an earlier block (`at_block`, `at_date`): each once, ascending. Use it for an allow-list or an airdrop: a page has up to 5,000. The zero address is not an owner. Pages stay as of the block of the first one while tokens move.
    */
   getUniqueOwnersByCollection: {
@@ -5052,7 +5052,7 @@ export interface operations {
     };
   };
   /**
-   * Wallets that own an NFT of a contract
+   * Unique owners of a collection
    * @description The addresses that own at least one NFT of a contract, now or as of an earlier block (`at_block`, `at_date`): each once, ascending. Use it for an allow-list or an airdrop: a page has up to 5,000. The zero address is not an owner. Pages stay as of the block of the first one while tokens move.
    */
   getUniqueOwnersByCollectionV22: {
@@ -5135,7 +5135,7 @@ export interface operations {
     };
   };
   /**
-   * Counts of a collection
+   * Collection stats
    * @description How many tokens and owners a contract has now, burned tokens left out, and how many transfers it had. Use it instead of counting a list.
    */
   getNFTCollectionStats: {
@@ -5205,7 +5205,7 @@ export interface operations {
     };
   };
   /**
-   * Counts of a collection
+   * Collection stats
    * @description How many tokens and owners a contract has now, burned tokens left out, and how many transfers it had. Use it instead of counting a list.
    */
   getNFTCollectionStatsV22: {
@@ -5275,7 +5275,7 @@ export interface operations {
     };
   };
   /**
-   * One NFT
+   * NFT metadata
    * @description One token with its contract, its owner and what is known of its metadata. Use it for the page of a token. Of several owners the newest receiver is shown. 404: it never moved, or it is burned.
    */
   getNFTMetadata: {
@@ -5360,7 +5360,7 @@ export interface operations {
     };
   };
   /**
-   * One NFT
+   * NFT metadata
    * @description One token with its contract, its owner and what is known of its metadata. Use it for the page of a token. Of several owners the newest receiver is shown. 404: it never moved, or it is burned.
    */
   getNFTMetadataV22: {
@@ -5445,7 +5445,7 @@ export interface operations {
     };
   };
   /**
-   * Owners of a token
+   * Owners of an NFT
    * @description Who owns one token, now or as of an earlier block (`at_block`, `at_date`): one row for ERC-721, several for ERC-1155, newest change first. Empty where the token has no owner. Pages stay as of the block of the first one while tokens move.
    */
   getNFTTokenIdOwners: {
@@ -5554,7 +5554,7 @@ export interface operations {
     };
   };
   /**
-   * Owners of a token
+   * Owners of an NFT
    * @description Who owns one token, now or as of an earlier block (`at_block`, `at_date`): one row for ERC-721, several for ERC-1155, newest change first. Empty where the token has no owner. Pages stay as of the block of the first one while tokens move.
    */
   getNFTTokenIdOwnersV22: {
@@ -5663,7 +5663,7 @@ export interface operations {
     };
   };
   /**
-   * Counts of a token
+   * NFT stats
    * @description How many wallets own one token, and how often it moved.
    */
   getNFTTokenStats: {
@@ -5738,7 +5738,7 @@ export interface operations {
     };
   };
   /**
-   * Counts of a token
+   * NFT stats
    * @description How many wallets own one token, and how often it moved.
    */
   getNFTTokenStatsV22: {
@@ -5813,7 +5813,7 @@ export interface operations {
     };
   };
   /**
-   * Up to 25 NFTs
+   * Multiple NFTs
    * @description Up to 25 tokens in one request, in the order of the body; null for one without an owner. Use it instead of a request for each token. Ids are decimal, or `0x` and hex digits.
    */
   getMultipleNFTs: {
@@ -5871,7 +5871,7 @@ export interface operations {
     };
   };
   /**
-   * Up to 25 NFTs
+   * Multiple NFTs
    * @description Up to 25 tokens in one request, in the order of the body; null for one without an owner. Use it instead of a request for each token. Ids are decimal, or `0x` and hex digits.
    */
   getMultipleNFTsV22: {
@@ -5929,7 +5929,7 @@ export interface operations {
     };
   };
   /**
-   * Counts of a wallet
+   * Wallet stats
    * @description How many NFTs and collections a wallet owns, and how many transfers and transactions it has. NFTs are distinct tokens. Transactions are those that the wallet sent, as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null.
    */
   getWalletStats: {
@@ -5989,7 +5989,7 @@ export interface operations {
     };
   };
   /**
-   * Counts of a wallet
+   * Wallet stats
    * @description How many NFTs and collections a wallet owns, and how many transfers and transactions it has. NFTs are distinct tokens. Transactions are those that the wallet sent, as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null.
    */
   getWalletStatsV22: {
@@ -6049,7 +6049,7 @@ export interface operations {
     };
   };
   /**
-   * Counts of a block
+   * Block stats
    * @description How many transactions and NFT transfers a block has. Transactions are as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null. 404 for a block that the chain does not have.
    */
   getBlockStats: {
@@ -6109,7 +6109,7 @@ export interface operations {
     };
   };
   /**
-   * Counts of a block
+   * Block stats
    * @description How many transactions and NFT transfers a block has. Transactions are as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null. 404 for a block that the chain does not have.
    */
   getBlockStatsV22: {
@@ -6169,7 +6169,7 @@ export interface operations {
     };
   };
   /**
-   * The last block at or before a date
+   * Block by date
    * @description The last block at or before a moment, with its hash and its time. Use it to turn a date into a block for other operations. A node is asked where blocks around the moment are not indexed; `X-Index-Complete` is false where there is none.
    */
   getDateToBlock: {
@@ -6225,7 +6225,7 @@ export interface operations {
     };
   };
   /**
-   * The last block at or before a date
+   * Block by date
    * @description The last block at or before a moment, with its hash and its time. Use it to turn a date into a block for other operations. A node is asked where blocks around the moment are not indexed; `X-Index-Complete` is false where there is none.
    */
   getDateToBlockV22: {
@@ -6281,7 +6281,7 @@ export interface operations {
     };
   };
   /**
-   * Version of the service
+   * API version
    * @description The version of Almanac that answers. Use it to check the address of the service and a key.
    */
   web3ApiVersion: {
@@ -6311,7 +6311,7 @@ export interface operations {
     };
   };
   /**
-   * Version of the service
+   * API version
    * @description The version of Almanac that answers. Use it to check the address of the service and a key.
    */
   web3ApiVersionV22: {
@@ -6341,7 +6341,7 @@ export interface operations {
     };
   };
   /**
-   * What each operation costs
+   * Endpoint weights
    * @description Every operation that is served, with what a call counts against limits: one request each. Clients of the hosted service read it to plan their requests.
    */
   endpointWeights: {
@@ -6371,7 +6371,7 @@ export interface operations {
     };
   };
   /**
-   * What each operation costs
+   * Endpoint weights
    * @description Every operation that is served, with what a call counts against limits: one request each. Clients of the hosted service read it to plan their requests.
    */
   endpointWeightsV22: {
@@ -6401,7 +6401,7 @@ export interface operations {
     };
   };
   /**
-   * Chains on which a wallet is active
+   * Active chains of a wallet
    * @description The chains on which a wallet was active, with its first and its last transaction on each. Use it to find where a wallet has something before asking chain by chain. What it sent, received or created counts, and every transfer of a token to or from it. Chains come in the order of `chains`; `X-Index-Incomplete-Chains` names those whose history is not complete.
    */
   getWalletActiveChains: {
@@ -6464,7 +6464,7 @@ export interface operations {
     };
   };
   /**
-   * Chains on which a wallet is active
+   * Active chains of a wallet
    * @description The chains on which a wallet was active, with its first and its last transaction on each. Use it to find where a wallet has something before asking chain by chain. What it sent, received or created counts, and every transfer of a token to or from it. Chains come in the order of `chains`; `X-Index-Incomplete-Chains` names those whose history is not complete.
    */
   getWalletActiveChainsV22: {
@@ -6645,7 +6645,7 @@ export interface operations {
     };
   };
   /**
-   * Native balances of several wallets
+   * Native balances of multiple wallets
    * @description The native balances of up to 25 wallets on one chain and their sum, after one block. Wallets come in the order of the request. Use it instead of a request for each wallet.
    */
   getNativeBalancesForAddresses: {
@@ -6705,7 +6705,7 @@ export interface operations {
     };
   };
   /**
-   * Native balances of several wallets
+   * Native balances of multiple wallets
    * @description The native balances of up to 25 wallets on one chain and their sum, after one block. Wallets come in the order of the request. Use it instead of a request for each wallet.
    */
   getNativeBalancesForAddressesV22: {
@@ -6765,7 +6765,7 @@ export interface operations {
     };
   };
   /**
-   * Name, symbol and standard of an NFT contract
+   * Collection metadata
    * @description The name, symbol and token standard of one NFT contract, and whether it is verified or possible spam. Use it for the heading of a collection. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. 404: no transfer of it is known, and it does not declare ERC-721 or ERC-1155.
    */
   getNFTContractMetadata: {
@@ -6822,7 +6822,7 @@ export interface operations {
     };
   };
   /**
-   * Name, symbol and standard of an NFT contract
+   * Collection metadata
    * @description The name, symbol and token standard of one NFT contract, and whether it is verified or possible spam. Use it for the heading of a collection. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. 404: no transfer of it is known, and it does not declare ERC-721 or ERC-1155.
    */
   getNFTContractMetadataV22: {
@@ -6879,7 +6879,7 @@ export interface operations {
     };
   };
   /**
-   * Name, symbol and standard of up to 25 NFT contracts
+   * Metadata of multiple collections
    * @description Names, symbols and token standards of up to 25 NFT contracts in one request, in the order of the addresses; null for one that is not known. Use it instead of a request for each contract.
    */
   getNFTBulkContractMetadata: {
@@ -6934,7 +6934,7 @@ export interface operations {
     };
   };
   /**
-   * Name, symbol and standard of up to 25 NFT contracts
+   * Metadata of multiple collections
    * @description Names, symbols and token standards of up to 25 NFT contracts in one request, in the order of the addresses; null for one that is not known. Use it instead of a request for each contract.
    */
   getNFTBulkContractMetadataV22: {
@@ -7341,7 +7341,7 @@ export interface operations {
     };
   };
   /**
-   * Contracts of a chain with stored transfers; needs the scope `ops` unless the operator opened it
+   * Contracts of a chain; needs the scope `ops` unless the operator opened it
    * @description The contracts of a chain with stored transfers, with their names and how many transfers each has. A page may hold fewer than `limit` and still name the next one.
    */
   listContracts: {
@@ -7398,7 +7398,7 @@ export interface operations {
     };
   };
   /**
-   * Which blocks of a stretch are covered, and by which evidence; always needs the scope `ops`
+   * Coverage of a chain; always needs the scope `ops`
    * @description The blocks of a stretch that are indexed, as intervals in ascending order, each with its evidence.
    */
   getChainCoverage: {
@@ -7444,7 +7444,7 @@ export interface operations {
     };
   };
   /**
-   * One block: its hash, its time and its evidence; always needs the scope `ops`
+   * Stored block; always needs the scope `ops`
    * @description One block as the store has it: its hash, its time and by which evidence its transfers are known. What the store does not have is asked of a node, and null where there is none.
    */
   getBlockFacts: {
@@ -7485,7 +7485,7 @@ export interface operations {
     };
   };
   /**
-   * One transaction as a node has it, with its stored transfers; always needs the scope `ops`
+   * Transaction; always needs the scope `ops`
    * @description Sender, receiver, value and block of one transaction, and the NFT transfers in it that are stored.
    */
   getTransaction: {
@@ -7527,7 +7527,7 @@ export interface operations {
     };
   };
   /**
-   * Labels of addresses on a chain; always needs the scope `ops`
+   * Labels of a chain; always needs the scope `ops`
    * @description The labels that answers show for addresses of a chain, and who set them.
    */
   getLabels: {
@@ -7568,7 +7568,7 @@ export interface operations {
     };
   };
   /**
-   * Solana accounts that were read, the last one first; needs the scope `ops`
+   * Solana accounts that were read; needs the scope `ops`
    * @description The Solana accounts that clients asked for and this service read, the last one first. Use it to see what is kept.
    */
   listSolanaAccounts: {
@@ -7614,7 +7614,7 @@ export interface operations {
     };
   };
   /**
-   * Pause, resume or throttle the history of a chain; needs the scope `control`
+   * Backfill control; needs the scope `control`
    * @description Pauses, resumes or slows the filling of the history of a chain. The process that fills the history follows within two seconds, and after a restart. The head is followed, and what requests ask for is indexed, all the same. A field that is left out stays as it is; `throttle: null` returns to the settings of the chain, and `paused: false` does not end a pause that is set there.
    */
   orderBackfill: {
@@ -7700,7 +7700,7 @@ export interface operations {
     };
   };
   /**
-   * What is indexed and how far; needs the scope `ops` unless the operator opened it
+   * Status; needs the scope `ops` unless the operator opened it
    * @description How far each chain and network is indexed, how its endpoints fare and which version runs. Use it for dashboards and scripts.
    */
   getStatus: {
@@ -7734,7 +7734,7 @@ export interface operations {
     };
   };
   /**
-   * Metrics for Prometheus; needs the scope `ops` unless the operator opened it
+   * Prometheus metrics; needs the scope `ops` unless the operator opened it
    * @description The figures of this process for Prometheus to scrape: requests, chains, store and nodes.
    */
   getMetrics: {
@@ -7758,7 +7758,7 @@ export interface operations {
     };
   };
   /**
-   * Live events, as server-sent events; needs the scope `ops` unless the operator opened it
+   * Live events; needs the scope `ops` unless the operator opened it
    * @description What happens in this service as it happens: the console is made of it. Starts with `history` (schema `LivePast`), then sends `status` every second (`LiveStatus`, with what is wrong and the figures of the API), `sample` every five (`LiveSample`, the next moment of the history), `block` when the head of a chain moves (`LiveBlock`), `trouble` while the status cannot be read, and `unauthorized`, as the last one, once the key is revoked.
    *
    * A comment is sent every ten seconds. A client that does not keep up is cut off and may come back. A key may listen 16 times; more are refused with 503.
@@ -7785,7 +7785,7 @@ export interface operations {
     };
   };
   /**
-   * Why answers show what they show of a contract; always needs the scope `ops`
+   * Explain a contract; always needs the scope `ops`
    * @description What the index has of a contract, by which evidence, and what is missing. Use it when an answer is incomplete or looks wrong.
    */
   explainContract: {
@@ -7830,7 +7830,7 @@ export interface operations {
     };
   };
   /**
-   * Search addresses, blocks, transactions, names and labels; always needs the scope `ops`
+   * Search; always needs the scope `ops`
    * @description What has an address, a hash, a number, a name or a label, the best first. Use it to find the chain and the kind of something. Looks on the chains and networks that are configured. Names are searched for texts within them; in a store with more than 20,000 names or labels, for their beginnings alone. Where no name has the text, those that differ by a typing error are found. A hash is asked of a node of each chain at once, as that of a block and of a transaction (three calls); a chain whose nodes do not answer within 1.5 seconds is named with `block` null.
    */
   search: {
@@ -7866,7 +7866,7 @@ export interface operations {
     };
   };
   /**
-   * Every key with its limits and its use today; needs the scope `keys`
+   * List keys; needs the scope `keys`
    * @description The keys of this service without their secrets: scopes, limits, use today and end.
    */
   listKeys: {
@@ -7891,7 +7891,7 @@ export interface operations {
     };
   };
   /**
-   * Issue a key; needs the scope `keys`
+   * Create a key; needs the scope `keys`
    * @description A new key with a name, scopes and limits; its secret is shown in this answer alone. Limits that are left out get the usual values; null means none, and a key with the scope `keys` gets none unless they are given. A key cannot grant more than it has: no other scope and no later expiry. A key with a rate, a quota or an allowance cannot create keys: each new key would get its own limit.
    */
   createKey: {
@@ -7922,7 +7922,7 @@ export interface operations {
     };
   };
   /**
-   * How the requests with a key ended in the last hour, and which were refused; needs the scope `keys`
+   * Use of a key; needs the scope `keys`
    * @description Answered, refused and failed requests of the last hour, the uses of today by scope, and the last refusals, newest first. Use it to see why a client gets 429 or 403. The hour and the refusals are of one process, and begin anew with it.
    */
   getKeyUse: {
@@ -7957,7 +7957,7 @@ export interface operations {
     };
   };
   /**
-   * Change the name, the end and the limits of a key; needs the scope `keys`
+   * Change a key; needs the scope `keys`
    * @description The key with its new name, end and limits; the key itself stays the same. Use it to raise or lower what a client may ask. What is left out stays. Takes effect in every process within a second. A key cannot change one that may do more than itself, and a key with a rate, a quota or an allowance cannot change keys. The operator's own key (`ALMANAC_KEY`) has no limits.
    */
   changeKey: {
@@ -7998,7 +7998,7 @@ export interface operations {
     };
   };
   /**
-   * Revoke a key: it stops working within a second; needs the scope `keys`
+   * Revoke a key; needs the scope `keys`
    * @description Ends a key for good. The operator's own key (`ALMANAC_KEY`) and the last key with the scope `keys` are revoked with the command `keys revoke` alone.
    */
   revokeKey: {
@@ -8033,7 +8033,7 @@ export interface operations {
     };
   };
   /**
-   * Replace a key by one with the same name, scopes and limits; needs the scope `keys`
+   * Rotate a key; needs the scope `keys`
    * @description A new secret for a key that goes on otherwise as it was. The old key works on for the grace period, or until its own end if that comes first; with `0` it is revoked at once. The new key lives as long as the old one was meant to. A key cannot rotate one that may do more than itself, and the operator's own key (`ALMANAC_KEY`) is changed in the environment.
    */
   rotateKey: {

@@ -25,7 +25,7 @@ addEventListener('storage', () => showTheme(keptTheme()))
 showTheme(keptTheme())
 
 if (isServed) {
-  const addresses = { Overview: '/', Search: '/#/search', Keys: '/#/keys', API: '/reference' }
+  const addresses = { Overview: '/', Search: '/#/search', Keys: '/#/keys', Reference: '/reference' }
   const links = Object.entries(addresses).map(([name, address]) => {
     const link = document.createElement('a')
     link.href = address

@@ -6,9 +6,9 @@ import {
   type DocsIndex,
   docsIndexOf,
   type FoundSection,
-  wordsWith,
 } from '../../web/src/search/docs-index.ts'
 import { isFiller } from '../../web/src/search/docs-words.ts'
+import { wordsWith } from '../../web/src/search/excerpt.ts'
 import { isServed, referenceOf, root } from './place.ts'
 
 declare global {

@@ -39,7 +39,7 @@ export const backfill: RouteParts = {
   },
   document: ({ chains }) => ({
     id: 'orderBackfill',
-    summary: 'Pause, resume or throttle the history of a chain; needs the scope `control`',
+    summary: 'Backfill control; needs the scope `control`',
     description:
       'Pauses, resumes or slows the filling of the history of a chain. The process that fills the history follows within two seconds, and after a restart. The head is followed, and what requests ask for is indexed, all the same. A field that is left out stays as it is; `throttle: null` returns to the settings of the chain, and `paused: false` does not end a pause that is set there.',
     parameters: [inPath(chainParameter('chain', chains, chainDescription))],

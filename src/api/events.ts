@@ -40,7 +40,7 @@ export const events: RouteParts = {
   },
   document: {
     id: 'getEvents',
-    summary: 'Live events, as server-sent events; needs the scope `ops` unless the operator opened it',
+    summary: 'Live events; needs the scope `ops` unless the operator opened it',
     description: [
       'What happens in this service as it happens: the console is made of it. Starts with `history` (schema `LivePast`), then sends `status` every second (`LiveStatus`, with what is wrong and the figures of the API), `sample` every five ' +
         '(`LiveSample`, the next moment of the history), `block` when the head of a chain moves (`LiveBlock`), ' +

@@ -45,7 +45,7 @@ export const explanation: RouteParts = {
   },
   document: {
     id: 'explainContract',
-    summary: 'Why answers show what they show of a contract; always needs the scope `ops`',
+    summary: 'Explain a contract; always needs the scope `ops`',
     description:
       'What the index has of a contract, by which evidence, and what is missing. Use it when an answer is incomplete or looks wrong.',
     parameters: [

@@ -45,7 +45,7 @@ export const keyList: RouteParts = {
   },
   document: {
     id: 'listKeys',
-    summary: 'Every key with its limits and its use today; needs the scope `keys`',
+    summary: 'List keys; needs the scope `keys`',
     description: 'The keys of this service without their secrets: scopes, limits, use today and end.',
     answers: { 200: jsonSuccess('KeyList', 'The keys, oldest first. No secrets.') },
     errors: keyErrors,
@@ -63,7 +63,7 @@ export const newKey: RouteParts = {
   },
   document: {
     id: 'createKey',
-    summary: 'Issue a key; needs the scope `keys`',
+    summary: 'Create a key; needs the scope `keys`',
     description:
       'A new key with a name, scopes and limits; its secret is shown in this answer alone. Limits that are left out get the usual values; null means none, and a key with the scope `keys` gets none unless they are given. A key cannot grant more than it has: no other scope and no later expiry. A key with a rate, a quota or an allowance cannot create keys: each new key would get its own limit.',
     requestBody: {
@@ -97,7 +97,7 @@ export const rotation: RouteParts = {
   },
   document: {
     id: 'rotateKey',
-    summary: 'Replace a key by one with the same name, scopes and limits; needs the scope `keys`',
+    summary: 'Rotate a key; needs the scope `keys`',
     description:
       "A new secret for a key that goes on otherwise as it was. The old key works on for the grace period, or until its own end if that comes first; with `0` it is revoked at once. The new key lives as long as the old one was meant to. A key cannot rotate one that may do more than itself, and the operator's own key (`ALMANAC_KEY`) is changed in the environment.",
     parameters: [textInPath('id', 'Id of the key.', '1f0c3a9be2d4')],
@@ -130,7 +130,7 @@ export const change: RouteParts = {
   },
   document: {
     id: 'changeKey',
-    summary: 'Change the name, the end and the limits of a key; needs the scope `keys`',
+    summary: 'Change a key; needs the scope `keys`',
     description:
       "The key with its new name, end and limits; the key itself stays the same. Use it to raise or lower what a client may ask. What is left out stays. Takes effect in every process within a second. A key cannot change one that may do more than itself, and a key with a rate, a quota or an allowance cannot change keys. The operator's own key (`ALMANAC_KEY`) has no limits.",
     parameters: [textInPath('id', 'Id of the key.', '1f0c3a9be2d4')],
@@ -173,7 +173,7 @@ export const keyUse: RouteParts = {
   },
   document: {
     id: 'getKeyUse',
-    summary: 'How the requests with a key ended in the last hour, and which were refused; needs the scope `keys`',
+    summary: 'Use of a key; needs the scope `keys`',
     description:
       'Answered, refused and failed requests of the last hour, the uses of today by scope, and the last refusals, newest first. Use it to see why a client gets 429 or 403. The hour and the refusals are of one process, and begin anew with it.',
     parameters: [textInPath('id', 'Id of the key.', '1f0c3a9be2d4')],
@@ -219,7 +219,7 @@ export const revocation: RouteParts = {
   },
   document: {
     id: 'revokeKey',
-    summary: 'Revoke a key: it stops working within a second; needs the scope `keys`',
+    summary: 'Revoke a key; needs the scope `keys`',
     description:
       "Ends a key for good. The operator's own key (`ALMANAC_KEY`) and the last key with the scope `keys` are revoked with the command `keys revoke` alone.",
     parameters: [textInPath('id', 'Id of the key.', '1f0c3a9be2d4')],
@@ -237,7 +237,7 @@ function isLastAdministrator(revoked: ShownKey, keys: readonly ShownKey[]): bool
 /** Ends the sentence "<field> must be …". */
 const newKeyAccepts: Record<keyof z.output<typeof newKeySchema>, string> = {
   name: '1 to 100 characters on one line',
-  scopes: `some of ${scopes.join(', ')}`,
+  scopes: `a list of one or more of ${scopes.join(', ')}`,
   expires: 'a span such as 12h or 90d, or a date such as 2027-01-31, and not have passed',
   rate_per_second: 'a whole number from 1 on, or null',
   quota_per_day: 'a whole number from 1 on, or null',

@@ -161,10 +161,10 @@ const samples: Partial<Record<ErrorCode, [message: string, details?: unknown]>> 
   ],
   answer_too_large: [
     'The answer has 20000000 bytes, and at most 16777216 are sent: lower limit, or have the operator raise limits.answer_bytes_max',
-    { answerBytes: 20_000_000, answerBytesMax: 16_777_216 },
+    { answer_bytes: 20_000_000, answer_bytes_max: 16_777_216 },
   ],
   list_too_large: [
-    'The contract 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d has more holdings than pages are made of: ask getNFTOwners with Accept: text/csv or application/x-ndjson',
+    'The contract 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d has too many holdings to be answered in pages: ask getNFTOwners with Accept: text/csv or application/x-ndjson',
     { operation: 'getNFTOwners', accept: ['text/csv', 'application/x-ndjson'] },
   ],
   unauthorized: ['Invalid key'],
@@ -181,11 +181,19 @@ const samples: Partial<Record<ErrorCode, [message: string, details?: unknown]>> 
   headers_too_large: ['The request headers are too large'],
   rate_limited: [
     'Rate limit exceeded',
-    { limit: '50 requests a second', raise: 'almanac keys limit 1f0c3a9be2d4 --rate <number>' },
+    {
+      limit: '50 requests a second',
+      raise: 'almanac keys limit 1f0c3a9be2d4 --rate <number>',
+      reason: 'The key has used its 50 requests of this second.',
+    },
   ],
   quota_exceeded: [
     'Rate limit exceeded',
-    { quotaPerDay: 1_000, limit: '1000 requests a day', raise: 'almanac keys limit 1f0c3a9be2d4 --quota <number>' },
+    {
+      limit: '1000 requests a day',
+      raise: 'almanac keys limit 1f0c3a9be2d4 --quota <number>',
+      reason: 'The key has used its 1000 requests of today (UTC).',
+    },
   ],
   budget_exceeded: [
     'Client requests have used their share of daily_budget for today: 1500 calls a day to nodes for all requests',

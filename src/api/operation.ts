@@ -102,7 +102,7 @@ function checkLength({ plain: { body, release } }: ReadyAnswer, { answerBytesMax
   throw new AlmanacError(
     'answer_too_large',
     `The answer has ${answerBytes} bytes, and at most ${answerBytesMax} are sent: lower limit, or have the operator raise limits.answer_bytes_max`,
-    { details: { answerBytes, answerBytesMax } },
+    { details: { answer_bytes: answerBytes, answer_bytes_max: answerBytesMax } },
   )
 }
 

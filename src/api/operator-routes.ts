@@ -152,7 +152,7 @@ export const status: RouteParts = {
   },
   document: {
     id: 'getStatus',
-    summary: 'What is indexed and how far; needs the scope `ops` unless the operator opened it',
+    summary: 'Status; needs the scope `ops` unless the operator opened it',
     description:
       'How far each chain and network is indexed, how its endpoints fare and which version runs. Use it for dashboards and scripts.',
     parameters: [inQuery(contractsParameter)],
@@ -195,7 +195,7 @@ export const metrics: RouteParts = {
   },
   document: {
     id: 'getMetrics',
-    summary: 'Metrics for Prometheus; needs the scope `ops` unless the operator opened it',
+    summary: 'Prometheus metrics; needs the scope `ops` unless the operator opened it',
     description: 'The figures of this process for Prometheus to scrape: requests, chains, store and nodes.',
     answers: {
       200: textSuccess('text/plain', 'The text format of Prometheus.', 'almanac_http_requests_in_flight 0\n'),

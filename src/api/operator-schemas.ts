@@ -115,12 +115,16 @@ export const newKey = z.strictObject({
   name: z.string().regex(keyNamePattern).describe('For people: 1 to 100 characters on one line.'),
   scopes: z.array(z.enum(scopes)).min(1).describe('What the key may ask for.'),
   expires: z.string().max(40).optional().describe('A span such as 12h or 90d, or a date. Defaults to never.'),
-  rate_per_second: limit(1).describe(`Defaults to ${usualLimits.ratePerSecond}.`),
-  quota_per_day: limit(1).describe('Defaults to none.'),
-  index_per_day: limit(0).describe(
-    `Contracts, wallets and Solana owners a day, not kept yet, that are indexed on request of this key. Defaults to ${usualLimits.indexPerDay}.`,
+  rate_per_second: limit(1).describe(
+    `Requests that the key may send in a second. Defaults to ${usualLimits.ratePerSecond}; null: no limit.`,
   ),
-  index_waiting: limit(1).describe(`How many of them may wait at once. Defaults to ${usualLimits.indexWaiting}.`),
+  quota_per_day: limit(1).describe('Requests that the key may send in a day (UTC). Left out or null: no limit.'),
+  index_per_day: limit(0).describe(
+    `Contracts, wallets and Solana owners a day, not kept yet, that are indexed on request of this key. Defaults to ${usualLimits.indexPerDay}; null: no limit.`,
+  ),
+  index_waiting: limit(1).describe(
+    `How many of them may wait at once. Defaults to ${usualLimits.indexWaiting}; null: no limit.`,
+  ),
 })
 
 const changed = (least: number) => limit(least).describe('Stays as it is where it is left out; null: no limit.')

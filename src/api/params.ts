@@ -49,6 +49,11 @@ export function unacceptable(parameter: string, accepted: string): AlmanacError 
   return new AlmanacError('bad_request', `${parameter} must be ${accepted}`, { details: { parameter, accepted } })
 }
 
+/** As `unacceptable`, where nothing was given. */
+export function missing(parameter: string, accepted: string): AlmanacError {
+  return new AlmanacError('bad_request', `${parameter} is missing`, { details: { parameter, accepted } })
+}
+
 const givenLengthMax = 80
 
 /** Cut to a bounded length, without control characters or halves of characters. */

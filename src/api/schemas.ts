@@ -127,7 +127,7 @@ const normalizedMetadata = z.object({
   image: plainValue.describe('Address of its picture.'),
   external_link: plainValue.describe('Address of a page about it.'),
   external_url: plainValue.describe('Address of a page about it, under its other usual name.'),
-  animation_url: plainValue.describe('Address of its film, sound or model.'),
+  animation_url: plainValue.describe('Address of its video, audio or 3D model.'),
   attributes: z
     .array(
       z.object({

@@ -16,7 +16,7 @@ import { openStore } from '../store/open.ts'
 import { commandLine, exitCodes } from './current-process.ts'
 import { addConfigOptions, loadConfigFor } from './options.ts'
 import { announceSandbox, sandboxHere, urlHere } from './running-server.ts'
-import { bannerText } from './screen/banner.ts'
+import { bannerText, pagesAt } from './screen/banner.ts'
 import { Steps } from './screen/steps.ts'
 import { requirePlace } from './service/listen-place.ts'
 import type { Listening, start } from './service/service.ts'
@@ -220,7 +220,7 @@ export function guide({ chains, wallets, solana, missing }: Sandbox, place: Plac
   const networks = nodes.map(([name]) => name)
   const are = networks.length === 1 ? 'is a local chain' : 'are local chains'
   return bannerText({
-    ...{ width, colours, consoleUrl: consoleAt({ url, key }), trial: { key, url: url + path } },
+    ...{ width, colours, consoleUrl: consoleAt({ url, key }), pages: pagesAt(url), trial: { key, url: url + path } },
     paragraphs: [
       `This is a sandbox: ${networks.join(', ')} here ${are} with generated collections, wallets and traffic, and an occasional reorg. The store is ${join(directory, 'almanac.db')}, which is deleted at the end.`,
       ...missing.map(reason => `Missing: ${reason}`),

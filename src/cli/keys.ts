@@ -236,7 +236,7 @@ function parseScopes(text: string): Scope[] {
   const unknown = [...wanted].filter(scope => !scopes.includes(scope as Scope))
   if (unknown.length === 0) return scopes.filter(scope => wanted.has(scope))
   throw new AlmanacError('bad_request', `${JSON.stringify(unknown[0])} is not a scope.`, {
-    hint: `pass some of ${scopes.join(', ')}, client or all.`,
+    hint: `pass one or more of ${scopes.join(', ')}, client or all.`,
   })
 }
 

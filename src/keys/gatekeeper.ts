@@ -171,7 +171,7 @@ function quotaExceeded(key: KeyRecord): AlmanacError {
   return refusalOf(
     key,
     new AlmanacError('quota_exceeded', 'Rate limit exceeded', {
-      details: { quotaPerDay, rateLimit, ...limitFacts(key, 'quotaPerDay') },
+      details: { rateLimit, ...limitFacts(key, 'quotaPerDay') },
       retryable: true,
       retryAfterMs: resetMs,
     }),

@@ -255,17 +255,40 @@ function refuse(parameter: string, message: string): never {
   throw new AlmanacError('forbidden', message, { details: { parameter } })
 }
 
-const flags: Record<keyof KeyLimits, readonly [flag: string, unit: string]> = {
-  ratePerSecond: ['--rate', 'requests a second'],
-  quotaPerDay: ['--quota', 'requests a day'],
-  indexPerDay: ['--index', 'contracts, wallets and Solana owners a day to index'],
-  indexWaiting: ['--waiting', 'contracts, wallets and Solana owners waiting to be indexed'],
+const targets = (count: number) =>
+  count === 1 ? 'contract, wallet or Solana owner' : 'contracts, wallets and Solana owners'
+const requests = (count: number) => (count === 1 ? 'request' : 'requests')
+
+type LimitText = { flag: string; limit: (count: number) => string; reason: (count: number) => string }
+
+const limitTexts: Record<keyof KeyLimits, LimitText> = {
+  ratePerSecond: {
+    flag: '--rate',
+    limit: count => `${count} ${requests(count)} a second`,
+    reason: count => `The key has used its ${count} ${requests(count)} of this second.`,
+  },
+  quotaPerDay: {
+    flag: '--quota',
+    limit: count => `${count} ${requests(count)} a day`,
+    reason: count => `The key has used its ${count} ${requests(count)} of today (UTC).`,
+  },
+  indexPerDay: {
+    flag: '--index',
+    limit: count => `${count} ${targets(count)} a day to index`,
+    reason: count => `The key has used its ${count} ${targets(count)} to index of today (UTC).`,
+  },
+  indexWaiting: {
+    flag: '--waiting',
+    limit: count => `${count} ${targets(count)} waiting to be indexed`,
+    reason: count => `The key has its ${count} ${targets(count)} waiting to be indexed already.`,
+  },
 }
 
-/** What an answer with the status 429 says: the limit, and the command that raises it. */
+/** What an answer with the status 429 says: the limit, the command that raises it, and what happened. */
 export function limitFacts(key: { id: string } & Partial<KeyLimits>, name: keyof KeyLimits) {
-  const [flag, unit] = flags[name]
-  return { limit: `${key[name]} ${unit}`, raise: `almanac keys limit ${key.id} ${flag} <number>` }
+  const { flag, limit, reason } = limitTexts[name]
+  const count = key[name]!
+  return { limit: limit(count), raise: `almanac keys limit ${key.id} ${flag} <number>`, reason: reason(count) }
 }
 
 /** A key as lists and answers show it, without its hash. */

@@ -335,12 +335,14 @@ export class RpcEndpoint {
 
 /** In words for clients: no endpoint refused anything. */
 function overShare({ reason, message: limit, retryAfterMs, hint }: LimitExceeded): AlmanacError {
+  const isOfKey = reason === 'key-share'
+  const used = 'The key has used its share of the calls to nodes of today (UTC).'
   const facts = {
-    details: { limit, raise: hint },
+    details: { limit, raise: hint, ...(isOfKey ? { reason: used } : {}) },
     retryable: true,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   }
-  if (reason === 'key-share') return new AlmanacError('quota_exceeded', 'Rate limit exceeded', facts)
+  if (isOfKey) return new AlmanacError('quota_exceeded', 'Rate limit exceeded', facts)
   const message = `Client requests have used their share of daily_budget for today: ${limit}`
   return new AlmanacError('budget_exceeded', message, facts)
 }

@@ -120,7 +120,7 @@ test('every operation is a tool by its own name, and says what it does and what 
   expect(tools.map(({ name }) => name)).toEqual(documents.flat())
   expect(tools.length).toBe(31)
   const owners = tools.find(({ name }) => name === 'evm_getnftowners')!
-  expect(owners.description).toMatch(/^Owners of the NFTs of a contract\. /)
+  expect(owners.description).toMatch(/^Owners of a collection\. /)
   expect(owners.inputSchema.required).toEqual(['address'])
   expect(Object.keys(owners.inputSchema.properties)).toEqual(expect.arrayContaining(['chain', 'cursor', 'at_block']))
 })

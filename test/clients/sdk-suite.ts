@@ -469,7 +469,7 @@ function errors({ sdk, version }: SdkUnderTest, world: () => World): void {
         Promise.all(Array.from({ length: 6 }, () => transfersWith({}))),
       )
       // The SDK shows the details behind the message: the limit, and the command that raises it.
-      const refusal = 'Rate limit exceeded {"limit":"1 requests a second","raise":"almanac keys limit '
+      const refusal = 'Rate limit exceeded {"limit":"1 request a second","raise":"almanac keys limit '
       expect(messages).toContainEqual(
         expect.stringContaining(`[C0006] Request failed, Too Many Requests(429): ${refusal}`),
       )

@@ -27,7 +27,7 @@ export const block: RouteParts = {
   },
   document: ({ chains }) => ({
     id: 'getBlockFacts',
-    summary: 'One block: its hash, its time and its evidence; always needs the scope `ops`',
+    summary: 'Stored block; always needs the scope `ops`',
     description:
       'One block as the store has it: its hash, its time and by which evidence its transfers are known. What the store does not have is asked of a node, and null where there is none.',
     parameters: [inPath(chainParameter('chain', chains, 'Chain, by name or hex id.')), inPath(number)],

@@ -69,7 +69,7 @@ export const contracts: RouteParts = {
     const { chain, ...inUrl } = parametersOf(chains)
     return {
       id: 'listContracts',
-      summary: 'Contracts of a chain with stored transfers; needs the scope `ops` unless the operator opened it',
+      summary: 'Contracts of a chain; needs the scope `ops` unless the operator opened it',
       description:
         'The contracts of a chain with stored transfers, with their names and how many transfers each has. A page may hold fewer than `limit` and still name the next one.',
       parameters: [inPath(chain), ...Object.values(inUrl).map(inQuery)],

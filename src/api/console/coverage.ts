@@ -37,7 +37,7 @@ export const coverage: RouteParts = {
   },
   document: ({ chains }) => ({
     id: 'getChainCoverage',
-    summary: 'Which blocks of a stretch are covered, and by which evidence; always needs the scope `ops`',
+    summary: 'Coverage of a chain; always needs the scope `ops`',
     description: 'The blocks of a stretch that are indexed, as intervals in ascending order, each with its evidence.',
     parameters: [
       inPath(chainParameter('chain', chains, 'Chain, by name or hex id.')),

@@ -30,7 +30,7 @@ export const labels: RouteParts = {
   },
   document: ({ chains }) => ({
     id: 'getLabels',
-    summary: 'Labels of addresses on a chain; always needs the scope `ops`',
+    summary: 'Labels of a chain; always needs the scope `ops`',
     description: 'The labels that answers show for addresses of a chain, and who set them.',
     parameters: [inPath(chainParameter('chain', chains, 'Chain, by name or hex id.')), inQueryList(addresses)],
     answers: { 200: jsonSuccess('Labels', 'The label of each address that has one.') },

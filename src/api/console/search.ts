@@ -48,7 +48,7 @@ export const search: RouteParts = {
   },
   document: {
     id: 'search',
-    summary: 'Search addresses, blocks, transactions, names and labels; always needs the scope `ops`',
+    summary: 'Search; always needs the scope `ops`',
     description:
       'What has an address, a hash, a number, a name or a label, the best first. Use it to find the chain and the kind of something. Looks on the chains and networks that are configured. Names are searched for texts within them; in a store with more than 20,000 names or labels, for their beginnings alone. Where no name has the text, those that differ by a typing error are found. A hash is asked of a node of each chain at once, as that of a block and of a transaction (three calls); a chain whose nodes do not answer within 1.5 seconds is named with `block` null.',
     parameters: [{ ...inQuery(q), required: true }],

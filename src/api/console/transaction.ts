@@ -42,7 +42,7 @@ export const transaction: RouteParts = {
   },
   document: ({ chains }) => ({
     id: 'getTransaction',
-    summary: 'One transaction as a node has it, with its stored transfers; always needs the scope `ops`',
+    summary: 'Transaction; always needs the scope `ops`',
     description: 'Sender, receiver, value and block of one transaction, and the NFT transfers in it that are stored.',
     parameters: [inPath(chainParameter('chain', chains, 'Chain, by name or hex id.')), inPath(hashParameter)],
     answers: { 200: jsonSuccess('Transaction', 'The transaction and its NFT transfers, in the order of their logs.') },

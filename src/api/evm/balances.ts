@@ -84,7 +84,7 @@ export const nativeBalances: RouteParts = {
     return {
       id: version === 'v2' ? 'getNativeBalancesForAddresses' : 'getNativeBalancesForAddressesV22',
       tag: 'EVM',
-      summary: 'Native balances of several wallets',
+      summary: 'Native balances of multiple wallets',
       description: `The native balances of up to ${walletsMax} wallets on one chain and their sum, after one block. Wallets come in the order of the request. Use it instead of a request for each wallet.`,
       parameters: [{ ...inQueryList(wallets), required: true }, inQuery(chain), inQuery(toBlock)],
       answers: { 200: jsonSuccess('NativeBalances', 'One element, with every wallet.', balanceHeaders) },

@@ -61,7 +61,7 @@ export const contractMetadata: RouteParts = {
     return {
       id: version === 'v2' ? 'getNFTContractMetadata' : 'getNFTContractMetadataV22',
       tag: 'EVM',
-      summary: 'Name, symbol and standard of an NFT contract',
+      summary: 'Collection metadata',
       description:
         'The name, symbol and token standard of one NFT contract, and whether it is verified or possible spam. Use it for the heading of a collection. ' +
         `${onDemandSentence} ` +
@@ -91,7 +91,7 @@ export const contractMetadataList: RouteParts = {
   document: ({ chains }, version) => ({
     id: version === 'v2' ? 'getNFTBulkContractMetadata' : 'getNFTBulkContractMetadataV22',
     tag: 'EVM',
-    summary: `Name, symbol and standard of up to ${addressesMax} NFT contracts`,
+    summary: 'Metadata of multiple collections',
     description: `Names, symbols and token standards of up to ${addressesMax} NFT contracts in one request, in the order of the addresses; null for one that is not known. Use it instead of a request for each contract.`,
     parameters: [inQuery(metadataParameters(chains).chain)],
     requestBody: {

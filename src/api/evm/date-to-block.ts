@@ -33,7 +33,7 @@ export const dateToBlock: RouteParts = {
     return {
       id: version === 'v2' ? 'getDateToBlock' : 'getDateToBlockV22',
       tag: 'EVM',
-      summary: 'The last block at or before a date',
+      summary: 'Block by date',
       description:
         'The last block at or before a moment, with its hash and its time. Use it to turn a date into a block for other operations. A node is asked where blocks around the moment are not indexed; `X-Index-Complete` is false where there is none.',
       parameters: [inQuery(chain), { ...inQuery(date), required: true }],

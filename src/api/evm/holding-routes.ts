@@ -33,7 +33,7 @@ const nftsJson = (rows: readonly NftRow[], shape: NftShape, page: HoldingPage) =
 const ofNfts = ['format', 'normalizeMetadata', 'mediaItems', 'disableTotal'] as const
 
 export const owners = holdingList({
-  ...{ list: 'owners', id: 'getNFTOwners', summary: 'Owners of the NFTs of a contract', schema: 'NftOwners' },
+  ...{ list: 'owners', id: 'getNFTOwners', summary: 'Owners of a collection', schema: 'NftOwners' },
   ...{ keys: holdingKeys, firstPage: 1, path: ['address'], subjectOf: ofContract },
   description: `Who owns each NFT of a contract, now or as of an earlier block (\`at_block\`, \`at_date\`): a row for each token and owner, newest change first. Use it for a snapshot of holders. ${onDemandSentence}`,
   query: [...ofNfts, ...asOfParameters],
@@ -47,7 +47,7 @@ export const owners = holdingList({
 })
 
 export const tokenOwners = holdingList({
-  ...{ list: 'token-owners', id: 'getNFTTokenIdOwners', summary: 'Owners of a token', schema: 'NftOwners' },
+  ...{ list: 'token-owners', id: 'getNFTTokenIdOwners', summary: 'Owners of an NFT', schema: 'NftOwners' },
   ...{ keys: holdingKeys, firstPage: 1, path: ['address', 'tokenId'], subjectOf: ofToken },
   description:
     'Who owns one token, now or as of an earlier block (`at_block`, `at_date`): one row for ERC-721, several for ERC-1155, newest change first. Empty where the token has no owner.',
@@ -61,7 +61,7 @@ export const tokenOwners = holdingList({
 })
 
 export const uniqueOwners = holdingList({
-  ...{ list: 'unique-owners', id: 'getUniqueOwnersByCollection', summary: 'Wallets that own an NFT of a contract' },
+  ...{ list: 'unique-owners', id: 'getUniqueOwnersByCollection', summary: 'Unique owners of a collection' },
   ...{ schema: 'UniqueOwners', keys: addressKeys, firstPage: 1, path: ['address'], subjectOf: ofContract },
   description:
     'The addresses that own at least one NFT of a contract, now or as of an earlier block (`at_block`, `at_date`): each once, ascending. Use it for an allow-list or an airdrop: a page has up to 5,000. The zero address is not an owner.',
@@ -112,7 +112,7 @@ export const walletCollections = holdingList({
 })
 
 export const contractNfts = holdingList({
-  ...{ list: 'contract-nfts', id: 'getContractNFTs', summary: 'NFTs of a contract', schema: 'ContractNfts' },
+  ...{ list: 'contract-nfts', id: 'getContractNFTs', summary: 'NFTs of a collection', schema: 'ContractNfts' },
   ...{ keys: contractNftKeys, firstPage: 0, path: ['address'], subjectOf: ofContract },
   description:
     'Every token of a contract that has an owner. Use it to list a collection. Rows descend by token hash; tokens that only ERC-2309 ranges moved follow, ascending by id. `range` and `totalRanges` split the hashes for readers that work side by side.',

@@ -50,7 +50,7 @@ async function told<T>(answer: Promise<T> | undefined): Promise<T | undefined> {
 const total = (count: number | undefined) => ({ total: count === undefined ? null : `${count}` })
 
 export const collectionStats = statsRoute({
-  ...{ id: 'getNFTCollectionStats', summary: 'Counts of a collection', schema: 'CollectionStats', hasPast: true },
+  ...{ id: 'getNFTCollectionStats', summary: 'Collection stats', schema: 'CollectionStats', hasPast: true },
   description:
     'How many tokens and owners a contract has now, burned tokens left out, and how many transfers it had. Use it instead of counting a list.',
   path: ({ address }) => [address],
@@ -64,7 +64,7 @@ export const collectionStats = statsRoute({
 })
 
 export const tokenStats = statsRoute({
-  ...{ id: 'getNFTTokenStats', summary: 'Counts of a token', schema: 'TokenStats', hasPast: true },
+  ...{ id: 'getNFTTokenStats', summary: 'NFT stats', schema: 'TokenStats', hasPast: true },
   description: 'How many wallets own one token, and how often it moved.',
   path: ({ address, tokenId }) => [address, tokenId],
   ask: async ({ context, request, parameters, chain, atBlock, options }) => {
@@ -77,7 +77,7 @@ export const tokenStats = statsRoute({
 
 /** ERC-20 transfers are not indexed: their object is there, empty. */
 export const walletStats = statsRoute({
-  ...{ id: 'getWalletStats', summary: 'Counts of a wallet', schema: 'WalletStats', hasPast: false },
+  ...{ id: 'getWalletStats', summary: 'Wallet stats', schema: 'WalletStats', hasPast: false },
   description:
     'How many NFTs and collections a wallet owns, and how many transfers and transactions it has. NFTs are distinct tokens. Transactions are those that the wallet sent, as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null.',
   path: ({ wallet }) => [wallet],
@@ -96,7 +96,7 @@ export const walletStats = statsRoute({
 })
 
 export const blockStats = statsRoute({
-  ...{ id: 'getBlockStats', summary: 'Counts of a block', schema: 'BlockStats', hasPast: false },
+  ...{ id: 'getBlockStats', summary: 'Block stats', schema: 'BlockStats', hasPast: false },
   description:
     'How many transactions and NFT transfers a block has. Transactions are as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null. 404 for a block that the chain does not have.',
   path: () => [blockParameter],

@@ -38,7 +38,9 @@ import { deprecationHeaders, envelopeText } from './list-envelope.ts'
 
 const description =
   'Every transfer of the NFTs of one contract, newest first, mints and burns included. Use it for the history of a ' +
-  `collection, whole or within blocks or dates. ${onDemandSentence}`
+  `collection, whole or within blocks or dates. ${onDemandSentence} ` +
+  'A chain that is known and not configured here answers 200 with what is stored of it, mostly an empty list, and ' +
+  '`X-Index-Complete: false` with the reason in `X-Index-Incomplete-Reason`.'
 
 export const nftTransfers: RouteParts = {
   answer: context => {

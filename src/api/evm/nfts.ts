@@ -4,7 +4,7 @@ import { AlmanacError } from '../../errors.ts'
 import { parseAddress } from '../../model.ts'
 import type { TokenRef } from '../../query/holdings/questions.ts'
 import { chainErrors, inPath, inQuery, jsonSuccess, reference, stateHeaders } from '../openapi-parts.ts'
-import { QueryText, readParameter, showGiven, unacceptable } from '../params.ts'
+import { missing, QueryText, readParameter, showGiven, unacceptable } from '../params.ts'
 import type { RouteParts } from '../responder.ts'
 import { parseTokenId } from './evm-parameters.ts'
 import { documented, holdingParameters, readFilter } from './holding-parameters.ts'
@@ -22,7 +22,7 @@ export const nft: RouteParts = {
     return {
       id: version === 'v2' ? 'getNFTMetadata' : 'getNFTMetadataV22',
       tag: 'EVM',
-      summary: 'One NFT',
+      summary: 'NFT metadata',
       description:
         'One token with its contract, its owner and what is known of its metadata. Use it for the page of a token. Of several owners the newest receiver is shown. 404: it never moved, or it is burned.',
       parameters: [inPath(parameters.address), inPath(parameters.tokenId), ...documented(parameters, ofOne)],
@@ -37,7 +37,7 @@ export const multipleNfts: RouteParts = {
   document: ({ chains, pageSizeMax }, version) => ({
     id: version === 'v2' ? 'getMultipleNFTs' : 'getMultipleNFTsV22',
     tag: 'EVM',
-    summary: `Up to ${tokensMax} NFTs`,
+    summary: 'Multiple NFTs',
     description: `Up to ${tokensMax} tokens in one request, in the order of the body; null for one without an owner. Use it instead of a request for each token. Ids are decimal, or \`0x\` and hex digits.`,
     parameters: [inQuery(holdingParameters(chains, pageSizeMax).chain)],
     requestBody: {
@@ -90,16 +90,20 @@ const bodySchema = z.object({
   media_items: z.boolean().nullish(),
 })
 
+const acceptedTokens = `a list of 1 to ${tokensMax} objects with token_address and token_id`
+
 function bodyOf(body: unknown): { tokens: TokenRef[]; normalizeMetadata: boolean } {
   const { data, error } = bodySchema.safeParse(body)
   const [list, at, field] = error?.issues[0]?.path ?? []
-  if (list === 'tokens' && typeof at === 'number' && typeof field === 'string')
-    throw unacceptable(
-      `tokens[${at}].${field}`,
-      field === 'token_id' ? 'a decimal or 0x hex number, as text' : '0x and 40 hex digits, as text',
-    )
+  if (list === 'tokens' && typeof at === 'number' && typeof field === 'string') {
+    const accepted = field === 'token_id' ? 'a decimal or 0x hex number, as text' : '0x and 40 hex digits, as text'
+    const item: object = (body as { tokens: object[] }).tokens[at]!
+    throw (Object.hasOwn(item, field) ? unacceptable : missing)(`tokens[${at}].${field}`, accepted)
+  }
+  if (typeof body === 'object' && body !== null && !Object.hasOwn(body, 'tokens'))
+    throw missing('tokens', acceptedTokens)
   if (data === undefined || data.tokens.length === 0 || data.tokens.length > tokensMax)
-    throw unacceptable('tokens', `a list of 1 to ${tokensMax} objects with token_address and token_id`)
+    throw unacceptable('tokens', acceptedTokens)
   const tokens = data.tokens.map(({ token_address: address, token_id: id }, at) => {
     const [contract, tokenId] = [parseAddress(address), parseTokenId(`${id}`)]
     if (contract === undefined)

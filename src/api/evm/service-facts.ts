@@ -10,7 +10,7 @@ export const apiVersion: RouteParts = {
   document: (_, version) => ({
     id: version === 'v2' ? 'web3ApiVersion' : 'web3ApiVersionV22',
     tag: 'EVM',
-    summary: 'Version of the service',
+    summary: 'API version',
     description: 'The version of Almanac that answers. Use it to check the address of the service and a key.',
     answers: { 200: jsonSuccess('ApiVersion', 'The version.') },
     errors: dataErrors,
@@ -26,7 +26,7 @@ export const endpointWeights: RouteParts = {
   document: (_, version) => ({
     id: version === 'v2' ? 'endpointWeights' : 'endpointWeightsV22',
     tag: 'EVM',
-    summary: 'What each operation costs',
+    summary: 'Endpoint weights',
     description:
       'Every operation that is served, with what a call counts against limits: one request each. Clients of the hosted service read it to plan their requests.',
     answers: { 200: jsonSuccess('EndpointWeights', 'Every operation, each of which counts as one request.') },

@@ -28,7 +28,7 @@ export const walletChains: RouteParts = {
     return {
       id: version === 'v2' ? 'getWalletActiveChains' : 'getWalletActiveChainsV22',
       tag: 'EVM',
-      summary: 'Chains on which a wallet is active',
+      summary: 'Active chains of a wallet',
       description:
         'The chains on which a wallet was active, with its first and its last transaction on each. Use it to find where a wallet has something before asking chain by chain. What it sent, received or created counts, and every transfer of a token to or from it. Chains come in the order of `chains`; `X-Index-Incomplete-Chains` names those whose history is not complete.',
       parameters: [inPath(parameters.address), inQueryList(parameters.chains)],

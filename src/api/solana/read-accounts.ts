@@ -58,7 +58,7 @@ export const readAccounts: RouteParts = {
   },
   document: {
     id: 'listSolanaAccounts',
-    summary: 'Solana accounts that were read, the last one first; needs the scope `ops`',
+    summary: 'Solana accounts that were read; needs the scope `ops`',
     description:
       'The Solana accounts that clients asked for and this service read, the last one first. Use it to see what is kept.',
     parameters: [inPath(network), inQuery(before), inQuery(limit)],

@@ -5,6 +5,7 @@ import { withWholeCommands, wrapped } from '../terminal.ts'
 type Banner = {
   paragraphs: readonly string[]
   consoleUrl: string | undefined
+  pages?: readonly (readonly [title: string, url: string])[]
   /** Absent where the key is not to be shown. */
   trial?: { key: string; url: string } | undefined
   /** By the name of their chain. */
@@ -15,9 +16,26 @@ type Banner = {
 }
 
 const indent = '  '
-const titleWidth = 12
+const titleWidth = 13
 
-export function bannerText({ paragraphs, consoleUrl, trial, nodes = [], next, width, colours }: Banner): string {
+/** Beside the console of a service at this address. */
+export function pagesAt(url: string): [title: string, url: string][] {
+  return [
+    ['Docs', `${url}/docs`],
+    ['Reference', `${url}/reference`],
+  ]
+}
+
+export function bannerText({
+  paragraphs,
+  consoleUrl,
+  pages = [],
+  trial,
+  nodes = [],
+  next,
+  width,
+  colours,
+}: Banner): string {
   const { bold, cyan } = pc.createColors(colours ?? false)
   const titleOf = (title: string): string =>
     `${indent}${bold(title)}`.padEnd(titleWidth + bold(title).length - title.length)
@@ -32,6 +50,7 @@ export function bannerText({ paragraphs, consoleUrl, trial, nodes = [], next, wi
     paragraphs.flatMap(broken),
     [
       ...(consoleUrl === undefined ? [] : [`${titleOf('Console:')}${cyan(consoleUrl)}`]),
+      ...pages.map(([title, url]) => `${titleOf(`${title}:`)}${url}`),
       ...(trial === undefined ? [] : [`${titleOf('Key:')}${trial.key}`]),
     ],
     ...(trial === undefined ? [] : [titled('Try:', 'paste this into another terminal')]),

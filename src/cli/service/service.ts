@@ -37,7 +37,7 @@ import { showProgress } from '../chain-progress.ts'
 import { commandLine, exitOnUncaught, firstSignal, packageVersion } from '../current-process.ts'
 import { transactionAsker } from '../open-chain.ts'
 import { announceServer, urlHere } from '../running-server.ts'
-import { bannerText } from '../screen/banner.ts'
+import { bannerText, pagesAt } from '../screen/banner.ts'
 import { isForPeople, stderrColours } from '../terminal.ts'
 import { readConsole, readDocs } from './built-pages.ts'
 import { namingPort, requirePlace } from './listen-place.ts'
@@ -338,6 +338,7 @@ function showBanner({ loaded, url, consoleUrl, secret }: BannerParts): void {
   const text = bannerText({
     paragraphs: isNew ? ['The store is new, so a key with every scope was created. It is not shown again.'] : [],
     consoleUrl: consoleUrl && `${consoleUrl}${fragment}`,
+    ...(consoleUrl === undefined ? {} : { pages: pagesAt(url) }),
     trial: isNew ? { key: secret, url: `${url}${contracts[0] ?? wallets[0] ?? '/status'}` } : undefined,
     next: isNew ? `more keys, with ${commandLine} keys create --help` : undefined,
     ...{ width: process.stderr.columns || 80, colours: stderrColours },

@@ -66,7 +66,7 @@ export function tooLarge(subject: Subject, bytesMax: number): AlmanacError {
     'wallet' in subject
       ? `The wallet ${subject.wallet}`
       : `${subject.tokenId === undefined ? 'The' : `Token ${subject.tokenId} of the`} contract ${subject.contract}`
-  return new AlmanacError('list_too_large', `${name} has more holdings than pages are made of`, {
+  return new AlmanacError('list_too_large', `${name} has too many holdings to be answered in pages`, {
     details: { bytesMax },
   })
 }

@@ -13,9 +13,10 @@ import type { Values } from './request-text.ts'
 /** `json` is undefined where the answer is of another type. */
 export type Body = { text: string; json: unknown }
 
-type Props = { id: string; values: Values; answered: Answered<Body> }
+/** `note`: what the answer is of, where that is not what the form holds. */
+type Props = { id: string; values: Values; answered: Answered<Body>; note?: string | undefined }
 
-export function AnswerView({ id, values, answered }: Props) {
+export function AnswerView({ id, values, answered, note }: Props) {
   const { data, response } = answered
   const headers = [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n')
   const table = tableOf(id, data.json, values)
@@ -27,7 +28,7 @@ export function AnswerView({ id, values, answered }: Props) {
     { name: 'headers', title: 'Headers', content: () => <CodeView text={headers} what="the headers" /> },
   ]
   return (
-    <Panel id={`${id}-answer`} title="Answer" flush actions={<Facts answered={answered} />}>
+    <Panel id={`${id}-answer`} title="Answer" flush note={note} actions={<Facts answered={answered} />}>
       <Tabs label="Views of the answer" tabs={tabs} />
       <Pages id={id} values={values} json={data.json} />
     </Panel>

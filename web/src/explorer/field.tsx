@@ -48,10 +48,11 @@ export function Field({ id, parameter, value, refusal, accepted, onChange }: Pro
   )
 }
 
-/** In a word: what is chosen from a list is text too. */
-function typeOf({ schema: { type, enum: choices } }: Parameter): string {
-  if (type === 'array') return 'list, with commas'
-  return choices === undefined ? (type ?? 'string') : 'enum'
+/** What is chosen from a list is text too. */
+function typeOf({ required, schema: { type, enum: choices, minimum, default: usual } }: Parameter): string {
+  const kind = type === 'array' ? 'list, with commas' : choices === undefined ? (type ?? 'string') : 'enum'
+  const bounded = minimum === undefined ? kind : `${kind} ≥ ${minimum}`
+  return usual === undefined || required ? bounded : `${bounded} · default ${usual}`
 }
 
 /** Of a field that must be filled, what it begins with. */

@@ -43,9 +43,9 @@ export type RequestFacts = {
 }
 
 export function typescriptText({ method, url, body, isText = false, key }: RequestFacts): string {
-  const secret = key === undefined ? `process.env.${variable}` : JSON.stringify(key)
+  const secret = key === undefined ? `process.env.${variable}` : quoted(key)
   const type = body === undefined ? '' : `, 'Content-Type': 'application/json'`
-  return `const response = await fetch(${JSON.stringify(url)}, {
+  return `const response = await fetch(${quoted(url)}, {
 ${method === 'GET' ? '' : `  method: '${method}',\n`}  headers: { 'X-API-Key': ${secret}${type} },
 ${body === undefined ? '' : `  body: ${bodyLiteral(body)},\n`}})
 if (!response.ok) throw new Error(\`\${response.status} \${await response.text()}\`)
@@ -53,12 +53,12 @@ console.log(${isText ? 'await response.text()' : 'JSON.stringify(await response.
 `
 }
 
-/** JSON is JavaScript too; a text that is not JSON is sent as it stands. */
+/** A text that is not JSON is sent as it stands. */
 function bodyLiteral(body: string): string {
   try {
-    return `JSON.stringify(${JSON.stringify(JSON.parse(body), null, 2).replaceAll('\n', '\n  ')})`
+    return `JSON.stringify(${typescriptLiteral(JSON.parse(body), '  ')})`
   } catch {
-    return JSON.stringify(body)
+    return quoted(body)
   }
 }
 
@@ -90,13 +90,32 @@ function pythonLiteral(value: unknown, indent: string): string {
   if (value === null) return 'None'
   if (typeof value === 'boolean') return value ? 'True' : 'False'
   if (typeof value !== 'object') return JSON.stringify(value)
-  const isList = Array.isArray(value)
   const inner = `${indent}    `
-  const parts = Object.entries(value).map(
-    ([name, each]) => `${inner}${isList ? '' : `${JSON.stringify(name)}: `}${pythonLiteral(each, inner)},\n`,
-  )
+  return listed(value, indent, (name, each, isList) => {
+    return `${inner}${isList ? '' : `${JSON.stringify(name)}: `}${pythonLiteral(each, inner)}`
+  })
+}
+
+/** `nameOf`: how a field is named. */
+function typescriptLiteral(value: unknown, indent: string, nameOf = (name: string) => name): string {
+  if (typeof value === 'string') return quoted(value)
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const inner = `${indent}  `
+  const written = (name: string) => (/^[a-z_$][\w$]*$/i.test(name) ? name : quoted(name))
+  return listed(value, indent, (name, each, isList) => {
+    return `${inner}${isList ? '' : `${written(nameOf(name))}: `}${typescriptLiteral(each, inner, nameOf)}`
+  })
+}
+
+function listed(
+  value: object,
+  indent: string,
+  lineOf: (name: string, each: unknown, isList: boolean) => string,
+): string {
+  const isList = Array.isArray(value)
+  const lines = Object.entries(value).map(([name, each]) => `${lineOf(name, each, isList)},\n`)
   const [opening, closing] = isList ? ['[', ']'] : ['{', '}']
-  return parts.length === 0 ? opening + closing : `${opening}\n${parts.join('')}${indent}${closing}`
+  return lines.length === 0 ? opening + closing : `${opening}\n${lines.join('')}${indent}${closing}`
 }
 
 /** Path and query of a request with these values; what is still missing in the path keeps its name. */
@@ -148,7 +167,8 @@ export function sdkText({ call, parameters, values, body, origin, hexIdOf, key }
     .filter(isSent)
     .map(each => `${camelCase(each.name)}: ${literal(each, values[each.name]!, { call, hexIdOf })}`)
   const lacking = given.filter(each => !isSent(each)).map(({ name }) => name)
-  return `import Moralis from 'moralis'
+  return `// npm install moralis
+import Moralis from 'moralis'
 
 await Moralis.start({
   apiKey: ${secret},
@@ -168,11 +188,7 @@ function objectText(fields: readonly string[]): string {
 function bodyFields(body: string | undefined): string[] {
   try {
     const fields = Object.entries(JSON.parse(body ?? '{}') as object)
-    const written = (value: unknown) =>
-      JSON.stringify(value, null, 2)
-        .replaceAll(/"(\w+)":/g, (_, name: string) => `${camelCase(name)}:`)
-        .replaceAll('\n', '\n  ')
-    return fields.map(([name, value]) => `${camelCase(name)}: ${written(value)}`)
+    return fields.map(([name, value]) => `${camelCase(name)}: ${typescriptLiteral(value, '  ', camelCase)}`)
   } catch {
     return []
   }
@@ -182,8 +198,9 @@ function camelCase(name: string): string {
   return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
+/** As JSON writes what may not stand in a line. */
 function quoted(text: string): string {
-  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
+  return `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`
 }
 
 function literal({ name, schema }: Parameter, value: string, { call, hexIdOf }: Pick<SdkOptions, 'call' | 'hexIdOf'>) {

@@ -17,7 +17,7 @@ const ways = [
   { parts: ['', 'chain'], title: 'Overview' },
   { parts: ['search', ...data], title: 'Search' },
   { parts: ['keys'], title: 'Keys' },
-  { parts: ['explore'], title: 'API' },
+  { parts: ['explore'], title: 'Reference' },
 ]
 
 export function Frame({ children }: { children: ComponentChildren }) {

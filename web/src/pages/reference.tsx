@@ -110,6 +110,11 @@ function Menu({ entries, here }: { entries: readonly Entry[]; here: string | und
     isOpen.value = false
   }, [here])
   const found = filtered(entries, text.value)
+  // What an address leads to is in the list, whatever was looked for before.
+  useEffect(() => {
+    if (here !== undefined && !found.some(({ id }) => id === here)) text.value = ''
+  }, [here])
+  const stop = found.some(({ id }) => id === here) ? here : undefined
   return (
     <nav class={isOpen.value ? 'reference-menu open' : 'reference-menu'} aria-label="Operations">
       <button
@@ -135,24 +140,34 @@ function Menu({ entries, here }: { entries: readonly Entry[]; here: string | und
             text.value = event.currentTarget.value
           }}
         />
-        <a href={hrefOf(['explore'])} aria-current={here === undefined ? 'page' : undefined}>
-          Introduction
-        </a>
-        {subjectsOf(found).map(({ subject, entries: own }) => (
-          <div key={subject}>
-            <h2>{subject}</h2>
-            {own.map(({ id, title, operation }) => (
-              <a
-                key={id}
-                href={hrefOf(['explore', id])}
-                aria-current={id === here ? 'page' : undefined}
-                title={operation.path}
-              >
-                {title}
-              </a>
-            ))}
-          </div>
-        ))}
+        {/* One stop of the Tab key: the arrow keys move on. */}
+        {/* biome-ignore lint/a11y/noStaticElementInteractions: the links in it have the focus */}
+        <div class="menu-links" onKeyDown={moveFocus}>
+          <a
+            href={hrefOf(['explore'])}
+            aria-current={here === undefined ? 'page' : undefined}
+            tabIndex={stop === undefined ? 0 : -1}
+          >
+            Introduction
+          </a>
+          {subjectsOf(found).map(({ subject, entries: own }) => (
+            <div key={subject}>
+              <h2>{subject}</h2>
+              {own.map(({ id, title, operation }) => (
+                <a
+                  key={id}
+                  href={hrefOf(['explore', id])}
+                  aria-current={id === here ? 'page' : undefined}
+                  tabIndex={id === stop ? 0 : -1}
+                  title={operation.path}
+                >
+                  <Method name={operation.method} />
+                  <span>{title}</span>
+                </a>
+              ))}
+            </div>
+          ))}
+        </div>
         {found.length === 0 && (
           <>
             <p class="soft">No operation here has “{text.value}”.</p>
@@ -167,6 +182,25 @@ function Menu({ entries, here }: { entries: readonly Entry[]; here: string | und
       </div>
     </nav>
   )
+}
+
+function Method({ name }: { name: string }) {
+  return <span class={`method method-${name.toLowerCase()}`}>{name}</span>
+}
+
+function moveFocus(event: KeyboardEvent): void {
+  const links = [...(event.currentTarget as HTMLElement).querySelectorAll('a')]
+  const at = links.indexOf(document.activeElement as HTMLAnchorElement)
+  const places: Readonly<Record<string, number>> = {
+    ArrowDown: at + 1,
+    ArrowUp: at - 1,
+    Home: 0,
+    End: links.length - 1,
+  }
+  const place = places[event.key]
+  if (place === undefined || at < 0) return
+  event.preventDefault()
+  links[Math.max(0, Math.min(links.length - 1, place))]?.focus()
 }
 
 function Introduction({ shown, entries }: { shown: ApiDocument; entries: readonly Entry[] }) {
@@ -194,7 +228,7 @@ function Introduction({ shown, entries }: { shown: ApiDocument; entries: readonl
             {own.map(({ id, title, operation: { method, path } }) => (
               <li key={id}>
                 <a href={hrefOf(['explore', id])}>{title}</a>
-                <span class={`method method-${method.toLowerCase()}`}>{method}</span>
+                <Method name={method} />
                 <code>{path}</code>
               </li>
             ))}

@@ -73,9 +73,12 @@ export function errorHref(code: string): string {
   return `/docs/errors.html#${code}`
 }
 
-function adviceOf({ status }: Problem): string | undefined {
+function adviceOf({ status, code, reason }: Problem): string | undefined {
   if (status === undefined) return 'Check that the service runs and that this machine reaches it.'
-  if (status === 429) return 'Wait a moment, or raise the limits of this key.'
+  if (status === 429) {
+    const until = code === 'quota_exceeded' ? 'Wait until midnight UTC' : 'Wait a moment'
+    return [reason, `${until}, or raise the limits of this key.`].filter(Boolean).join(' ')
+  }
   if (status === 502 || status === 504) return 'The endpoints of the chain did not answer. The overview shows which.'
   if (status >= 500) return 'If it stays, look for the request id in the log of the service.'
   return undefined

@@ -31,8 +31,8 @@ export function NotConfigured({ chain, isKnown = true, action }: Props) {
         </>
       }
     >
-      Nothing of it is indexed until it is. Add it to almanac.yaml with an endpoint of yours; <code>almanac init</code>{' '}
-      writes the same. <a href="/docs/settings.html">All settings</a>
+      To index it, add it to almanac.yaml with an endpoint of yours; <code>almanac init</code> writes the same.{' '}
+      <a href="/docs/settings.html">All settings</a>
     </EmptyState>
   )
 }

@@ -10,7 +10,7 @@ const synonyms: readonly [says: RegExp, others: string][] = [
   [/\bnft/i, 'token'],
   [/collection|contract/i, 'collection, contract'],
   [/balance/i, 'coins, amount'],
-  [/stats/i, 'statistics, totals'],
+  [/stats/i, 'statistics, totals, counts, number'],
 ]
 
 let known: { ids: string; search: DocsIndex } | undefined

@@ -38,6 +38,8 @@ import { isJsonType, receive } from './receive.ts'
 import { SchemaTree } from './schema-tree.tsx'
 
 type Props = { entry: Entry; shown: ApiDocument }
+/** What stands there is not of what the form holds. */
+const changedNote = 'to the request before your changes'
 const nothing = { answered: undefined, problem: undefined, loading: false }
 
 type Sent = { number: number; target: string; body: string | undefined }
@@ -66,7 +68,11 @@ export function OperationView({ entry, shown }: Props) {
     signal => receive(method, asked!, signal),
     { isOrder },
   )
-  const { answered, problem, loading, again } = isUnasked.value ? { ...state.value, ...nothing } : state.value
+  const isRefused = isUnasked.value || fault.value !== undefined
+  const { answered, problem, loading, again } = isRefused ? { ...state.value, ...nothing } : state.value
+  const draftTarget = targetOf(path, parameters, given.value)
+  const isChanged =
+    asked !== undefined && !loading && (asked.target !== draftTarget || (isOrder && asked.body !== body))
   // What never left this browser is told beside the field of the key alone.
   const isUnsent = problem?.status === 401 && problem.requestId === undefined
   const isOfBody =
@@ -154,7 +160,11 @@ export function OperationView({ entry, shown }: Props) {
             </OperationForm>
           )}
         </Panel>
-        <Panel id={`${id}-code`} title="Code">
+        <Panel
+          id={`${id}-code`}
+          title="Code"
+          note={whole.current === body ? undefined : 'with your last body that was JSON'}
+        >
           {values === undefined ? (
             <Skeleton rows={4} />
           ) : (
@@ -163,7 +173,7 @@ export function OperationView({ entry, shown }: Props) {
                 method,
                 isText,
                 body: whole.current,
-                url: location.origin + targetOf(path, parameters, given.value),
+                url: location.origin + draftTarget,
               }}
               more={sdkTabs(operation, given.value, whole.current)}
             />
@@ -174,23 +184,31 @@ export function OperationView({ entry, shown }: Props) {
             <FailureNote problem={problem} what="The request failed." onRetry={isOrder ? undefined : again} />
           )}
           {problem?.body !== undefined && (
-            <Panel id={`${id}-answer`} title="Answer" flush actions={<Refused problem={problem} />}>
+            <Panel
+              id={`${id}-answer`}
+              title="Answer"
+              flush
+              note={isChanged ? changedNote : undefined}
+              actions={<Refused problem={problem} />}
+            >
               <JsonView value={problem.body} what="the answer" />
             </Panel>
           )}
           {answered === undefined && loading && <Skeleton rows={6} />}
-          {answered !== undefined && <AnswerView id={id} values={linked ?? {}} answered={answered} />}
+          {answered !== undefined && (
+            <AnswerView {...{ id, answered }} values={linked ?? {}} note={isChanged ? changedNote : undefined} />
+          )}
         </div>
         <div>
           {requestBody !== undefined && (
-            <Panel id={`${id}-body-schema`} title="Fields of the body">
-              <SchemaTree schema={requestBody.content['application/json'].schema} shown={shown} />
+            <Panel id={`${id}-body-schema`} title="Body fields">
+              <SchemaTree schema={requestBody.content['application/json'].schema} shown={shown} isBody />
             </Panel>
           )}
           {answer !== undefined && <AnswerSchema id={id} status={success![0]} answer={answer} shown={shown} />}
         </div>
         <div>
-          {answer !== undefined && answered === undefined && (
+          {answer !== undefined && answered === undefined && problem === undefined && !isRefused && (
             <Example
               {...{ operation, shown, answer }}
               body={example === undefined ? undefined : bodyOf(example, live ?? {})}
@@ -302,7 +320,7 @@ function AnswerSchema({ id, status, answer, shown }: SchemaProps) {
   const content = Object.entries(answer.content ?? {}).find(([type]) => isJsonType(type))?.[1]
   const headers = Object.entries(answer.headers ?? {})
   return (
-    <Panel id={`${id}-schema`} title="Fields of the answer" note={status}>
+    <Panel id={`${id}-schema`} title="Response fields" note={status}>
       <p class="soft">
         <Prose text={answer.description} />
       </p>
@@ -334,7 +352,7 @@ function Failures({ entry: { operation }, shown }: Props) {
   if (failures.length === 0) return null
   const [own, common] = [failures.filter(each => !each.isCommon), failures.filter(each => each.isCommon)]
   return (
-    <Panel id={`${operation.operationId}-failures`} title="Failures" count={failures.length}>
+    <Panel id={`${operation.operationId}-failures`} title="Errors" count={failures.length}>
       {own.map(failure => (
         <FailureRow key={failure.code} failure={failure} />
       ))}

@@ -28,7 +28,10 @@ export const otherNames: Readonly<Record<string, readonly string[]>> = {
   ],
   getNFTTransfersV22: ['ownership history', 'history of an nft', 'history of a token', 'past owners of a token'],
   getWalletNFTTransfersV22: ['nft history of a wallet', 'alchemy_getAssetTransfers', 'getAssetTransfers'],
-  getNFTContractTransfersV22: ['transfers of a collection', 'getTransfersForContract'],
+  getNFTContractTransfersV22: [
+    ...['transfers of a collection', 'getTransfersForContract'],
+    ...['sort order', 'oldest first', 'newest first', 'order of transfers', 'sort transfers'],
+  ],
   getNativeBalanceV22: ['native balance', 'balance at block', 'balance at a block', 'eth_getBalance'],
   getDateToBlockV22: ['block by date', 'block by timestamp'],
   getPortfolio: ['portfolio', 'solana portfolio'],

@@ -6,8 +6,9 @@ import { type ApiDocument, resolved, type Schema } from '../state/document.ts'
 /** Schemas may contain themselves. */
 const depthMax = 6
 
-export function SchemaTree({ schema, shown }: { schema: Schema; shown: ApiDocument }) {
-  return <Fields schema={schema} shown={shown} depth={0} />
+/** `isBody`: what a client sends, where a field may have to be there. */
+export function SchemaTree({ schema, shown, isBody = false }: Omit<Props, 'depth' | 'isBody'> & { isBody?: boolean }) {
+  return <Fields {...{ schema, shown, isBody }} depth={0} />
 }
 
 /** As the newest version answers, which is the one that is shown. */
@@ -20,9 +21,9 @@ function formOf(shown: ApiDocument, given: Schema): Schema {
   return { ...(description === undefined ? {} : { description }), ...live }
 }
 
-type Props = { schema: Schema; shown: ApiDocument; depth: number }
+type Props = { schema: Schema; shown: ApiDocument; depth: number; isBody: boolean }
 
-function Fields({ schema, shown, depth }: Props) {
+function Fields({ schema, shown, depth, isBody }: Props) {
   const variants = variantsOf(schema, shown)
   if (variants.length > 1) {
     return variants.map((variant, at) => (
@@ -30,7 +31,7 @@ function Fields({ schema, shown, depth }: Props) {
         <p class="schema-variant">
           <b>{at === 0 ? 'Either' : 'or'}</b> <span class="soft">{variantName(variant)}</span>
         </p>
-        <Fields schema={variant} shown={shown} depth={depth} />
+        <Fields schema={variant} {...{ shown, depth, isBody }} />
       </Fragment>
     ))
   }
@@ -42,20 +43,22 @@ function Fields({ schema, shown, depth }: Props) {
       {Object.entries(object.properties)
         .filter(([, field]) => field['x-live'] !== null)
         .map(([name, field]) => (
-          <Field key={name} {...{ name, field, shown, depth }} isRequired={required.has(name)} />
+          <Field key={name} {...{ name, field, shown, depth, isBody }} isRequired={required.has(name)} />
         ))}
     </ul>
   )
 }
 
-type FieldProps = { name: string; field: Schema; isRequired: boolean; shown: ApiDocument; depth: number }
+type FieldProps = Omit<Props, 'schema'> & { name: string; field: Schema; isRequired: boolean }
 
-function Field({ name, field, isRequired, shown, depth }: FieldProps) {
+function Field({ name, field, isRequired, shown, depth, isBody }: FieldProps) {
   const description = formOf(shown, field).description
   const head = (
     <>
       <code class="schema-name">{name}</code> <span class="schema-type">{typeText(field, shown)}</span>
+      {isBody && <span class="schema-type">{boundsText(field, shown)}</span>}
       {!isRequired && <span class="soft"> optional</span>}
+      {isRequired && isBody && <span class="required"> required</span>}
     </>
   )
   const isDeep = depth < depthMax && (objectIn(field, shown) !== undefined || variantsOf(field, shown).length > 1)
@@ -69,7 +72,7 @@ function Field({ name, field, isRequired, shown, depth }: FieldProps) {
               <Prose text={description} />
             </p>
           )}
-          <Fields schema={itemsOf(field, shown)} shown={shown} depth={depth + 1} />
+          <Fields schema={itemsOf(field, shown)} {...{ shown, isBody }} depth={depth + 1} />
         </details>
       ) : (
         <>
@@ -131,4 +134,11 @@ function typeText(given: Schema, shown: ApiDocument): string {
   if (value !== undefined) return `map of ${typeText(value, shown)}`
   if (Array.isArray(schema.type)) return schema.type.join(' | ')
   return schema.type ?? (schema.properties === undefined ? 'any' : 'object')
+}
+
+/** Of a number that may be null too. */
+function boundsText(given: Schema, shown: ApiDocument): string {
+  const { minimum, default: usual } = { ...formOf(shown, given), ...present(formOf(shown, given), shown) }
+  const least = minimum === undefined || minimum < -1 ? undefined : `≥ ${minimum}`
+  return [least, usual === undefined ? undefined : `· default ${usual}`].map(part => part && ` ${part}`).join('')
 }

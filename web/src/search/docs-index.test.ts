@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { docsIndexOf } from './docs-index.ts'
+import { type DocsEntry, docsIndexOf } from './docs-index.ts'
 import { wordsOf } from './docs-words.ts'
 
 const pages = [
@@ -36,7 +36,27 @@ test('a name as it is comes first, then whole words, then beginnings', () => {
   expect(titles('store_full')[0]).toBe('store_full')
   expect(titles('A full store')[0]).toBe('A full store')
   expect(titles('GETNFTS')[0]).toBe('NFTs of a wallet')
-  expect(titles('cors').slice(0, 2)).toEqual(['Browsers', 'Correctness'])
+  // What is left of a short word without its ending begins many others.
+  expect(titles('cors')).toEqual(['Browsers'])
+  expect(titles('corr')).toEqual(['Correctness'])
+})
+
+test('so many whole words leave out beginnings and what is last, and internals come after what is for users', () => {
+  const texts = ['One chart.', 'A chart.', 'The chart.', 'Chartreuse hills.', 'A chart of all.', 'Chart of the code.']
+  const marks: Partial<DocsEntry>[] = [{}, {}, {}, {}, { isLast: true }, { isInternal: true }]
+  const some = texts.map((text, id) => ({
+    id,
+    page: `${id}`,
+    title: `${id}`,
+    text,
+    code: '',
+    href: `${id}`,
+    ...marks[id],
+  }))
+  const found = (asked: string, from: readonly DocsEntry[]) => docsIndexOf(from)(asked).map(({ title }) => title)
+  expect(found('charts', some)).toEqual(['0', '1', '2', '5'])
+  expect(found('chartr', some)[0]).toBe('3')
+  expect(found('chart', some.slice(3))).toEqual(['3', '5', '4'])
 })
 
 test('where nothing has all words, what misses the fewest comes first', () => {

@@ -1,6 +1,7 @@
 // The index over the pages of the documentation, for their own search and for the console's. It loads and shows nothing.
 import MiniSearch, { type Query, type SearchOptions, type SearchResult } from 'minisearch'
 import { type Word, wordsOf } from './docs-words.ts'
+import { excerptOf } from './excerpt.ts'
 
 /** One section of a page, or one operation of the API. What is shown of it is its text; its code is found too. */
 export type DocsEntry = {
@@ -16,6 +17,8 @@ export type DocsEntry = {
   href: string
   /** The name of the operation in the reference. */
   operation?: string
+  /** Lists names, such as settings and metrics: found after what explains them. */
+  isList?: true
   /** For those who work on Almanac: found after what is for its users. */
   isInternal?: true
   /** Has a word of nearly everything, such as the changelog: found after all else. */
@@ -42,16 +45,17 @@ const operationsMax = 4
 const operationsFewer = 2
 /** Of the best operation: others that fit less would push the pages down. */
 const operationShare = 0.8
+/** So many that have every word as it is leave out words that begin so or are like it; so many others, what is last. */
+const wholeMin = 3
 /** Of what lacks a word: a few, because each is a guess. */
 const closeMax = 5
 /** What fits less than this share of the best is left out, unless it has all words. */
 const shareMin = 0.6
-const excerptLength = 140
 
 export function docsIndexOf(entries: readonly DocsEntry[]): DocsIndex {
   const index = new MiniSearch<DocsEntry>({
     fields: ['title', 'page', 'also', 'text', 'code', 'about'],
-    storeFields: ['page', 'title', 'also', 'text', 'code', 'href', 'operation', 'isInternal', 'isLast'],
+    storeFields: ['page', 'title', 'also', 'text', 'code', 'href', 'operation', 'isInternal', 'isLast', 'isList'],
     processTerm: term => (isOwn(term) ? null : [term.toLowerCase(), stemOf(term)]),
     searchOptions: {
       ...{ prefix: true, processTerm: term => term },
@@ -93,11 +97,12 @@ export function docsIndexOf(entries: readonly DocsEntry[]): DocsIndex {
     const sections = results.filter(isSection).slice(0, most)
     const isFirst = results[0] !== undefined && !isSection(results[0])
     return (isFirst ? [...operations, ...sections] : [...sections, ...operations]).map(
-      ({ page, title, also, href, operation, text, terms }) => ({
-        ...{ page, title, also, href, operation, terms, isClose },
+      ({ page, title, also, href, operation, text, terms: all }) => {
+        const terms = withoutStems(all)
         // A path is read whole.
-        excerpt: operation === undefined ? excerptOf(text, terms) : text,
-      }),
+        const excerpt = operation === undefined ? excerptOf(text, terms) : text
+        return { page, title, also, href, operation, terms, isClose, excerpt }
+      },
     )
   }
 }
@@ -106,7 +111,14 @@ function queryOf(word: Word): Query {
   return { combineWith: 'OR', queries: word.map(parts => ({ combineWith: 'AND', queries: [...parts] })) }
 }
 
-type Ranked = { result: SearchResult; place: number; value: number; hasAll: boolean; inHeading: boolean }
+type Ranked = {
+  result: SearchResult
+  place: number
+  value: number
+  hasAll: boolean
+  isWhole: boolean
+  inHeading: boolean
+}
 
 /**
  * Before all others what is named just so, a heading, an error or an operation, or by the same words; then by how much
@@ -122,6 +134,8 @@ function ranked(found: readonly SearchResult[], asked: string, words: readonly W
   const name = asked.trim().toLowerCase()
   const same = sameWords(asked).join(' ')
   const known = new Set(words.flat(2).map(stemOf))
+  const isForUsers = ({ isInternal, isLast }: SearchResult) => !(isInternal || isLast)
+  const hasUsers = found.some((result, which) => isForUsers(result) && fits[which]!.every(each => each > 0))
   const all = found.map((result, which): Ranked => {
     const fit = fits[which]!
     const names = namesOf(result)
@@ -131,19 +145,25 @@ function ranked(found: readonly SearchResult[], asked: string, words: readonly W
     const whole = names.map(sameWords).filter(each => each.length > 0 && each.every(word => known.has(word)))
     const longest = Math.max(0, ...whole.map(each => each.length)) / words.length
     const own = weights.reduce((sum, weight, at) => sum + weight * fit[at]!, 0) + longest * weights.reduce(added, 0)
-    const value = own * (result.isInternal ? 0.5 : 1) * (result.title === result.page ? 1.1 : 1)
-    const place = result.isLast ? 2 : isNamed ? -2 : isSame ? -1 : 0
+    const value = own * (result.isInternal ? 0.5 : result.isList ? 0.8 : 1) * (result.title === result.page ? 1.1 : 1)
+    const place = result.isLast ? 2 : isNamed ? -2 : isSame ? -1 : result.isInternal && hasUsers ? 1 : 0
     return {
       result,
       place,
       value,
       hasAll: fit.every(each => each > 0),
+      isWhole: words.every(word => isWholeIn(word, result)),
       inHeading: fit.every(each => each >= headingFit),
     }
   })
-  const sorted = all.toSorted((one, other) => one.place - other.place || other.value - one.value)
+  // Whole words of everything asked: the beginnings of others would be noise.
+  const whole = all.filter(({ isWhole, result }) => isWhole && !result.isLast)
+  const kept = whole.length >= wholeMin ? all.filter(({ isWhole, place }) => isWhole || place < 0) : all
+  const sorted = kept.toSorted((one, other) => one.place - other.place || other.value - one.value)
   const best = Math.max(0, ...all.filter(({ place }) => place < 2).map(({ value }) => value))
-  return sorted.filter(({ hasAll, place, value }) => hasAll || (place < 2 && value >= best * shareMin))
+  const fitting = sorted.filter(({ hasAll, place, value }) => hasAll || (place < 2 && value >= best * shareMin))
+  const others = fitting.filter(({ place }) => place < 2)
+  return others.length >= wholeMin ? others : fitting
 }
 
 function added(sum: number, each: number): number {
@@ -163,11 +183,18 @@ function fitOf(word: Word, { match }: SearchResult): number {
   return Math.max(...word.map(parts => Math.min(...parts.map(partFit))))
 }
 
+function isWholeIn(word: Word, { match }: SearchResult): boolean {
+  const terms = new Set(Object.keys(match).map(stemOf))
+  return word.some(parts => parts.every(part => terms.has(stemOf(part))))
+}
+
 /** A whole word before the beginning of another. */
 function likeness(part: string, term: string): number {
   const stem = stemOf(part)
   if (term === part || stemOf(term) === stem) return 1
-  if (term.startsWith(stem)) return (0.9 * stem.length) / term.length
+  // What is left of a short word begins many others.
+  const begin = stem.length > 3 ? stem : part
+  if (term.startsWith(begin)) return (0.9 * begin.length) / term.length
   return isFuzzy(part, term) ? 0.5 : 0
 }
 
@@ -202,21 +229,12 @@ function stemOf(term: string): string {
   return term.toLowerCase().replace(/(?<=...)(ers?|ing|ed|s)$/, '')
 }
 
-/** From the beginning of a word, somewhat before the first that begins as one of `terms` does. */
-function excerptOf(text: string, terms: readonly string[]): string {
-  const at = Math.max(text.search(wordsWith(terms)), 0)
-  const from = at < 30 ? 0 : text.lastIndexOf(' ', at - 15) + 1
-  const end = text.indexOf(' ', from + excerptLength)
-  return `${from === 0 ? '' : '…'}${text.slice(from, end < 0 ? undefined : end)}${end < 0 ? '' : ' …'}`
+/** Words that begin as a short stem does are others. */
+function withoutStems(terms: readonly string[]): string[] {
+  return terms.filter(term => term.length > 3 || !terms.some(other => other !== term && stemOf(other) === term))
 }
 
 /** Said of results that are `isClose`. */
 export function closeText(asked: string): string {
   return `Nothing has “${asked}”. This is close to it.`
-}
-
-/** Each word that begins with one of `terms`, as a group. */
-export function wordsWith(terms: readonly string[]): RegExp {
-  const begins = terms.flatMap(term => /[\p{L}\p{N}]+/u.exec(term) ?? []).join('|')
-  return new RegExp(`((?<![\\p{L}\\p{N}])(?:${begins})[\\p{L}\\p{N}]*)`, 'giu')
 }

@@ -11,6 +11,13 @@ const fillers = new Set(
 /** Says nothing before another word: `api` of a key, and `http` of a status. */
 const saysNothingBefore = /\b(?:api(?=\s+keys?\b)|http(?=\s+[1-5]\d\d\b))/gi
 
+/** Written in two words too. */
+const inTwo: readonly [apart: RegExp, whole: string][] = [
+  [/\bback(?:ing|ed)?[ -]?ups?\b/gi, 'backup'],
+  [/\bweb[ -]sockets?\b/gi, 'websocket'],
+  [/\btest[ -]?data\b/gi, 'sandbox'],
+]
+
 /** A block or a token of a question stands on no page; the status of an answer and the number of a standard do. */
 const someNumber = /(?<!\berc[ -]?)\b(?![345]\d\d\b)(?:0x[\da-f]+|\d+)\b/gi
 
@@ -42,6 +49,9 @@ const meanings: Readonly<Record<string, string>> = {
   ...{ ownership: 'owner', watch: 'follow', poll: 'follow', polling: 'follow', frontend: 'browser' },
   ...{ multiple: 'several', bulk: 'several', images: 'pictures', image: 'pictures', docs: 'documentation' },
   ...{ support: 'serve', supports: 'serve', supported: 'serve', unsupported: 'serve' },
+  ...{ lost: 'lose', forgot: 'lose', forgotten: 'lose', recover: 'lose', regenerate: 'rotate', renew: 'rotate' },
+  ...{ sort: 'order', sorted: 'order', sorting: 'order', ascending: 'oldest', asc: 'oldest', desc: 'newest' },
+  ...{ dump: 'backup', playground: 'sandbox', demo: 'sandbox', ws: 'websocket', websockets: 'websocket' },
   ...{ historical: 'past', historic: 'past', total: 'count', counts: 'count', testnet: 'sepolia', testnets: 'sepolia' },
 }
 
@@ -59,10 +69,12 @@ export type Word = readonly (readonly string[])[]
  */
 export function wordsOf(asked: string, saysNothing = isFiller): Word[] {
   const wordsIn = (text: string) => text.match(/[\p{L}\p{N}]+/gu) ?? []
-  const all = wordsIn(asked.replaceAll(saysNothingBefore, ''))
-  const telling = wordsIn(asked.replaceAll(saysNothingBefore, '').replaceAll(someNumber, '')).filter(
-    word => !saysNothing(word),
+  const text = inTwo.reduce(
+    (so, [apart, whole]) => so.replaceAll(apart, whole),
+    asked.replaceAll(saysNothingBefore, ''),
   )
+  const all = wordsIn(text)
+  const telling = wordsIn(text.replaceAll(someNumber, '')).filter(word => !saysNothing(word))
   return (telling.length > 0 ? telling : all).map(given => {
     const word = given.toLowerCase()
     const meaning = Object.hasOwn(meanings, word) ? meanings[word]!.split(' ') : partsOf(given)

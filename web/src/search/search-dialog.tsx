@@ -9,8 +9,9 @@ import { isReference, placeOf, route } from '../state/route.ts'
 import { type Schemas, service } from '../state/service.ts'
 import { key } from '../state/session.ts'
 import { useAnswer } from '../state/use-answer.ts'
-import { closeText, wordsWith } from './docs-index.ts'
+import { closeText } from './docs-index.ts'
 import { docsAnswer, docsFound, loadDocsIndex } from './docs-pages.ts'
+import { wordsWith } from './excerpt.ts'
 import {
   askSearch,
   forgetOffers,

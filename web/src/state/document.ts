@@ -33,6 +33,8 @@ export type Schema = Reference & {
   oneOf?: Schema[]
   enum?: unknown[]
   const?: unknown
+  default?: unknown
+  minimum?: number
   /** What the newest version answers instead; null where it has no such field. */
   'x-live'?: Schema | null
 }

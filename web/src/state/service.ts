@@ -26,6 +26,8 @@ export type Problem = {
   parameter: string | undefined
   /** What each parameter must be, where several were not accepted. */
   errors: readonly { parameter: string; accepted: string }[]
+  /** In a sentence, which limit of the key was reached. */
+  reason: string | undefined
   /** The scope that the key lacks. */
   scope: string | undefined
   /** It was not found, and may be once more is indexed. */
@@ -44,6 +46,7 @@ export function problemOf(error: unknown, response: Response | undefined): Probl
     parameter?: unknown
     accepted?: unknown
     errors?: Problem['errors']
+    reason?: unknown
     scope?: unknown
     index_complete?: unknown
     chain?: unknown
@@ -55,6 +58,7 @@ export function problemOf(error: unknown, response: Response | undefined): Probl
     message: body.message ?? `The service answered ${response?.status} without a reason.`,
     parameter: typeof parameter === 'string' ? parameter : undefined,
     errors: details.errors ?? only,
+    reason: typeof details.reason === 'string' ? details.reason : undefined,
     scope: typeof details.scope === 'string' ? details.scope : undefined,
     mayCome: details.index_complete === false,
     unconfigured: body.code === 'chain_not_configured' ? String(details.chain) : undefined,
@@ -69,6 +73,7 @@ export const unreachable: Problem = {
   code: undefined,
   parameter: undefined,
   errors: [],
+  reason: undefined,
   scope: undefined,
   mayCome: false,
   unconfigured: undefined,

@@ -1,0 +1,54 @@
+// What is shown of a section that was found: one sentence or one row of a table, the one with most of what was asked. Pure.
+
+/** Between the cells of a row. */
+export const cellSeparator = ' · '
+
+const lengthMax = 150
+/** Says little alone. */
+const shortMax = 20
+const sentenceEnd = /(?<=[.!?]\)?) (?=[\p{Lu}`"(])/u
+
+/** Each line of `text` is a paragraph, an item of a list, or a row. */
+export function excerptOf(text: string, terms: readonly string[]): string {
+  const parts = text.split('\n').flatMap(line => (line.includes(cellSeparator) ? [line] : sentencesOf(line)))
+  const found = parts.map(part => new Set(wordsFound(part, terms)).size)
+  // What ends with a colon leads to something that is not shown.
+  const worth = found.map((count, at) => count - (parts[at]!.endsWith(':') ? 0.5 : 0))
+  const best = Math.max(...worth)
+  return cut(parts[worth.indexOf(best)] ?? '', terms)
+}
+
+/** One such as "Not yet." stays with the next. */
+function sentencesOf(line: string): string[] {
+  const sentences: string[] = []
+  for (const sentence of line.split(sentenceEnd)) {
+    const before = sentences.at(-1)
+    if (before !== undefined && before.length < shortMax) sentences[sentences.length - 1] = `${before} ${sentence}`
+    else sentences.push(sentence)
+  }
+  return sentences
+}
+
+function wordsFound(part: string, terms: readonly string[]): string[] {
+  return terms.length === 0 ? [] : (part.match(wordsWith(terms)) ?? []).map(word => word.toLowerCase())
+}
+
+/** From its beginning, or where that has nothing of it, from a cell or a word somewhat before what was found. */
+function cut(part: string, terms: readonly string[]): string {
+  if (part.length <= lengthMax) return part
+  const at = terms.length === 0 ? 0 : Math.max(part.search(wordsWith(terms)), 0)
+  const cell = part.lastIndexOf(cellSeparator, at)
+  const isNear = at < lengthMax - 40
+  const near =
+    cell > 0 && at - cell < 60 ? cell + cellSeparator.length : part.lastIndexOf(' ', Math.max(at - 40, 0)) + 1
+  const from = isNear ? 0 : near
+  const to = from + lengthMax
+  if (to >= part.length) return `…${part.slice(from)}`
+  return `${from === 0 ? '' : '…'}${part.slice(from, part.lastIndexOf(' ', to)).replace(/[\s·,;:]+$/, '')} …`
+}
+
+/** Each word that begins with one of `terms`, as a group. */
+export function wordsWith(terms: readonly string[]): RegExp {
+  const begins = terms.flatMap(term => /[\p{L}\p{N}]+/u.exec(term) ?? []).join('|')
+  return new RegExp(`((?<![\\p{L}\\p{N}])(?:${begins})[\\p{L}\\p{N}]*)`, 'giu')
+}
