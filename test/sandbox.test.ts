@@ -139,7 +139,7 @@ describe('the sandbox', { timeout: startedWithinMs + 60_000 }, () => {
     expect(run.stdout).toContain('This is a sandbox')
     expect(run.stdout).toContain(`${url}/#key=sandbox`)
     // What `init` asks for, for those who have no node.
-    const [, node] = /^ {2}Nodes: {4}eth +(http:\/\/127\.0\.0\.1:\d+)$/m.exec(run.stdout)!
+    const [, node] = /^ {2}Nodes: +eth +(http:\/\/127\.0\.0\.1:\d+)$/m.exec(run.stdout)!
     const asked = { jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] }
     const answer = await fetch(node!, {
       ...{ method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(asked) },

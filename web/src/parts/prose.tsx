@@ -9,7 +9,7 @@ export function Prose({ text }: { text: string }) {
     if (index % 2 === 0) return part
     if (part.startsWith('`'))
       return (
-        <code key={part} class={wholeName.test(part) ? 'whole' : undefined}>
+        <code key={part} class={wholeName.test(part) ? 'unbroken' : undefined}>
           {part.slice(1, -1)}
         </code>
       )
