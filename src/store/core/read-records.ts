@@ -49,17 +49,23 @@ export function* readRecords(query: RecordQuery, sink: RecordSink, recent: Recen
   const { placeAt } = view
   const isOneSubject = placeAt !== undefined && compareKeys(first.subarray(0, placeAt), last.subarray(0, placeAt)) === 0
   const blocks = isOneSubject ? blocksOf(placeAt, first, last) : everyBlock
+  const kind = [view.id, order, isOneSubject].join()
   // An answer is of one moment: where a batch was not enough, all is read again with more.
-  for (let packsFactor = 1; ; packsFactor *= 4) {
+  for (let packsFactor = factorsNeeded.get(kind) ?? 1; ; packsFactor *= 4) {
     sink.begin()
     const ask: RecordsAsk = {
       ...{ kind: 'records', ...query, first, last, blocks, isOneSubject, packsFactor, runsGiven: 0 },
       fold: recent.fold,
     }
     const outcome = yield* merge(ask, sink, recent)
-    if (outcome !== 'more') return outcome
+    if (outcome === 'more') continue
+    factorsNeeded.set(kind, Math.max(1, packsFactor * 0.9))
+    return outcome
   }
 }
+
+/** What the last walks of a kind needed: the next is much like them. It decides how much is read at once, and nothing else. */
+const factorsNeeded = new Map<string, number>()
 
 const everyBlock: Interval = { from: 0, to: 2 ** 32 }
 

@@ -109,8 +109,9 @@ const lastPacksSql = (ask: RecordsAsk): string => `SELECT ${kinds.pack}, id, byt
 function packsInOrderSql(ask: RecordsAsk): string {
   const [inOrder, direction] = ask.order === 'keys' ? ['to_block DESC', 'ASC'] : ['from_block', 'DESC']
   // A merge leaves runs that say that they have a contract, and have it no more.
+  // With OFFSET the server looks into each run: before it knows how large the table is it would read all packs instead.
   return `(WITH having_it AS MATERIALIZED (SELECT id, from_block, to_block ${itsRuns(ask)}
-      AND EXISTS (SELECT 1 ${itsPacks}))
+      AND EXISTS (SELECT 1 ${itsPacks} OFFSET 0))
     SELECT ${kinds.run}, id, NULL::bytea, NULL::bytea, ${ask.order === 'keys' ? 'to_block' : 'from_block'} FROM having_it
     UNION ALL SELECT * FROM (SELECT ${kinds.pack}, id, bytes, key, 0::int8
       FROM (SELECT id, from_block, to_block FROM having_it ORDER BY ${inOrder}, id) AS in_order
@@ -142,7 +143,7 @@ export async function readRecords(queries: PackQueries, ask: RecordsAsk): Promis
   const isOfMany =
     (view === byWallet || view === activityView ? !ask.isOneSubject : contract === undefined) && view !== byBlock
   const wanted = isOfMany ? slots : [slotOfKey(slots, view, chain, first)]
-  const packs = packsFactor * (Math.ceil(limit / recordsPerPack.get(view)!) + 2)
+  const packs = Math.ceil(packsFactor * (Math.ceil(limit / recordsPerPack.get(view)!) + 2))
   const [low, high] = order === 'keys' ? [first, last] : [last, first]
   const isWhole = !queries.isDistributed && wanted.length === 1
   const read = async (slot: number): Promise<Row[]> => {
