@@ -64,7 +64,7 @@ export function* readRecords(query: RecordQuery, sink: RecordSink, recent: Recen
   }
 }
 
-/** What the last walks of a kind needed: the next is much like them. It decides how much is read at once, and nothing else. */
+/** What the last walks of a kind needed: the next is much like them. It decides how much is read at once alone. */
 const factorsNeeded = new Map<string, number>()
 
 const everyBlock: Interval = { from: 0, to: 2 ** 32 }
