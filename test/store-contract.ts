@@ -367,6 +367,20 @@ export function storeContract(
         await fc.assert(property, { numRuns: runs })
       })
 
+      test('counts are exact when blocks are final again after finality was taken back', async () => {
+        for (const number of [1, 2, 3]) await store.commitCold(cold([number]))
+        await store.unfinalize(eth, 1)
+        expect(await store.transferCount({ chain: eth, contract })).toBe(1)
+        for (const ancestor of [1, 2])
+          await store.commitHot({ chain: eth, ancestor, blocks: [hot(ancestor + 1, 1)], head: block(ancestor + 1, 1) })
+        await store.finalize(eth, 3)
+        expect(await store.transferCount({ chain: eth, contract })).toBe(3)
+        // Folds what is final.
+        await store.dropRange(eth, otherContract, { from: 0, to: 3 })
+        expect(await store.transferCount({ chain: eth, contract })).toBe(3)
+        expect(await blocksOfPage()).toEqual([3, 2, 1])
+      })
+
       test('a repeated commit adds nothing and leaves the revision alone', async () => {
         const commit = cold([1, 2, 3], { covered: [{ from: 0, to: 3, evidence: 'bloom', scope: 'full' }] })
         expect(await store.commitCold(commit)).toEqual({ transfersAdded: 3 })

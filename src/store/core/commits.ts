@@ -29,6 +29,7 @@ import {
   spanOf,
   unknownBlock,
 } from '../commit-rules.ts'
+import { countView } from '../runs/count-view.ts'
 import type { StoredTransfer } from '../runs/view.ts'
 import type { ColdCommit, HotBlock, HotCommit } from '../store.ts'
 import { dropBlocksWithin, hasColdBlocks, knownBlocks, putBlocks, type StoredBlock, storedBlock } from './blocks.ts'
@@ -294,6 +295,7 @@ export function* unfinalize(core: Core, id: ChainId, chain: number, to: number):
   if (yield* endPart()) yield* lock('runs', chain)
   const intervals = yield* withPending(chain, [above])
   yield* takeBack(core, { chain, intervals, activityAbove: to })
+  yield* keepCounts(chain, to)
   yield* endPending(chain, [above])
   // Even without rows: blocks that were final become new ones.
   yield* countChange(chain, 'takenBack')
@@ -304,6 +306,15 @@ export function* unfinalize(core: Core, id: ChainId, chain: number, to: number):
   yield* dropBlocksWithin(chain, above)
   yield* run('DELETE FROM checkpoints WHERE name LIKE $1 OR name = $2', `wallet/${id}/%`, `final/${id}`)
   yield* changeChain(withoutParts(state, gone), { finalized: to, fold: to, tip: -1, finalBytes: 0 })
+}
+
+/**
+ * Counts of blocks above stay, beside those that were subtracted. Their runs must not begin above the fold: they would be
+ * taken for those of an interrupted one.
+ */
+function* keepCounts(chain: number, fold: number): Work<void> {
+  const lower = 'UPDATE runs SET from_block = $3 WHERE chain = $1 AND view = $2 AND from_block > $3'
+  yield* run(lower, chain, countView.id, fold)
 }
 
 /** Of final blocks. */
