@@ -76,7 +76,7 @@ walkConsole(walk => {
     await page.locator('.news-live').waitFor(patience)
     await page.keyboard.press('/')
     await search(page).waitFor(patience)
-    expect(await page.getByRole('group', { name: 'Chains' }).getByRole('option').count()).toBe(3)
+    await expect.poll(() => page.getByRole('group', { name: 'Chains' }).getByRole('option').count()).toBe(3)
     await accept(page, 'search-empty')
     await page.keyboard.type('coll')
     // Operations are found by that word too, before the store answers.
