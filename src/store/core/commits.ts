@@ -309,8 +309,8 @@ export function* unfinalize(core: Core, id: ChainId, chain: number, to: number):
 }
 
 /**
- * Counts of blocks above stay, beside those that were subtracted. Their runs must not begin above the fold: they would be
- * taken for those of an interrupted one.
+ * Counts of blocks above stay, beside those that were subtracted. Their runs must not begin above the fold: they would
+ * be taken for those of an interrupted one.
  */
 function* keepCounts(chain: number, fold: number): Work<void> {
   const lower = 'UPDATE runs SET from_block = $3 WHERE chain = $1 AND view = $2 AND from_block > $3'
