@@ -121,7 +121,7 @@ function* begin(chain: number, sources: readonly Source[]): Work<void> {
         (yield* rows('SELECT contracts FROM runs WHERE slot = $1 AND id IN $2:ints', slot, ids)).map(([own]) => own),
       )
     : undefined
-  const id = yield* nextNumber('run')
+  const id = yield* nextNumber()
   const from = Math.min(...sources.map(each => each.from))
   const to = Math.max(...sources.map(each => each.to))
   yield* insertRuns([{ slot, id, chain, view, from, to, level: level + 1, records: 0, growing: true, members }])

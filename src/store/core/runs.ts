@@ -63,7 +63,7 @@ export function* addRun(
   for (const part of parts.values()) part.flush()
   const filled = [...parts].filter(([, { packs }]) => packs.length > 0)
   if (filled.length === 0) return 0
-  const id = yield* nextNumber('run')
+  const id = yield* nextNumber()
   yield* insertRuns(
     filled.map(([slot, { records, contracts }]) => ({
       ...{ slot, id, chain, view, from, to: Math.min(to, blockEnd), level: levelOf(records), records, growing: false },

@@ -28,8 +28,8 @@ export type Insert = { kind: 'insert'; table: string; columns: readonly Column[]
 /** Packs for one part of a run, in the order of their keys. */
 export type InsertPacks = { kind: 'packs'; slot: number; run: number; packs: readonly Pack[] }
 
-/** A number that nothing else has. */
-export type NextNumber = { kind: 'next'; of: 'run' }
+/** The number of a new run. */
+export type NextNumber = { kind: 'next' }
 
 /**
  * Held to the end of the transaction. `runs`: who changes the runs of a chain excludes all others, and who relies on
@@ -163,8 +163,8 @@ export function* insertPacks(slot: number, of: number, packs: readonly Pack[]): 
   if (packs.length > 0) yield { kind: 'packs', slot, run: of, packs }
 }
 
-export function* nextNumber(of: NextNumber['of']): Work<number> {
-  return (yield { kind: 'next', of }) as number
+export function* nextNumber(): Work<number> {
+  return (yield { kind: 'next' }) as number
 }
 
 export function* lock(what: Lock['what'], chain: number, how?: Lock['how']): Work<boolean> {
