@@ -48,7 +48,10 @@ class CountedReads {
         ...indexes,
         indexRecords: counted(indexes.indexRecords),
         transfersAt: counted(indexes.transfersAt),
-        oldestOfTokens: counted(indexes.oldestOfTokens),
+        oldestOfTokens: async (chain, tokens) => {
+          this.rows += tokens.length
+          return await indexes.oldestOfTokens(chain, tokens)
+        },
       },
     }
   }

@@ -29,7 +29,7 @@ export function distinctPages({ contracts, from, to }: FilledStore): () => Buffe
  */
 export async function deepPages({ file, from, to, largest }: FilledStore): Promise<() => Buffer> {
   const store = await openStore(`file:${file}`, { role: 'reader' })
-  const signer = new CursorSigner(await store.secret())
+  const signer = new CursorSigner(store.secret)
   await store.close()
   return () => {
     // In the lower half, and not so low that the page would not be full.

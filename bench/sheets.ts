@@ -33,9 +33,7 @@ const tokens = new Holdings(
   {
     revision: () => revision,
     chainState: async () => ({ head: blockOf(final + 1), finalized: final }),
-    coverage: async () => [],
     contractCoverage: async () => [{ from: 0, to: final + 1, evidence: 'receipts-root' }],
-    forgottenBlocks: async () => [],
     hotBlocks: async () => [],
     lowestBlock: async () => undefined,
     contractFacts: async () => undefined,
@@ -48,11 +46,9 @@ const tokens = new Holdings(
       if (Buffer.compare(from.subarray(0, 33), to.subarray(0, 33)) === 0) return noRecords
       return chunks.get(after === undefined ? '' : Buffer.from(after).toString('hex')) ?? noRecords
     },
-    oldestOfTokens: async (_, tokens) => tokens.map(() => undefined),
-    withRanges: async () => new Set(),
+    oldestOfTokens: async (_, tokens) => ({ records: tokens.map(() => undefined), withRanges: new Set() }),
     transfersAt: () => Promise.reject(new Error('not asked for')),
-    indexStates: async () => [{ index: 'by_token', filled: true }],
-    rowChanges: async () => ({ takenBack: 0, filled: 0 }),
+    rowState: async () => ({ takenBack: 0, filled: 0, indexes: [{ index: 'by_token', filled: true }] }),
   },
 )
 

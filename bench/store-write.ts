@@ -132,7 +132,7 @@ try {
   const place = values.engine === 'postgres' ? await openServer() : openFile()
   const store = await openStore(place.url, { role: 'owner' })
   const names = values.indexes?.split(',') as IndexName[] | undefined
-  if (names !== undefined) await store.keepIndexes?.(chain, names)
+  if (names !== undefined) await store.keepIndexes(chain, names, 1)
   let peakRss = 0
   const cpuBefore = process.cpuUsage()
   const writtenBefore = await place.written()

@@ -111,7 +111,7 @@ describe('the contracts of a chain', () => {
   })
 
   test('by activity is refused where the chain does not keep what it needs, and says which view that is', async () => {
-    await serve({ fill: async store => await seed(store).then(() => store.keepIndexes(eth, ['by_wallet'])) })
+    await serve({ fill: async store => void (await seed(store).then(() => store.keepIndexes(eth, ['by_wallet'], 1))) })
     const answer = await api.get('/chains/eth/contracts?order=activity')
     expect(answer.status).toBe(503)
     expect(await answer.json()).toMatchObject({ code: 'not_configured', details: { view: 'by_block' } })

@@ -29,12 +29,13 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'almanac-engines-'))
   const url = await server.createStore()
   const sqlite = await openStore(`file:${join(folder, 'almanac.db')}`, { role: 'owner' })
-  const postgres = await openStore(url, { role: 'owner' })
+  await (await openStore(url, { role: 'owner' })).close()
   // Cursors are signed with the store's secret, so that the same answer needs the same one.
   const client = new pg.Client({ connectionString: url })
   await client.connect()
-  await client.query("UPDATE secrets SET value = $1 WHERE name = 'cursor'", [Buffer.from(await sqlite.secret())])
+  await client.query("UPDATE secrets SET value = $1 WHERE name = 'cursor'", [Buffer.from(sqlite.secret)])
   await client.end()
+  const postgres = await openStore(url, { role: 'owner' })
   subjects = [await subjectOf(sqlite), await subjectOf(postgres)]
 })
 

@@ -350,7 +350,7 @@ describe('on demand', () => {
     await until(indexer, ({ contracts }) => contracts === 2)
     await delay(150)
     expect((await indexer.status()).contracts).toBe(2)
-    for (const each of [contract, listed]) await store.noteAsked(id, each, 7)
+    for (const each of [contract, listed]) await store.watchContract(id, each, { askedOn: 7 })
     await until(indexer, ({ contracts }) => contracts !== 2)
     await delay(150)
     expect(await store.watchedContracts(id)).toMatchObject([{ contract: listed }])

@@ -64,7 +64,7 @@ export async function shownOf(url: string) {
   }
   const seen = [
     pages,
-    Buffer.from(await store.secret()).toString('hex'),
+    Buffer.from(store.secret).toString('hex'),
     await store.activityOf(seeded.alice),
     await store.hotBlocks(eth),
     await store.coverageByScope(eth),

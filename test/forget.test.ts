@@ -80,7 +80,7 @@ async function readAll(url: string): Promise<unknown> {
       counts: await Promise.all(contracts.map(contract => store.transferCount({ chain, contract }))),
       claims: await Promise.all(contracts.map(contract => store.contractCoverage(chain, contract))),
       wallets: await store.activityWithin(chain, { from: 0, to: 1_000 }, { after: undefined, limit: 10_000 }),
-      size: await store.sizeOf({ chain }),
+      runs: (await store.runs()).filter(run => run.chain === chain),
     })
     return { eth: await ofChain(eth), polygon: await ofChain(polygon) }
   } finally {

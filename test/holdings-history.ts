@@ -13,7 +13,7 @@ import { packTransfer } from './pack-transfer.ts'
 /** Writes that go to the store beside those to the model. */
 export type HistoryWrites = Pick<
   ChainWriter,
-  'commitCold' | 'commitHot' | 'addToHot' | 'finalize' | 'dropRange' | 'forgetStep' | 'keepIndexes' | 'fillIndexes'
+  'commitCold' | 'commitHot' | 'addToHot' | 'finalize' | 'dropRange' | 'forgetStep' | 'keepIndexes'
 >
 
 export const historyChain = 1 as ChainId
@@ -179,9 +179,9 @@ export class History {
   /** The indexes are left, and made again of stored rows. */
   async #refill(): Promise<void> {
     if (this.#store === undefined) return
-    await this.#store.keepIndexes(chain, [])
-    await this.#store.keepIndexes(chain, ['by_wallet', 'by_token', 'by_block'])
-    while (await this.#store.fillIndexes(chain, 5));
+    await this.#store.keepIndexes(chain, [], 1)
+    await this.#store.keepIndexes(chain, ['by_wallet', 'by_token', 'by_block'], 1)
+    while (await this.#store.keepIndexes(chain, undefined, 5));
   }
 
   #block(number: number, branch: number): Block {

@@ -182,9 +182,7 @@ export class HoldingsTrial {
   /** Of a contract, or of all. */
   #isComplete(contract: Address | undefined, block: number): boolean {
     const { model } = this.#history.memory
-    const covered = contract === undefined ? model.coverage(chain, 'full') : model.contractCoverage(chain, contract)
-    const forgotten = contract === undefined ? model.forgottenBlocks(chain) : []
-    return isCovered(covered, { from: 0, to: block }) && forgotten.every(({ from }) => from > block)
+    return isCovered(model.contractCoverage(chain, contract ?? 'every'), { from: 0, to: block })
   }
 
   async #compareContract(

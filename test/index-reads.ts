@@ -48,7 +48,7 @@ export async function compareIndexes(
   contracts: readonly Address[],
   limit: number,
 ): Promise<void> {
-  const states = new Map((await store.indexes.indexStates(chain)).map(state => [state.index, state]))
+  const states = new Map((await store.indexes.rowState(chain)).indexes.map(state => [state.index, state]))
   const tokens = states.get('by_token')
   if (tokens?.filled !== false) await compareOldest(store, chain, contracts, tokens !== undefined)
   for (const index of indexViews) {
@@ -103,7 +103,7 @@ async function compareOldest(
       expected.push(records[at])
     }
   }
-  const found = await store.indexes.oldestOfTokens(chain, tokens)
+  const { records: found, withRanges: marked } = await store.indexes.oldestOfTokens(chain, tokens)
   expect(
     found.map(
       record =>
@@ -112,7 +112,6 @@ async function compareOldest(
   ).toEqual(
     expected.map(record => record && { key: record.key.slice(2 * tokenPlaceAt), value: record.value.trimEnd() }),
   )
-  const marked = await store.indexes.withRanges(chain, contracts)
   for (const contract of withRanges) expect(marked).toContain(contract)
   if (!isKept) expect(marked.size).toBe(0)
 }

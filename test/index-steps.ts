@@ -29,9 +29,9 @@ type Moment = { what: string; names: readonly IndexName[] }
 
 async function act(store: Store, { what, names }: Moment, limit: number): Promise<void> {
   for (const chain of chains)
-    if (what === 'keep') await store.keepIndexes!(chain, names)
-    else if (what === 'fill') await store.fillIndexes!(chain, 2)
-    else if (what === 'fill all') while (await store.fillIndexes!(chain, 5));
+    if (what === 'keep') await store.keepIndexes(chain, names, 1)
+    else if (what === 'fill') await store.keepIndexes(chain, undefined, 2)
+    else if (what === 'fill all') while (await store.keepIndexes(chain, undefined, 5));
     else if (what === 'compare') await compareIndexes(store, chain, contracts, limit)
     else if (names[0] !== undefined) while (!(await store.forgetStep({ chain, view: names[0] }, 3)).done);
 }
@@ -65,9 +65,9 @@ export async function checkIndexSteps(
         // Last, because the model knows of no finality that is taken back.
         if (isTakenBack) await takeBackFinality(store)
         for (const chain of chains) {
-          await store.keepIndexes!(chain, all)
-          while (await store.fillIndexes!(chain, 7));
-          for (const { filled } of await store.indexes.indexStates(chain)) expect(filled).toBe(true)
+          await store.keepIndexes(chain, all, 1)
+          while (await store.keepIndexes(chain, undefined, 7));
+          for (const { filled } of (await store.indexes.rowState(chain)).indexes) expect(filled).toBe(true)
           await compareIndexes(store, chain, contracts, limit)
           await compareTransfersAt(store, chain, contracts)
         }

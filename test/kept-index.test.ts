@@ -16,7 +16,7 @@ const hash = `0x${'1'.repeat(64)}` as Hash
 const polygon = 137 as ChainId
 
 async function fill(store: Store): Promise<void> {
-  await store.keepIndexes(eth.id, [])
+  await store.keepIndexes(eth.id, [], 1)
   const facts = { standard: 'ERC721', batch: false, from: zeroAddress, to: wallet, operator: undefined } as const
   const payload = packTransfer({ ...facts, tokenId: 1n, amount: 1n, value: 0n, transactionHash: hash, idCount: 1 })
   const transfers = [{ block: 3, transactionIndex: 0, logIndex: 0, batchIndex: 0, contract, payload }]
@@ -59,10 +59,10 @@ test('a chain that keeps all, and one that is not known yet, answer', async () =
 })
 
 test('an index that is being filled is syncing', async () => {
-  await api.store.keepIndexes(eth.id, ['by_wallet'])
+  await api.store.keepIndexes(eth.id, ['by_wallet'], 1)
   const response = await api.get(`/api/v2.2/${wallet}/nft?chain=eth`)
   expect(await response.json()).toMatchObject({ status: 'SYNCING' })
-  while (await api.store.fillIndexes(eth.id, 5_000));
+  while (await api.store.keepIndexes(eth.id, undefined, 5_000));
   const filled = await api.get(`/api/v2.2/${wallet}/nft?chain=eth`)
   expect(await filled.json()).toMatchObject({ status: 'SYNCED', result: [{ token_id: '1' }] })
 })

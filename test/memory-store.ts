@@ -18,6 +18,7 @@ import type { TransferPage } from '../src/store/transfer-page.ts'
 import { ModelStore } from './model-store.ts'
 
 type MemoryRecord = { key: Buffer; value: Buffer }
+const filledIndexes = (['by_wallet', 'by_token', 'by_block'] as const).map(index => ({ index, filled: true }))
 const views = { by_wallet: byWallet, by_token: byToken, by_block: byBlock }
 
 export class MemoryStore {
@@ -61,7 +62,6 @@ export class MemoryStore {
     | 'chainState'
     | 'coverage'
     | 'contractCoverage'
-    | 'forgottenBlocks'
     | 'contractFacts'
     | 'marksOf'
     | 'transferPage'
@@ -79,7 +79,6 @@ export class MemoryStore {
       chainState: chain => later(() => this.model.chainState(chain)),
       coverage: (chain, scope) => later(() => this.model.coverage(chain, scope)),
       contractCoverage: (chain, contract) => later(() => this.model.contractCoverage(chain, contract)),
-      forgottenBlocks: chain => later(() => this.model.forgottenBlocks(chain)),
       contractFacts: async (chain, contract) => ({ chain, contract, ...factsOf(contract) }),
       marksOf: async () => [],
       transferPage: query => later(() => this.#page(query)),
@@ -90,11 +89,12 @@ export class MemoryStore {
       indexes: {
         indexRecords: query => later(() => this.#records(query)),
         transfersAt: () => Promise.reject(new Error('not part of who owns what')),
-        oldestOfTokens: (chain, tokens) => later(() => tokens.map(token => this.#oldest(chain, token))),
-        withRanges: (chain, contracts) =>
-          later(() => new Set(contracts.filter(contract => this.#hasRanges(chain, contract)))),
-        indexStates: async () => Object.values(views).map(({ name }) => ({ index: name, filled: true })),
-        rowChanges: () => later(() => ({ ...this.#changes })),
+        oldestOfTokens: (chain, tokens) =>
+          later(() => ({
+            records: tokens.map(token => this.#oldest(chain, token)),
+            withRanges: new Set(tokens.map(each => each.contract).filter(each => this.#hasRanges(chain, each))),
+          })),
+        rowState: () => later(() => ({ ...this.#changes, indexes: filledIndexes })),
       },
     }
   }

@@ -208,7 +208,7 @@ export class ModelStore {
     return intervalsOf(this.#chain(id).covered.get(scope) ?? new Map())
   }
 
-  contractCoverage(id: ChainId, contract: Address): CoveredInterval[] {
+  contractCoverage(id: ChainId, contract: Address | 'every'): CoveredInterval[] {
     const { covered, watched } = this.#chain(id)
     const all = new Map<number, Evidence>()
     const add = (scope: CoverageScope, from: number) => {
@@ -217,15 +217,13 @@ export class ModelStore {
     }
     add('full', 0)
     add('transfers', 0)
-    for (const block of covered.get(withoutScope(contract))?.keys() ?? []) all.delete(block)
+    for (const [scope, blocks] of covered)
+      if (contract === 'every' ? scope.startsWith('without ') : scope === withoutScope(contract))
+        for (const block of blocks.keys()) all.delete(block)
+    if (contract === 'every') return intervalsOf(all)
     add(contract, 0)
     add('watched', watched.get(contract) ?? Number.POSITIVE_INFINITY)
     return intervalsOf(all)
-  }
-
-  forgottenBlocks(id: ChainId): Interval[] {
-    const scopes = [...this.#chain(id).covered.keys()].filter(scope => scope.startsWith('without '))
-    return scopes.flatMap(scope => this.coverage(id, scope)).map(({ from, to }) => ({ from, to }))
   }
 
   contractsOf(id: ChainId): Address[] {

@@ -79,7 +79,7 @@ test('a file is copied while the service runs, and the copy takes its place', as
   cleanups.push(() => place.dispose())
   const store = await openStore(place.storeUrl, { role: 'owner' })
   cleanups.push(() => store.close())
-  const secret = await store.secret()
+  const secret = store.secret
   const writer = keepWriting(store)
   cleanups.push(() => writer.stop())
   await expect.poll(writer.commits).toBeGreaterThan(20)
@@ -98,7 +98,7 @@ test('a file is copied while the service runs, and the copy takes its place', as
   expect(partials()).toEqual([])
   await expectOneMoment(`file:${copy}`, { least, most })
   const restored = await openStore(`file:${copy}`, { role: 'owner' })
-  expect(await restored.secret()).toEqual(secret)
+  expect(restored.secret).toEqual(secret)
   await restored.close()
   writeFileSync(`${copy}.not`, 'no database')
   const nowhere = await place.runHere(['store', 'backup', join(place.directory, 'nowhere', 'x.db')])

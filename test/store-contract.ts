@@ -101,13 +101,13 @@ export function storeContract(
     const blocksOfPage = async (from = store) => (await from.transferPage(latest)).blocks
 
     describe('indexes', () => {
-      const kept = async () => (await store.indexes.indexStates(eth)).map(({ index }) => index).sort()
+      const kept = async () => (await store.indexes.rowState(eth)).indexes.map(({ index }) => index).sort()
       const same = async () => {
         await compareIndexes(store, eth, [contract, otherContract], 2)
         await compareTransfersAt(store, eth, [contract, otherContract])
       }
       const fill = async () => {
-        while (await store.fillIndexes(eth, 1)) await same()
+        while (await store.keepIndexes(eth, undefined, 1)) await same()
       }
 
       test('a new chain keeps all, which follow hot and final rows', async () => {
@@ -123,28 +123,28 @@ export function storeContract(
         await same()
         await store.unfinalize(eth, 1)
         await same()
-        expect(await store.fillIndexes(eth, 10)).toBe(false)
+        expect(await store.keepIndexes(eth, undefined, 10)).toBe(false)
       })
 
       test('one that is named later is filled from stored rows, and one that is left answers nothing', async () => {
-        await store.keepIndexes(eth, [])
+        await store.keepIndexes(eth, [], 1)
         await store.commitCold(cold([1, 2], { transfers: [transfer(1, 0), transfer(2, 0, { of: otherContract })] }))
         await store.commitHot({ chain: eth, ancestor: 2, blocks: [hot(3), hot(4)], head: block(4) })
         expect(await kept()).toEqual([])
         await same()
-        await store.keepIndexes(eth, ['by_token', 'by_wallet'])
-        const [state] = await store.indexes.indexStates(eth)
+        await store.keepIndexes(eth, ['by_token', 'by_wallet'], 1)
+        const [state] = (await store.indexes.rowState(eth)).indexes
         expect(state).toMatchObject({ filled: false, progress: { contracts: 0, of: 2 } })
         await store.finalize(eth, 3)
         await fill()
-        expect((await store.indexes.indexStates(eth)).every(({ filled }) => filled)).toBe(true)
+        expect((await store.indexes.rowState(eth)).indexes.every(({ filled }) => filled)).toBe(true)
         await same()
-        await store.keepIndexes(eth, ['by_token'])
+        await store.keepIndexes(eth, ['by_token'], 1)
         expect(await kept()).toEqual(['by_token'])
         await same()
         // Rows that go before its records are removed do not come back with it.
         await store.dropRange(eth, 'full', { from: 1, to: 1 })
-        await store.keepIndexes(eth, ['by_block', 'by_wallet'])
+        await store.keepIndexes(eth, ['by_block', 'by_wallet'], 1)
         await fill()
         expect(await kept()).toEqual(['by_block', 'by_wallet'])
         await same()
@@ -153,7 +153,10 @@ export function storeContract(
       })
 
       test('changes of final rows are counted, and others are not', async () => {
-        const changes = () => store.indexes.rowChanges(eth)
+        const changes = async () => {
+          const { takenBack, filled } = await store.indexes.rowState(eth)
+          return { takenBack, filled }
+        }
         expect(await changes()).toEqual({ takenBack: 0, filled: 0 })
         await store.commitCold(cold([5]))
         await store.commitHot({ chain: eth, ancestor: 5, blocks: [hot(6)], head: block(6) })
@@ -170,8 +173,8 @@ export function storeContract(
         const unfinalized = (await changes()).takenBack
         expect(unfinalized).toBeGreaterThan(takenBack)
         // What was read of an index while it was left is not what it has when it is filled again.
-        await store.keepIndexes(eth, [])
-        await store.keepIndexes(eth, ['by_token'])
+        await store.keepIndexes(eth, [], 1)
+        await store.keepIndexes(eth, ['by_token'], 1)
         await fill()
         expect((await changes()).takenBack).toBeGreaterThan(unfinalized)
       })
@@ -253,7 +256,7 @@ export function storeContract(
           await from.lowestBlock(chain, { from: 0, to: 100 }),
           (await from.activityOf(wallet)).get(chain),
           await from.activityWithin(chain, { from: 0, to: 100 }, { after: undefined, limit: 10 }),
-          await from.sizeOf({ chain }),
+          (await from.runs()).filter(run => run.chain === chain),
           ...(await Promise.all(kept(chain).map(name => from.checkpoint(name)))),
           ...(await ofContract(contract)),
           ...(await ofContract(otherContract)),
@@ -283,13 +286,11 @@ export function storeContract(
         await fill(eth)
         const full = await store.coverage(eth, 'full')
         const others = await store.contractCoverage(eth, otherContract)
-        expect(await store.sizeOf({ chain: eth, contract: otherContract })).toEqual({ transfers: 3, wallets: 0 })
-        expect(await store.sizeOf({ chain: eth, view: 'by_token' })).toEqual({ transfers: 0, wallets: 0 })
         await forget(store, { chain: eth, contract }, { rowsMax: 1 })
         expect(await store.transferCount({ chain: eth, contract })).toBe(0)
         expect(await blocksOfPage()).toEqual([])
         expect(await store.contractCoverage(eth, contract)).toEqual([])
-        expect(await store.forgottenBlocks(eth)).toEqual([{ from: 0, to: full.at(-1)!.to }])
+        expect(await store.contractCoverage(eth, 'every')).toEqual([])
         expect(await store.contractFacts(eth, contract)).toBeUndefined()
         expect(await store.tokenUris(eth, [contract, contract, otherContract].map(tokenUri))).toEqual([
           tokenUri(otherContract, 2),
@@ -306,7 +307,7 @@ export function storeContract(
         const again = { from: 0, to: 3, evidence: 'bloom', scope: 'full' } as const
         await store.commitCold(cold([1, 2, 3], { covered: [again], ranges: [{ ...again, hash: block(3).hash }] }))
         expect((await store.contractCoverage(eth, contract))[0]).toEqual({ from: 0, to: 3, evidence: 'bloom' })
-        expect((await store.forgottenBlocks(eth))[0]?.from).not.toBe(0)
+        expect((await store.contractCoverage(eth, 'every'))[0]?.from).toBe(0)
         expect(await store.transferCount({ chain: eth, contract })).toBe(4)
       })
 
@@ -316,7 +317,7 @@ export function storeContract(
         const full = await store.coverage(eth, 'full')
         const pages = await blocksOfPage()
         await forget(store, { chain: eth, view: 'activity' }, { rowsMax: 1 })
-        expect(await store.sizeOf({ chain: eth, view: 'activity' })).toEqual({ transfers: 0, wallets: 0 })
+        expect((await store.runs()).filter(run => run.chain === eth && run.view === 'activity')).toEqual([])
         expect([...(await store.activityOf(wallet)).keys()]).toEqual([polygon])
         expect(await store.coverage(eth, 'full')).toEqual([])
         expect(await store.coverage(eth, 'transfers')).toEqual(full)
@@ -871,8 +872,8 @@ export function storeContract(
         expect(reader.revision()).not.toBe(before)
         expect(reader.revision()).toBe(store.revision())
         expect(await blocksOfPage(reader)).toEqual([1])
-        expect(await reader.secret()).toEqual(await store.secret())
-        expect((await store.secret()).length).toBe(32)
+        expect(reader.secret).toEqual(store.secret)
+        expect(store.secret.length).toBe(32)
         await reader.close()
       })
 
@@ -1014,10 +1015,10 @@ export function storeContract(
         const today = Math.floor(Date.now() / 86_400_000)
         await store.watchContract(eth, contract, { from: 20 })
         await store.watchContract(eth, otherContract, { from: 20 })
-        await store.noteAsked(eth, wallet, 7)
-        await store.noteAsked(polygon, contract, 7)
+        await store.watchContract(eth, wallet, { askedOn: 7 })
+        await store.watchContract(polygon, contract, { askedOn: 7 })
         for (const { askedOn } of await store.watchedContracts(eth)) expect(askedOn).toBeGreaterThanOrEqual(today)
-        await store.noteAsked(eth, contract, 7)
+        await store.watchContract(eth, contract, { askedOn: 7 })
         const asked = (await store.watchedContracts(eth)).map(watched => [watched.contract, watched.askedOn])
         expect(asked).toContainEqual([contract, 7])
         await store.watchContract(eth, contract, 'ended')

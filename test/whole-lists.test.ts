@@ -249,8 +249,8 @@ describe('the last line', () => {
   test('does not come where the index was left', async () => {
     await serve()
     const bodies = await changedMeanwhile([lists[3]!, lists[5]!, lists[8]!], async () => {
-      await api.store.keepIndexes(chain, [])
-      while (await api.store.fillIndexes(chain, 10));
+      await api.store.keepIndexes(chain, [], 1)
+      while (await api.store.keepIndexes(chain, undefined, 10));
     })
     for (const { text, isCut } of bodies) expect([isCut, text.includes('complete')]).toEqual([true, false])
     expect(await cutBy('changed')).toBe(bodies.length)

@@ -103,8 +103,7 @@ function contextOf(dependencies: AppDependencies): Context {
   const shared = { revision, contracts, chains: dependencies.chains, admission }
   const holdings = new Holdings(store, store.indexes, { ...shared, ...bounds })
   const tokenUris = new TokenUris(store, dependencies.freshen, waiting => queue.withoutSlot(waiting))
-  let signer: CursorSigner | undefined
-  const cursors = async () => (signer ??= new CursorSigner(await store.secret()))
+  const cursors = new CursorSigner(store.secret)
   return {
     ...dependencies,
     labels: new KnownLabels(store, revision, { log: dependencies.log }),

@@ -39,7 +39,7 @@ export type Context = AppDependencies & {
   holdings: HoldingsQueries
   holdingStreams: HoldingStreams
   holdingsAdmission: HoldingsAdmission
-  cursors: () => Promise<CursorSigner>
+  cursors: CursorSigner
   heads: HeadAges
   /** The operations of clients, by the ids of the OpenAPI document. */
   served: () => readonly { id: string; path: string }[]

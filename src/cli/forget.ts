@@ -6,7 +6,7 @@ import { AlmanacError } from '../errors.ts'
 import type { ChainId } from '../model.ts'
 import { forget as forgetAll, forgetName } from '../store/forget.ts'
 import { roomInStore } from '../store/open.ts'
-import type { Forgotten, ForgottenSize, Store } from '../store/store.ts'
+import type { Forgotten, Store } from '../store/store.ts'
 import { type View, viewNames } from '../views.ts'
 import { commandLine, interruption } from './current-process.ts'
 import { takeChainAsItIs } from './open-chain.ts'
@@ -44,7 +44,7 @@ async function forget(loaded: LoadedConfig, text: string, flags: ForgetFlags): P
   await using opened = new AsyncDisposableStack()
   const signal = interruption()
   const store = await takeChainAsItIs({ url, chain, opened, mustExist: true })
-  const size = await store.sizeOf(what)
+  const size = await sizeOf(store, what)
   const name = [chain.name, flags.contract ?? flags.view].filter(part => part !== undefined).join(' ')
   if (!(await isStored(store, what, size))) throw new AlmanacError('not_found', `The store holds nothing of ${name}.`)
   if (flags.yes !== true) await confirmRemoval(`Forget ${name}: ${await sizeText(store, size)}?`)
@@ -78,6 +78,17 @@ function forgottenOf(chain: ChainId, { contract, view }: ForgetFlags): Forgotten
   return view === undefined ? { chain } : { chain, view }
 }
 
+type ForgottenSize = { transfers: number; wallets: number }
+
+/** Roughly: what is not one contract may have some records twice, and not those of recent blocks. */
+async function sizeOf(store: Store, { chain, contract, view }: Forgotten): Promise<ForgottenSize> {
+  if (contract !== undefined) return { transfers: await store.transferCount({ chain, contract }), wallets: 0 }
+  const runs = (await store.runs()).filter(each => each.chain === chain)
+  const recordsOf = (name: string): number => runs.find(each => each.view === name)?.records ?? 0
+  if (view !== undefined && view !== 'activity') return { transfers: 0, wallets: 0 }
+  return { transfers: view === undefined ? recordsOf('transfers') : 0, wallets: recordsOf('activity') }
+}
+
 async function isStored(store: Store, { chain, contract, view }: Forgotten, size: ForgottenSize): Promise<boolean> {
   if (size.transfers + size.wallets > 0 || (await store.checkpoint(forgetName(chain))) !== undefined) return true
   if (contract !== undefined) {
@@ -86,8 +97,8 @@ async function isStored(store: Store, { chain, contract, view }: Forgotten, size
   }
   if (view === 'activity') return (await store.coverage(chain, 'full')).length > 0
   if (view !== undefined) {
-    const states = await store.indexes.indexStates(chain)
-    return states.some(({ index }) => index === view)
+    const { indexes } = await store.indexes.rowState(chain)
+    return indexes.some(({ index }) => index === view)
   }
   return (await store.chainState(chain)) !== undefined || (await store.coverageByScope(chain, 1)).length > 0
 }

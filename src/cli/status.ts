@@ -164,7 +164,7 @@ async function statusBesideStranger(loaded: LoadedConfig, base: string): Promise
     if (isMissing && !loaded.unconfigured) throw strangerAlone(loaded, base, error.message)
     return undefined
   })
-  if (store === undefined || answering === (await storeIdOf(store))) return undefined
+  if (store === undefined || answering === storeIdOf(store)) return undefined
   printNote(`${base} is ${calledAt(base)}, not the one of this store. This is what the store says.`)
   printNote('Try:   if the service of this store runs elsewhere, pass its URL with --url.')
   return await storedStatus(store, loaded)

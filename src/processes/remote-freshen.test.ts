@@ -6,13 +6,13 @@ import { askedNoter } from './remote-freshen.ts'
 test('one note is written at a time, and one that was left out comes with the next request', async () => {
   const written: string[] = []
   let finish = () => {}
-  const noteAsked = (_chain: ChainId, contract: Address) => {
+  const watchContract = (_chain: ChainId, contract: Address) => {
     written.push(contract)
     return new Promise<void>(resolve => {
       finish = resolve
     })
   }
-  const note = askedNoter({ noteAsked })
+  const note = askedNoter({ watchContract })
   const chain = 1 as ChainId
   note(chain, '0xa' as Address)
   note(chain, '0xb' as Address)

@@ -113,7 +113,7 @@ const dayMs = 86_400_000
 const notedMax = 50_000
 
 /** Notes that a contract was asked for, once a day, so that what is no longer asked for can be let go. */
-export function askedNoter(store: Pick<Store, 'noteAsked'>): Required<Freshen>['asked'] {
+export function askedNoter(store: Pick<Store, 'watchContract'>): Required<Freshen>['asked'] {
   const noted = new LRUCache<string, number>(atMost(notedMax))
   let isWriting = false
   return (chain, contract) => {
@@ -125,7 +125,7 @@ export function askedNoter(store: Pick<Store, 'noteAsked'>): Required<Freshen>['
     isWriting = true
     noted.set(name, day)
     store
-      .noteAsked(chain, contract, day)
+      .watchContract(chain, contract, { askedOn: day })
       .catch(() => noted.delete(name))
       .finally(() => {
         isWriting = false

@@ -13,7 +13,6 @@ import {
   type Interval,
   zeroAddress,
 } from '../model.ts'
-import { everyContractCoverage } from '../store/chain-coverage.ts'
 import type { PageCursor } from '../store/cursor.ts'
 import type { IndexReader } from '../store/index-reader.ts'
 import { readWalletRecord } from '../store/indexes/by-wallet.ts'
@@ -167,14 +166,12 @@ export class IndexTransfers {
     const key = viewKey(chain, contract)
     const known = this.#views.get(key)
     if (known?.revision === revision) return known
-    const [state, coverage, states] = await Promise.all([
+    const [state, coverage, { indexes }] = await Promise.all([
       this.#store.chainState(chain),
-      contract === undefined
-        ? everyContractCoverage(this.#store, chain)
-        : this.#store.contractCoverage(chain, contract),
-      this.#store.indexes.indexStates(chain),
+      this.#store.contractCoverage(chain, contract ?? 'every'),
+      this.#store.indexes.rowState(chain),
     ])
-    const view = { revision, state, coverage, ...keptAndFilled(states) }
+    const view = { revision, state, coverage, ...keptAndFilled(indexes) }
     this.#views.set(key, view)
     return view
   }

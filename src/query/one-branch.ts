@@ -35,11 +35,12 @@ export class OneBranch {
   }
 
   static async now(store: BranchStore, chain: ChainId): Promise<OneBranch> {
-    const { takenBack } = await store.indexes.rowChanges(chain)
-    const indexes = keptAndFilled(await store.indexes.indexStates(chain))
+    const { takenBack, indexes } = await store.indexes.rowState(chain)
     // Before the hot blocks: one that becomes final in between is missing among those, and is still above this.
     const state = await store.chainState(chain)
-    return new OneBranch(store, chain, { takenBack, indexes, state, hot: await store.hotBlocks(chain) })
+    return new OneBranch(store, chain, {
+      ...{ takenBack, state, indexes: keptAndFilled(indexes), hot: await store.hotBlocks(chain) },
+    })
   }
 
   isFilled(index: IndexName): boolean {
@@ -57,14 +58,13 @@ export class OneBranch {
       const now = await this.#store.lowestBlock(this.#chain, { from: top.number, to: top.number })
       if (now?.hash !== top.hash) throw streamCut('A reorganisation replaced blocks while the list was read')
     }
-    if (index !== undefined) await this.#checkIndex(index)
     // Last: what is final by now was not taken back before either, and an index that was left and filled again counts.
-    const { takenBack } = await this.#store.indexes.rowChanges(this.#chain)
+    const { takenBack, indexes } = await this.#store.indexes.rowState(this.#chain)
+    if (index !== undefined) this.#checkIndex(index, keptAndFilled(indexes))
     if (takenBack !== this.#takenBack) throw streamCut('Rows were taken away while the list was read')
   }
 
-  async #checkIndex(index: IndexName): Promise<void> {
-    const { kept, filled } = keptAndFilled(await this.#store.indexes.indexStates(this.#chain))
+  #checkIndex(index: IndexName, { kept, filled }: KeptIndexes): void {
     const before = this.#indexes
     if ((before.filled.has(index) && !filled.has(index)) || (before.kept.has(index) && !kept.has(index)))
       throw streamCut(`${index} was left while the list was read`)

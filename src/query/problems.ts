@@ -93,7 +93,7 @@ export function storeInfo(store: Pick<Store, 'info'>): Promise<StoreInfo> {
 }
 
 export async function storeRuns(store: Pick<Store, 'runs'>): Promise<RunSummary[]> {
-  return store.runs === undefined ? [] : withinBound(store.runs())
+  return withinBound(store.runs())
 }
 
 function withinBound<T>(answer: Promise<T>): Promise<T> {

@@ -50,10 +50,12 @@ test('and what was minted is not told there, in one read', async () => {
     reads++
     return reader.indexRecords(query)
   }
-  const looks: Pick<IndexReader, 'rowChanges' | 'oldestOfTokens' | 'withRanges'> = {
-    rowChanges: async () => ({ takenBack: 0, filled: 0 }),
-    oldestOfTokens: async (_, tokens) => tokens.map(() => undefined),
-    withRanges: async (_, contracts) => new Set(contracts),
+  const looks: Pick<IndexReader, 'rowState' | 'oldestOfTokens'> = {
+    rowState: async () => ({ takenBack: 0, filled: 0, indexes: [] }),
+    oldestOfTokens: async (_, tokens) => ({
+      records: tokens.map(() => undefined),
+      withRanges: new Set(tokens.map(each => each.contract)),
+    }),
   }
   const mints = new Mints({ ...reader, ...looks, indexRecords })
   expect(await mints.of(token.chain, [token], 10)).toEqual([undefined])

@@ -11,15 +11,11 @@ export interface IndexReader {
   transfersAt(chain: ChainId, places: readonly ContractPlace[]): Promise<MixedPage>
   /**
    * The oldest record of each token in `by_token`, in the order of the tokens; undefined where there is none. Ranges
-   * that cover a token are not looked at.
+   * that cover a token are not looked at, but it is told which contracts have some.
    */
-  oldestOfTokens(chain: ChainId, tokens: readonly TokenKey[]): Promise<(TokenRecordAt | undefined)[]>
-  /** All of the contracts that have ranges in `by_token`; one that had some once may be among them. */
-  withRanges(chain: ChainId, contracts: readonly Address[]): Promise<ReadonlySet<Address>>
-  /** How far each index of a chain is filled; one that is not kept is not named. */
-  indexStates(chain: ChainId): Promise<IndexState[]>
+  oldestOfTokens(chain: ChainId, tokens: readonly TokenKey[]): Promise<OldestOfTokens>
   /** Cheap enough for every request. */
-  rowChanges(chain: ChainId): Promise<RowChanges>
+  rowState(chain: ChainId): Promise<RowState>
 }
 
 export type IndexQuery = {
@@ -58,6 +54,12 @@ export type TokenKey = Pick<ShownToken, 'contract' | 'tokenId'>
 
 export type TokenRecordAt = { place: Uint8Array; value: Uint8Array }
 
+export type OldestOfTokens = {
+  records: (TokenRecordAt | undefined)[]
+  /** One that had some once may be among them. */
+  withRanges: ReadonlySet<Address>
+}
+
 export type ContractPlace = Position & { contract: Address }
 
 /** A page of several contracts. */
@@ -71,8 +73,13 @@ export type IndexState = {
   progress?: { contracts: number; of: number }
 }
 
-/** Both only count up. What is made of final rows stays true while the first, or for one contract its count, stays. */
-export type RowChanges = {
+/**
+ * Of the rows of a chain. Both counts only go up. What is made of final rows stays true while the first, or for one
+ * contract its count, stays.
+ */
+export type RowState = {
+  /** One that is not kept is not named. */
+  indexes: IndexState[]
   /** Changes that took rows of final blocks away, and indexes that became filled. */
   takenBack: number
   /** Commits that brought rows to blocks that were final before. */
@@ -82,13 +89,9 @@ export type RowChanges = {
 /** Which indexes a chain keeps. Records themselves come and go with the commits of transfers. */
 export interface IndexWriter {
   /**
-   * Keeps exactly these from now on: one that is new is filled by `fillIndexes`, and one that is left out is no longer
-   * kept, nor answered from. A chain that the store does not know yet keeps all.
+   * One step towards keeping exactly these; undefined: those that are kept. The first step says which: one that is left
+   * out is no longer kept, nor answered from. The others fill new ones from stored rows, and remove records of those that
+   * are not kept. False where nothing is left to do. A chain that the store does not know yet keeps all.
    */
-  keepIndexes(chain: ChainId, indexes: readonly IndexName[]): Promise<void>
-  /**
-   * One step of filling indexes from stored rows, and of removing the records of those that are not kept. False where
-   * nothing is left to do.
-   */
-  fillIndexes(chain: ChainId, transfersMax: number): Promise<boolean>
+  keepIndexes(chain: ChainId, indexes: readonly IndexName[] | undefined, transfersMax: number): Promise<boolean>
 }

@@ -3,10 +3,6 @@ import { createHash } from 'node:crypto'
 import type { Store } from './store.ts'
 
 /** A copy keeps the name. */
-export async function storeIdOf(store: Pick<Store, 'secret'>): Promise<string> {
-  return createHash('sha256')
-    .update('store id')
-    .update(await store.secret())
-    .digest('hex')
-    .slice(0, 16)
+export function storeIdOf({ secret }: Pick<Store, 'secret'>): string {
+  return createHash('sha256').update('store id').update(secret).digest('hex').slice(0, 16)
 }

@@ -44,20 +44,20 @@ export interface Store
   readonly engine: 'sqlite' | 'postgres'
   /** Where the data is, fit for a log: no password. */
   readonly location: string
+  /** 32 random bytes, made with the store and the same for every process: signs cursors. */
+  readonly secret: Uint8Array
   /**
    * Changes after every commit, by any process, that an answer can show. Cheap enough for every request; answers may be
    * cached while it stays the same.
    */
   revision(): number
-  /** 32 random bytes, made with the store and the same for every process: signs cursors. */
-  secret(): Promise<Uint8Array>
   info(): Promise<StoreInfo>
   /** Only of an engine whose log is a file beside it: moves what it holds into the store and makes it small. */
   takeInLog?(): Promise<void>
+  /** Costs little at any size. */
+  runs(): Promise<RunSummary[]>
   /** Transfers by wallet, by token and by block. */
   indexes: IndexReader
-  /** Costs little at any size. */
-  runs?(): Promise<RunSummary[]>
   /** What is wrong with the store as a whole, as far as it is known without reading all of it. */
   problems(): Promise<StoreProblem[]>
   close(): Promise<void>
@@ -125,8 +125,11 @@ export type StoredRange = Interval & { hash: Hash }
 /** `askedOn`: the last day on which it was asked for, counted from 1970, UTC. */
 export type WatchedContract = { contract: Address; watchedFrom: number; askedOn: number }
 
-/** A contract is followed at the head from a block on, of which the lowest stays, or no longer. */
-export type Watch = { from: number } | 'ended'
+/**
+ * A contract is followed at the head from a block on, of which the lowest stays, or no longer; or it was asked for on a
+ * day, which is noted if it is followed.
+ */
+export type Watch = { from: number } | { askedOn: number } | 'ended'
 
 export interface ChainReader {
   chainState(chain: ChainId): Promise<ChainState | undefined>
@@ -139,11 +142,10 @@ export interface ChainReader {
   ): Promise<{ scope: CoverageScope; intervals: CoveredInterval[] }[]>
   /**
    * The coverage of one contract: its own intervals, those of whole blocks, and the watched ones from its `watchedFrom`
-   * on. Sorted and disjoint, the strongest evidence where they overlap.
+   * on. Of `every` contract: whole blocks. Those that were claimed before a contract was forgotten do not count for it,
+   * nor for every one. Sorted and disjoint, the strongest evidence where they overlap.
    */
-  contractCoverage(chain: ChainId, contract: Address): Promise<CoveredInterval[]>
-  /** Blocks of which a contract was forgotten after they were claimed as a whole. */
-  forgottenBlocks(chain: ChainId): Promise<Interval[]>
+  contractCoverage(chain: ChainId, contract: Address | 'every'): Promise<CoveredInterval[]>
   /**
    * The known blocks on both sides of a moment: the last with a timestamp below it and the first at or above it.
    * Every block that holds a row is known, and so are the ends of covered intervals.
@@ -161,14 +163,10 @@ export interface ChainReader {
   watchedContracts(chain: ChainId): Promise<WatchedContract[]>
   /** The contracts after `after` that rows are stored for, in the order of their addresses. */
   contractsOf(chain: ChainId, after: Address | undefined, limit: number): Promise<Address[]>
-  /** Roughly how much there is of it, without reading all of it. */
-  sizeOf(what: Forgotten): Promise<ForgottenSize>
 }
 
 /** A chain, one of its contracts, or one of its views. */
 export type Forgotten = { chain: ChainId; contract?: Address; view?: 'activity' | IndexName }
-
-export type ForgottenSize = { transfers: number; wallets: number }
 
 /** Rows of final blocks, in any order; the engine sorts. Blocks above the known final one move it there. */
 export type ColdCommit = {
@@ -294,8 +292,6 @@ export interface ActivityReader {
 export interface CheckpointStore {
   checkpoint(name: string): Promise<string | undefined>
   putCheckpoint(name: string, value: string): Promise<void>
-  /** Notes that a contract was asked for on this day, if it is watched. */
-  noteAsked(chain: ChainId, contract: Address, day: number): Promise<void>
 }
 
 // Leases: several indexers on one store, each piece of work with one writer at a time.

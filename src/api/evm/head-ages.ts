@@ -19,7 +19,7 @@ type Parts = {
   /** What the operator has set for a chain. */
   headAgeMaxOf?: ((chain: string) => number | undefined) | undefined
   revision: () => number
-  cursors: () => Promise<CursorSigner>
+  cursors: CursorSigner
 }
 
 export class HeadAges {
@@ -52,7 +52,7 @@ export class HeadAges {
     const [named, cursor] = [asked.get('chain'), asked.get('cursor')]
     if (named) return [table.parse(named) ?? []].flat()
     if (!cursor) return [table.usual]
-    const carried = (await cursors()).open(cursor)
+    const carried = cursors.open(cursor)
     return [(carried && table.byId(carried.chain)) ?? []].flat()
   }
 

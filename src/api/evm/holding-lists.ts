@@ -133,7 +133,7 @@ class HoldingPages<Row, Key> {
 
   async answer(request: ApiRequest, dialect: Dialect, admission: Admission) {
     const query = new QueryText(request.query)
-    const signer = await this.#context.cursors()
+    const signer = this.#context.cursors
     const { cursor, filter } = await this.#asked(request, query, admission)
     const { chain, atBlock, limit, countTotal, subject, format, page } = cursor
     const after = page === 0 ? undefined : this.#list.keys.read(cursor)
@@ -203,7 +203,7 @@ class HoldingPages<Row, Key> {
     }
     // Parameters beside a cursor are read all the same, so that the sender learns of an invalid one.
     if (text === undefined) return { cursor, filter }
-    const carried = openCursor(await this.#context.cursors(), text, { list, subject, chain })
+    const carried = openCursor(this.#context.cursors, text, { list, subject, chain })
     const countTotal = carried.countTotal && request.version === 'v2'
     const limit = Math.min(carried.limit, this.#limitMax)
     return { cursor: { ...carried, limit, countTotal }, filter: filterOf(carried.filter) }

@@ -151,13 +151,12 @@ class TransferPages {
   async answer(request: ApiRequest, dialect: Dialect, { key }: Admission) {
     const { freshen, settings, cursors } = this.#context
     const { version } = request
-    const signer = await cursors()
     const query = new QueryText(request.query)
-    const question = this.#question(request, query, signer)
+    const question = this.#question(request, query, cursors)
     const options = { key, freshen, freshenWaitMs: freshenWaitMsOf(request, settings) }
     const answer = (await this.#fromReplica(question, options)) ?? (await this.#transfers.answer(question, options))
     const isDeprecated = version === 'v2' && query.has(this.#parameters.disableTotal)
-    const page = pageOf(answer, { dialect, version, signer })
+    const page = pageOf(answer, { dialect, version, cursors })
     const { bytes, release } = writeTransfers(page)
     const ready = readyAnswer({
       headers: {
@@ -174,7 +173,7 @@ class TransferPages {
 
   async whole(request: ApiRequest, dialect: Dialect, { key }: Admission): Promise<ListStream> {
     const { freshen, settings, cursors, streams } = this.#context
-    const asked = this.#question(request, new QueryText(request.query), await cursors())
+    const asked = this.#question(request, new QueryText(request.query), cursors)
     const question = { ...asked, limit: streams.rowsPerBatch }
     const options = { key, freshen, freshenWaitMs: freshenWaitMsOf(request, settings) }
     const { pages, ...list } = await this.#transfers.whole(question, options)
@@ -197,7 +196,7 @@ class TransferPages {
     )
   }
 
-  #question(request: ApiRequest, query: QueryText, signer: CursorSigner): TransfersQuestion {
+  #question(request: ApiRequest, query: QueryText, cursors: CursorSigner): TransfersQuestion {
     const { version } = request
     const parameters = this.#parameters
     const contract = readParameter(parameters.address, request.pathParameter('address'))
@@ -216,16 +215,16 @@ class TransferPages {
       countTotal: version === 'v2' && query.optional(parameters.disableTotal) === false,
     }
     // Parameters beside a cursor are read all the same, so that the sender learns of an invalid one.
-    return cursor === undefined ? asked : this.#continued(cursor, { contract, chain, version, signer })
+    return cursor === undefined ? asked : this.#continued(cursor, { contract, chain, version, cursors })
   }
 
   #continued(
     text: string,
-    given: { contract: Address; chain: Chain | undefined; version: ApiVersion; signer: CursorSigner },
+    given: { contract: Address; chain: Chain | undefined; version: ApiVersion; cursors: CursorSigner },
   ): TransfersQuestion {
-    const { contract, chain, signer } = given
+    const { contract, chain, cursors } = given
     const list = { list: 'contract-transfers', subject: contract.slice(2), chain } as const
-    const cursor = openCursor(signer, text, list)
+    const cursor = openCursor(cursors, text, list)
     return {
       ...cursor,
       contract,
@@ -237,11 +236,11 @@ class TransferPages {
 
 function pageOf(
   answer: TransfersAnswer,
-  { dialect, version, signer }: { dialect: Dialect; version: ApiVersion; signer: CursorSigner },
+  { dialect, version, cursors }: { dialect: Dialect; version: ApiVersion; cursors: CursorSigner },
 ): TransferJson {
   const { question, total, next } = answer
   const { page, limit: pageSize } = question
-  const cursor = next && signer.seal(next)
+  const cursor = next && cursors.seal(next)
   return {
     rows: answer.rows,
     contract: question.contract,

@@ -170,12 +170,11 @@ class ListPages {
   async answer(request: ApiRequest, { key }: Admission) {
     const { freshen, settings, cursors } = this.#context
     const query = new QueryText(request.query)
-    const signer = await cursors()
-    const question = this.#question(request, query, signer)
+    const question = this.#question(request, query, cursors)
     const options = { key, freshen, freshenWaitMs: freshenWaitMsOf(request, settings) }
     const answer = (await this.#fromReplica(question, options)) ?? (await this.#transfers.answer(question, options))
     const dialect = dialectOf(request, settings.dialect)
-    const page = pageOf(answer, { dialect, version: request.version, cursor: answer.next && signer.seal(answer.next) })
+    const page = pageOf(answer, { dialect, version: request.version, cursor: answer.next && cursors.seal(answer.next) })
     const { bytes, release } = writeMixedTransfers(page)
     const ready = readyAnswer({
       headers: {
@@ -191,7 +190,7 @@ class ListPages {
 
   async whole(request: ApiRequest, { key }: Admission): Promise<ListStream> {
     const { freshen, settings, cursors, streams } = this.#context
-    const asked = this.#question(request, new QueryText(request.query), await cursors())
+    const asked = this.#question(request, new QueryText(request.query), cursors)
     const question = { ...asked, limit: streams.rowsPerBatch }
     const options = { key, freshen, freshenWaitMs: freshenWaitMsOf(request, settings) }
     const { pages, ...list } = await this.#transfers.whole(question, options)
@@ -210,7 +209,7 @@ class ListPages {
     )
   }
 
-  #question(request: ApiRequest, query: QueryText, signer: CursorSigner): ListQuestion {
+  #question(request: ApiRequest, query: QueryText, cursors: CursorSigner): ListQuestion {
     const parameters = this.#parameters
     const { pageSizeMax } = this.#context.settings
     const of = this.#list.subjectOf(request, query, parameters)
@@ -231,7 +230,7 @@ class ListPages {
     }
     // Parameters beside a cursor are read all the same, so that the sender learns of an invalid one.
     if (cursorText === undefined) return asked
-    const cursor = openCursor(signer, cursorText, { list: of.list, subject: asked.subject, chain })
+    const cursor = openCursor(cursors, cursorText, { list: of.list, subject: asked.subject, chain })
     return {
       ...cursor,
       of: of.list === 'wallet-transfers' ? { ...of, ...walletFilterOf(cursor.filter) } : of,

@@ -212,7 +212,9 @@ async function serve({ loaded, store, indexers, log, metrics, opened, ...parts }
   }
   const transfersIn = async (name: string, block: number) => {
     const id = chains.parse(name)?.id
-    if (id === undefined || !keptAndFilled(await store.indexes.indexStates(id)).kept.has('by_block')) return undefined
+    if (id === undefined) return undefined
+    const { indexes } = await store.indexes.rowState(id)
+    if (!keptAndFilled(indexes).kept.has('by_block')) return undefined
     return await transfersOfBlock({ store, indexes: store.indexes }, id, block)
   }
   const meter = new RequestMeter()

@@ -123,9 +123,11 @@ export async function shownViews(
   { chain, index, views }: Pick<StatusOptions['setup'], 'chain' | 'index' | 'views'>,
   store: Store,
 ) {
-  const states = await store.indexes.indexStates(chain.id)
-  const isKept = (view: View): boolean => !isIndexed(view) || states.some(state => state.index === view)
-  const filling = states.flatMap(({ index: view, progress }) => (progress === undefined ? [] : [{ view, ...progress }]))
+  const { indexes } = await store.indexes.rowState(chain.id)
+  const isKept = (view: View): boolean => !isIndexed(view) || indexes.some(state => state.index === view)
+  const filling = indexes.flatMap(({ index: view, progress }) =>
+    progress === undefined ? [] : [{ view, ...progress }],
+  )
   return {
     ...(index === 'full' ? { views: views ?? viewNames.filter(isKept) } : {}),
     ...(filling.length === 0 ? {} : { views_filling: filling }),

@@ -38,7 +38,7 @@ test('keeps what is named, fills it in steps, and keeps what there is where noth
     expect(await shown(['transfers'])).toEqual({ views: ['transfers'] })
 
     // As a round begins.
-    await store.keepIndexes(chain.id, ['by_token'])
+    await store.keepIndexes(chain.id, ['by_token'], 1)
     expect(await shown()).toEqual({
       views: ['transfers', 'activity', 'by_token'],
       views_filling: [{ view: 'by_token', contracts: 0, of: 1 }],
@@ -48,7 +48,7 @@ test('keeps what is named, fills it in steps, and keeps what there is where noth
     expect(await shown()).toEqual({ views: ['transfers', 'activity', 'by_token'] })
 
     expect(await filler().round()).toBe(idleMs)
-    expect(await store.indexes.indexStates(chain.id)).toEqual([{ index: 'by_token', filled: true }])
+    expect((await store.indexes.rowState(chain.id)).indexes).toEqual([{ index: 'by_token', filled: true }])
   } finally {
     await remove()
   }

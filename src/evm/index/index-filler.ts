@@ -30,19 +30,16 @@ export class IndexFiller {
   /** Returns how long to rest. */
   async round(): Promise<number> {
     const { chain, store, views, idleMs } = this.#options
-    // Without names the chain keeps what it has.
-    if (views !== undefined && !this.#isNamed) {
-      await this.#warnOfLeftOut(views)
-      await store.keepIndexes(chain.id, views.filter(isIndexed))
-    }
+    if (views !== undefined && !this.#isNamed) await this.#warnOfLeftOut(views)
     this.#isNamed = true
-    return (await store.fillIndexes(chain.id, transfersPerStep)) ? restMs : idleMs
+    // Without names the chain keeps what it has.
+    return (await store.keepIndexes(chain.id, views?.filter(isIndexed), transfersPerStep)) ? restMs : idleMs
   }
 
   /** Names that were right for an earlier version leave out what a later one keeps. */
   async #warnOfLeftOut(views: readonly View[]): Promise<void> {
     const { chain, store, log } = this.#options
-    const indexes = (await store.indexes.indexStates(chain.id)).map(({ index }) => index)
+    const indexes = (await store.indexes.rowState(chain.id)).indexes.map(({ index }) => index)
     const isActivityKept = (await chainCoverage(store, chain.id)).some(({ scope }) => scope === 'full')
     const stored = keptViews(isActivityKept ? ['activity', ...indexes] : indexes)
     const leftOut = stored.filter(view => !views.includes(view))

@@ -5,7 +5,6 @@ import { atMost } from '../../at-most.ts'
 import type { ChainTable } from '../../chains.ts'
 import { isCovered, weakestEvidence } from '../../coverage.ts'
 import type { Address, ChainId, CoveredInterval } from '../../model.ts'
-import { everyContractCoverage } from '../../store/chain-coverage.ts'
 import type { IndexReader } from '../../store/index-reader.ts'
 import type { IndexName } from '../../store/indexes/index-view.ts'
 import type { ChainState, Store } from '../../store/store.ts'
@@ -24,7 +23,7 @@ type ChainView = KeptIndexes & {
 }
 type ContractView = { revision: number; coverage: readonly CoveredInterval[] }
 
-export type ClaimStore = Pick<Store, 'chainState' | 'coverage' | 'contractCoverage' | 'forgottenBlocks'>
+export type ClaimStore = Pick<Store, 'chainState' | 'contractCoverage'>
 
 export class Claims {
   readonly #store: ClaimStore
@@ -45,13 +44,12 @@ export class Claims {
     const revision = this.#revision()
     const known = this.#chains.get(chain)
     if (known?.revision === revision) return known
-    const { takenBack } = await this.#indexes.rowChanges(chain)
-    const [state, whole, states] = await Promise.all([
+    const { takenBack, indexes } = await this.#indexes.rowState(chain)
+    const [state, whole] = await Promise.all([
       this.#store.chainState(chain),
-      everyContractCoverage(this.#store, chain),
-      this.#indexes.indexStates(chain),
+      this.#store.contractCoverage(chain, 'every'),
     ])
-    const view = { revision, state, whole, takenBack, ...keptAndFilled(states) }
+    const view = { revision, state, whole, takenBack, ...keptAndFilled(indexes) }
     this.#chains.set(chain, view)
     return view
   }

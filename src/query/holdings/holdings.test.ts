@@ -247,7 +247,7 @@ test('an index that is not filled makes no answer complete, nor is what it tells
   let filled = false
   const holdings = new Holdings(reads, {
     ...reads.indexes,
-    indexStates: async () => [{ index: 'by_token', filled }],
+    rowState: async asked => ({ ...(await reads.indexes.rowState(asked)), indexes: [{ index: 'by_token', filled }] }),
     indexRecords: query => (filled ? reads.indexes.indexRecords(query) : Promise.resolve(noRecords)),
   })
   const ask = () => holdings.collectionStats({ chain, contract, atBlock: undefined }, options)
@@ -264,15 +264,15 @@ test('an index that is left while a sheet is made has a part of its records in i
   const indexes = store.indexes
   let reads = 0
   const indexRecords: typeof indexes.indexRecords = async query => {
-    if (reads++ === 0) await store.keepIndexes(chain, [])
+    if (reads++ === 0) await store.keepIndexes(chain, [], 1)
     return await indexes.indexRecords(query)
   }
   const holdings = new Holdings(store, { ...indexes, indexRecords })
   const ask = () => holdings.collectionStats({ chain, contract, atBlock: 1 }, options)
   await store.commitHot({ chain, ancestor: 1, blocks: [], covered: covered[0]!, head: blockOf(1) })
   expect(await ask()).toMatchObject({ complete: false, owners: 0 })
-  await store.keepIndexes(chain, ['by_token'])
-  while (await store.fillIndexes(chain, 10));
+  await store.keepIndexes(chain, ['by_token'], 1)
+  while (await store.keepIndexes(chain, undefined, 10));
   expect(await ask()).toMatchObject({ complete: true, owners: 1 })
   await store.close()
 })

@@ -11,15 +11,11 @@ import { rangeSpan } from './subject.ts'
 /** `minter` where the sender of a mint is known, and the token is not an ERC-1155 one. */
 export type TokenMint = { block: number; minter: Address | undefined }
 
-/** What was so before anything was read. */
-type Moment = { chain: ChainId; stamp: string; finalized: number }
-
 /** A token with the oldest record that was found of it. */
 type Look = TokenRef & { oldest: TokenRecordAt | undefined }
 
 /** Some 200 bytes each. */
 const keptMax = 50_000
-const contractsMax = 20_000
 /** Those who emit ranges decide how many there are. */
 const rangesMax = 4_000
 
@@ -28,9 +24,6 @@ export class Mints {
   /** With what stays the same while final rows do. */
   readonly #kept = new LRUCache<string, { stamp: string; mint: TokenMint }>(atMost(keptMax))
 
-  /** Contracts without ranges, up to a block that was final. */
-  readonly #withoutRanges = new LRUCache<string, { stamp: string; block: number }>(atMost(contractsMax))
-
   constructor(indexes: IndexReader) {
     this.#indexes = indexes
   }
@@ -38,7 +31,7 @@ export class Mints {
   /** In the order of the tokens; undefined for one without transfers, or below too many ranges. */
   async of(chain: ChainId, tokens: readonly TokenRef[], finalized: number): Promise<(TokenMint | undefined)[]> {
     if (tokens.length === 0) return []
-    const { takenBack, filled } = await this.#indexes.rowChanges(chain)
+    const { takenBack, filled } = await this.#indexes.rowState(chain)
     const stamp = `${takenBack} ${filled}`
     const names = tokens.map(({ contract, tokenId }) => `${chain} ${contract} ${tokenId}`)
     const mints = names.map(name => {
@@ -47,7 +40,7 @@ export class Mints {
     })
     const unknown = tokens.keys().filter(at => mints[at] === undefined)
     const looks = Array.from(unknown, (at): Look & { at: number } => ({ ...tokens[at]!, at, oldest: undefined }))
-    await this.#look({ chain, stamp, finalized }, looks)
+    await this.#look(chain, looks)
     for (const { at, oldest } of looks) {
       const mint = mintOf(oldest)
       mints[at] = mint
@@ -56,27 +49,12 @@ export class Mints {
     return mints
   }
 
-  async #look(moment: Moment, looks: readonly Look[]): Promise<void> {
-    const { chain, stamp, finalized } = moment
+  async #look(chain: ChainId, looks: readonly Look[]): Promise<void> {
     if (looks.length === 0) return
-    const records = await this.#indexes.oldestOfTokens(chain, looks)
+    const { records, withRanges } = await this.#indexes.oldestOfTokens(chain, looks)
     for (const [at, look] of looks.entries()) look.oldest = records[at]
-    const byContract = Map.groupBy(
-      looks.filter(look => this.#mayHaveOlderRange(moment, look)),
-      ({ contract }) => contract,
-    )
-    if (byContract.size === 0) return
-    const withRanges = await this.#indexes.withRanges(chain, [...byContract.keys()])
-    for (const [contract, its] of byContract)
+    for (const [contract, its] of Map.groupBy(looks, ({ contract }) => contract))
       if (withRanges.has(contract)) await this.#lookAtRanges(chain, its)
-      else this.#withoutRanges.set(`${chain} ${contract}`, { stamp, block: finalized })
-  }
-
-  /** Ranges that came since are of later blocks, while the stamp is the same. */
-  #mayHaveOlderRange({ chain, stamp }: Moment, { contract, oldest }: Look): boolean {
-    const without = this.#withoutRanges.get(`${chain} ${contract}`)
-    if (without?.stamp !== stamp || oldest === undefined) return true
-    return blockOfPlace(oldest.place, 0) > without.block
   }
 
   /** Of tokens of one contract: takes what is older of the ranges that cover them; nothing where they are too many. */

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Block, ChainId, Interval } from '../../model.ts'
-import type { IndexReader, RowChanges } from '../../store/index-reader.ts'
+import type { IndexReader, RowState } from '../../store/index-reader.ts'
 import type { ChainReader, TransferReader } from '../../store/store.ts'
 import { type Changes, changesOf } from './changes.ts'
 import { foldSubject, LargeSubjects, smallRecords } from './fold-subject.ts'
@@ -42,6 +42,7 @@ export type FoundSheet = {
   patch?: SheetPatch | undefined
 }
 export type SheetPatch = { base: Sheet; tokenIds: readonly bigint[] }
+type RowChanges = Pick<RowState, 'takenBack' | 'filled'>
 /** `rows`: as they were when the sheet held. */
 type Made = { sheet: Sheet; rows: RowChanges }
 type Kept = Made & { patch?: SheetPatch | undefined; letGo: () => void }
@@ -194,7 +195,7 @@ export class Sheets {
   }
 
   async #build(subject: Subject, block: number, { from, isNewest }: MadeHow, work: Work): Promise<Base> {
-    let rows = await this.#indexes.rowChanges(subject.chain)
+    let rows = await this.#indexes.rowState(subject.chain)
     for (let attempt = 0; ; attempt++) {
       const sheet =
         (attempt === 0 && (await this.#advanced(subject, block, from, work))) ||
@@ -204,7 +205,7 @@ export class Sheets {
         this.#keep(subject, block, made, isNewest)
         return baseOf(made, block)
       }
-      const now = await this.#indexes.rowChanges(subject.chain)
+      const now = await this.#indexes.rowState(subject.chain)
       // Rows that came meanwhile are in it or not: the first request did not claim them, but one that joined it may.
       const isOnlyMore = now.takenBack === rows.takenBack
       if (isOnlyMore || attempt === attemptsMax) return { ...baseOf(made, block), isWhole: false, rows: noRows }
@@ -263,7 +264,7 @@ export class Sheets {
     work: Work,
   ): Promise<FoundSheet & { isOther: boolean }> {
     for (let attempt = 0; ; attempt++) {
-      const rows = await this.#indexes.rowChanges(subject.chain)
+      const rows = await this.#indexes.rowState(subject.chain)
       // Of many changes there are no bytes to compare: while the newest block stays, those below it do.
       const newest = (await this.#store.hotBlocks(subject.chain)).findLast(({ number }) => number <= to)
       const sheet = await this.#fold(subject, to, work)
@@ -290,7 +291,7 @@ export class Sheets {
    * of a contract as many as the sheet was made of are all of them.
    */
   async #holds(subject: Subject, toBlock: number, made: Made): Promise<boolean> {
-    const now = await this.#indexes.rowChanges(subject.chain)
+    const now = await this.#indexes.rowState(subject.chain)
     if (now.takenBack !== made.rows.takenBack) return false
     if (now.filled === made.rows.filled) return true
     if ('wallet' in subject || subject.tokenId !== undefined) return false

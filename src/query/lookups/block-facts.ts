@@ -1,7 +1,6 @@
 // What is known of one block: its hash and time from the store or a node, and what its rows rest on. No HTTP.
 import { AlmanacError } from '../../errors.ts'
 import type { ChainId, Evidence, Hash } from '../../model.ts'
-import { everyContractCoverage } from '../../store/chain-coverage.ts'
 import type { ChainReader } from '../../store/store.ts'
 import { isWithoutNode } from '../date-to-block.ts'
 import type { AskBlock } from '../freshen.ts'
@@ -20,7 +19,7 @@ export type BlockFacts = {
   evidence: Evidence | undefined
 }
 
-type Reader = Pick<ChainReader, 'chainState' | 'lowestBlock' | 'coverage' | 'forgottenBlocks'>
+type Reader = Pick<ChainReader, 'chainState' | 'lowestBlock' | 'contractCoverage'>
 
 export async function blockFacts(
   reader: Reader,
@@ -29,7 +28,7 @@ export async function blockFacts(
 ): Promise<BlockFacts> {
   const [state, coverage, stored, told] = await Promise.all([
     reader.chainState(chain),
-    everyContractCoverage(reader, chain),
+    reader.contractCoverage(chain, 'every'),
     reader.lowestBlock(chain, { from: number, to: number }),
     askBlock?.(chain, number).catch(undefinedWithoutAnswer),
   ])

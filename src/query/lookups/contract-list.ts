@@ -165,7 +165,8 @@ export class ContractList {
   /** Walks transfers from the newest on: a contract stands where its newest one is. */
   async #byActivity({ chain, after, limit }: ContractQuestion): Promise<Found> {
     const indexes = this.#store.indexes
-    if (!keptAndFilled(await indexes.indexStates(chain)).filled.has('by_block')) throw noBlockIndex()
+    const state = await indexes.rowState(chain)
+    if (!keptAndFilled(state.indexes).filled.has('by_block')) throw noBlockIndex()
     const span = allTransfers(chain, { from: 0, to: Number.MAX_SAFE_INTEGER })
     const addresses: Address[] = []
     const seen = new Set<Address>()

@@ -1,7 +1,6 @@
 // The row of a chain: its head, how far it is final, and what is stored of recent blocks. Callers hold the transaction.
 import { bytesOfHex, hexOf } from '../../hex.ts'
 import type { Block, Hash } from '../../model.ts'
-import type { RowChanges } from '../index-reader.ts'
 import type { ChainState } from '../store.ts'
 import { row, run, type Work } from './work.ts'
 
@@ -75,16 +74,11 @@ export function* chainState(id: number): Work<ChainState | undefined> {
 const columnOf = { takenBack: 'taken_back', filled: 'filled' } as const
 
 /** After all rows are written. */
-export function* countChange(chain: number, change: keyof RowChanges): Work<void> {
+export function* countChange(chain: number, change: keyof typeof columnOf): Work<void> {
   const column = columnOf[change]
   yield* run(
     `INSERT INTO row_changes (chain, ${column}) VALUES ($1, 1)
      ON CONFLICT (chain) DO UPDATE SET ${column} = row_changes.${column} + 1`,
     chain,
   )
-}
-
-export function* rowChanges(chain: number): Work<RowChanges> {
-  const found = yield* row('SELECT taken_back, filled FROM row_changes WHERE chain = $1', chain)
-  return { takenBack: found?.[0] ?? 0, filled: found?.[1] ?? 0 }
 }

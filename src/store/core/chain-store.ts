@@ -8,35 +8,24 @@ import { indexOf } from '../indexes/all-indexes.ts'
 import { withContract } from '../indexes/by-token.ts'
 import { activityCount } from '../packed-activity.ts'
 import { wordAt } from '../runs/place-key.ts'
-import type {
-  ActivityReader,
-  ChainReader,
-  ChainWriter,
-  CheckpointStore,
-  HotBlock,
-  RunSummary,
-  TransferReader,
-} from '../store.ts'
+import type { ActivityReader, ChainReader, ChainWriter, HotBlock, RunSummary, TransferReader } from '../store.ts'
 import { emptyPage } from '../transfer-page.ts'
 import { activityOf, activityWithin } from './activity.ts'
 import { blocksAround, blockWithHash, lowestBlockOf } from './blocks.ts'
-import { chainRow, chainState, lockChain, rowChanges } from './chain-row.ts'
+import { chainRow, chainState } from './chain-row.ts'
 import * as commits from './commits.ts'
 import { Core, type CoreOptions } from './core.ts'
 import * as coverage from './coverage-table.ts'
-import { fillStep } from './fill-indexes.ts'
-import { forgetStep, sizeOf } from './forget.ts'
-import { indexStates, keepIndexes } from './kept-indexes.ts'
+import { forgetStep } from './forget.ts'
+import { keepIndexes, rowState } from './kept-indexes.ts'
 import { Merges, recordsPerTransfer, runSummaries } from './merge-runs.ts'
 import { FoundRecords, inMoment, readRecords } from './read-records.ts'
-import { oldestOfTokens, withRanges } from './token-records.ts'
+import { oldestOfTokens } from './token-records.ts'
 import { neighbour, transferCount, transferPage, transfersAt } from './transfer-pages.ts'
-import { type Engine, lock, run, type Work } from './work.ts'
+import { type Engine, run, type Work } from './work.ts'
 
 /** What history left to merge ends while the head is followed. */
 const recordsPerFinalize = 64
-
-const msPerDay = 86_400_000
 
 /** `fencedBy`: the writer on an engine that checks a lease in each transaction. */
 export function chainStore(engine: Engine, options: Partial<CoreOptions> = {}) {
@@ -103,24 +92,17 @@ function chainWriter(core: Core): ChainWriter {
     },
     unfinalize: (chain, to) => writing(chain, ordinal => commits.unfinalize(core, chain, ordinal, to)),
     dropActivity: (chain, wallets) => writing(chain, ordinal => commits.dropActivity(core, ordinal, wallets)),
-    watchContract: (chain, contract, watch) =>
-      writing(chain, ordinal =>
-        watch === 'ended'
-          ? coverage.unwatchContract(ordinal, contract)
-          : coverage.watchContract(ordinal, contract, watch.from, Math.floor(Date.now() / msPerDay)),
-      ),
+    async watchContract(chain, contract, watch) {
+      const unseen = watch !== 'ended' && 'askedOn' in watch
+      const ordinal = await (unseen ? engine.read(() => dictionary.ordinalOf(chain)) : dictionary.addOrdinal(chain))
+      if (ordinal !== undefined) await engine.write(() => coverage.watchContract(ordinal, contract, watch), { unseen })
+    },
     forgetWallets: (chain, below) => engine.write(() => forgetWallets(chain, below), { unseen: true }),
-    keepIndexes: (chain, names) =>
-      writing(chain, function* (ordinal) {
-        // Nobody adds or removes rows of the chain meanwhile.
-        yield* lockChain(ordinal)
-        yield* lock('runs', ordinal)
-        yield* keepIndexes(ordinal, names)
-      }),
-    async fillIndexes(chain, transfersMax) {
-      const ordinal = await engine.read(() => dictionary.ordinalOf(chain))
-      if (ordinal === undefined) return false
-      const isMore = await engine.write(() => fillStep(core, ordinal, transfersMax))
+    async keepIndexes(chain, names, transfersMax) {
+      const ordinal = await dictionary.addOrdinal(chain)
+      const isMore = await engine.write(function* () {
+        return yield* keepIndexes(yield* core.place(), ordinal, names, transfersMax)
+      })
       await merges.pay(ordinal, recordsPerTransfer * transfersMax)
       return isMore
     },
@@ -146,23 +128,16 @@ function* forgetWallets(chain: ChainId, below: number): Work<void> {
   )
 }
 
-type MoreReads = { runs(): Promise<RunSummary[]>; noteAsked: CheckpointStore['noteAsked'] }
-
-function chainReader(core: Core): ChainReader & MoreReads {
-  const { engine, dictionary, mirrors } = core
+function chainReader(core: Core): ChainReader & { runs(): Promise<RunSummary[]> } {
+  const { engine, mirrors } = core
   const ofChain = core.ofChain.bind(core)
   return {
     runs: () => engine.read(() => runSummaries(core)),
-    async noteAsked(chain, contract, day) {
-      const ordinal = await engine.read(() => dictionary.ordinalOf(chain))
-      if (ordinal !== undefined) await engine.write(() => coverage.noteAsked(ordinal, contract, day), { unseen: true })
-    },
     chainState: chain => engine.read(() => chainState(chain)),
     coverage: (chain, scope) => ofChain(chain, [], ordinal => coverage.coverageOf(ordinal, scope)),
     coverageByScope: (chain, intervalsMax) =>
       ofChain(chain, [], ordinal => coverage.coverageByScope(ordinal, intervalsMax)),
     contractCoverage: (chain, contract) => ofChain(chain, [], ordinal => coverage.contractCoverage(ordinal, contract)),
-    forgottenBlocks: chain => ofChain(chain, [], coverage.forgottenBlocks),
     blocksAround: (chain, timestamp) =>
       ofChain(chain, { before: undefined, after: undefined }, function* (ordinal) {
         return yield* blocksAround(yield* mirrors.renewed(ordinal), ordinal, timestamp)
@@ -185,12 +160,6 @@ function chainReader(core: Core): ChainReader & MoreReads {
       }),
     watchedContracts: chain => ofChain(chain, [], coverage.watchedContracts),
     contractsOf: (chain, after, limit) => contractsOf(core, chain, after, limit),
-    async sizeOf(what) {
-      const { chain, contract } = what
-      if (contract !== undefined)
-        return { transfers: await transferReader(core).transferCount({ chain, contract }), wallets: 0 }
-      return await ofChain(chain, { transfers: 0, wallets: 0 }, ordinal => sizeOf(ordinal, what))
-    },
   }
 }
 
@@ -251,16 +220,12 @@ function indexReader(core: Core): IndexReader {
   return {
     indexRecords: query => ofChain(query.chain, noRecords, ordinal => indexRecords(core, ordinal, query)),
     oldestOfTokens: (chain, tokens) =>
-      ofChain(
-        chain,
-        tokens.map(() => undefined),
-        ordinal => oldestOfTokens(core, ordinal, tokens),
+      ofChain(chain, { records: tokens.map(() => undefined), withRanges: new Set() }, ordinal =>
+        oldestOfTokens(core, ordinal, tokens),
       ),
-    withRanges: (chain, contracts) => ofChain(chain, new Set(), ordinal => withRanges(core, ordinal, contracts)),
     transfersAt: (chain, places) =>
       ofChain(chain, { ...emptyPage, contracts: [] }, ordinal => transfersAt(core, ordinal, places)),
-    indexStates: chain => ofChain(chain, [], indexStates),
-    rowChanges: chain => ofChain(chain, { takenBack: 0, filled: 0 }, rowChanges),
+    rowState: chain => ofChain(chain, { indexes: [], takenBack: 0, filled: 0 }, rowState),
   }
 }
 

@@ -1,6 +1,6 @@
 // Covered intervals as rows. The arithmetic is `coverage.ts`; a change reads and rewrites only the rows that it
 // touches. Callers hold the transaction.
-import { addCoverage, coverageChange, joinByScope, joinIntervals, removeCoverage } from '../../coverage.ts'
+import { addCoverage, coverageChange, joinByScope, removeCoverage } from '../../coverage.ts'
 import { bytesOfHex, hexOf } from '../../hex.ts'
 import {
   type Address,
@@ -11,7 +11,7 @@ import {
   isWholeScope,
 } from '../../model.ts'
 import { withoutScope } from '../forget.ts'
-import type { WatchedContract } from '../store.ts'
+import type { Watch, WatchedContract } from '../store.ts'
 import { insert, lock, type Row, row, rows, run, type Work } from './work.ts'
 
 export type Claim = CoveredInterval & { scope: CoverageScope }
@@ -43,26 +43,26 @@ export function* coverageByScope(chain: number, intervalsMax = 2 ** 31 - 1): Wor
   return byScope(yield* rows(find, chain, intervalsMax))
 }
 
-export function* forgottenBlocks(chain: number): Work<Interval[]> {
-  // Bounds that the key of the table finds.
-  const find = `SELECT from_block, to_block FROM coverage WHERE chain = $1 AND scope >= 'without ' AND scope < 'without!'`
-  return joinIntervals((yield* rows(find, chain)).map(([from, to]) => ({ from, to })))
-}
-
 const findOfContract = `SELECT ${columns}, (SELECT watched_from FROM watched_contracts WHERE chain = $1 AND contract = $3)
   FROM coverage WHERE chain = $1 AND (scope IN ${ofChain} OR scope IN ($2, $4)) ORDER BY scope, from_block`
+// Bounds that the key of the table finds.
+const findOfEvery = `SELECT ${columns}, NULL FROM coverage
+  WHERE chain = $1 AND (scope IN ${ofChain} OR scope >= 'without ' AND scope < 'without!') ORDER BY scope, from_block`
 
 /**
  * The contract's own, those of whole blocks and, from its mark on, the watched intervals, in one statement. Whole
  * blocks of before it was forgotten do not count.
  */
-export function* contractCoverage(chain: number, contract: Address): Work<CoveredInterval[]> {
-  const without = withoutScope(contract)
-  const found = yield* rows(findOfContract, chain, contract, bytesOfHex(contract), without)
-  const forgotten = found.filter(each => each[3] === without).map(intervalOf)
+export function* contractCoverage(chain: number, contract: Address | 'every'): Work<CoveredInterval[]> {
+  const found =
+    contract === 'every'
+      ? yield* rows(findOfEvery, chain)
+      : yield* rows(findOfContract, chain, contract, bytesOfHex(contract), withoutScope(contract))
+  const isWithout = ([, , , scope]: Row): boolean => scope.startsWith('without ')
+  const forgotten = found.filter(isWithout).map(intervalOf)
   const covered = found.flatMap(each => {
     const [, , , scope, watchedFrom] = each
-    if (scope === without) return []
+    if (isWithout(each)) return []
     if (isWholeScope(scope)) return forgotten.reduce(removeCoverage, [intervalOf(each)])
     if (scope !== 'watched') return [intervalOf(each)]
     return watchedFrom === null ? [] : removeCoverage([intervalOf(each)], { from: 0, to: watchedFrom - 1 })
@@ -129,23 +129,17 @@ export function* watchedContracts(chain: number): Work<WatchedContract[]> {
   }))
 }
 
-/** The lowest mark stays. */
-export function* watchContract(chain: number, contract: Address, watchedFrom: number, day: number): Work<void> {
-  yield* run(
-    `INSERT INTO watched_contracts (chain, contract, watched_from, asked_on) VALUES ($1, $2, $3, $4)
-     ON CONFLICT (chain, contract) DO UPDATE SET watched_from = excluded.watched_from
-     WHERE excluded.watched_from < watched_contracts.watched_from`,
-    ...[chain, bytesOfHex(contract), watchedFrom, day],
-  )
-}
+const msPerDay = 86_400_000
+const putWatched = `INSERT INTO watched_contracts (chain, contract, watched_from, asked_on) VALUES ($1, $2, $3, $4)
+  ON CONFLICT (chain, contract) DO UPDATE SET watched_from = excluded.watched_from
+  WHERE excluded.watched_from < watched_contracts.watched_from`
+const noteAsked = 'UPDATE watched_contracts SET asked_on = $3 WHERE chain = $1 AND contract = $2 AND asked_on <> $3'
 
-export function* unwatchContract(chain: number, contract: Address): Work<void> {
-  yield* run('DELETE FROM watched_contracts WHERE chain = $1 AND contract = $2', chain, bytesOfHex(contract))
-}
-
-export function* noteAsked(chain: number, contract: Address, day: number): Work<void> {
-  const note = 'UPDATE watched_contracts SET asked_on = $3 WHERE chain = $1 AND contract = $2 AND asked_on <> $3'
-  yield* run(note, chain, bytesOfHex(contract), day)
+export function* watchContract(chain: number, contract: Address, watch: Watch): Work<void> {
+  const of = [chain, bytesOfHex(contract)] as const
+  if (watch === 'ended') yield* run('DELETE FROM watched_contracts WHERE chain = $1 AND contract = $2', ...of)
+  else if ('askedOn' in watch) yield* run(noteAsked, ...of, watch.askedOn)
+  else yield* run(putWatched, ...of, watch.from, Math.floor(Date.now() / msPerDay))
 }
 
 // Ranges of whole blocks whose rows are stored ahead of their claim.

@@ -17,10 +17,10 @@ import { indexOf } from '../indexes/all-indexes.ts'
 import { activityView } from '../runs/activity-view.ts'
 import { bucketMax, countKey, countView, totalKey } from '../runs/count-view.ts'
 import { spanOfBlocks, transferView } from '../runs/transfer-view.ts'
-import type { Forgotten, ForgottenSize } from '../store.ts'
+import type { Forgotten } from '../store.ts'
 import { changeChain, countChange, lockChain } from './chain-row.ts'
 import type { Core } from './core.ts'
-import { addClaims, coverageOf, dropClaimsOfChain, highestClaim, unwatchContract } from './coverage-table.ts'
+import { addClaims, coverageOf, dropClaimsOfChain, highestClaim, watchContract } from './coverage-table.ts'
 import { emptyIndexes, endEmptying, leaveIndex, liveIndexes } from './kept-indexes.ts'
 import { withoutContract } from './recent-block.ts'
 import { Budget, blockEnd, changeRuns, dropRunsOf, sweepPacks } from './runs.ts'
@@ -111,7 +111,7 @@ function* dropClaimsOfActivity(chain: number, id: ChainId): Work<void> {
 function* dropClaimsOfContract(chain: number, contract: Address): Work<void> {
   yield* run('DELETE FROM coverage WHERE chain = $1 AND scope = $2', chain, contract)
   yield* run('DELETE FROM contract_facts WHERE chain = $1 AND contract = $2', chain, bytesOfHex(contract))
-  yield* unwatchContract(chain, contract)
+  yield* watchContract(chain, contract, 'ended')
   const to = yield* highestClaim(chain)
   if (to >= 0) yield* addClaims(chain, [{ scope: withoutScope(contract), from: 0, to, evidence: 'one-endpoint' }])
 }
@@ -232,15 +232,4 @@ function* dropSome({ chain, rowsMax }: Step, table: string, key: string): Work<P
   const drop = `DELETE FROM ${table} WHERE chain = $1`
   if (last === undefined) return { removed: yield* run(drop, chain) }
   return { removed: yield* run(`${drop} AND ${key} <= $2`, chain, last[0]), after: more }
-}
-
-/** Roughly, of what is not one contract. */
-export function* sizeOf(chain: number, { view }: Forgotten): Work<ForgottenSize> {
-  const find = 'SELECT coalesce(sum(records), 0) FROM runs WHERE chain = $1 AND view = $2'
-  const recordsOf = function* (id: number): Work<number> {
-    return Number((yield* row(find, chain, id))![0])
-  }
-  if (view !== undefined && view !== 'activity') return { transfers: 0, wallets: 0 }
-  const wallets = yield* recordsOf(activityView.id)
-  return { transfers: view === undefined ? yield* recordsOf(transferView.id) : 0, wallets }
 }

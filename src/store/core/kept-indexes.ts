@@ -1,36 +1,36 @@
-// Which indexes of transfers a chain keeps, and how far each is filled. Callers hold the transaction.
+// Which indexes of transfers a chain keeps, and how they are filled from the transfers in runs, in steps; rows that come
+// meanwhile bring their records along. Callers hold the transaction.
 //
 // A row of `chain_indexes` is an index that is kept or was. phase: NULL while all stored transfers are in it; 'remove'
 // while records of before are removed, and none are added; 'fill' while it is filled from runs, up to `reached`.
 // Records of recent blocks are derived, whatever is filled.
-import type { IndexState } from '../index-reader.ts'
+import type { RowState } from '../index-reader.ts'
 import { indexOf, indexViews } from '../indexes/all-indexes.ts'
 import type { IndexName, IndexView } from '../indexes/index-view.ts'
-import { transferView } from '../runs/transfer-view.ts'
-import { dropRunsOf } from './runs.ts'
-import { insert, row, rows, run, type Work } from './work.ts'
+import { contractOfKey, payloadAt, positionOfKey, transferView } from '../runs/transfer-view.ts'
+import type { StoredTransfer } from '../runs/view.ts'
+import { countChange, lockChain } from './chain-row.ts'
+import { FoundRecords, readRecords, runsUpToFold } from './read-records.ts'
+import { dropRunsOf, type RunPlace, sweepPacks } from './runs.ts'
+import { addIndexRecords, blocksOf } from './transfer-runs.ts'
+import { endPart, insert, lock, row, rows, run, type Work } from './work.ts'
 
-/** Null: all stored transfers are in it. */
-export type FillPhase = 'remove' | 'fill' | null
-
-export type KeptIndex = {
+type KeptIndex = {
   view: IndexView
   isKept: boolean
-  phase: FillPhase
+  phase: 'remove' | 'fill' | null
   reached: Uint8Array
   contracts: number
-  contractsOf: number
 }
 
 /** Numbers of contracts begin at 1. */
 const beforeAll = new Uint8Array(transferView.keyBytes)
 
-export function* keptIndexes(chain: number): Work<KeptIndex[]> {
-  const find = 'SELECT view, kept, phase, reached, contracts, contracts_of FROM chain_indexes WHERE chain = $1'
-  return (yield* rows(find, chain)).flatMap(([id, kept, phase, reached, contracts, contractsOf]) => {
+function* keptIndexes(chain: number): Work<KeptIndex[]> {
+  const find = 'SELECT view, kept, phase, reached, contracts FROM chain_indexes WHERE chain = $1'
+  return (yield* rows(find, chain)).flatMap(([id, kept, phase, reached, contracts]) => {
     const view = indexViews.find(each => each.id === id)
-    if (view === undefined) return []
-    return [{ view, isKept: kept === 1, phase, reached: reached ?? beforeAll, contracts, contractsOf }]
+    return view === undefined ? [] : [{ view, isKept: kept === 1, phase, reached: reached ?? beforeAll, contracts }]
   })
 }
 
@@ -53,12 +53,28 @@ export function* keepAllIndexes(chain: number): Work<void> {
   )
 }
 
-export function* keepIndexes(chain: number, names: readonly IndexName[]): Work<void> {
-  const known = new Map((yield* keptIndexes(chain)).map(index => [index.view.name, index]))
-  for (const view of indexViews)
-    if (!names.includes(view.name)) {
-      if (known.get(view.name)?.isKept) yield* leaveIndex(chain, view)
-    } else if (!known.get(view.name)?.isKept) yield* keepIndex(chain, view)
+/** One step, of about `transfersMax` rows, towards keeping these. False where nothing is left to do. */
+export function* keepIndexes(
+  place: RunPlace,
+  chain: number,
+  names: readonly IndexName[] | undefined,
+  transfersMax: number,
+): Work<boolean> {
+  if (names !== undefined && (yield* otherThan(chain, names)).length > 0) {
+    // Nobody adds or removes rows of the chain meanwhile.
+    yield* lockChain(chain)
+    yield* lock('runs', chain)
+    for (const view of yield* otherThan(chain, names))
+      yield* names.includes(view.name) ? keepIndex(chain, view) : leaveIndex(chain, view)
+    return true
+  }
+  return yield* fillStep(place, chain, transfersMax)
+}
+
+/** Those that are kept and not named, and those that are named and not kept. */
+function* otherThan(chain: number, names: readonly IndexName[]): Work<IndexView[]> {
+  const kept = (yield* keptIndexes(chain)).filter(({ isKept }) => isKept).map(({ view }) => view)
+  return indexViews.filter(view => names.includes(view.name) !== kept.includes(view))
 }
 
 /** Records that are left of before go first: rows have gone meanwhile whose records have not. */
@@ -86,7 +102,7 @@ export function* emptyIndexes(chain: number, views: readonly IndexView[] = index
 }
 
 /** After the packs are gone: one that is kept is filled anew, and one that was left is no more. */
-export function* endRemoving(chain: number): Work<void> {
+function* endRemoving(chain: number): Work<void> {
   yield* run(`DELETE FROM chain_indexes WHERE chain = $1 AND phase = 'remove' AND kept = 0`, chain)
   yield* run(`UPDATE chain_indexes SET phase = 'fill' WHERE chain = $1 AND phase = 'remove'`, chain)
 }
@@ -98,12 +114,89 @@ export function* endEmptying(chain: number, name?: IndexName): Work<void> {
   if (name === undefined) yield* run('UPDATE chain_indexes SET phase = NULL WHERE chain = $1', chain)
 }
 
-export function* indexStates(chain: number): Work<IndexState[]> {
-  return (yield* keptIndexes(chain))
-    .filter(({ isKept }) => isKept)
-    .map(({ view: { name: index }, phase, contracts, contractsOf }) =>
-      phase === null
-        ? { index, filled: true }
-        : { index, filled: false, progress: { contracts: Math.min(contracts, contractsOf), of: contractsOf } },
-    )
+const findState = `SELECT taken_back, filled, view, phase, contracts, contracts_of FROM chains
+  LEFT JOIN row_changes ON row_changes.chain = ordinal
+  LEFT JOIN chain_indexes ON chain_indexes.chain = ordinal AND kept = 1 WHERE ordinal = $1 ORDER BY view`
+
+export function* rowState(chain: number): Work<RowState> {
+  const found = yield* rows(findState, chain)
+  const [takenBack, filled] = found[0]!
+  const indexes = found.flatMap(([, , id, phase, contracts, of]) => {
+    const index = indexViews.find(each => each.id === id)?.name
+    if (index === undefined) return []
+    const progress = { contracts: Math.min(contracts, of), of }
+    return [phase === null ? { index, filled: true } : { index, filled: false, progress }]
+  })
+  return { indexes, takenBack: takenBack ?? 0, filled: filled ?? 0 }
+}
+
+// Filling.
+
+/** Sweeping a pack costs as much as adding the records of so many transfers. */
+const transfersPerPack = 8
+
+function* fillStep(place: RunPlace, chain: number, transfersMax: number): Work<boolean> {
+  // An index that was left meanwhile, by another process, gets no record any more: nothing would remove it.
+  yield* lock('runs', chain)
+  const behind = (yield* keptIndexes(chain)).filter(({ phase }) => phase !== null)
+  const [first] = behind
+  if (first === undefined) return false
+  if (behind.some(({ phase }) => phase === 'remove')) {
+    const swept = yield* sweepPacks(place.slots, Math.ceil(transfersMax / transfersPerPack))
+    if (swept === 0) yield* endRemoving(chain)
+    return true
+  }
+  // Those that were switched on together are filled together.
+  const alike = behind.filter(({ reached }) => Buffer.compare(reached, first.reached) === 0)
+  yield* fillAlike(place, chain, alike, transfersMax)
+  return true
+}
+
+function* fillAlike(place: RunPlace, chain: number, alike: readonly KeptIndex[], transfersMax: number): Work<void> {
+  const { reached, contracts } = alike[0]!
+  const { transfers, last } = yield* transfersAfter(chain, reached, transfersMax)
+  const views = alike.map(({ view }) => view)
+  if (transfers.length > 0) yield* addIndexRecords(place, { chain, ...blocksOf(transfers) }, views, transfers)
+  // On a cluster what is reached is told after the records can be seen.
+  yield* endPart()
+  const ids = views.map(({ id }) => id)
+  const done = contracts + contractsPassed(transfers, contractOfKey(reached))
+  yield* run(
+    `UPDATE chain_indexes SET phase = $3:text, reached = $4, contracts = $5
+     WHERE chain = $1 AND view IN $2:ints AND phase = 'fill'`,
+    ...[chain, ids, last === undefined ? null : 'fill', last ?? null, done],
+  )
+  // Who began to read it before it was left has read a part of it.
+  if (last === undefined) yield* countChange(chain, 'takenBack')
+}
+
+/** In the order of their keys; `last` where others may follow. */
+function* transfersAfter(
+  chain: number,
+  after: Uint8Array,
+  limit: number,
+): Work<{ transfers: StoredTransfer[]; last: Uint8Array | undefined }> {
+  const found = new FoundRecords(transferView, limit + 1)
+  const to = new Uint8Array(transferView.keyBytes).fill(0xff)
+  const query = { view: transferView, chain, contract: undefined, order: 'keys' as const, from: after, to }
+  yield* readRecords({ ...query, limit: limit + 1 }, found, yield* runsUpToFold(chain))
+  const { length, keys, values, valueEnds } = found.done()
+  const transfers = Array.from({ length }, (_, at): StoredTransfer => {
+    const key = keys.subarray(at * transferView.keyBytes, (at + 1) * transferView.keyBytes)
+    const payload = values.subarray((valueEnds[at - 1] ?? 0) + payloadAt, valueEnds[at])
+    return { contract: contractOfKey(key), ...positionOfKey(key), payload }
+  })
+  const last =
+    length > limit ? keys.slice((length - 1) * transferView.keyBytes, length * transferView.keyBytes) : undefined
+  return { transfers, last }
+}
+
+function contractsPassed(taken: readonly StoredTransfer[], before: number): number {
+  let passed = 0
+  let last = before
+  for (const { contract } of taken) {
+    if (contract !== last && last !== 0) passed++
+    last = contract
+  }
+  return passed
 }

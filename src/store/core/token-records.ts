@@ -1,7 +1,7 @@
-// The oldest records of tokens, and which contracts have ranges: single keys are looked for in few runs of each
-// contract first, those of the lowest blocks, and again in all where that was not enough.
-import type { Address, Interval } from '../../model.ts'
-import type { TokenKey, TokenRecordAt } from '../index-reader.ts'
+// The oldest records of tokens, and which of their contracts have ranges: single keys are looked for in few runs of
+// each contract first, those of the lowest blocks, and again in all where that was not enough.
+import type { Interval } from '../../model.ts'
+import type { OldestOfTokens, TokenKey, TokenRecordAt } from '../index-reader.ts'
 import { byToken, tokenKey, tokenKinds, withContract } from '../indexes/by-token.ts'
 import { PackSearch } from '../runs/pack-search.ts'
 import { blockOfPlace, newestOfBlock, oldestOfBlock } from '../runs/place-key.ts'
@@ -23,12 +23,8 @@ type TokenLook = {
   found?: TokenRecordAt | undefined
 }
 
-/** Undefined where there is none, or the index is not kept. */
-export function* oldestOfTokens(
-  core: Core,
-  chain: number,
-  tokens: readonly TokenKey[],
-): Work<(TokenRecordAt | undefined)[]> {
+/** None where the index is not kept. */
+export function* oldestOfTokens(core: Core, chain: number, tokens: readonly TokenKey[]): Work<OldestOfTokens> {
   const numbers = yield* core.dictionary.numbersOf(
     chain,
     tokens.map(({ contract }) => contract),
@@ -39,18 +35,17 @@ export function* oldestOfTokens(
       return number === undefined ? undefined : newLook(number, tokenKinds.single, [tokenId, tokenId])
     })
     const known = asked.filter(look => look !== undefined)
+    const ranges = [...numbers].map(
+      ([contract, number]) => [contract, newLook(number, tokenKinds.range, [0n, 2n ** 256n - 1n])] as const,
+    )
     const left = yield* find(mirror, chain, known, runsAtFirst)
-    if (left === stale || (yield* find(mirror, chain, left, undefined)) === stale) return stale
-    return asked.map(look => look?.found)
-  })
-}
-
-export function* withRanges(core: Core, chain: number, contracts: readonly Address[]): Work<ReadonlySet<Address>> {
-  const numbers = [...(yield* core.dictionary.numbersOf(chain, contracts))]
-  return yield* inMoment(core.mirrors, chain, function* (mirror: Mirror) {
-    const asked = numbers.map(([, number]) => newLook(number, tokenKinds.range, [0n, 2n ** 256n - 1n]))
-    if ((yield* find(mirror, chain, asked, undefined)) === stale) return stale
-    return new Set(numbers.filter((_, at) => asked[at]!.found !== undefined).map(([contract]) => contract))
+    if (left === stale) return stale
+    const rest = [...left, ...ranges.map(([, look]) => look)]
+    if ((yield* find(mirror, chain, rest, undefined)) === stale) return stale
+    return {
+      records: asked.map(look => look?.found),
+      withRanges: new Set(ranges.flatMap(([contract, { found }]) => (found === undefined ? [] : [contract]))),
+    }
   })
 }
 

@@ -36,7 +36,14 @@ export async function openPostgresStore(
   url: string,
   { mustExist = false, stallMsMax, ...options }: OpenDatabaseOptions = {},
 ): Promise<PostgresStore> {
-  return postgresStore(await openStoreDatabase(url, { mustExist, stallMsMax }), options)
+  const store = await openStoreDatabase(url, { mustExist, stallMsMax })
+  try {
+    const [[secret] = []] = await store.database.read("SELECT value FROM secrets WHERE name = 'cursor'")
+    return postgresStore(store, bytesOf(secret), options)
+  } catch (error) {
+    await store.close()
+    throw error
+  }
 }
 
 /** How bulk commits are kept; tests have runs of few rows, and wait less for a process that stalls. */
@@ -74,7 +81,7 @@ export function isPostgresStore(store: Store): store is PostgresStore {
   return store.engine === 'postgres' && 'seen' in store
 }
 
-function postgresStore(store: StoreDatabase, options: Partial<CoreOptions> = {}): PostgresStore {
+function postgresStore(store: StoreDatabase, secret: Uint8Array, options: Partial<CoreOptions> = {}): PostgresStore {
   const { fencedBy, numbers, ...chains } = chainStore(new PostgresEngine(store), options)
   const { database, watch } = store
   const tables = postgresTables(store, numbers)
@@ -83,14 +90,11 @@ function postgresStore(store: StoreDatabase, options: Partial<CoreOptions> = {})
   return {
     engine: 'postgres',
     location: database.location,
+    secret,
     revision: () => watch.value,
     solanaStaging: network => solanaStaging({ ...solana, ...checkpoints }, store, network),
     vacuum: () => database.slow(`VACUUM (ANALYZE) ${largeTables.join()}`),
     seen: () => ({ commits: watch.commits, atMs: watch.seenAtMs }),
-    async secret() {
-      const [[value] = []] = await database.read("SELECT value FROM secrets WHERE name = 'cursor'")
-      return bytesOf(value)
-    },
     async info() {
       const sizeBytes = await store.sizeBytes()
       const { location } = database
@@ -146,7 +150,7 @@ export function openReadReplica({
   const options = databaseOptions(url)
   const database = new Database(options)
   const watch = watchRevision(options.connectionString, database)
-  const store = postgresStore(new StoreDatabase({ database, watch }))
+  const store = postgresStore(new StoreDatabase({ database, watch }), primary.secret)
   /** Commits of the primary that the replica has not shown yet, oldest first. */
   const ahead: Seen[] = []
   let restUntilMs = 0

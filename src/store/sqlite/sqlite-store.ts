@@ -113,11 +113,10 @@ export function sqliteStore(parts: SqliteStoreParts): Store {
   return {
     engine: 'sqlite',
     location: file.location,
+    secret: file.reading(read => read.get("SELECT value FROM secrets WHERE name = 'cursor'")?.[0]) as Uint8Array,
     // Only commits that answers can show count this row up; it is read in 2.5 µs. PRAGMA data_version costs 2.2 µs and
     // changes with every commit: use counts of keys and checkpoints would empty caches every second.
     revision: () => file.reading(read => read.get('SELECT value FROM revision')?.[0] as number),
-    secret: async () =>
-      file.reading(read => read.get("SELECT value FROM secrets WHERE name = 'cursor'")?.[0] as Uint8Array),
     async info() {
       const logBytes = sizeOf(`${parts.path}-wal`)
       const sizeBytes = sizeOf(parts.path) + logBytes

@@ -24,7 +24,7 @@ CREATE TABLE chains (
   bytes big NOT NULL DEFAULT 0,
   final_bytes big NOT NULL DEFAULT 0
 );
--- See RowChanges in index-reader.ts.
+-- See RowState in index-reader.ts.
 CREATE TABLE row_changes (
   chain int PRIMARY KEY,
   taken_back big NOT NULL DEFAULT 0,

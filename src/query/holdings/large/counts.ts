@@ -135,7 +135,7 @@ export class LargeCounts {
     isExact: boolean,
   ): Promise<boolean> {
     if (!counted.claim.complete) {
-      const { filled } = await this.#store.indexes.rowChanges(chain)
+      const { filled } = await this.#store.indexes.rowState(chain)
       if (complete || (isExact && filled !== counted.filled)) return false
     }
     return await isSame(counted)
@@ -147,7 +147,7 @@ export class LargeCounts {
     count: () => Promise<Counts>,
   ): Promise<Counted<Counts>> {
     for (let attempt = 1; ; attempt++) {
-      const { filled } = await this.#store.indexes.rowChanges(chain)
+      const { filled } = await this.#store.indexes.rowState(chain)
       const branch = await OneBranch.now(this.#store, chain)
       const counted = { counts: await count(), claim, branch, filled }
       if ((await isSame(counted)) || attempt === attemptsMax) {

@@ -98,10 +98,12 @@ test('a list is cut where its index was left, also within the turn in which clai
   for (const bounds of [lowBounds, {}]) {
     const reads = storeOf(rows).reads()
     let isLeft = false
-    const indexStates: typeof reads.indexes.indexStates = async asked =>
-      isLeft ? [] : await reads.indexes.indexStates(asked)
+    const rowState: typeof reads.indexes.rowState = async asked => {
+      const state = await reads.indexes.rowState(asked)
+      return isLeft ? { ...state, indexes: [] } : state
+    }
     const parts = { ...bounds, revision: () => 1 }
-    const streams = new Holdings(reads, { ...reads.indexes, indexStates }, parts).streams(noTokens)
+    const streams = new Holdings(reads, { ...reads.indexes, rowState }, parts).streams(noTokens)
     const question = { chain, contract, tokenId: undefined, atBlock: undefined }
     const list = await nftStream(streams.owners(question, options), shown)
     isLeft = true
@@ -171,7 +173,7 @@ test('an index that is left while parts are read makes no list whole and no coun
   let filled = true
   const indexes: typeof reads.indexes = {
     ...reads.indexes,
-    indexStates: async () => [{ index: 'by_token', filled }],
+    rowState: async asked => ({ ...(await reads.indexes.rowState(asked)), indexes: [{ index: 'by_token', filled }] }),
     indexRecords: query => {
       filled = false
       store.commitHot({ chain, ancestor: 10, blocks: [], head: blockOf(10) })

@@ -204,10 +204,10 @@ test('what a finalization that was cut off left in runs is merged with nothing',
   // Below the fold: these merge all that they find, and fold nothing.
   const rows = Array.from({ length: 12 }, (_, logIndex) => ({ ...place, block: 0, logIndex }))
   for (const row of rows) await world.commitCold({ ...cold(0, 0), transfers: [row] })
-  await world.keepIndexes(chain, [])
-  while (await world.fillIndexes(chain, 100));
-  await world.keepIndexes(chain, ['by_token'])
-  while (await world.fillIndexes(chain, 100));
+  await world.keepIndexes(chain, [], 1)
+  while (await world.keepIndexes(chain, undefined, 100));
+  await world.keepIndexes(chain, ['by_token'], 1)
+  while (await world.keepIndexes(chain, undefined, 100));
   const inIndex = await world.client.query('SELECT sum(records) FROM runs WHERE view = $1', [byToken.id])
   expect(Number(inIndex.rows[0].sum)).toBe(rows.length + 1)
   await world.client.query('DROP TRIGGER refuse ON recent_blocks')
