@@ -2,13 +2,13 @@
 import { z } from 'zod'
 import type { Chain } from '../../chains.ts'
 import type { SolanaNetwork } from '../../model.ts'
+import { parsePubkey } from '../../pubkey.ts'
 import { search as find } from '../../query/lookups/search.ts'
 import { AdmissionQueue } from '../admission-queue.ts'
 import { jsonAnswer } from '../answer.ts'
 import { inQuery, jsonSuccess } from '../openapi-parts.ts'
 import { requireOperator } from '../operator-routes.ts'
 import { type Parameter, readParameter, unacceptable } from '../params.ts'
-import { parsePubkey } from '../pubkey.ts'
 import type { RouteParts } from '../responder.ts'
 
 /** A search may read tens of thousands of names: few at once, so that it takes no slots from the operations. */

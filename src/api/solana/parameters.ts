@@ -1,8 +1,8 @@
 // The parameters that operations on Solana share.
 import { z } from 'zod'
 import { type SolanaNetwork, solanaNetworks } from '../../model.ts'
+import { parsePubkey } from '../../pubkey.ts'
 import { flagParameter, type Parameter } from '../params.ts'
-import { parsePubkey } from '../pubkey.ts'
 
 export const network: Parameter<SolanaNetwork> = {
   name: 'network',

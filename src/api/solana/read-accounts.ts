@@ -1,12 +1,12 @@
 // The route by which operators see which Solana accounts were read. Nothing is read for it.
 import { z } from 'zod'
 import { encodeKey } from '../../base58.ts'
+import { parsePubkey } from '../../pubkey.ts'
 import type { ReadOwner } from '../../store/solana-store.ts'
 import { jsonAnswer } from '../answer.ts'
 import { inPath, inQuery, jsonSuccess } from '../openapi-parts.ts'
 import { requireOperator } from '../operator-routes.ts'
 import { type Parameter, readParameter, wholeParameter } from '../params.ts'
-import { parsePubkey } from '../pubkey.ts'
 import type { RouteParts } from '../responder.ts'
 import { exampleAccount, network } from './parameters.ts'
 
