@@ -1,7 +1,8 @@
 // How old the newest block of a chain is, held against the usual time between its blocks: a node that stopped importing
 // blocks shows in nothing else. It decides nothing.
 import type { Chain } from './chains.ts'
-import type { Block, ChainStatus } from './model.ts'
+import type { Block } from './model.ts'
+import type { ChainStatus } from './status.ts'
 
 export type HeadAge = {
   /** By this machine's clock; null while no block is known. */

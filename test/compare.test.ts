@@ -8,17 +8,10 @@ import { base58 } from '@scure/base'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { builtInChains } from '../src/chains.ts'
 import type { Report } from '../src/cli/compare/report.ts'
-import type {
-  Address,
-  ChainStatus,
-  Hash,
-  SolanaStatus,
-  StatusReport,
-  TransferFacts,
-  TransferRow,
-} from '../src/model.ts'
+import type { Address, Hash, TransferFacts, TransferRow } from '../src/model.ts'
 import { zeroAddress } from '../src/model.ts'
 import type { Freshen } from '../src/query/freshen.ts'
+import type { ChainStatus, SolanaStatus, StatusReport } from '../src/status.ts'
 import { packActivity } from '../src/store/packed-activity.ts'
 import type { Store } from '../src/store/store.ts'
 import { runHere } from './command-here.ts'

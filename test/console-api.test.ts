@@ -7,24 +7,13 @@ import { base58 } from '@scure/base'
 import { afterEach, describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { keyCheckMs } from '../src/api/events.ts'
+import { issuedKey, keyList, keyUse, rotatedKey, key as shownKey } from '../src/api/key-schemas.ts'
 import { type LiveEvent, LiveFeed } from '../src/api/live-feed.ts'
-import {
-  accountList,
-  backfillOrder,
-  issuedKey,
-  keyList,
-  keyUse,
-  liveBlock,
-  livePast,
-  liveSample,
-  liveStatus,
-  rotatedKey,
-  key as shownKey,
-} from '../src/api/operator-schemas.ts'
+import { accountList, backfillOrder, liveBlock, livePast, liveSample, liveStatus } from '../src/api/operator-schemas.ts'
 import type { StaticFile } from '../src/api/static-files.ts'
 import type { Gatekeeper } from '../src/keys/gatekeeper.ts'
 import { issueKey, type NewKey, registerOperatorKey } from '../src/keys/keys.ts'
-import type { ChainStatus, StatusReport } from '../src/model.ts'
+import type { ChainStatus, StatusReport } from '../src/status.ts'
 import type { KeyRecord } from '../src/store/key-store.ts'
 import { type ServedApi, type ServedApiOptions, serveApi } from './served-api.ts'
 

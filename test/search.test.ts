@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { searchAnswer } from '../src/api/console/schemas.ts'
 import { issueKey } from '../src/keys/keys.ts'
-import type { Address, Hash, NodeBlock, StatusReport } from '../src/model.ts'
+import type { Address, Hash, NodeBlock } from '../src/model.ts'
+import type { StatusReport } from '../src/status.ts'
 import { seed, seeded, seededBlock } from './seed.ts'
 import { type ServedApi, serveApi } from './served-api.ts'
 

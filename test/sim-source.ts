@@ -32,7 +32,7 @@ export class SimSource implements BulkSource {
   readonly name: string
   readonly #options: SimSourceOptions
   #holds: readonly Interval[] = []
-  readonly #refused: SourceStatus['refused'] = []
+  readonly #refused: SourceStatus['refused'][number][] = []
   /** What was given, in order. */
   readonly given: (Interval & Pick<BulkRequest, 'scope'>)[] = []
   isClosed = false

@@ -5,7 +5,7 @@ import { appendFileSync, mkdirSync, readFileSync, rmSync, statfsSync } from 'nod
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { serviceRows } from '../src/cli/screen/chain-rows.ts'
-import type { StatusReport } from '../src/model.ts'
+import type { StatusReport } from '../src/status.ts'
 import { type FiringAlert, firingAlerts, type Scrape } from './alert-rules.ts'
 import { CommandPlace, type CommandRun } from './command-run.ts'
 import { type SimNode, startSimNode } from './sim/node.ts'

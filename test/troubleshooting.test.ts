@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { problemKinds } from '../src/query/problems.ts'
+import { problemKinds } from '../src/status.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const page = readFileSync(`${root}/docs/troubleshooting.md`, 'utf8')

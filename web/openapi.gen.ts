@@ -1481,17 +1481,6 @@ export interface components {
             /** @description Maximum, on average; absent: none. */
             blocks_per_second?: number;
           };
-          /** @description The newest stored blocks that are not final, lowest first. A number with another hash was replaced. */
-          recent?: {
-              /** @description Number of the block. */
-              number: number;
-              /** @description Its first bytes. */
-              hash: string;
-              /** @description Time of the block, in unix seconds. */
-              timestamp: number;
-              /** @description Of the newest ones, where the chain keeps `by_block`. */
-              transfers?: number;
-            }[];
           /** @description Contracts that are being indexed on demand, and those that wait for it. */
           queue?: {
             /** @description Being indexed. */
@@ -1503,29 +1492,6 @@ export interface components {
             /** @description How many may wait. */
             waiting_max: number;
           };
-          /** @description Which blocks are indexed whole, and what they rest on. */
-          coverage: {
-            /** @description Sorted. Only the longest ones where there are very many. */
-            intervals: ({
-                /** @description First block. */
-                from: number;
-                /** @description Last block. */
-                to: number;
-                /**
-                 * @description What the blocks rest on.
-                 * @enum {string}
-                 */
-                evidence: "canonical" | "receipts-root" | "bloom" | "two-endpoints" | "one-endpoint";
-              })[];
-            /** @description How many intervals there are, those not shown included. */
-            intervals_total: number;
-            /** @description Blocks that each kind of evidence covers. */
-            blocks: {
-              [key: string]: number;
-            };
-          };
-          /** @description Blocks whose transfers are covered; absent where all that is kept of them is. */
-          transfers_blocks?: number;
           /** @description Contracts that are indexed on demand. */
           contracts: {
             /** @description How many there are. */
@@ -1637,6 +1603,40 @@ export interface components {
             /** @description How many are left. */
             left: number;
           };
+          /** @description The newest stored blocks that are not final, lowest first. A number with another hash was replaced. */
+          recent?: {
+              /** @description Number of the block. */
+              number: number;
+              /** @description Its first bytes. */
+              hash: string;
+              /** @description Time of the block, in unix seconds. */
+              timestamp: number;
+              /** @description Of the newest ones, where the chain keeps `by_block`. */
+              transfers?: number;
+            }[];
+          /** @description Which blocks are indexed whole, and what they rest on. */
+          coverage: {
+            /** @description Sorted. Only the longest ones where there are very many. */
+            intervals: ({
+                /** @description First block. */
+                from: number;
+                /** @description Last block. */
+                to: number;
+                /**
+                 * @description What the blocks rest on.
+                 * @enum {string}
+                 */
+                evidence: "canonical" | "receipts-root" | "bloom" | "two-endpoints" | "one-endpoint";
+              })[];
+            /** @description How many intervals there are, those not shown included. */
+            intervals_total: number;
+            /** @description Blocks that each kind of evidence covers. */
+            blocks: {
+              [key: string]: number;
+            };
+          };
+          /** @description Blocks whose transfers are covered; absent where all that is kept of them is. */
+          transfers_blocks?: number;
         };
       };
       /** @description How each Solana network is, by name. */
@@ -2349,6 +2349,29 @@ export interface components {
             /** @description How many may wait. */
             waiting_max: number;
           };
+          /** @description Which blocks are indexed, and what they rest on. */
+          covered: ({
+              /** @description First block. */
+              from: number;
+              /** @description Last block. */
+              to: number;
+              /**
+               * @description What the blocks rest on.
+               * @enum {string}
+               */
+              evidence: "canonical" | "receipts-root" | "bloom" | "two-endpoints" | "one-endpoint";
+              /** @description What is indexed of these blocks: `full`, `transfers`, `watched` or one contract. */
+              scope: string;
+            })[];
+          /** @description Contracts that are indexed on demand; absent where the chain is full. */
+          contracts?: number;
+          /** @description Days without a request after which what was indexed on demand is let go; 0: never. */
+          retention?: {
+            /** @description For contracts. */
+            contract_days: number;
+            /** @description For wallets. */
+            wallet_days: number;
+          };
           /** @description Empty where the chain has no node. */
           rpc: ({
               /** @description Its host, without path and key. */
@@ -2431,29 +2454,6 @@ export interface components {
             calls: number;
             /** @description How many are left. */
             left: number;
-          };
-          /** @description Which blocks are indexed, and what they rest on. */
-          covered: ({
-              /** @description First block. */
-              from: number;
-              /** @description Last block. */
-              to: number;
-              /**
-               * @description What the blocks rest on.
-               * @enum {string}
-               */
-              evidence: "canonical" | "receipts-root" | "bloom" | "two-endpoints" | "one-endpoint";
-              /** @description What is indexed of these blocks: `full`, `transfers`, `watched` or one contract. */
-              scope: string;
-            })[];
-          /** @description Contracts that are indexed on demand; absent where the chain is full. */
-          contracts?: number;
-          /** @description Days without a request after which what was indexed on demand is let go; 0: never. */
-          retention?: {
-            /** @description For contracts. */
-            contract_days: number;
-            /** @description For wallets. */
-            wallet_days: number;
           };
         };
       };

@@ -1,36 +1,10 @@
 // How the API does, for the live feed: the figures of this process, and the use of keys today, which all processes
 // count in the store. It counts nothing itself.
 import { usesByKey } from '../keys/keys.ts'
+import type { LiveSample } from '../status.ts'
 import type { KeyStore } from '../store/key-store.ts'
-import type { LiveSample } from './live-history.ts'
+import type { LiveApi } from './operator-schemas.ts'
 import type { RequestMeter } from './request-figures.ts'
-
-export type LiveApi = {
-  /** Of the last minute, as what follows: those to which a key was admitted, as in the use of the day. */
-  requests_per_second: number
-  /** Answered with 5xx. */
-  errors_per_second: number
-  /** Of the requests and of what failed before a key was looked at, from 0 to 1. */
-  error_share: number
-  /** Answered with 4xx. */
-  refused_per_second: number
-  /** Null while nothing was answered. */
-  p50_ms: number | null
-  p99_ms: number | null
-  /** Of clients, as what is above, and of all processes, in UTC. */
-  requests_today: number
-  keys_used_today: number
-  /** The most used ones, and those that were refused. */
-  keys: {
-    id: string
-    name: string
-    requests_per_second: number
-    today: number
-    quota_per_day: number | null
-    refused_last_hour: number
-    failed_last_hour: number
-  }[]
-}
 
 const keysMax = 10
 const readEveryMs = 5_000

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import type { ChainStatus } from '../model.ts'
 import { type Address, shownEvidences } from '../model.ts'
+import type { ChainStatus } from '../status.ts'
 import { liveStatus } from './live-feed.ts'
 
 const store = {

@@ -1,26 +1,15 @@
 // Watches the status, keeps a short history of it, and sends listeners what changed. It knows no HTTP and no keys.
 import { blockCount, wholeCoverage } from '../coverage.ts'
 import { AlmanacError } from '../errors.ts'
-import {
-  type Block,
-  type ChainStatus,
-  type CoveredInterval,
-  isContractScope,
-  type ShownEvidence,
-  type ShownInterval,
-  type SolanaStatus,
-  type StatusReport,
-  shownEvidence,
-} from '../model.ts'
+import { type Block, type CoveredInterval, isContractScope, type ShownEvidence, shownEvidence } from '../model.ts'
 import type { Problem } from '../query/problems.ts'
+import type { ChainStatus, LivePast, LiveSample, StatusReport } from '../status.ts'
 import type { Store, StoreInfo } from '../store/store.ts'
 import { wholeScopeOf } from '../views.ts'
-import type { ApiWatch, LiveApi } from './live-api.ts'
-import { LiveHistory, type LivePast, type LiveSample, liveSample, type Requests } from './live-history.ts'
+import type { ApiWatch } from './live-api.ts'
+import { LiveHistory, liveSample, type Requests } from './live-history.ts'
+import type { LiveApi, LiveBlock, LiveChain, LiveStatus } from './operator-schemas.ts'
 import { codeOf } from './problem.ts'
-
-/** A new head of a chain, or a new slot of a Solana network. */
-export type LiveBlock = { chain: string; number: number }
 
 export type LiveEvent =
   | { name: 'history'; data: LivePast }
@@ -178,7 +167,7 @@ export class LiveFeed {
   }
 
   /** Only the newest are counted, each of them once. */
-  async #counted(name: string, blocks: readonly Block[]): Promise<RecentBlock[]> {
+  async #counted(name: string, blocks: readonly Block[]): Promise<RecentBlocks> {
     const { transfersIn } = this.#options
     const before = this.#transfers.get(name)
     const counted = new Map<string, number | undefined>()
@@ -217,40 +206,7 @@ function nameOf(owner: ListenerOwner): string {
 const intervalsMax = 200
 const contractsMax = 100
 
-type BlocksByEvidence = Partial<Record<ShownEvidence, number>>
-
-export type LiveCoverage = {
-  intervals: ShownInterval[]
-  intervals_total: number
-  /** Blocks of all intervals, by kind of evidence. */
-  blocks: BlocksByEvidence
-}
-
-/** `transfers` is absent where it is not known. */
-export type RecentBlock = { number: number; hash: string; timestamp: number; transfers?: number }
-
-export type LiveChain = Omit<ChainStatus, 'covered' | 'contracts'> & {
-  /** What is covered for every view that is kept or, with `index: on-demand`, for the watched ones. */
-  coverage: LiveCoverage
-  /** Blocks whose transfers are covered, where wallets are not as far. */
-  transfers_blocks?: number
-  /** The newest stored blocks, lowest first; absent where none of them can be replaced any more. */
-  recent?: RecentBlock[]
-  /** Contracts that are covered on their own, newest blocks first. */
-  contracts: { total: number; shown: (LiveCoverage & { contract: string })[] }
-}
-
-export type LiveStatus = {
-  /** Unix milliseconds. */
-  at: number
-  version: string
-  sandbox?: true
-  store: ReturnType<typeof shownStore>
-  problems: readonly Problem[]
-  api?: LiveApi
-  chains: Record<string, LiveChain>
-  solana: Record<string, SolanaStatus>
-}
+type RecentBlocks = NonNullable<LiveChain['recent']>
 
 export type LiveFacts = {
   report: StatusReport
@@ -259,7 +215,7 @@ export type LiveFacts = {
   sandbox?: boolean | undefined
   atMs: number
   /** Blocks that are not final, lowest first, by the name of the chain. */
-  recent?: Readonly<Record<string, readonly RecentBlock[]>> | undefined
+  recent?: Readonly<Record<string, RecentBlocks>> | undefined
   problems?: readonly Problem[] | undefined
   api?: LiveApi | undefined
 }
@@ -288,7 +244,7 @@ const recentMax = 24
 const countedMax = 10
 const hashLength = 18
 
-function recentOf(blocks: readonly RecentBlock[] = []): Pick<LiveChain, 'recent'> {
+function recentOf(blocks: RecentBlocks = []): Pick<LiveChain, 'recent'> {
   if (blocks.length === 0) return {}
   return {
     recent: blocks.slice(-recentMax).map(block => ({ ...block, hash: block.hash.slice(0, hashLength) })),
@@ -320,9 +276,9 @@ function liveChain({ covered, contracts: total, ...chain }: ChainStatus): LiveCh
   return { ...chain, coverage: liveCoverage(full), ...ahead, contracts: { total: total ?? contracts.length, shown } }
 }
 
-function liveCoverage(kept: readonly CoveredInterval[]): LiveCoverage {
+function liveCoverage(kept: readonly CoveredInterval[]): LiveChain['coverage'] {
   const covered = kept.map(({ from, to, evidence }) => ({ from, to, evidence: shownEvidence(evidence) }))
-  const blocks: BlocksByEvidence = {}
+  const blocks: Partial<Record<ShownEvidence, number>> = {}
   for (const { from, to, evidence } of covered) blocks[evidence] = (blocks[evidence] ?? 0) + to - from + 1
   const longest =
     covered.length <= intervalsMax

@@ -1,31 +1,6 @@
 // A bounded history of the API's figures, each chain's lag and rates and each endpoint's health, as columns for plots.
 // In memory only.
-import type { EndpointStatus, StatusReport } from '../model.ts'
-
-export const measures = [
-  'lag_seconds',
-  'blocks_per_second',
-  'rows_per_second',
-  'latency_ms',
-  'healthy',
-  'requests_per_second',
-  'errors_per_second',
-  'p50_ms',
-  'p99_ms',
-] as const
-export type Measure = (typeof measures)[number]
-
-/**
- * Names a line of a plot. A Solana network is named like `solana mainnet`. A line without a chain is of the API: of one
- * key, by its id, or of all.
- */
-type LineName = { measure: Measure; chain?: string; endpoint?: string; key?: string }
-
-/** `at` is in unix milliseconds; healthy is 1 or 0. */
-export type LiveSample = { at: number; values: (LineName & { value: number })[] }
-
-/** Every line has one value for each moment, null where none was known. */
-export type LivePast = { at: number[]; lines: (LineName & { values: (number | null)[] })[] }
+import type { EndpointStatus, LivePast, LiveSample, StatusReport } from '../status.ts'
 
 /** When the number of requests of an endpoint, of a chain, was last seen to change. */
 export type Requests = Map<string, { requests: number; atMs: number }>

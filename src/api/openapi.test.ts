@@ -3,13 +3,14 @@ import { expect, test } from 'vitest'
 import type { z } from 'zod'
 import { ChainTable } from '../chains.ts'
 import * as consoleSchemas from './console/schemas.ts'
+import * as keySchemas from './key-schemas.ts'
 import { openApiText } from './openapi.ts'
 import examples from './openapi-examples.json' with { type: 'json' }
 import * as operatorSchemas from './operator-schemas.ts'
 import * as schemas from './schemas.ts'
 
 const document = JSON.parse(openApiText({ chains: new ChainTable(), pageSizeMax: 100, version: '0.0.0-test' }))
-const named: Readonly<Record<string, z.ZodType>> = { ...schemas, ...operatorSchemas, ...consoleSchemas }
+const named: Readonly<Record<string, z.ZodType>> = { ...schemas, ...keySchemas, ...operatorSchemas, ...consoleSchemas }
 
 function schemaOf(name: string): z.ZodType {
   const schema = named[name.charAt(0).toLowerCase() + name.slice(1)]

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import * as consoleSchemas from './console/schemas.ts'
 import { hostedAt, hostedOperations, isServed, whyNotServed } from './hosted/operations.ts'
+import * as keySchemas from './key-schemas.ts'
 import {
   type DocumentOptions,
   type FailureSchema,
@@ -136,7 +137,7 @@ export function documentOf(
 /** Every schema that is exported, under its name. */
 function componentSchemas(): Json {
   const registry = z.registry<{ id: string }>()
-  const named = [schemas, operatorSchemas, consoleSchemas].flatMap(Object.entries<z.ZodType>)
+  const named = [schemas, keySchemas, operatorSchemas, consoleSchemas].flatMap(Object.entries<z.ZodType>)
   // Modules have no order of their own that every loader keeps.
   for (const [name, schema] of named.sort(([a], [b]) => (a < b ? -1 : 1))) {
     registry.add(schema, { id: name.charAt(0).toUpperCase() + name.slice(1) })

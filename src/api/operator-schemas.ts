@@ -1,19 +1,19 @@
 // The schemas of the operators' routes, for the OpenAPI document and the clients that are typed by it.
 import { z } from 'zod'
 import { parseHours } from '../daily-hours.ts'
-import { keyNamePattern, scopes, usualLimits } from '../keys/keys.ts'
-import { usualGrace } from '../keys/rotate-key.ts'
+import { solanaNetworks } from '../model.ts'
 import {
-  type BackfillStatus,
-  type EndpointStatus,
-  type IndexerStatus,
-  type SourceStatus,
-  shownEvidences,
-  solanaNetworks,
-} from '../model.ts'
-import { problemKinds } from '../query/problems.ts'
-import { viewNames } from '../views.ts'
-import { measures } from './live-history.ts'
+  chainStatus,
+  evidence,
+  first,
+  indexer,
+  last,
+  networkStatus,
+  problemKinds,
+  storeFacts,
+  type Told,
+} from '../status.ts'
+import { key } from './key-schemas.ts'
 
 const moment = z.iso.datetime()
 
@@ -54,126 +54,6 @@ export const accountList = z.object({
   before: z.string().nullable().describe('Pass it to get the next ones; null on the last page.'),
 })
 
-const limits = {
-  rate_per_second: z.int().nullable().describe('Requests that it may send in a second; null: no limit.'),
-  quota_per_day: z.int().nullable().describe('Requests that it may send in a day (UTC); null: no limit.'),
-  index_per_day: z
-    .int()
-    .nullable()
-    .describe('Contracts, wallets and Solana owners that it may have indexed in a day (UTC); null: no limit.'),
-  index_waiting: z.int().nullable().describe('How many of these may wait at once on a chain; null: no limit.'),
-}
-
-const requestsOfClients =
-  'Requests of clients, in UTC: not those for operators, nor those that a browser sends from pages of this service with a key that has the scope `ops`.'
-
-export const key = z.object({
-  id: z.string().describe('Names the key in requests for operators. It is not the secret.'),
-  name: z.string().describe('For people.'),
-  state: z.enum(['active', 'expired', 'revoked']).describe('Whether it works now, and if not, why.'),
-  scopes: z.array(z.string()).describe('What it may ask for.'),
-  ...limits,
-  unlimited: z.boolean().describe('Whether it has none of these limits.'),
-  used_today: z.int().describe('All requests, as the quota counts them.'),
-  requests_today: z.int().describe(requestsOfClients),
-  last_used_on: z.iso.date().nullable().describe('The last day in UTC; null where it is more than 30 days ago.'),
-  created_at: moment.nullable().describe('When it was issued; null where that is not known.'),
-  expires_at: moment.nullable().describe('When it stops working; null: never.'),
-  revoked_at: moment.nullable().describe('When it was revoked; null where it was not.'),
-  replaces_id: z.string().nullable().describe('The id of the key that it was made to replace.'),
-  from_environment: z
-    .boolean()
-    .describe("Whether it is the operator's own key (`ALMANAC_KEY`), which is neither rotated nor revoked here."),
-})
-
-export const keyList = z.object({
-  keys: z.array(key).describe('Every key, those that expired or were revoked included.'),
-  asked_by: z.string().describe('Id of the key that was sent with this request.'),
-})
-
-export const issuedKey = z.object({
-  ...key.shape,
-  secret: z.string().describe('Shown only in this answer; the service keeps a hash.'),
-})
-
-export const rotatedKey = z.object({ ...issuedKey.shape, replaces: key.describe('The old key, with its new end.') })
-
-export const newRotation = z.strictObject({
-  grace: z
-    .string()
-    .max(10)
-    .optional()
-    .describe(`How long the old key works on: a span such as 24h or 7d, or 0. Defaults to ${usualGrace}.`),
-})
-
-const countMax = 999_999_999_999
-
-/** Usual where it is left out, none where it is null. */
-const limit = (least: number) => z.int().min(least).max(countMax).nullish()
-
-export const newKey = z.strictObject({
-  name: z.string().regex(keyNamePattern).describe('For people: 1 to 100 characters on one line.'),
-  scopes: z.array(z.enum(scopes)).min(1).describe('What the key may ask for.'),
-  expires: z.string().max(40).optional().describe('A span such as 12h or 90d, or a date. Defaults to never.'),
-  rate_per_second: limit(1).describe(
-    `Requests that the key may send in a second. Defaults to ${usualLimits.ratePerSecond}; null: no limit.`,
-  ),
-  quota_per_day: limit(1).describe('Requests that the key may send in a day (UTC). Left out or null: no limit.'),
-  index_per_day: limit(0).describe(
-    `Contracts, wallets and Solana owners a day, not kept yet, that are indexed on request of this key. Defaults to ${usualLimits.indexPerDay}; null: no limit.`,
-  ),
-  index_waiting: limit(1).describe(
-    `How many of them may wait at once. Defaults to ${usualLimits.indexWaiting}; null: no limit.`,
-  ),
-})
-
-const changed = (least: number) => limit(least).describe('Stays as it is where it is left out; null: no limit.')
-
-export const keyChange = z.strictObject({
-  name: newKey.shape.name.optional(),
-  expires: newKey.shape.expires
-    .unwrap()
-    .nullish()
-    .describe('A span from now such as 12h or 90d, or a date; null: never. Stays as it is where it is left out.'),
-  rate_per_second: changed(1),
-  quota_per_day: changed(1),
-  index_per_day: changed(0),
-  index_waiting: changed(1),
-})
-
-export const keyUse = z.object({
-  id: z.string().describe('Id of the key.'),
-  last_hour: z
-    .object({
-      answered: z.int().describe('With a status below 400.'),
-      limited: z.int().describe('With 429.'),
-      forbidden: z.int().describe('With 403.'),
-      refused: z.int().describe('With another status from 400 to 499, or with 501.'),
-      failed: z.int().describe('With a status of 500 or more, except 501.'),
-    })
-    .describe('Answers of this process to the operations; zeros where the key is none of the last 200 that were sent.'),
-  today: z
-    .array(
-      z.object({
-        use: z.string().describe('The scope, `any` or `console`.'),
-        requests: z.int().describe('How many were sent.'),
-      }),
-    )
-    .describe(
-      'Requests of the day in UTC by the scope that they needed, of all processes, most first. `any`: every key may; `console`: of this console.',
-    ),
-  refusals: z
-    .array(
-      z.object({
-        at: moment.describe('When it was answered.'),
-        status: z.int().describe('The HTTP status.'),
-        code: z.string().describe('The code of the error.'),
-        route: z.string().describe('The route that was asked, with names in the place of values.'),
-      }),
-    )
-    .describe('The last 20 that this process refused or failed to answer, newest first. Those not found are left out.'),
-})
-
 const throttle = {
   blocks_per_second: z.number().positive().optional().describe('Maximum, on average.'),
   hours: z
@@ -204,166 +84,17 @@ export const backfillOrder = z.object({
     .describe('How fast and when its history is filled; null: as the settings say.'),
 })
 
-const backfill = z.object({
-  state: z.enum(['open', 'paused', 'outside_hours']).describe('Whether history may be filled now.'),
-  paused: z
-    .object({ by: z.string().describe('Who.'), at: moment.optional().describe('When.') })
-    .optional()
-    .describe('Who paused it and when; by `settings` where the configuration does.'),
-  hours: z.string().optional().describe('In UTC.'),
-  opens_at: moment.optional().describe('When the hours begin; only outside of them.'),
-  blocks_per_second: z.number().optional().describe('Maximum, on average; absent: none.'),
-}) satisfies z.ZodType<BackfillStatus>
-
-const evidence = z.enum(shownEvidences).describe('What the blocks rest on.')
-const first = z.int().describe('First block.')
-const last = z.int().describe('Last block.')
-
-const coverage = {
+const coverage = z.object({
   intervals: z
     .array(z.object({ from: first, to: last, evidence }))
     .describe('Sorted. Only the longest ones where there are very many.'),
   intervals_total: z.int().describe('How many intervals there are, those not shown included.'),
   blocks: z.partialRecord(evidence, z.int()).describe('Blocks that each kind of evidence covers.'),
-}
+})
 
-const endpoint = z.object({
-  endpoint: z.string().describe('Its host, without path and key.'),
-  healthy: z.boolean().describe('Whether it is asked.'),
-  reason: z.string().optional().describe('The last failure of an EVM endpoint.'),
-  fault: z.string().nullish().describe('The last failure of a Solana endpoint; null while it is healthy.'),
-  wrong_chain: z
-    .literal(true)
-    .optional()
-    .describe('The endpoint serves another chain than the configured one, and is not used.'),
-  head: z.int().optional().describe('Its newest block.'),
-  history_from: z
-    .int()
-    .optional()
-    .describe(
-      'Lowest block that the endpoint has; older ones are asked of others. Absent: none is known to be missing.',
-    ),
-  receipts: z
-    .enum(['raw', 'json', 'logs'])
-    .optional()
-    .describe(
-      'What whole blocks of the endpoint are proven from: receipts as bytes (`debug_getRawReceipts`), receipts as JSON, or logs alone. Absent: not asked yet.',
-    ),
-  slot: z.int().optional().describe('Its newest slot, on Solana.'),
-  latency_ms: z.number().optional().describe('Usual time until it answers.'),
-  requests: z.int().optional().describe('Sent since the process started.'),
-  errors: z.int().optional().describe('How many of them failed.'),
-  concurrency: z.int().optional().describe('How many requests it is sent at once.'),
-}) satisfies z.ZodType<EndpointStatus>
-
-const source = z.object({
-  kind: z.enum(['files', 'portal']).describe('Files in a folder, or a portal that is asked over HTTP.'),
-  name: z.string().describe('A folder, or the host of a portal.'),
-  blocks: z.int().describe('That it has and did not get wrong.'),
-  from: z.int().optional().describe('Its first block.'),
-  to: z.int().optional().describe('Its last block.'),
-  state: z.enum(['ready', 'waiting', 'failed', 'empty']).describe('Whether history is read from it.'),
-  reason: z
-    .string()
-    .optional()
-    .describe('Why it is not ready, or what of it cannot be read while it is: a path, or `history_summaries`.'),
-  refused: z
-    .array(
-      z.object({
-        name: z.string().describe('The file, or the range.'),
-        block: z.int().optional().describe('The block that is wrong, where it is known.'),
-        reason: z.string().describe('Why it is not used.'),
-      }),
-    )
-    .describe('Files, or ranges of a portal, that are not used, and why.'),
-}) satisfies z.ZodType<SourceStatus>
-
-const dailyBudget = z
-  .object({
-    calls: z.int().describe('Calls to its endpoints that were made today.'),
-    left: z.int().describe('How many are left.'),
-  })
-  .optional()
-  .describe('The budget of the day (UTC); absent where none is set.')
-
-const chain = z.object({
-  state: z
-    .enum(['backfilling', 'live', 'stalled', 'disputed', 'store_full'])
-    .describe('`backfilling` follows the head while history is still missing; `live` has all of it.'),
-  reason: z.string().optional().describe('Why it is not live.'),
-  dispute: z
-    .object({
-      block: z.int().describe('The block that they disagree on.'),
-      hashes: z
-        .array(
-          z.object({
-            hash: z.string().describe('The hash.'),
-            endpoints: z.array(z.string()).describe('The endpoints that say so.'),
-          }),
-        )
-        .describe('Each hash that is said of it.'),
-      since: z.string().describe('When it was first seen.'),
-    })
-    .optional()
-    .describe('Endpoints disagree on a block that should be final. Nothing new is claimed while it lasts.'),
-  evidence_reason: z
-    .string()
-    .optional()
-    .describe('Why blocks were stored as the word of endpoints, the last time; absent where everything was proven.'),
-  new_header_fields: z
-    .array(z.string())
-    .optional()
-    .describe(
-      'Header fields of a fork that this version does not know. Blocks are proven with them; update when you can.',
-    ),
-  index: z.enum(['full', 'on-demand']).optional().describe('Whether every block is indexed, or what is asked for.'),
-  views: z
-    .array(z.enum(viewNames))
-    .optional()
-    .describe('What a chain that is indexed in full keeps. Without `activity` wallets are looked up when requested.'),
-  views_filling: z
-    .array(
-      z.object({
-        view: z.enum(viewNames).describe('The index.'),
-        contracts: z.int().describe('Contracts that are done.'),
-        of: z.int().describe('Contracts in all.'),
-      }),
-    )
-    .optional()
-    .describe('Indexes that are filled from stored transfers: how many contracts are done, of how many.'),
-  from: z.int().optional().describe('The block at which its history begins, as configured.'),
-  head: z.int().describe('The newest block; -1 while unknown.'),
-  finalized: z.int().describe('The newest block that is final; -1 while unknown.'),
-  lag_seconds: z.number().describe('Since the first block that is not stored yet, or since the last contact.'),
-  following_seconds: z.number().optional().describe('For how long the process follows the head, or stands by.'),
-  head_age_seconds: z.number().nullish().describe('Age of the newest block by the clock of the service.'),
-  as_of: z
-    .string()
-    .optional()
-    .describe('Of which block answers are, while the chain is stalled or its newest block is old. Absent otherwise.'),
-  head_old: z
-    .boolean()
-    .optional()
-    .describe(
-      'The newest block is older than `head_age_max_seconds`, or 30 usual block times and two minutes: the node may have stopped.',
-    ),
-  complete: z.boolean().describe('Whether every block from the first to the head is indexed.'),
-  eta_seconds: z.number().nullable().describe('Time until it is complete at the current rate; null while unknown.'),
-  rates: z
-    .object({
-      blocks_per_second: z.number().describe('Blocks of history that were read.'),
-      rows_per_second: z.number().describe('Rows that were stored.'),
-      bytes_per_second: z.number().describe('Bytes that sources sent.'),
-    })
-    .nullish()
-    .describe('Of the last minute; null where nothing is being read.'),
-  blocks_left: z
-    .int()
-    .optional()
-    .describe('Blocks of history that are still missing, those that no source has included.'),
-  backfill: backfill
-    .optional()
-    .describe('Whether history may be filled, and how fast. Absent where another process has the chain.'),
+/** As it is sent every second: with what pages of the console show, and counts in the place of long lists. */
+const liveChain = z.object({
+  ...chainStatus.omit({ covered: true, retention: true }).shape,
   recent: z
     .array(
       z.object({
@@ -375,16 +106,7 @@ const chain = z.object({
     )
     .optional()
     .describe('The newest stored blocks that are not final, lowest first. A number with another hash was replaced.'),
-  queue: z
-    .object({
-      running: z.int().describe('Being indexed.'),
-      running_max: z.int().describe('How many may be at once.'),
-      waiting: z.int().describe('Waiting.'),
-      waiting_max: z.int().describe('How many may wait.'),
-    })
-    .optional()
-    .describe('Contracts that are being indexed on demand, and those that wait for it.'),
-  coverage: z.object(coverage).describe('Which blocks are indexed whole, and what they rest on.'),
+  coverage: coverage.describe('Which blocks are indexed whole, and what they rest on.'),
   transfers_blocks: z
     .int()
     .optional()
@@ -393,87 +115,20 @@ const chain = z.object({
     .object({
       total: z.int().describe('How many there are.'),
       shown: z
-        .array(z.object({ contract: z.string().describe('Address of the contract.'), ...coverage }))
+        .array(z.object({ contract: z.string().describe('Address of the contract.'), ...coverage.shape }))
         .describe('Some of them, each with its blocks.'),
     })
     .describe('Contracts that are indexed on demand.'),
-  rpc: z.array(endpoint).describe('Empty where the chain has no node.'),
-  sources: z
-    .array(source)
-    .optional()
-    .describe(
-      'Files and portals that give history, in the order in which they are asked; absent where there are none.',
-    ),
-  ws: z
-    .object({
-      endpoint: z.string().describe('Its host, without path and key.'),
-      connected: z.boolean().describe('Whether it is connected now.'),
-      reconnects: z.int().describe('How often it was connected again.'),
-    })
-    .optional()
-    .describe('The WebSocket that announces new heads, where one is configured.'),
-  daily_budget: dailyBudget,
 })
-
-/** As `/status` has it: each interval with its scope, and nothing that is made for pages of the console. */
-const reportedChain = z.object({
-  ...chain.omit({ coverage: true, transfers_blocks: true, contracts: true, recent: true }).shape,
-  covered: z
-    .array(
-      z.object({
-        from: first,
-        to: last,
-        evidence,
-        scope: z.string().describe('What is indexed of these blocks: `full`, `transfers`, `watched` or one contract.'),
-      }),
-    )
-    .describe('Which blocks are indexed, and what they rest on.'),
-  contracts: z.int().optional().describe('Contracts that are indexed on demand; absent where the chain is full.'),
-  retention: z
-    .object({
-      contract_days: z.number().describe('For contracts.'),
-      wallet_days: z.number().describe('For wallets.'),
-    })
-    .optional()
-    .describe('Days without a request after which what was indexed on demand is let go; 0: never.'),
-})
-
-const network = z.object({
-  state: z.enum(['live', 'stalled']).describe('Whether an endpoint answers with new slots.'),
-  reason: z.string().optional().describe('Why it is not live.'),
-  slot: z.int().describe('The newest slot.'),
-  lag_seconds: z.number().describe('Since the last contact.'),
-  rpc: z.array(endpoint).describe('Its endpoints.'),
-  daily_budget: dailyBudget,
-})
-
-const storeFacts = z.object({
-  engine: z.string().describe('`sqlite` or `postgres`.'),
-  location: z.string().describe('The file, or the database without its password.'),
-  schema_version: z.int().describe('The format of its tables.'),
-  size_bytes: z.int().describe('On the disk, the write-ahead log of a file included.'),
-  used_bytes: z.int().describe('Of them in use: the free pages of a file take new rows before it grows.'),
-  bytes_max: z.int().nullable().describe('The setting `limits.store_bytes_max`; null where it is unset.'),
-  full_in_seconds: z
-    .int()
-    .nullable()
-    .describe(
-      'When it will be full if it grows as in the last hours; null where it does not grow or too little is known.',
-    ),
-})
-
-const indexer = z.object({
-  answers: z.boolean().describe('False: it is silent or starts again; its chains are as they were last known.'),
-  restarts: z.int().describe('How often it was started again.'),
-  last_restart: z.string().optional().describe('Why it was last started again.'),
-}) satisfies z.ZodType<IndexerStatus>
 
 export const status = z.object({
   indexer: indexer.optional().describe('The thread that indexes EVM chains. Absent where there is none.'),
-  chains: z.record(z.string(), reportedChain).describe('How far each EVM chain is, by name.'),
-  solana: z.record(z.string(), network).describe('How each Solana network is, by name.'),
+  chains: z.record(z.string(), chainStatus).describe('How far each EVM chain is, by name.'),
+  solana: z.record(z.string(), networkStatus).describe('How each Solana network is, by name.'),
   store: storeFacts.describe('Where rows are kept.'),
-  new_key_limits: z.object(limits).describe('What a key gets for which no limits are given; null: no limit.'),
+  new_key_limits: key
+    .pick({ rate_per_second: true, quota_per_day: true, index_per_day: true, index_waiting: true })
+    .describe('What a key gets for which no limits are given; null: no limit.'),
   version: z.string().describe('Of Almanac.'),
 })
 
@@ -494,7 +149,7 @@ const liveApi = z.object({
     ),
   p50_ms: z.number().nullable().describe('Time until half of the answers were ready; null while there was none.'),
   p99_ms: z.number().nullable().describe('Time until 99 of 100 answers were ready; null while there was none.'),
-  requests_today: z.int().describe(`${requestsOfClients} Of all processes.`),
+  requests_today: z.int().describe(`${key.shape.requests_today.description} Of all processes.`),
   keys_used_today: z.int().describe('Keys that these requests were sent with.'),
   keys: z
     .array(
@@ -503,7 +158,7 @@ const liveApi = z.object({
         name: z.string().describe('Name of the key.'),
         requests_per_second: z.number().describe('In the last minute.'),
         today: z.int().describe('Requests of the day (UTC).'),
-        quota_per_day: limits.quota_per_day,
+        quota_per_day: key.shape.quota_per_day,
         refused_last_hour: z.int().describe('By this process, with a status from 400 to 499, or 501.'),
         failed_last_hour: z.int().describe('By this process, with a status of 500 or more, except 501.'),
       }),
@@ -521,40 +176,18 @@ export const liveStatus = z.object({
   store: storeFacts.describe('Where rows are kept.'),
   problems: z.array(problem).describe('What is wrong, in the words of `/ready`.'),
   api: liveApi.optional().describe('Requests of clients: those for the console and for operators are not counted.'),
-  chains: z.record(z.string(), chain).describe('How far each EVM chain is, by name.'),
+  chains: z.record(z.string(), liveChain).describe('How far each EVM chain is, by name.'),
   solana: status.shape.solana,
 })
 
-const lineName = {
-  measure: z.enum(measures).describe('What is measured.'),
-  chain: z
-    .string()
-    .optional()
-    .describe('Name of the chain, or of a Solana network such as `solana mainnet`; absent for figures of the API.'),
-  endpoint: z.string().optional().describe('The endpoint whose answers are measured; absent for the whole chain.'),
-  key: z.string().optional().describe('Id of the key whose requests are counted.'),
-}
-
-export const livePast = z.object({
-  at: z.array(z.int()).describe('Unix milliseconds.'),
-  lines: z
-    .array(
-      z.object({
-        ...lineName,
-        values: z.array(z.number().nullable()).describe('One for each moment; null: not known.'),
-      }),
-    )
-    .describe('One for each figure.'),
-})
-
-export const liveSample = z.object({
-  at: z.int().describe('Unix milliseconds.'),
-  values: z
-    .array(z.object({ ...lineName, value: z.number().describe('The figure; of `healthy` 1 or 0.') }))
-    .describe('One for each figure.'),
-})
+export { livePast, liveSample } from '../status.ts'
 
 export const liveBlock = z.object({ chain: chainName, number: z.int().describe('Number of the block.') })
+
+export type LiveStatus = Told<z.output<typeof liveStatus>>
+export type LiveChain = LiveStatus['chains'][string]
+export type LiveApi = NonNullable<LiveStatus['api']>
+export type LiveBlock = z.output<typeof liveBlock>
 
 const mark = z.object({
   chain: chainName,

@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import type { Log } from '../log.ts'
-import type { ChainStatus, StatusReport } from '../model.ts'
+import type { ChainStatus, StatusReport } from '../status.ts'
 import { logChain, progressText, showProgress } from './chain-progress.ts'
 import { barText } from './terminal.ts'
 

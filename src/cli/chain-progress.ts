@@ -2,7 +2,8 @@
 import { blockCount, missingIntervals } from '../coverage.ts'
 import { Progress } from '../evm/index/chain-stats.ts'
 import type { Log } from '../log.ts'
-import type { ChainStatus, Interval, StatusReport } from '../model.ts'
+import type { Interval } from '../model.ts'
+import type { ChainStatus, StatusReport } from '../status.ts'
 import { type WholeScope, wholeScopeOf } from '../views.ts'
 import type { Render, Screen } from './screen/screen.ts'
 import {

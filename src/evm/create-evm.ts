@@ -9,18 +9,17 @@ import type {
   Address,
   AskedBalances,
   AskedNonce,
-  BudgetStatus,
   ChainId,
   Hash,
   NodeBalances,
   NodeBlock,
   ShownToken,
-  SocketStatus,
 } from '../model.ts'
 import type { EndpointSettings } from '../rpc/client.ts'
 import { allRequests, BudgetKeeper, DailyBudget } from '../rpc/daily-budget.ts'
 import type { RpcObserver } from '../rpc/endpoint.ts'
 import { endpointAddresses } from '../rpc/endpoint-address.ts'
+import type { BudgetStatus, SocketStatus } from '../status.ts'
 import type { StoreRoom } from '../store/room.ts'
 import type { Store } from '../store/store.ts'
 import { type View, wholeScopeOf } from '../views.ts'

@@ -3,7 +3,8 @@ import { pause } from '../abort.ts'
 import { shownCoverage } from '../coverage.ts'
 import { older } from '../head-age.ts'
 import type { Log } from '../log.ts'
-import type { ChainId, ChainStatus, SolanaStatus, StatusReport } from '../model.ts'
+import type { ChainId } from '../model.ts'
+import type { ChainStatus, SolanaStatus, StatusReport } from '../status.ts'
 import { chainCoverage } from '../store/chain-coverage.ts'
 import type { Store } from '../store/store.ts'
 import type { WorkStore } from '../store/work-store.ts'
@@ -119,7 +120,7 @@ export class Reports {
   }
 }
 
-function aged<Status extends { state: string; lag_seconds: number; reason?: string }>(
+function aged<Status extends { state: string; lag_seconds: number; reason?: string | undefined }>(
   status: Status,
   silentSeconds: number,
 ): Status {

@@ -5,15 +5,8 @@ import { spamRules, spamScore } from '../annotate/spam-rules.ts'
 import type { ChainTable } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
 import { hexOf } from '../hex.ts'
-import {
-  type Address,
-  type ChainId,
-  type CoveredInterval,
-  type EndpointStatus,
-  type Hash,
-  type Position,
-  shownEvidence,
-} from '../model.ts'
+import { type Address, type ChainId, type CoveredInterval, type Hash, type Position, shownEvidence } from '../model.ts'
+import type { EndpointStatus } from '../status.ts'
 import type { ContractFacts, Label, Mark } from '../store/annotation-store.ts'
 import type { ChainState, Store } from '../store/store.ts'
 import { layOut, newLayout, storedTransfers } from '../store/transfer-payload.ts'

@@ -4,23 +4,8 @@ import { within } from '../abort.ts'
 import type { ChainTable } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
 import { asOfText } from '../head-age.ts'
-import type { ChainStatus, StatusReport } from '../model.ts'
+import type { ChainStatus, ProblemKind, StatusReport } from '../status.ts'
 import type { RunSummary, Store, StoreInfo, StoreProblem } from '../store/store.ts'
-
-export const problemKinds = [
-  'store_silent',
-  'store_missing',
-  'store_replaced',
-  'store_damaged',
-  'store_full',
-  'worker_dead',
-  'indexer_silent',
-  'chain_behind',
-  'chain_disputed',
-  'wrong_chain',
-  'head_old',
-] as const
-export type ProblemKind = (typeof problemKinds)[number]
 
 export type Problem = { problem: ProblemKind; chain?: string; reason: string }
 

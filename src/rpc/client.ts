@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Clock, followSignals, type LinkedSignal, pause, realClock } from '../abort.ts'
 import { AlmanacError, messageWithCauses } from '../errors.ts'
-import type { EndpointStatus } from '../model.ts'
+import type { EndpointStatus } from '../status.ts'
 import type { RpcCall } from './batches.ts'
 import { boundsOf, silenceMs } from './bounds.ts'
 import { type EndpointAnswer, type EndpointAsk, longRestMs, RpcEndpoint, type RpcObserver } from './endpoint.ts'

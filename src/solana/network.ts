@@ -3,15 +3,10 @@
 import { AlmanacError, messageWithCauses } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
-import {
-  type EndpointStatus,
-  type MintReading,
-  type SolanaNetwork,
-  type SolanaStatus,
-  solanaNetworks,
-} from '../model.ts'
+import { type MintReading, type SolanaNetwork, solanaNetworks } from '../model.ts'
 import { BudgetKeeper } from '../rpc/daily-budget.ts'
 import { rpcFailureOf } from '../rpc/failures.ts'
+import type { EndpointStatus, SolanaStatus } from '../status.ts'
 import type { Store } from '../store/store.ts'
 import { clockSysvar, systemProgram } from './decode.ts'
 import { MintFactsReader } from './mint-facts.ts'

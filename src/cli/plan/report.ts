@@ -1,7 +1,8 @@
 // Shows a plan: as JSON, and as a table with what to know of it. It works nothing out but sums.
 import { blockCount } from '../../coverage.ts'
 import { type AlmanacError, toPlain } from '../../errors.ts'
-import type { Interval, SourceStatus } from '../../model.ts'
+import type { Interval } from '../../model.ts'
+import type { SourceStatus } from '../../status.ts'
 import {
   bytesText,
   type Column,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ChainStatus, StatusReport } from '../../model.ts'
+import type { ChainStatus, StatusReport } from '../../status.ts'
 import { serviceRows, tinted } from './chain-rows.ts'
 
 const whole = { from: 0, to: 999, evidence: 'receipts-root', scope: 'full' } as const

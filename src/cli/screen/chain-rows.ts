@@ -1,6 +1,6 @@
 // The rows of a running service on a terminal: one for each chain, aligned, and what this run did. Where the terminal
 // is narrow the bar goes, and what is said after it; state, head and lag stay. Pure but for the look at the locale.
-import type { ChainStatus, SolanaStatus, StatusReport } from '../../model.ts'
+import type { ChainStatus, SolanaStatus, StatusReport } from '../../status.ts'
 import { coveredBlocks, heldText, isHeldUp, transfersText } from '../chain-progress.ts'
 import {
   barText,

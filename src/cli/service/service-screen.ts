@@ -2,7 +2,7 @@
 // nothing but the terminal.
 import pc from 'picocolors'
 import type { Metrics } from '../../metrics.ts'
-import type { StatusReport } from '../../model.ts'
+import type { StatusReport } from '../../status.ts'
 import { type ServedCounts, serviceRows, tinted } from '../screen/chain-rows.ts'
 import { listenToKeys } from '../screen/keyboard.ts'
 import { openBrowser } from '../screen/open-browser.ts'

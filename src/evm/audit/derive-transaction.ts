@@ -2,7 +2,8 @@
 // why a transfer is or is not in the index. It reads no store.
 import type { Chain } from '../../chains.ts'
 import { quantityOf } from '../../hex.ts'
-import { type Address, type EndpointStatus, type Hash, parseAddress } from '../../model.ts'
+import { type Address, type Hash, parseAddress } from '../../model.ts'
+import type { EndpointStatus } from '../../status.ts'
 import { decodeTransfers, type MalformedReason, malformedReasons } from '../decode/decode.ts'
 import { sequenceLogs } from '../decode/log-sequence.ts'
 import { earlyCollectionsOf, etherLogs, transferTopic } from '../decode/token-events.ts'

@@ -1,7 +1,7 @@
 // What is counted and reported of one chain's indexing: metrics, rates, time left, and failures. It decides nothing.
 import { type Log, LogThrottle } from '../../log.ts'
 import type { EvmMetrics } from '../../metrics.ts'
-import type { Dispute, EndpointStatus, SourceStatus } from '../../model.ts'
+import type { Dispute, EndpointStatus, SourceStatus } from '../../status.ts'
 import type { BulkSource } from '../source/bulk-source.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 import type { BackfillProgress } from './commit-batch.ts'

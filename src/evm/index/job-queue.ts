@@ -2,8 +2,8 @@
 // another key waits, and a key has a bounded number waiting. It does not know what a job does.
 import { pause } from '../../abort.ts'
 import { AlmanacError, isUsedUp } from '../../errors.ts'
-import type { QueueStatus } from '../../model.ts'
 import type { Payer } from '../../rpc/daily-budget.ts'
+import type { QueueStatus } from '../../status.ts'
 import type { KeyRecord } from '../../store/key-store.ts'
 
 /** The key that a job is for. A process of an earlier version does not tell its limit a day. */

@@ -1,9 +1,10 @@
 // Listens to `newHeads` on a WebSocket and says "look now". It carries no facts: polling stays the truth, and a silent
 // or broken connection only delays the next look until the next poll.
-import type { SocketStatus } from '../../model.ts'
+
 import { isError } from '../../rpc/answers.ts'
 import { endpointAddresses } from '../../rpc/endpoint-address.ts'
 import { ReconnectingSocket, type SocketMessage } from '../../rpc/socket.ts'
+import type { SocketStatus } from '../../status.ts'
 
 export type HeadsOptions = {
   url: string

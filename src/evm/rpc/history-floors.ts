@@ -4,8 +4,9 @@
 import type { Clock } from '../../abort.ts'
 import { AlmanacError } from '../../errors.ts'
 import { quantityOf } from '../../hex.ts'
-import type { EndpointStatus, Interval } from '../../model.ts'
+import type { Interval } from '../../model.ts'
 import type { RpcFailure } from '../../rpc/failures.ts'
+import type { EndpointStatus } from '../../status.ts'
 import { type AskOne, highestHad, lowestHad, presenceOf } from './block-presence.ts'
 import type { RpcCall, RpcHeader, Suspicion } from './port.ts'
 

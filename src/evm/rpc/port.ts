@@ -1,8 +1,9 @@
 // What the sources need of JSON-RPC, and the shapes that EVM nodes answer in.
-import type { EndpointStatus } from '../../model.ts'
+
 import type { RpcCall } from '../../rpc/batches.ts'
 import type { Payer } from '../../rpc/daily-budget.ts'
 import { hostOf } from '../../rpc/endpoint-address.ts'
+import type { EndpointStatus } from '../../status.ts'
 
 export type { RpcCall }
 

@@ -1,10 +1,11 @@
 // What the indexer asks of a source that gives history in bulk, files or a portal: blocks that were checked where they
 // were read. The sources themselves are elsewhere; none of them is asked for the head.
-import type { Block, Hash, Interval, SourceStatus } from '../../model.ts'
+import type { Block, Hash, Interval } from '../../model.ts'
+import type { SourceStatus } from '../../status.ts'
 import type { WholeScope } from '../../views.ts'
 import type { DecodedRange, Header } from './chain-source.ts'
 
-export type { SourceStatus } from '../../model.ts'
+export type { SourceStatus } from '../../status.ts'
 
 /** Gives history in bulk, checked: files or a portal. */
 export interface BulkSource {

@@ -1,6 +1,7 @@
 // The bulk sources of one chain, in the order in which they are asked: files before a portal. They may be replaced
 // while history is filled: a signal then tells readers to begin again.
-import type { Block, Hash, Interval, SourceStatus } from '../../model.ts'
+import type { Block, Hash, Interval } from '../../model.ts'
+import type { SourceStatus } from '../../status.ts'
 import { type Anchor, type BulkHeader, type BulkSource, SourceLost } from './bulk-source.ts'
 
 /** How often they look what they have, unless the configuration was read again. */

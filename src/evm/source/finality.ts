@@ -3,7 +3,7 @@
 import { followSignals } from '../../abort.ts'
 import type { Chain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
-import type { Dispute } from '../../model.ts'
+import type { Dispute } from '../../status.ts'
 import { onlyAt, type RpcPort } from '../rpc/port.ts'
 import { type Header, HeaderSource, type HeadReport } from './chain-source.ts'
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { LiveHistory, type LiveSample } from '../../../src/api/live-history.ts'
+import { LiveHistory } from '../../../src/api/live-history.ts'
+import type { LiveSample } from '../../../src/status.ts'
 import { withSample } from './past.ts'
 
 const name = fc.record(
