@@ -128,45 +128,23 @@ function* begin(chain: number, sources: readonly Source[]): Work<void> {
   yield* run('UPDATE runs SET target = $2 WHERE slot = $1 AND id IN $3:ints', slot, id, ids)
 }
 
-/** About what a pack of 1,000 bytes has. */
-const recordsPerKilobyte = new Map<View, number>([
-  ...([
-    [activityView, 14],
-    [transferView, 7],
-    [countView, 85],
-    ...indexViews.map(view => [view, 15] as const),
-  ] as const),
-])
-
 type Growing = { slot: number; view: View; target: number }
 
 function* grow(core: Core, { slot, view, target }: Growing, limit: number): Work<number> {
-  const packBytes = core.engine.packBytesOf(view)
-  const perPack = (recordsPerKilobyte.get(view)! * packBytes) / 1_000
-  const found = yield* rows('SELECT id, records FROM runs WHERE slot = $1 AND target = $2', slot, target)
-  const all = found.reduce((sum, [, records]) => sum + Number(records), 0)
-  const sources: MergeSource[] = []
-  for (const [id, records] of found) {
-    // Large sources give more, so that all come to the same key.
-    const packsMax = 2 + Math.ceil(((limit / perPack) * Number(records)) / Math.max(1, all))
-    const find = 'SELECT key, bytes FROM packs WHERE slot = $1 AND run = $2 ORDER BY key LIMIT $3:int'
-    sources.push(sourceOf(id, (yield* rows(find, slot, id, packsMax)) as [Uint8Array, Uint8Array][], packsMax))
-  }
-  const move = moveRecords(view, sources, limit, packBytes)
+  const found = yield* rows('SELECT id FROM runs WHERE slot = $1 AND target = $2', slot, target)
+  const sources = found.map(
+    ([id]): MergeSource => ({ run: id, packsAfter: (key, max) => packsAfter(slot, id, key, max) }),
+  )
+  const move = yield* moveRecords(view, sources, limit, core.engine.packBytesOf(view))
   yield* apply({ slot, target }, move)
   return move.read
 }
 
-function sourceOf(of: number, packs: readonly [Uint8Array, Uint8Array][], packsMax: number): MergeSource {
-  let at = 0
-  return {
-    run: of,
-    next() {
-      const [key, bytes] = packs[at++] ?? []
-      return key === undefined || bytes === undefined ? undefined : { key, bytes }
-    },
-    until: packs.length < packsMax ? undefined : packs.at(-1)![0],
-  }
+function* packsAfter(slot: number, id: number, key: Uint8Array | undefined, max: number): Work<StoredPack[]> {
+  const find = (after: string): string =>
+    `SELECT key, bytes FROM packs WHERE slot = $1 AND run = $2 AND ${after} ORDER BY key LIMIT $3:int`
+  const found = key === undefined ? rows(find('true'), slot, id, max) : rows(find('key > $4'), slot, id, max, key)
+  return (yield* found) as StoredPack[]
 }
 
 function* apply({ slot, target }: Pick<Growing, 'slot' | 'target'>, move: Move): Work<void> {
@@ -200,12 +178,13 @@ export function* runSummaries(core: Core): Work<RunSummary[]> {
   return summaries
 }
 
-/** A run that records are taken from, with its first packs. */
+type StoredPack = [key: Uint8Array, bytes: Uint8Array]
+
+/** A run that records are taken from. */
 export type MergeSource = {
   run: number
-  next: () => { key: Uint8Array; bytes: Uint8Array } | undefined
-  /** Records from this key on may follow one that is not here. */
-  until?: Uint8Array | undefined
+  /** Its next packs, fewer than `max` at its end. */
+  packsAfter: (key: Uint8Array | undefined, max: number) => Work<StoredPack[]>
 }
 
 /** What one step changes. */
@@ -221,13 +200,23 @@ export type Move = {
   isDone: boolean
 }
 
-export function moveRecords(view: View, sources: readonly MergeSource[], limit: number, packBytes?: number): Move {
+export function* moveRecords(
+  view: View,
+  sources: readonly MergeSource[],
+  limit: number,
+  packBytes?: number,
+): Work<Move> {
   const cursors = sources.map(source => new SourceCursor(view, source))
-  const left: RunCursor[] = cursors.filter(cursor => cursor.step())
-  const until = sources.map(source => source.until).reduce(least, undefined)
+  for (const cursor of cursors) yield* cursor.readOn()
+  const left: SourceCursor[] = cursors.filter(cursor => cursor.step())
   const packs: Pack[] = []
   const writer = new PackWriter(view.keyBytes, pack => packs.push(pack), packBytes)
-  const read = mergeRecords(left, writer, view.combine, limit, until)
+  let read = 0
+  while (left.length > 0 && read < limit) {
+    for (const cursor of left) yield* cursor.readOn()
+    const until = left.map(cursor => cursor.until).reduce(least, undefined)
+    read += mergeRecords(left, writer, view.combine, limit - read, until)
+  }
   writer.flush()
   const [ended, open] = [cursors.filter(each => !left.includes(each)), cursors.filter(each => left.includes(each))]
   return {
@@ -239,19 +228,42 @@ export function moveRecords(view: View, sources: readonly MergeSource[], limit: 
   }
 }
 
+/**
+ * Reads its run as the merge comes to it, so little is read in vain however the keys of runs lie to each other. It
+ * never leaves its last pack before it knows whether there is another.
+ */
 class SourceCursor extends RunCursor {
   readonly run: number
+  /** Records from this key on may follow one that is not read yet. Undefined at the end of the run. */
+  until: Uint8Array | undefined
   readonly #view: View
+  readonly #packsAfter: MergeSource['packsAfter']
+  /** Read, and not opened yet. */
+  #ahead: StoredPack[] = []
   #packKey: Uint8Array | undefined
+  #opened = 0
+  #isRead = false
 
-  constructor(view: View, { run, next }: MergeSource) {
+  constructor(view: View, { run, packsAfter }: MergeSource) {
     super(view.keyBytes, () => {
-      const pack = next()
-      if (pack !== undefined) this.#packKey = pack.key
-      return pack?.bytes
+      const [key, bytes] = this.#ahead.shift() ?? []
+      if (key === undefined) return undefined
+      this.#packKey = key
+      this.#opened++
+      return bytes
     })
     this.run = run
     this.#view = view
+    this.#packsAfter = packsAfter
+  }
+
+  /** Of what gives much, more is read at once. */
+  *readOn(): Work<void> {
+    if (this.#isRead || this.#ahead.length > 0) return
+    const max = 2 + Math.ceil(this.#opened / 2)
+    this.#ahead = yield* this.#packsAfter(this.#packKey, max)
+    this.#isRead = this.#ahead.length < max
+    this.until = this.#isRead ? undefined : this.#ahead.at(-1)![0]
   }
 
   /** Without what is before the record that it stands on. */

@@ -34,8 +34,8 @@ export class RunCursor {
  * into the writer; none from the key `until` on. Cursors at their end leave the list. Returns how many records were
  * read.
  */
-export function mergeRecords(
-  cursors: RunCursor[],
+export function mergeRecords<Cursor extends RunCursor>(
+  cursors: Cursor[],
   writer: PackWriter,
   combine: Combine,
   limit: number,
@@ -74,7 +74,7 @@ export function mergeRecords(
 }
 
 /** Steps the first cursor and puts it where it belongs. */
-function advance(cursors: RunCursor[]): void {
+function advance<Cursor extends RunCursor>(cursors: Cursor[]): void {
   const first = cursors[0]!
   if (!first.step()) {
     cursors.shift()
