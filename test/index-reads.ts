@@ -5,7 +5,7 @@ import type { Address, ChainId } from '../src/model.ts'
 import type { IndexRecords } from '../src/store/index-reader.ts'
 import { indexViews } from '../src/store/indexes/all-indexes.ts'
 import { byToken, tokenIdOfKey, tokenKinds, tokenPlaceAt } from '../src/store/indexes/by-token.ts'
-import type { IndexView } from '../src/store/indexes/index-view.ts'
+import type { IndexView } from '../src/store/runs/view.ts'
 import type { Store } from '../src/store/store.ts'
 import { rowsOf } from './store-rows.ts'
 

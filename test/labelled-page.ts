@@ -3,7 +3,7 @@ import { type Address, type Hash, zeroAddress } from '../src/model.ts'
 import type { LabelsInMemory, PageLabels } from '../src/query/find-labels.ts'
 import { emptyBase, type LabelBase, LabelBaseBuilder, noLabel, prefixCount } from '../src/query/label-base.ts'
 import type { RankedLabel } from '../src/store/annotation-store.ts'
-import type { TransferPage } from '../src/store/transfer-page.ts'
+import type { TransferPage } from '../src/store/index-reader.ts'
 import { packTransfer } from './pack-transfer.ts'
 
 /** Each address sends a token to the next one, and the last one gives it away. */

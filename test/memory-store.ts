@@ -2,6 +2,7 @@
 // who owns what are tried on. Every read takes a turn of the event loop, as reads of a store may.
 import { setImmediate } from 'node:timers/promises'
 import type { Address, ChainId } from '../src/model.ts'
+import type { TransferPage } from '../src/store/index-reader.ts'
 import {
   type IndexQuery,
   type IndexReader,
@@ -14,7 +15,6 @@ import { byBlock } from '../src/store/indexes/by-block.ts'
 import { byToken, tokenIdOfKey, tokenKinds, tokenPlaceAt } from '../src/store/indexes/by-token.ts'
 import { byWallet } from '../src/store/indexes/by-wallet.ts'
 import type { ColdCommit, Forgotten, HotCommit, Store, TransferPageQuery, TransferRange } from '../src/store/store.ts'
-import type { TransferPage } from '../src/store/transfer-page.ts'
 import { ModelStore } from './model-store.ts'
 
 type MemoryRecord = { key: Buffer; value: Buffer }

@@ -1,7 +1,7 @@
 // The rows of a page one by one, as tests compare them. It needs no test runner.
 import assert from 'node:assert/strict'
 import type { Hash } from '../src/model.ts'
-import type { TransferPage } from '../src/store/transfer-page.ts'
+import type { TransferPage } from '../src/store/index-reader.ts'
 import { layOut, newLayout } from '../src/store/transfer-payload.ts'
 import type { ModelRow } from './model-store.ts'
 

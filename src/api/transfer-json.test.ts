@@ -5,7 +5,7 @@ import { packTransfer } from '../../test/pack-transfer.ts'
 import { type Address, type ChainId, type Hash, type TransferFacts, zeroAddress } from '../model.ts'
 import { answerRows } from '../query/answer-rows.ts'
 import { findLabels, type PageLabels } from '../query/find-labels.ts'
-import type { TransferPage } from '../store/transfer-page.ts'
+import type { TransferPage } from '../store/index-reader.ts'
 import { unpackTransfer } from '../store/transfer-payload.ts'
 import { pageTag, type TransferJson, writeTransfers } from './transfer-json.ts'
 

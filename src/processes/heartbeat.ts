@@ -6,8 +6,7 @@ import type { Log } from '../log.ts'
 import type { ChainId } from '../model.ts'
 import type { ChainStatus, SolanaStatus, StatusReport } from '../status.ts'
 import { chainCoverage } from '../store/chain-coverage.ts'
-import type { Store } from '../store/store.ts'
-import type { WorkStore } from '../store/work-store.ts'
+import type { Store, WorkStore } from '../store/store.ts'
 
 /** Without the covered intervals, which the store has. */
 type ReportedChain = Omit<ChainStatus, 'covered'> & { chain_id: ChainId; standby?: boolean }

@@ -19,7 +19,7 @@ import type {
 import type { NodeAnswer } from '../query/explain.ts'
 import type { PortfolioFreshness } from '../query/freshen.ts'
 import type { KeyRecord } from '../store/key-store.ts'
-import type { WorkRequest, WorkStore } from '../store/work-store.ts'
+import type { WorkRequest, WorkStore } from '../store/store.ts'
 
 export type Work =
   | { kind: 'contract'; chain: ChainId; contract: Address; asker: Asker }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { packTransfer } from '../../test/pack-transfer.ts'
 import { type Hash, type Position, zeroAddress } from '../model.ts'
-import type { TransferPage } from '../store/transfer-page.ts'
+import type { TransferPage } from '../store/index-reader.ts'
 import { type AnswerRows, answerRows, isSameLog, positionOf } from './answer-rows.ts'
 
 type Stored = Position & { idCount: number }

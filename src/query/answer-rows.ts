@@ -1,6 +1,6 @@
 // The rows of an answered page: stored rows, with ERC-2309 ranges spread out only as far as the page reaches.
 import type { Position } from '../model.ts'
-import type { TransferPage } from '../store/transfer-page.ts'
+import type { TransferPage } from '../store/index-reader.ts'
 import { idCountOf, layOut, newLayout, payloadFlags } from '../store/transfer-payload.ts'
 
 /** Consecutive answered rows of one stored row: token ids `firstId`, `firstId + step`, … beyond its own. */

@@ -6,7 +6,7 @@
 // after the other take up to 260 ns each.
 import { hexOf } from '../hex.ts'
 import { type Address, type ChainId, zeroAddress } from '../model.ts'
-import type { TransferPage } from '../store/transfer-page.ts'
+import type { TransferPage } from '../store/index-reader.ts'
 import { layOutParties } from '../store/transfer-payload.ts'
 import {
   filterBits,

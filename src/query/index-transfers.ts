@@ -16,7 +16,7 @@ import {
 import type { PageCursor } from '../store/cursor.ts'
 import type { IndexReader } from '../store/index-reader.ts'
 import { readWalletRecord } from '../store/indexes/by-wallet.ts'
-import type { IndexName } from '../store/indexes/index-view.ts'
+import type { IndexName } from '../store/runs/view.ts'
 import type { ChainState, Store } from '../store/store.ts'
 import { type BlockBounds, resolveBounds } from './block-bounds.ts'
 import { blockAsker } from './date-to-block.ts'

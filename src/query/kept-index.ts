@@ -4,7 +4,7 @@ import { ChainTable } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
 import type { ChainId, CoveredInterval } from '../model.ts'
 import type { IndexState } from '../store/index-reader.ts'
-import type { IndexName } from '../store/indexes/index-view.ts'
+import type { IndexName } from '../store/runs/view.ts'
 import type { ChainState } from '../store/store.ts'
 
 export type KeptIndexes = { kept: ReadonlySet<IndexName>; filled: ReadonlySet<IndexName> }

@@ -7,10 +7,10 @@ import { pageOfParties, textsOf } from '../../test/labelled-page.ts'
 import { seed, seeded } from '../../test/seed.ts'
 import { createLog } from '../log.ts'
 import type { Address, ChainId } from '../model.ts'
+import type { TransferPage } from '../store/index-reader.ts'
 import type { AddressRange } from '../store/label-changes.ts'
 import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
-import type { TransferPage } from '../store/transfer-page.ts'
 import { KnownLabels } from './known-labels.ts'
 
 const { eth, polygon } = seeded.chains

@@ -4,9 +4,9 @@
 
 import { type Log, LogThrottle } from '../log.ts'
 import type { Address, ChainId } from '../model.ts'
+import type { TransferPage } from '../store/index-reader.ts'
 import type { AddressRange } from '../store/label-changes.ts'
 import type { Store } from '../store/store.ts'
-import type { TransferPage } from '../store/transfer-page.ts'
 import { findLabels, type PageLabels } from './find-labels.ts'
 import { emptyBase, isCrowded, type LabelBase, LabelBaseBuilder, prefixCount } from './label-base.ts'
 

@@ -2,7 +2,7 @@
 import type { Address, Position } from '../model.ts'
 import type { PageCursor } from '../store/cursor.ts'
 import type { IndexReader, MixedPage } from '../store/index-reader.ts'
-import { emptyPage } from '../store/transfer-page.ts'
+import { emptyPage } from '../store/index-reader.ts'
 import { idCountOf } from '../store/transfer-payload.ts'
 import { type AnswerRows, answerRows, isSameLog } from './answer-rows.ts'
 import { findPlaces, fromLogOn, type Span } from './index-places.ts'

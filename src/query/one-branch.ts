@@ -2,7 +2,7 @@
 // It is made before anything is read, and asked afterwards.
 import { AlmanacError } from '../errors.ts'
 import type { Block, ChainId, Interval } from '../model.ts'
-import type { IndexName } from '../store/indexes/index-view.ts'
+import type { IndexName } from '../store/runs/view.ts'
 import type { ChainState, Store } from '../store/store.ts'
 import { type KeptIndexes, keptAndFilled } from './kept-index.ts'
 

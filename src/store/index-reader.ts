@@ -1,8 +1,7 @@
 // Reading the indexes of transfers (`indexes/`): their records as bytes, and the transfers that they point to. What
 // follows from records is for `query/` to say.
 import type { Address, ChainId, Position, ShownToken } from '../model.ts'
-import type { IndexName } from './indexes/index-view.ts'
-import type { TransferPage } from './transfer-page.ts'
+import type { IndexName } from './runs/view.ts'
 
 export interface IndexReader {
   /** Up to `limit` records of a span of keys, hot and cold transfers alike, in one moment. */
@@ -61,6 +60,30 @@ export type OldestOfTokens = {
 }
 
 export type ContractPlace = Position & { contract: Address }
+
+/**
+ * A page as the engines give it: columns of numbers and bytes, so an answer is written without an object for each row.
+ * Hot and cold rows merged, in the given order. An ERC-2309 range is one row.
+ */
+export type TransferPage = {
+  length: number
+  blocks: readonly number[]
+  transactionIndexes: readonly number[]
+  logIndexes: readonly number[]
+  batchIndexes: readonly number[]
+  /** Unix seconds. */
+  timestamps: readonly number[]
+  /** 32 bytes a row. */
+  blockHashes: Uint8Array
+  /** The rows' payloads back to back. */
+  payloads: Uint8Array
+}
+
+export const emptyPage: TransferPage = {
+  length: 0,
+  ...{ blocks: [], transactionIndexes: [], logIndexes: [], batchIndexes: [], timestamps: [] },
+  ...{ blockHashes: new Uint8Array(0), payloads: new Uint8Array(0) },
+}
 
 /** A page of several contracts. */
 export type MixedPage = TransferPage & { contracts: readonly Address[] }

@@ -1,8 +1,8 @@
 // The Store interface: everything that reads or writes stored data goes through it. Each engine implements it. No
 // engine, SQL or rule of an answer here.
 //
-// From top to bottom: the store as a whole, EVM chains, transfers, activity, checkpoints, leases. Work between
-// processes, Solana, keys and annotations have files of their own.
+// From top to bottom: the store as a whole, EVM chains, transfers, activity, checkpoints, leases, work between
+// processes. Indexes, Solana, keys and annotations have files of their own.
 
 import type {
   ActivityRow,
@@ -17,13 +17,11 @@ import type {
   TransferRow,
 } from '../model.ts'
 import type { AnnotationStore } from './annotation-store.ts'
-import type { IndexReader, IndexWriter } from './index-reader.ts'
-import type { IndexName } from './indexes/index-view.ts'
+import type { IndexReader, IndexWriter, TransferPage } from './index-reader.ts'
 import type { KeyStore } from './key-store.ts'
 import type { PackedActivity } from './packed-activity.ts'
+import type { IndexName } from './runs/view.ts'
 import type { SolanaStore } from './solana-store.ts'
-import type { TransferPage } from './transfer-page.ts'
-import type { WorkStore } from './work-store.ts'
 
 /**
  * Every write is one transaction, all or nothing, and safe to repeat. Reads never wait for writes. Failures are
@@ -245,7 +243,7 @@ export interface ChainWriter extends IndexWriter {
   forgetStep(what: Forgotten, rowsMax: number): Promise<{ removed: number; done: boolean }>
 }
 
-// Transfers: pages as columns (`transfer-page.ts`), and counts. `transfer-payload.ts` knows how a row is packed.
+// Transfers: pages as columns, and counts. `transfer-payload.ts` knows how a row is packed.
 
 export type TransferRange = {
   chain: ChainId
@@ -311,4 +309,42 @@ export interface LeaseStore {
   /** Gives a name back early; does nothing where another holder has it by now. */
   release(lease: Lease): Promise<void>
   fenced(lease: Lease): FencedWriter
+}
+
+// Work that processes on one store ask of each other, and their heartbeats. None of it must survive a crash of the
+// store.
+
+/** Work of one name is done once for all processes that ask while it is not finished. */
+export type WorkRequest = {
+  name: string
+  /** A process takes work of the topics that it serves. */
+  topic: string
+  /** How long the asking process waits. No process starts the work after that. */
+  waitMs: number
+}
+
+/** No lease and no hold lasts longer: one that seems to was written before the clock went back, and counts as over. */
+export const heldMsMax = 600_000
+/** Finished or forgotten work stays this long for processes that still look for its outcome. */
+export const workKeptMs = 60_000
+/** The heartbeat of a process that ended without taking it back. */
+export const heartbeatsKeptMs = 86_400_000
+
+export type Heartbeat = { process: string; ageMs: number; report: string }
+
+export interface WorkStore {
+  /** Asks for work, again where it was finished before. */
+  requestWork(request: WorkRequest): Promise<void>
+  /**
+   * Takes work that no other process has, oldest first, for at most `holdMs`: work of a process that dies goes to
+   * others. `waitMs` is what is left of the wait.
+   */
+  takeWork(asked: { topics: readonly string[]; holdMs: number; limit: number }): Promise<WorkRequest[]>
+  finishWork(name: string, outcome: string): Promise<void>
+  /** The outcomes of finished work. */
+  workOutcomes(names: readonly string[]): Promise<ReadonlyMap<string, string>>
+  /** What a process reports of itself; undefined takes it back. */
+  putHeartbeat(process: string, report: string | undefined): Promise<void>
+  /** The reports that were not taken back, youngest first, for a day. */
+  heartbeats(): Promise<Heartbeat[]>
 }

@@ -19,8 +19,8 @@ import {
   type TransferFacts,
   zeroAddress,
 } from '../model.ts'
+import type { TransferPage } from './index-reader.ts'
 import type { TransferReader } from './store.ts'
-import type { TransferPage } from './transfer-page.ts'
 
 /**
  * All eight bits are used: a new field needs a new layout. The id count must stay the last field, because `idCountOf`

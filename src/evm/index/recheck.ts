@@ -2,8 +2,8 @@
 // what the first one added or left out is put right. It works in the background, one contract at a time.
 import type { Address, ChainId, Interval, TransferRow } from '../../model.ts'
 import { hostOf } from '../../rpc/endpoint-address.ts'
+import type { TransferPage } from '../../store/index-reader.ts'
 import type { Store } from '../../store/store.ts'
-import type { TransferPage } from '../../store/transfer-page.ts'
 import type { RpcPort } from '../rpc/port.ts'
 import { type RangeSize, readPieces } from '../source/range-size.ts'
 import type { WatchedSource } from '../source/watched-source.ts'

@@ -2,7 +2,7 @@
 // not complete.
 import { AlmanacError } from '../../errors.ts'
 import type { Address, ChainId } from '../../model.ts'
-import type { IndexName } from '../../store/indexes/index-view.ts'
+import type { IndexName } from '../../store/runs/view.ts'
 import type { Claims } from './claims.ts'
 import type { HoldingsRequest } from './holdings-admission.ts'
 import type { Completeness, HoldingsOptions } from './questions.ts'

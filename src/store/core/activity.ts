@@ -15,12 +15,12 @@ import {
   rowBytes,
 } from '../packed-activity.ts'
 import { activityView, refsOf } from '../runs/activity-view.ts'
+import { PackSearch } from '../runs/open-pack.ts'
 import { compareKeys } from '../runs/pack.ts'
-import { PackSearch } from '../runs/pack-search.ts'
 import { chainRow } from './chain-row.ts'
 import type { Core } from './core.ts'
 import type { Mirror } from './mirror.ts'
-import { FoundRecords, readRecords } from './read-records.ts'
+import { recordsFrom, type StoredRecord } from './read-records.ts'
 import type { RecordRows } from './record-sources.ts'
 import { neighbour } from './transfer-pages.ts'
 import { type RecordsAsk, rows, type Work, wallet } from './work.ts'
@@ -80,7 +80,6 @@ function refsIn(activity: PackedActivity, address: Uint8Array): Refs[] {
 }
 
 const walletsPerRead = 2_000
-const lastKey = new Uint8Array(activityView.keyBytes).fill(0xff)
 
 /** Of final blocks; it reads every wallet of the chain. */
 export async function activityWithin(
@@ -96,29 +95,23 @@ export async function activityWithin(
   let next = after === undefined ? new Uint8Array(activityView.keyBytes) : neighbour(bytesOfHex(after), 1)
   while (next !== undefined) {
     const start = next
-    const { length, keys, values, valueEnds } = await core.engine.read(() => walletsFrom(chain, start))
-    const keyOf = (at: number): Uint8Array =>
-      keys.subarray(at * activityView.keyBytes, (at + 1) * activityView.keyBytes)
-    for (let at = 0; at < length; at++) {
-      const { first, last } = refsOf(values.subarray(valueEnds[at - 1] ?? 0, valueEnds[at]))
+    const wallets = await core.engine.read(() => walletsFrom(chain, start))
+    for (const [key, value] of wallets) {
+      const { first, last } = refsOf(value)
       if (!isWithin(first) && !isWithin(last)) continue
-      found.push(activityRow(hexOf<Address>(keyOf(at)), first, last))
+      found.push(activityRow(hexOf<Address>(key), first, last))
       if (found.length === limit) return found
     }
-    next = length < walletsPerRead ? undefined : neighbour(keyOf(length - 1), 1)
+    next = wallets.length < walletsPerRead ? undefined : neighbour(wallets.at(-1)![0], 1)
   }
   return found
 }
 
-function* walletsFrom(chain: number, from: Uint8Array): Work<ReturnType<FoundRecords['done']>> {
+function* walletsFrom(chain: number, from: Uint8Array): Work<StoredRecord[]> {
   const { finalized } = yield* chainRow(chain)
   const find = 'SELECT activity FROM recent_blocks WHERE chain = $1 AND number <= $2'
   const recent = mergePacked(joinActivity((yield* rows(find, chain, finalized)).map(([activity]) => activity)))
-  const found = new FoundRecords(activityView, walletsPerRead)
-  const query = { view: activityView, chain, contract: undefined, order: 'keys' as const, from, to: lastKey }
-  const source = { changes: undefined, fold: undefined, records: (ask: RecordsAsk) => rowsFrom(recent, ask) }
-  yield* readRecords({ ...query, limit: walletsPerRead }, found, source)
-  return found.done()
+  return yield* recordsFrom({ view: activityView, chain }, from, walletsPerRead, ask => rowsFrom(recent, ask))
 }
 
 function rowsFrom(activity: PackedActivity, { first, limit }: RecordsAsk): RecordRows {

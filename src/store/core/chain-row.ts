@@ -1,8 +1,10 @@
 // The row of a chain: its head, how far it is final, and what is stored of recent blocks. Callers hold the transaction.
 import { bytesOfHex, hexOf } from '../../hex.ts'
 import type { Block, Hash } from '../../model.ts'
+import type { PackedActivity } from '../packed-activity.ts'
 import type { ChainState } from '../store.ts'
-import { row, run, type Work } from './work.ts'
+import { packWallets, recentBytes } from './recent-block.ts'
+import { insert, row, run, type Work } from './work.ts'
 
 export type ChainRow = {
   chain: number
@@ -49,6 +51,38 @@ export function* changeChain(before: ChainRow, change: Partial<ChainRow>): Work<
     ...[chain, finalized, fold, changes, tip, parts, bytes, finalBytes],
   )
   return after
+}
+
+/** What one commit brings for a recent block. */
+export type NewPart = {
+  number: number
+  part: number
+  timestamp: number
+  hash: Uint8Array
+  transfers: Uint8Array
+  activity: PackedActivity
+}
+
+/** With the chain's row, to which they add. */
+export function* addParts(before: ChainRow, change: Partial<ChainRow>, parts: readonly NewPart[]): Work<void> {
+  const wallets = parts.map(({ activity }) => packWallets(activity))
+  const bytes = parts.map(({ transfers }, at) => recentBytes(transfers, wallets[at]!))
+  const { chain, changes } = yield* changeChain(before, {
+    ...{ ...change, parts: before.parts + parts.length },
+    bytes: bytes.reduce((sum, each) => sum + each, before.bytes),
+  })
+  yield* insert('recent_blocks', [
+    ['chain', 'int', parts.map(() => chain)],
+    ['number', 'big', parts.map(({ number }) => number)],
+    ['part', 'int', parts.map(({ part }) => part)],
+    ['change', 'big', parts.map(() => changes)],
+    ['timestamp', 'big', parts.map(({ timestamp }) => timestamp)],
+    ['bytes', 'int', bytes],
+    ['hash', 'bytes', parts.map(({ hash }) => hash)],
+    ['transfers', 'bytes', parts.map(({ transfers }) => transfers)],
+    ['wallets', 'bytes', wallets],
+    ['activity', 'bytes', parts.map(({ activity }) => activity)],
+  ])
 }
 
 export function* writeHead(chain: number, { number, hash, timestamp }: Block): Work<void> {

@@ -3,13 +3,12 @@
 import { hexOf } from '../../hex.ts'
 import type { Address, ChainId, Hash, TransferRow } from '../../model.ts'
 import type { IndexQuery, IndexReader, IndexRecords } from '../index-reader.ts'
-import { noRecords } from '../index-reader.ts'
+import { emptyPage, noRecords } from '../index-reader.ts'
 import { indexOf } from '../indexes/all-indexes.ts'
 import { withContract } from '../indexes/by-token.ts'
 import { activityCount } from '../packed-activity.ts'
 import { wordAt } from '../runs/place-key.ts'
 import type { ActivityReader, ChainReader, ChainWriter, HotBlock, RunSummary, TransferReader } from '../store.ts'
-import { emptyPage } from '../transfer-page.ts'
 import { activityOf, activityWithin } from './activity.ts'
 import { blocksAround, blockWithHash, lowestBlockOf } from './blocks.ts'
 import { chainRow, chainState } from './chain-row.ts'
@@ -19,7 +18,7 @@ import * as coverage from './coverage-table.ts'
 import { forgetStep } from './forget.ts'
 import { keepIndexes, rowState } from './kept-indexes.ts'
 import { Merges, recordsPerTransfer, runSummaries } from './merge-runs.ts'
-import { FoundRecords, inMoment, readRecords } from './read-records.ts'
+import { inMoment, readRecords } from './read-records.ts'
 import { oldestOfTokens } from './token-records.ts'
 import { neighbour, transferCount, transferPage, transfersAt } from './transfer-pages.ts'
 import { type Engine, run, type Work } from './work.ts'
@@ -240,10 +239,9 @@ function* indexRecords(core: Core, chain: number, query: IndexQuery): Work<Index
   const span = spanOf(query, after)
   if (span === undefined) return noRecords
   const stored = (key: Uint8Array): Uint8Array => (contract === undefined ? key : withContract(contract, key))
-  const found = new FoundRecords(view, limit)
   const walk = { view, chain, contract, order, limit, from: stored(span.from), to: stored(span.to) }
-  yield* inMoment(core.mirrors, chain, mirror => readRecords(walk, found, mirror))
-  const { length, keys, values, valueEnds } = found.done()
+  const found = yield* inMoment(core.mirrors, chain, mirror => readRecords(walk, mirror))
+  const { length, keys, values, valueEnds } = found
   const contracts = new Set<number>()
   if (view.contractAt !== undefined)
     for (let at = 0; at < length; at++) contracts.add(wordAt(values, (valueEnds[at - 1] ?? 0) + view.contractAt))

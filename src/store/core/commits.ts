@@ -33,16 +33,25 @@ import { countView } from '../runs/count-view.ts'
 import type { StoredTransfer } from '../runs/view.ts'
 import type { ColdCommit, HotBlock, HotCommit } from '../store.ts'
 import { dropBlocksWithin, hasColdBlocks, knownBlocks, putBlocks, type StoredBlock, storedBlock } from './blocks.ts'
-import { type ChainRow, chainRow, changeChain, countChange, lockChain, writeHead } from './chain-row.ts'
+import {
+  addParts,
+  type ChainRow,
+  chainRow,
+  changeChain,
+  countChange,
+  lockChain,
+  type NewPart,
+  writeHead,
+} from './chain-row.ts'
 import type { Core } from './core.ts'
 import { addClaims, addPending, endPending, pendingWithin, removeClaims } from './coverage-table.ts'
 import { addActivity, foldUpTo } from './fold.ts'
 import { liveIndexes } from './kept-indexes.ts'
-import { packTransfers, packWallets, recentBytes } from './recent-block.ts'
+import { packTransfers } from './recent-block.ts'
 import { blockEnd } from './runs.ts'
 import { removeWallets, takeBack, withPending } from './take-back.ts'
 import { addTransfers, type BlockTransfer, blocksOf, requireFits, withoutStored } from './transfer-runs.ts'
-import { endPart, insert, lock, row, rows, run, type Work } from './work.ts'
+import { endPart, lock, row, rows, run, type Work } from './work.ts'
 
 /** What a commit needs from the dictionary, found before its transaction. */
 export type Numbers = { ordinal: number; contracts: ReadonlyMap<Address, number> }
@@ -160,7 +169,8 @@ export function* commitHot(numbers: Numbers, commit: HotCommit): Work<void> {
   else if (covered !== undefined) yield* removeClaims(chain, above, scope => scope === covered.scope)
   const last = blocks.at(-1)
   const tip = last?.number ?? (replaced > 0 ? yield* highestRecent(chain) : state.tip)
-  yield* insertParts(numbers, withoutParts(state, gone), { tip }, blocks, () => 0)
+  const parts = blocks.map(block => partOf(block, 0, numbers))
+  yield* addParts(withoutParts(state, gone), { tip }, parts)
   yield* writeHead(chain, head)
   if (covered !== undefined && last !== undefined) yield* addClaims(chain, [{ ...covered, to: last.number }])
 }
@@ -182,33 +192,9 @@ function* highestRecent(chain: number): Work<number> {
   return (yield* row('SELECT max(number) FROM recent_blocks WHERE chain = $1', chain))?.[0] ?? -1
 }
 
-/** With the chain's row, to which they add. */
-function* insertParts(
-  numbers: Numbers,
-  state: ChainRow,
-  change: Partial<ChainRow>,
-  blocks: readonly HotBlock[],
-  partOf: (number: number) => number,
-): Work<void> {
-  const transfers = blocks.map(block => packTransfers(block.transfers.map(row => stored(row, numbers))))
-  const wallets = blocks.map(({ activity }) => packWallets(activity))
-  const bytes = wallets.map((each, at) => recentBytes(transfers[at]!, each))
-  const { changes } = yield* changeChain(state, {
-    ...{ ...change, parts: state.parts + blocks.length },
-    bytes: bytes.reduce((sum, each) => sum + each, state.bytes),
-  })
-  yield* insert('recent_blocks', [
-    ['chain', 'int', blocks.map(() => numbers.ordinal)],
-    ['number', 'big', blocks.map(({ number }) => number)],
-    ['part', 'int', blocks.map(({ number }) => partOf(number))],
-    ['change', 'big', blocks.map(() => changes)],
-    ['timestamp', 'big', blocks.map(({ timestamp }) => timestamp)],
-    ['bytes', 'int', bytes],
-    ['hash', 'bytes', blocks.map(({ hash }) => bytesOfHex(hash))],
-    ['transfers', 'bytes', transfers],
-    ['wallets', 'bytes', wallets],
-    ['activity', 'bytes', blocks.map(({ activity }) => activity)],
-  ])
+function partOf({ number, hash, timestamp, transfers, activity }: HotBlock, part: number, numbers: Numbers): NewPart {
+  const packed = packTransfers(transfers.map(row => stored(row, numbers)))
+  return { number, part, timestamp, hash: bytesOfHex(hash), transfers: packed, activity }
 }
 
 /** Rows that come later for a recent block are a further part of it. */
@@ -221,20 +207,15 @@ export function* addToHot(numbers: Numbers, blocks: readonly HotBlock[], covered
     requireOwnRows(block.number, block.transfers)
   }
   const find = 'SELECT number, max(part) FROM recent_blocks WHERE chain = $1 AND number IN $2:ints GROUP BY number'
-  const parts = new Map(
-    (yield* rows(
-      find,
-      chain,
-      blocks.map(({ number }) => number),
-    )) as [number, number][],
-  )
+  const asked = blocks.map(({ number }) => number)
+  const last = new Map((yield* rows(find, chain, asked)) as [number, number][])
   const added = blocks.filter(({ transfers, activity }) => transfers.length > 0 || activity.length > 0)
-  if (added.length > 0) {
-    yield* insertParts(numbers, state, {}, added, number => {
-      parts.set(number, parts.get(number)! + 1)
-      return parts.get(number)!
-    })
-  }
+  const parts = added.map(block => {
+    const part = last.get(block.number)! + 1
+    last.set(block.number, part)
+    return partOf(block, part, numbers)
+  })
+  if (parts.length > 0) yield* addParts(state, {}, parts)
   yield* addClaims(chain, covered)
 }
 

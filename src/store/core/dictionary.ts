@@ -47,12 +47,7 @@ export class Dictionary {
   }
 
   *contractOf(ordinal: number, address: Address): Work<number | undefined> {
-    const key = `${ordinal}${address}`
-    const known = this.#contracts.get(key)
-    if (known !== undefined) return known
-    const found = yield* row('SELECT id FROM contracts WHERE address = $1 AND chain = $2', bytesOfHex(address), ordinal)
-    if (found !== undefined) this.#contracts.set(key, found[0])
-    return found?.[0]
+    return this.#contracts.get(`${ordinal}${address}`) ?? (yield* this.numbersOf(ordinal, [address])).get(address)
   }
 
   /** Some in the order of their addresses, with their numbers. */

@@ -23,7 +23,7 @@ import type { Core } from './core.ts'
 import { addClaims, coverageOf, dropClaimsOfChain, highestClaim, watchContract } from './coverage-table.ts'
 import { emptyIndexes, endEmptying, leaveIndex, liveIndexes } from './kept-indexes.ts'
 import { withoutContract } from './recent-block.ts'
-import { Budget, blockEnd, changeRuns, dropRunsOf, sweepPacks } from './runs.ts'
+import { type Bound, blockEnd, changeRuns, dropRunsOf, sweepPacks } from './runs.ts'
 import { slotOfContract } from './slots.ts'
 import { RemovedTransfers } from './transfer-runs.ts'
 import { endPart, insert, lock, row, rows, run, type Work } from './work.ts'
@@ -156,7 +156,13 @@ const phases: Record<ForgetPhase, (step: Step, state: ForgetState) => Work<Phase
     const every = { chain, from: 0, to: blockEnd }
     const packs = rowsMax / rowsPerPack / (views.length === 0 ? 1 : rowsPerIndexed)
     const walk = { of: every, span: spanOfBlocks(contract, every), slot: slotOfContract(place.slots, contract) }
-    const bound = new Budget(Math.ceil(packs))
+    let left = Math.ceil(packs)
+    // Of changed packs: what was only looked into would be met first again.
+    // biome-ignore lint/correctness/useYield: another bound ends transactions.
+    const bound: Bound = function* (_, changed) {
+      left -= changed
+      return left <= 0
+    }
     const isDone = yield* changeRuns(
       place,
       transferView,

@@ -6,11 +6,10 @@
 // Records of recent blocks are derived, whatever is filled.
 import type { RowState } from '../index-reader.ts'
 import { indexOf, indexViews } from '../indexes/all-indexes.ts'
-import type { IndexName, IndexView } from '../indexes/index-view.ts'
 import { contractOfKey, payloadAt, positionOfKey, transferView } from '../runs/transfer-view.ts'
-import type { StoredTransfer } from '../runs/view.ts'
+import type { IndexName, IndexView, StoredTransfer } from '../runs/view.ts'
 import { countChange, lockChain } from './chain-row.ts'
-import { FoundRecords, readRecords, runsUpToFold } from './read-records.ts'
+import { recordsFrom } from './read-records.ts'
 import { dropRunsOf, type RunPlace, sweepPacks } from './runs.ts'
 import { addIndexRecords, blocksOf } from './transfer-runs.ts'
 import { endPart, insert, lock, row, rows, run, type Work } from './work.ts'
@@ -176,18 +175,11 @@ function* transfersAfter(
   after: Uint8Array,
   limit: number,
 ): Work<{ transfers: StoredTransfer[]; last: Uint8Array | undefined }> {
-  const found = new FoundRecords(transferView, limit + 1)
-  const to = new Uint8Array(transferView.keyBytes).fill(0xff)
-  const query = { view: transferView, chain, contract: undefined, order: 'keys' as const, from: after, to }
-  yield* readRecords({ ...query, limit: limit + 1 }, found, yield* runsUpToFold(chain))
-  const { length, keys, values, valueEnds } = found.done()
-  const transfers = Array.from({ length }, (_, at): StoredTransfer => {
-    const key = keys.subarray(at * transferView.keyBytes, (at + 1) * transferView.keyBytes)
-    const payload = values.subarray((valueEnds[at - 1] ?? 0) + payloadAt, valueEnds[at])
-    return { contract: contractOfKey(key), ...positionOfKey(key), payload }
+  const found = yield* recordsFrom({ view: transferView, chain }, after, limit + 1)
+  const transfers = found.map(([key, value]): StoredTransfer => {
+    return { contract: contractOfKey(key), ...positionOfKey(key), payload: value.subarray(payloadAt) }
   })
-  const last =
-    length > limit ? keys.slice((length - 1) * transferView.keyBytes, length * transferView.keyBytes) : undefined
+  const last = found.length > limit ? found.at(-1)![0].slice() : undefined
   return { transfers, last }
 }
 

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { byWallet } from '../indexes/by-wallet.ts'
 import { type Pack, PackWriter } from '../runs/pack.ts'
 import { blockOfPlace, writePlace } from '../runs/place-key.ts'
-import { FoundRecords, readRecords, stale } from './read-records.ts'
+import { readRecords, stale } from './read-records.ts'
 import type { RecordRows } from './record-sources.ts'
 import { type Ask, type RecordsAsk, type RecordsBatch, type RunPacks, runAwaiting, runNow } from './work.ts'
 
@@ -65,12 +65,10 @@ test('the core answers a span of keys as a plain list does, whatever a batch giv
       const expected = (order === 'keys' ? inSpan : inSpan.toReversed()).slice(0, limit)
       const query = { view, chain: 1, contract: undefined, from, to, order, limit }
       const batchOf = (ask: Ask) => answer(records, ask as RecordsAsk, how)
-      const sink = new FoundRecords(view, limit)
       const mirror = { changes, fold: undefined, records: (ask: RecordsAsk) => inMirror(records, ask) }
-      const read = readRecords(query, sink, mirror)
-      if (how.readsOn) runNow(read, batchOf)
-      else await runAwaiting(read, async ask => batchOf(ask))
-      const found = sink.done()
+      const read = readRecords(query, mirror)
+      const found = how.readsOn ? runNow(read, batchOf) : await runAwaiting(read, async ask => batchOf(ask))
+      if (found === stale) throw new Error('the mirror is of this moment')
       expect(Buffer.from(found.keys)).toEqual(Buffer.concat(expected.map(({ key }) => key)))
       expect(Buffer.from(found.values)).toEqual(Buffer.concat(expected.map(({ value }) => value)))
     }),
@@ -82,15 +80,14 @@ const ends = { from: keyOf(1, 9, 0), to: keyOf(1, 0, 0) }
 const query = { view, chain: 1, contract: undefined, ...ends, order: 'keys', limit: 5 } as const
 
 test('an index that is not kept has no records', () => {
-  const sink = new FoundRecords(view, 5)
   const mirror = { changes, fold: -1, records: () => rowsOf([]) }
-  runNow(readRecords(query, sink, mirror), () => ({ isKept: false, changes, runs: [] }))
-  expect(sink.done()).toMatchObject({ length: 0 })
+  const found = runNow(readRecords(query, mirror), () => ({ isKept: false, changes, runs: [] }))
+  expect(found).toMatchObject({ length: 0 })
 })
 
 test('a mirror of another moment is told from the batch', () => {
   const mirror = { changes: changes - 1, fold: -1, records: () => rowsOf([]) }
-  const read = readRecords(query, new FoundRecords(view, 5), mirror)
+  const read = readRecords(query, mirror)
   expect(runNow(read, () => ({ isKept: true, changes, runs: [] }))).toBe(stale)
 })
 

@@ -1,8 +1,8 @@
 // Reading the records of a view in the order of their keys: those of runs and of recent blocks become one sequence.
 import type { Interval } from '../../model.ts'
-import { compareBytes, copyBytes, wordsOf } from '../runs/copy-bytes.ts'
-import { compareKeys, valueBytesMax } from '../runs/pack.ts'
+import { compareBytes, compareKeys, copyBytes, valueBytesMax, wordsOf } from '../runs/pack.ts'
 import { blockOfPlace, blockOfWord } from '../runs/place-key.ts'
+import { transferView } from '../runs/transfer-view.ts'
 import type { View } from '../runs/view.ts'
 import { chainRow } from './chain-row.ts'
 import type { Mirror, Mirrors } from './mirror.ts'
@@ -21,20 +21,32 @@ export type RecordQuery = {
   limit: number
 }
 
-/** Takes records one by one, until it is full. */
-export interface RecordSink {
-  readonly isFull: boolean
-  /** Before the first one, and again where all is read anew. */
-  begin(): void
-  add(source: RecordSource): void
-}
-
 /** What is read beside runs: a mirror. Runs must be of its moment, unless it has no count. */
 export type Recent = { changes: number | undefined; fold: number | undefined; records(ask: RecordsAsk): RecordRows }
 
-/** The runs of a chain alone. On a cluster a fold that was cut off left some above the fold. */
-export function* runsUpToFold(chain: number): Work<Recent> {
-  return { changes: undefined, fold: (yield* chainRow(chain)).fold, records: () => noRows }
+export type StoredRecord = [key: Uint8Array, value: Uint8Array]
+
+/**
+ * Of all contracts, in the order of keys: those of the runs of a chain, and of `recent` records. On a cluster a fold
+ * that was cut off left runs above the fold.
+ */
+export function* recordsFrom(
+  { view, chain }: Pick<RecordQuery, 'view' | 'chain'>,
+  from: Uint8Array,
+  limit: number,
+  recent: Recent['records'] = () => noRows,
+): Work<StoredRecord[]> {
+  const { keyBytes } = view
+  const to = new Uint8Array(keyBytes).fill(0xff)
+  const { fold } = yield* chainRow(chain)
+  const query = { view, chain, contract: undefined, order: 'keys', from, to, limit } as const
+  const found = yield* readRecords(query, { changes: undefined, fold, records: recent })
+  if (found === stale) throw new Error('Runs alone are of one moment.')
+  const { length, keys, values, valueEnds } = found
+  return Array.from({ length }, (_, at) => [
+    keys.subarray(at * keyBytes, (at + 1) * keyBytes),
+    values.subarray(valueEnds[at - 1] ?? 0, valueEnds[at]),
+  ])
 }
 
 export const stale = Symbol('the mirror is not of the moment of what was read')
@@ -42,9 +54,10 @@ export const stale = Symbol('the mirror is not of the moment of what was read')
 /**
  * `stale` where the chain has changed since the mirror was made: recent blocks became rows of runs, or were replaced.
  */
-export function* readRecords(query: RecordQuery, sink: RecordSink, recent: Recent): Work<undefined | typeof stale> {
+export function* readRecords(query: RecordQuery, recent: Recent): Work<RecordColumns | typeof stale> {
   const { view, order, from, to } = query
-  if (query.limit <= 0 || compareKeys(from, to) > 0) return undefined
+  const found = new FoundRecords(view, Math.max(0, query.limit))
+  if (query.limit <= 0 || compareKeys(from, to) > 0) return found.columns()
   const [first, last] = order === 'keys' ? [from, to] : [to, from]
   const { placeAt } = view
   const isOneSubject = placeAt !== undefined && compareKeys(first.subarray(0, placeAt), last.subarray(0, placeAt)) === 0
@@ -52,15 +65,15 @@ export function* readRecords(query: RecordQuery, sink: RecordSink, recent: Recen
   const kind = [view.id, order, isOneSubject].join()
   // An answer is of one moment: where a batch was not enough, all is read again with more.
   for (let packsFactor = factorsNeeded.get(kind) ?? 1; ; packsFactor *= 4) {
-    sink.begin()
+    found.begin()
     const ask: RecordsAsk = {
       ...{ kind: 'records', ...query, first, last, blocks, isOneSubject, packsFactor, runsGiven: 0 },
       fold: recent.fold,
     }
-    const outcome = yield* merge(ask, sink, recent)
+    const outcome = yield* merge(ask, found, recent)
     if (outcome === 'more') continue
     factorsNeeded.set(kind, Math.max(1, packsFactor * 0.9))
-    return outcome
+    return outcome ?? found.columns()
   }
 }
 
@@ -77,7 +90,7 @@ function blocksOf(placeAt: number, first: Uint8Array, last: Uint8Array): Interva
 const contractBytes = 4
 
 /** `more` where the engine gave too few packs. */
-function* merge(ask: RecordsAsk, sink: RecordSink, recent: Recent): Work<undefined | typeof stale | 'more'> {
+function* merge(ask: RecordsAsk, found: FoundRecords, recent: Recent): Work<undefined | typeof stale | 'more'> {
   const { keyBytes, placeAt = 0 } = ask.view
   const isUp = ask.order === 'keys'
   // Then all keys are of one contract.
@@ -90,12 +103,12 @@ function* merge(ask: RecordsAsk, sink: RecordSink, recent: Recent): Work<undefin
   let horizon: DataView | undefined
   let isCut = false
   push(new RowSource(keyBytes, recent.records(ask)))
-  while (!sink.isFull) {
+  while (!found.isFull) {
     const first = sources[0]
     if (nextBlock !== undefined && (first === undefined || mayPrecede(nextBlock, first))) {
       const batch = yield* records(ask)
       if (!batch.isKept) {
-        sink.begin()
+        found.begin()
         return undefined
       }
       if (recent.changes !== undefined && batch.changes !== recent.changes) return stale
@@ -108,7 +121,7 @@ function* merge(ask: RecordsAsk, sink: RecordSink, recent: Recent): Work<undefin
     }
     if (isCut && (first === undefined || isBeyondHorizon(first))) return 'more'
     if (first === undefined) return undefined
-    sink.add(first)
+    found.add(first)
     if (first.step()) settle()
     else end(sources.shift()!)
   }
@@ -156,8 +169,12 @@ function* merge(ask: RecordsAsk, sink: RecordSink, recent: Recent): Work<undefin
   }
 }
 
+/** With the time and the hash of its block. */
+const transferBytesUsual = 160
+const valueBytesUsual = 32
+
 /** Keys and values of records, each in one piece of memory. Records of one key become one by the rule of the view. */
-export class FoundRecords implements RecordSink {
+class FoundRecords {
   length = 0
   readonly #view: View
   readonly #limit: number
@@ -173,9 +190,11 @@ export class FoundRecords implements RecordSink {
     this.#limit = limit
     this.#keyBytes = view.keyBytes
     this.#keys = wordsOf(new Uint8Array(limit * view.keyBytes))
-    this.#values = wordsOf(new Uint8Array(limit * 32 + 2 * valueBytesMax))
+    const bytesUsual = view === transferView ? transferBytesUsual : valueBytesUsual
+    this.#values = wordsOf(new Uint8Array(limit * bytesUsual + 2 * valueBytesMax))
   }
 
+  /** Before the first one, and again where all is read anew. */
   begin(): void {
     this.length = 0
     this.#valuesEnd = 0
@@ -227,7 +246,7 @@ export class FoundRecords implements RecordSink {
     this.#values = wordsOf(larger)
   }
 
-  done(): RecordColumns {
+  columns(): RecordColumns {
     return {
       length: this.length,
       keys: bytesIn(this.#keys, this.length * this.#keyBytes),

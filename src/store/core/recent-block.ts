@@ -6,13 +6,12 @@
 // of its payload in one byte, and the payload.
 import type { Interval } from '../../model.ts'
 import { byWallet } from '../indexes/by-wallet.ts'
-import type { IndexView } from '../indexes/index-view.ts'
 import type { SortedRecords } from '../indexes/sorted-records.ts'
 import { activityCount, type PackedActivity, rowBytes } from '../packed-activity.ts'
 import { compareKeys } from '../runs/pack.ts'
 import { wordAt, writeNumber } from '../runs/place-key.ts'
 import { positionOfKey, transferKey, transferValue, transferView } from '../runs/transfer-view.ts'
-import type { StoredTransfer } from '../runs/view.ts'
+import type { IndexView, StoredTransfer } from '../runs/view.ts'
 import { idCountOf, layOut, newLayout } from '../transfer-payload.ts'
 import type { RecordsAsk } from './work.ts'
 

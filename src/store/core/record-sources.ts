@@ -1,8 +1,8 @@
 // Where the records of a view lie: packs of runs, and recent blocks. Each is walked in either direction from one key
 // to another, both included, without an object for each record. Pure.
-import { copyBytes, wordsOf } from '../runs/copy-bytes.ts'
+
 import { OpenPack } from '../runs/open-pack.ts'
-import { compareKeys, PackReader } from '../runs/pack.ts'
+import { compareKeys, copyBytes, PackReader, wordsOf } from '../runs/pack.ts'
 import type { RecordsAsk, RunPacks } from './work.ts'
 
 type Walk = Pick<RecordsAsk, 'view' | 'order' | 'first' | 'last'>
@@ -120,7 +120,7 @@ class RunBackward implements RecordSource {
   }
 
   copyValue(target: DataView, at: number): void {
-    this.#pack.copyOneOfMany(this.#record, target, at)
+    this.#pack.copyValue(this.#record, target, at)
   }
 
   begin(): boolean {

@@ -8,7 +8,7 @@ import { compareKeys, type Pack, PackReader, PackWriter } from '../runs/pack.ts'
 import { wordAt } from '../runs/place-key.ts'
 import type { View } from '../runs/view.ts'
 import type { Slots } from './slots.ts'
-import { endStep, insert, insertPacks, nextNumber, row, rows, run, type Work } from './work.ts'
+import { insert, insertPacks, nextNumber, row, rows, run, type Work } from './work.ts'
 
 /** Where runs are written to. */
 export type RunPlace = { slots: Slots; packBytesOf: (view: View) => number }
@@ -119,49 +119,11 @@ export type Span = { from: Uint8Array; to: Uint8Array }
 type RunWalk = { of: OfChain; span?: Span | undefined; slot?: number | undefined; isWanted?: (run: Run) => boolean }
 
 /** Hears how many packs a change opened, and of how many it wrote anew. True: it goes no further. */
-export interface Bound {
-  opened(packs: number, changed: number): Work<boolean>
-}
+export type Bound = (opened: number, changed: number) => Work<boolean>
 
-/** For some changed packs: what was only looked into would be met first again. */
-export class Budget implements Bound {
-  #left: number
-
-  constructor(packs: number) {
-    this.#left = packs
-  }
-
-  // biome-ignore lint/correctness/useYield: another bound ends transactions.
-  *opened(_packs: number, changed: number): Work<boolean> {
-    this.#left -= changed
-    return this.#left <= 0
-  }
-}
-
-/** Ends the transaction where many were opened, and goes on in the next. */
-export class Steps implements Bound {
-  readonly #packsMax: number
-  readonly #before: () => Work<void>
-  readonly #after: () => Work<void>
-  #left: number
-
-  /** `before` the end of a transaction, and `after` the next one has begun. */
-  constructor(packsMax: number, before: () => Work<void>, after: () => Work<void>) {
-    this.#packsMax = packsMax
-    this.#left = packsMax
-    this.#before = before
-    this.#after = after
-  }
-
-  *opened(packs: number): Work<boolean> {
-    this.#left -= packs
-    if (this.#left > 0) return false
-    yield* this.#before()
-    yield* endStep()
-    yield* this.#after()
-    this.#left = this.#packsMax
-    return false
-  }
+// biome-ignore lint/correctness/useYield: another bound ends transactions.
+const unbounded: Bound = function* () {
+  return false
 }
 
 const firstPacks = `SELECT key, bytes FROM packs WHERE slot = $1 AND run = $2 AND key <= $4:bytes AND key >= coalesce(
@@ -186,7 +148,7 @@ export function* changeRuns(
   view: View,
   { of, span, slot: only, isWanted = () => true }: RunWalk,
   change: Change,
-  bound: Bound = new Budget(Number.POSITIVE_INFINITY),
+  bound = unbounded,
 ): Work<boolean> {
   const find = `SELECT slot, id, from_block, to_block FROM runs WHERE view = $1 AND chain = $2 AND from_block <= $3
     AND to_block >= $4 AND (slot > $5:int OR slot = $5:int AND id > $6:big) ORDER BY slot, id LIMIT 1`
@@ -219,7 +181,7 @@ function* changeRun(
   let packs = (yield* rows(firstPacks, part.slot, part.id, from, to, packsPerRead)) as StoredPack[]
   while (packs.length > 0) {
     const changed = yield* changePacks(place, view, part, packs, within)
-    if (yield* bound.opened(packs.length, changed)) return false
+    if (yield* bound(packs.length, changed)) return false
     const [last] = packs.at(-1)!
     packs =
       packs.length < packsPerRead

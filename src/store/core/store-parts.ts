@@ -20,13 +20,13 @@ import type { View } from '../runs/view.ts'
 import { type Table, tableOf } from '../schema.ts'
 import { textOf } from '../tables/sql.ts'
 import { storeTables } from '../tables/store-tables.ts'
-import { changeChain, lockChain } from './chain-row.ts'
+import { addParts, lockChain, type NewPart } from './chain-row.ts'
 import { Core } from './core.ts'
 import { addActivity } from './fold.ts'
 import { liveIndexes } from './kept-indexes.ts'
 import { Merges, recordsPerTransfer } from './merge-runs.ts'
-import { FoundRecords, readRecords, runsUpToFold } from './read-records.ts'
-import { packTransfers, packWallets, recentBlock, recentBytes } from './recent-block.ts'
+import { recordsFrom } from './read-records.ts'
+import { packTransfers, recentBlock } from './recent-block.ts'
 import { blockEnd } from './runs.ts'
 import { neighbour } from './transfer-pages.ts'
 import { addTransfers, type BlockTransfer, blocksOf } from './transfer-runs.ts'
@@ -161,21 +161,9 @@ function* readRuns({ view, rowOf }: RunPart, after: [number, Uint8Array] | undef
   const [chain, key] = after ?? [(yield* nextChain(-1)) ?? -1, undefined]
   if (chain < 0) return { rows: [], next: undefined }
   const from = key === undefined ? new Uint8Array(view.keyBytes) : neighbour(key, 1)
-  const found = new FoundRecords(view, limit)
-  const to = new Uint8Array(view.keyBytes).fill(0xff)
-  if (from !== undefined)
-    yield* readRecords(
-      { view, chain, contract: undefined, order: 'keys', from, to, limit },
-      found,
-      yield* runsUpToFold(chain),
-    )
-  const { length, keys, values, valueEnds } = found.done()
-  const keyAt = (at: number): Uint8Array => keys.subarray(at * view.keyBytes, (at + 1) * view.keyBytes)
-  const page = Array.from({ length }, (_, at) =>
-    rowOf(chain, keyAt(at), values.subarray(valueEnds[at - 1] ?? 0, valueEnds[at])),
-  )
-  const shown = page.filter(each => each !== undefined)
-  if (length >= limit) return { rows: shown, next: cursorOf([chain, keyAt(length - 1)]) }
+  const found = from === undefined ? [] : yield* recordsFrom({ view, chain }, from, limit)
+  const shown = found.map(([at, value]) => rowOf(chain, at, value)).filter(each => each !== undefined)
+  if (found.length >= limit) return { rows: shown, next: cursorOf([chain, found.at(-1)![0]]) }
   const next = yield* nextChain(chain)
   // Behind no key: a chain begins.
   return { rows: shown, next: next === undefined ? undefined : cursorOf([next]) }
@@ -212,25 +200,10 @@ function* writeRecent(given: readonly PartRow[]): Work<void> {
   for (const [chain, its] of Map.groupBy(given, each => each[0] as number)) {
     const before = yield* lockChain(chain)
     const tip = Math.max(before.tip, ...its.map(([, number]) => number as number))
-    const activities = its.map(each => each[5] as PackedActivity)
-    const wallets = activities.map(packWallets)
-    const bytes = its.map((each, at) => recentBytes(each[4] as Uint8Array, wallets[at]!))
-    const { changes } = yield* changeChain(before, {
-      ...{ tip, parts: before.parts + its.length },
-      bytes: bytes.reduce((sum, each) => sum + each, before.bytes),
+    const parts = its.map(([, number, hash, timestamp, transfers, activity]) => {
+      return { number, part: 0, hash, timestamp, transfers, activity } as NewPart
     })
-    yield* insert('recent_blocks', [
-      ['chain', 'int', its.map(() => chain)],
-      ['number', 'big', its.map(each => each[1]!)],
-      ['part', 'int', its.map(() => 0)],
-      ['change', 'big', its.map(() => changes)],
-      ['timestamp', 'big', its.map(each => each[3]!)],
-      ['bytes', 'int', bytes],
-      ['hash', 'bytes', its.map(each => each[2]!)],
-      ['transfers', 'bytes', its.map(each => each[4]!)],
-      ['wallets', 'bytes', wallets],
-      ['activity', 'bytes', activities],
-    ])
+    yield* addParts(before, { tip }, parts)
   }
 }
 

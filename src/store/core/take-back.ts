@@ -16,10 +16,10 @@ import type { Core } from './core.ts'
 import { addClaims, type Claim, pendingWithin, removeClaims } from './coverage-table.ts'
 import { addActivity } from './fold.ts'
 import { liveIndexes } from './kept-indexes.ts'
-import { blockEnd, changeKeys, changeRuns, dropRun, type RunPlace, runsOf, Steps, textOfKey } from './runs.ts'
+import { type Bound, blockEnd, changeKeys, changeRuns, dropRun, type RunPlace, runsOf, textOfKey } from './runs.ts'
 import { slotOfContract, slotOfKey } from './slots.ts'
 import { RemovedTransfers } from './transfer-runs.ts'
-import { lock, type Work } from './work.ts'
+import { endStep, lock, type Work } from './work.ts'
 
 export type Taken = {
   chain: number
@@ -43,17 +43,18 @@ export function* takeBack(core: Core, { chain, intervals: given, contract, activ
   const gone = new RemovedTransfers(place, chain, views, isWhole)
   const wallets = new WalletsAbove(place, chain, activityAbove ?? 0)
   const claims: Claim[] = []
-  const steps = new Steps(
-    core.options.packsPerStep,
-    function* () {
-      yield* gone.flush()
-      yield* wallets.flush()
-      for (const interval of intervals) claims.push(...(yield* removeClaims(chain, interval)))
-    },
-    function* () {
-      yield* lock('runs', chain)
-    },
-  )
+  let left = core.options.packsPerStep
+  const steps: Bound = function* (opened) {
+    left -= opened
+    if (left > 0) return false
+    yield* gone.flush()
+    yield* wallets.flush()
+    for (const interval of intervals) claims.push(...(yield* removeClaims(chain, interval)))
+    yield* endStep()
+    yield* lock('runs', chain)
+    left = core.options.packsPerStep
+    return false
+  }
   if (activityAbove !== undefined) {
     const of = { chain, from: activityAbove + 1, to: blockEnd }
     yield* changeRuns(place, activityView, { of }, wallets.note, steps)

@@ -3,7 +3,7 @@
 import type { Interval } from '../../model.ts'
 import type { OldestOfTokens, TokenKey, TokenRecordAt } from '../index-reader.ts'
 import { byToken, tokenKey, tokenKinds, withContract } from '../indexes/by-token.ts'
-import { PackSearch } from '../runs/pack-search.ts'
+import { PackSearch } from '../runs/open-pack.ts'
 import { blockOfPlace, newestOfBlock, oldestOfBlock } from '../runs/place-key.ts'
 import type { Core } from './core.ts'
 import type { Mirror } from './mirror.ts'

@@ -2,10 +2,10 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Address, Interval, Position } from '../../model.ts'
 import type { ContractPlace, MixedPage } from '../index-reader.ts'
-import { copyBytes, wordsOf } from '../runs/copy-bytes.ts'
+import { emptyPage, type TransferPage } from '../index-reader.ts'
 import { bucketBlocks, bucketOf, countKey, countOf, countView, totalKey } from '../runs/count-view.ts'
-import { compareKeys, PackReader, valueBytesMax } from '../runs/pack.ts'
-import { PackSearch } from '../runs/pack-search.ts'
+import { PackSearch } from '../runs/open-pack.ts'
+import { compareKeys, PackReader } from '../runs/pack.ts'
 import { fitsKey } from '../runs/place-key.ts'
 import {
   batchIndexOfKey,
@@ -21,12 +21,10 @@ import {
 } from '../runs/transfer-view.ts'
 import type { View } from '../runs/view.ts'
 import type { TransferPageQuery, TransferRange } from '../store.ts'
-import { emptyPage, type TransferPage } from '../transfer-page.ts'
 import { idCountOf } from '../transfer-payload.ts'
 import type { Core } from './core.ts'
 import type { Mirror } from './mirror.ts'
-import { inMoment, type RecordSink, readRecords, stale } from './read-records.ts'
-import type { RecordSource } from './record-sources.ts'
+import { inMoment, type RecordColumns, readRecords, stale } from './read-records.ts'
 import { looks, type SpansBatch, spans, type Work } from './work.ts'
 
 export type OfContract = { chain: number; contract: number }
@@ -41,10 +39,8 @@ export function* transferPage(core: Core, of: OfContract, query: TransferPageQue
   if (from > to || limit <= 0) return emptyPage
   const span = spanOf(of.contract, query, { from, to })
   if (span === undefined) return emptyPage
-  const page = new PageSink(limit)
-  const walk = { view: transferView, ...of, order: order === 'desc' ? ('keys' as const) : ('back' as const), limit }
-  yield* inMoment(core.mirrors, of.chain, mirror => readRecords({ ...walk, ...span }, page, mirror))
-  return page.done()
+  const walk = { view: transferView, ...of, ...span, order: order === 'desc' ? 'keys' : 'back', limit } as const
+  return pageOf(yield* inMoment(core.mirrors, of.chain, mirror => readRecords(walk, mirror)))
 }
 
 /** The first and the last key of what a page may show; keys count down. Undefined where that is nothing. */
@@ -79,61 +75,9 @@ export function neighbour(key: Uint8Array, by: 1 | -1): Uint8Array | undefined {
   return undefined
 }
 
-const valueBytesUsual = 160
 const { keyBytes } = transferView
 
-/** Each place has one transfer. */
-class PageSink implements RecordSink {
-  readonly #limit: number
-  readonly #keys: Uint8Array
-  readonly #keyWords: DataView
-  #values: DataView
-  #ends: number[] = []
-
-  constructor(limit: number) {
-    this.#limit = limit
-    this.#keys = new Uint8Array(limit * keyBytes)
-    this.#keyWords = wordsOf(this.#keys)
-    this.#values = wordsOf(new Uint8Array(limit * valueBytesUsual + valueBytesMax))
-  }
-
-  get isFull(): boolean {
-    return this.#ends.length >= this.#limit
-  }
-
-  begin(): void {
-    this.#ends = []
-  }
-
-  add(source: RecordSource): void {
-    const end = this.#ends.at(-1) ?? 0
-    if (end + valueBytesMax > this.#values.byteLength) this.#grow()
-    copyBytes(source.keys, source.keyAt, this.#keyWords, this.#ends.length * keyBytes, keyBytes)
-    source.copyValue(this.#values, end)
-    this.#ends.push(end + source.valueLength)
-  }
-
-  #grow(): void {
-    const larger = new Uint8Array(2 * this.#values.byteLength)
-    larger.set(new Uint8Array(this.#values.buffer))
-    this.#values = wordsOf(larger)
-  }
-
-  done(): TransferPage {
-    const values = new Uint8Array(this.#values.buffer)
-    const starts = this.#ends.map((_, at) => this.#ends[at - 1] ?? 0)
-    return pageOf(this.#keys, values, starts, this.#ends)
-  }
-}
-
-/** Of keys one after the other, and of values that begin and end there. */
-function pageOf(
-  keys: Uint8Array,
-  values: Uint8Array,
-  starts: readonly number[],
-  ends: readonly number[],
-): TransferPage {
-  const length = starts.length
+function pageOf({ length, keys, values, valueEnds }: RecordColumns): TransferPage {
   const column = (of: (keys: Uint8Array, at: number) => number): number[] => {
     const numbers = new Array<number>(length)
     for (let row = 0; row < length; row++) numbers[row] = of(keys, row * keyBytes)
@@ -141,15 +85,14 @@ function pageOf(
   }
   const timestamps = new Array<number>(length)
   const blockHashes = new Uint8Array(32 * length)
-  let bytes = 0
-  for (let row = 0; row < length; row++) bytes += ends[row]! - starts[row]! - payloadAt
-  const payloads = new Uint8Array(bytes)
-  for (let row = 0, at = 0; row < length; row++) {
-    const [start, end] = [starts[row]!, ends[row]!]
+  const payloads = new Uint8Array((valueEnds.at(-1) ?? 0) - payloadAt * length)
+  for (let row = 0, start = 0, at = 0; row < length; row++) {
+    const end = valueEnds[row]!
     timestamps[row] = timestampOf(values, start)
     blockHashes.set(hashOf(values, start), 32 * row)
     payloads.set(values.subarray(start + payloadAt, end), at)
     at += end - start - payloadAt
+    start = end
   }
   return {
     length,
@@ -309,12 +252,14 @@ export function* transfersAt(core: Core, chain: number, places: readonly Contrac
   if (known.length === 0) return { ...emptyPage, contracts: [] }
   const values = yield* inMoment(core.mirrors, chain, mirror => valuesAt(mirror, chain, known))
   const found = known.flatMap((place, at) => (values[at] === undefined ? [] : [{ ...place, value: values[at] }]))
-  const keys = Buffer.concat(found.map(({ key }) => key))
-  const joined = Buffer.concat(found.map(({ value }) => value))
-  const ends: number[] = []
-  for (const { value } of found) ends.push((ends.at(-1) ?? 0) + value.length)
-  const starts = ends.map((_, at) => ends[at - 1] ?? 0)
-  return { ...pageOf(keys, joined, starts, ends), contracts: found.map(({ address }) => address) }
+  const valueEnds: number[] = []
+  for (const { value } of found) valueEnds.push((valueEnds.at(-1) ?? 0) + value.length)
+  const page = pageOf({
+    ...{ length: found.length, valueEnds },
+    keys: Buffer.concat(found.map(({ key }) => key)),
+    values: Buffer.concat(found.map(({ value }) => value)),
+  })
+  return { ...page, contracts: found.map(({ address }) => address) }
 }
 
 type KnownPlace = Position & { address: Address; contract: number; key: Uint8Array }

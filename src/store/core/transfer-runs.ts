@@ -2,10 +2,9 @@
 // again. Callers hold the transaction.
 import { AlmanacError } from '../../errors.ts'
 import type { Interval } from '../../model.ts'
-import type { IndexView } from '../indexes/index-view.ts'
 import { SortedRecords } from '../indexes/sorted-records.ts'
 import { bucketOf, countKey, countValue, countView } from '../runs/count-view.ts'
-import { PackSearch } from '../runs/pack-search.ts'
+import { PackSearch } from '../runs/open-pack.ts'
 import { blockOfPlace, fitsKey } from '../runs/place-key.ts'
 import {
   contractOfKey,
@@ -15,7 +14,7 @@ import {
   transferValue,
   transferView,
 } from '../runs/transfer-view.ts'
-import type { StoredTransfer } from '../runs/view.ts'
+import type { IndexView, StoredTransfer } from '../runs/view.ts'
 import { idCountOf } from '../transfer-payload.ts'
 import { addRun, type Change, changeKeys, type OfChain, type RunPlace } from './runs.ts'
 import { type Slots, slotOfContract, slotOfKey } from './slots.ts'

@@ -1,8 +1,9 @@
 // The indexes of transfers that a chain can keep: the one list of them. Pure.
+
+import type { IndexName, IndexView } from '../runs/view.ts'
 import { byBlock } from './by-block.ts'
 import { byToken } from './by-token.ts'
 import { byWallet } from './by-wallet.ts'
-import type { IndexName, IndexView } from './index-view.ts'
 
 export const indexViews: readonly IndexView[] = [byWallet, byToken, byBlock]
 

@@ -1,7 +1,7 @@
 // Transfers of all contracts by their place in the chain, newest first. A value is the number of the contract. Pure.
 import type { Interval } from '../../model.ts'
 import { newestOfBlock, oldestOfBlock, placeBytes, writePlace } from '../runs/place-key.ts'
-import { type IndexView, isIndexed, sameRecord } from './index-view.ts'
+import { type IndexView, sameRecord } from '../runs/view.ts'
 
 const key = new Uint8Array(placeBytes)
 const value = new Uint8Array(4)
@@ -16,7 +16,6 @@ export const byBlock: IndexView = {
   contractAt: 0,
   combine: sameRecord,
   recordsOf(transfer, add) {
-    if (!isIndexed(transfer)) return
     writePlace(key, 0, transfer)
     new DataView(value.buffer).setUint32(0, transfer.contract)
     add(key, value)

@@ -7,8 +7,8 @@
 //   4 bytes     how many ids, if flagged
 import { type Address, type Position, type SentBy, zeroAddress } from '../../model.ts'
 import { placeBytes, wordAt, writePlace } from '../runs/place-key.ts'
+import { type IndexView, sameRecord } from '../runs/view.ts'
 import { layOut, newLayout, payloadFlags, sentByOf } from '../transfer-payload.ts'
-import { type IndexView, isIndexed, sameRecord } from './index-view.ts'
 
 const contractBytes = 4
 const idBytes = 32
@@ -32,7 +32,6 @@ export const byToken: IndexView = {
   isUnique: true,
   combine: sameRecord,
   recordsOf(transfer, add) {
-    if (!isIndexed(transfer)) return
     const { payload, contract } = transfer
     layOut(payload, 0, layout)
     const { flags, to, operator, tokenId, amount, idCount, end } = layout

@@ -9,8 +9,8 @@
 //   4 bytes     how many ids, if flagged
 import type { Address, Interval } from '../../model.ts'
 import { newestOfBlock, oldestOfBlock, placeBytes, wordAt, writePlace } from '../runs/place-key.ts'
+import { type IndexView, sameRecord } from '../runs/view.ts'
 import { layOut, newLayout, payloadFlags } from '../transfer-payload.ts'
-import { type IndexView, isIndexed, sameRecord } from './index-view.ts'
 
 const addressBytes = 20
 const headerBytes = 6
@@ -31,7 +31,6 @@ export const byWallet: IndexView = {
   contractAt: 1,
   combine: sameRecord,
   recordsOf(transfer, add) {
-    if (!isIndexed(transfer)) return
     const { payload, contract } = transfer
     layOut(payload, 0, layout)
     const { flags, to, from, operator, tokenId, amount, idCount, end } = layout

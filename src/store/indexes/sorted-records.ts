@@ -3,7 +3,7 @@
 import { highHalf, lowHalf } from '../packed-activity.ts'
 import type { PackWriter } from '../runs/pack.ts'
 import { wordAt } from '../runs/place-key.ts'
-import type { AddRecord, IndexView } from './index-view.ts'
+import type { AddRecord, IndexView } from '../runs/view.ts'
 
 const recordsAtFirst = 256
 const valueBytesUsual = 48

@@ -4,9 +4,8 @@
 import { AlmanacError } from '../../errors.ts'
 import { redactStore } from '../../redact.ts'
 import type { StoreProblem } from '../store.ts'
-import { visibleEverywhere } from './citus/commits.ts'
 import { hasCitus, placeBeside, useOneConnection } from './citus/place-tables.ts'
-import { CitusWorkers, type ShardKey } from './citus/workers.ts'
+import { CitusWorkers, type ShardKey, visibleEverywhere } from './citus/workers.ts'
 import {
   Database,
   type DatabaseOptions,

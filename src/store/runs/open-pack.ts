@@ -1,10 +1,12 @@
-// A pack with its records side by side, for who needs some of them, or in the other order: values are put together only
-// when they are asked for, which takes a third of the time of a `PackReader` (pack.ts, which says what the bytes mean).
-// Pure.
-import { copyBytes, wordsOf } from './copy-bytes.ts'
-import { recordHeaderBytes, recordsMax, valueBytesMax } from './pack.ts'
+// Packs for who does not read them from their start: with all records side by side, or for one record alone. pack.ts
+// says what the bytes mean. Pure.
+import { copyBytes, recordHeaderBytes, recordsMax, valueBytesMax, wordsOf } from './pack.ts'
 
-/** One serves any number of packs, one after the other: its memory is for the largest that there can be. */
+/**
+ * A pack with its records side by side, in either order: values are put together only when they are asked for, which
+ * takes a third of the time of a `PackReader`. One serves any number of packs, one after the other: its memory is for
+ * the largest that there can be.
+ */
 export class OpenPack {
   records = 0
   /** One after the other. */
@@ -15,8 +17,7 @@ export class OpenPack {
   readonly #shared = new Uint8Array(recordsMax)
   /** Where the bytes begin that a value does not share with the one before. */
   readonly #restAts = new Uint16Array(recordsMax)
-  #bytes = new Uint8Array(0)
-  #words = wordsOf(this.#bytes)
+  #words = wordsOf(new Uint8Array(0))
   /** All values one after the other, once one was asked for among many. */
   #values = wordsOf(new Uint8Array(0))
   readonly #valueAts = new Uint32Array(recordsMax)
@@ -52,7 +53,6 @@ export class OpenPack {
       at += length - shared
     }
     this.records = record
-    this.#bytes = bytes
     this.#words = words
     this.#hasValues = false
   }
@@ -61,22 +61,8 @@ export class OpenPack {
     return this.#lengths[record]!
   }
 
-  /** Writes the value of a record to where the target has room for it. */
-  copyValue(record: number, target: Uint8Array, at: number): void {
-    const bytes = this.#bytes
-    const shared = this.#shared[record]!
-    const restAt = this.#restAts[record]!
-    // A call for each value: bytes one by one take three times as long.
-    target.set(bytes.subarray(restAt, restAt + this.#lengths[record]! - shared), at + shared)
-    for (let missing = shared, from = record - 1; missing > 0; from--) {
-      const known = this.#shared[from]!
-      for (let byte = known; byte < missing; byte++) target[at + byte] = bytes[this.#restAts[from]! + byte - known]!
-      missing = Math.min(missing, known)
-    }
-  }
-
-  /** The same for who reads most of a pack: all values are put together at the first, each from the one before. */
-  copyOneOfMany(record: number, target: DataView, at: number): void {
+  /** All values are put together at the first, each from the one before: who opens a pack reads most of it. */
+  copyValue(record: number, target: DataView, at: number): void {
     if (!this.#hasValues) this.#putTogether()
     copyBytes(this.#values, this.#valueAts[record]!, target, at, this.#lengths[record]!)
   }
@@ -109,20 +95,98 @@ export class OpenPack {
     return 0
   }
 
-  /** How many records come before a key. */
-  countBelow(key: Uint8Array): number {
+  /** The last record at or before a key; -1 where there is none. */
+  lastUpTo(key: Uint8Array): number {
     let [low, high] = [0, this.records]
     while (low < high) {
       const middle = (low + high) >>> 1
-      if (this.compare(middle, key) < 0) low = middle + 1
+      if (this.compare(middle, key) <= 0) low = middle + 1
       else high = middle
     }
-    return low
+    return low - 1
+  }
+}
+
+/**
+ * Finds single records. What a key shares with the one before tells of most records, without a look at them, that they
+ * come before the key that is looked for; key and value are put together of the one that is found alone. One serves any
+ * number of packs, one after the other.
+ */
+export class PackSearch {
+  readonly #keyBytes: number
+  #bytes: Uint8Array = new Uint8Array(0)
+  /** Where each record begins, up to the one that it stands on. */
+  readonly #recordAts = new Uint16Array(recordsMax)
+  #record = -1
+  #alike = 0
+
+  constructor(keyBytes: number) {
+    this.#keyBytes = keyBytes
   }
 
-  /** The last record at or before a key; -1 where there is none. */
-  lastUpTo(key: Uint8Array): number {
-    const below = this.countBelow(key)
-    return below < this.records && this.compare(below, key) === 0 ? below : below - 1
+  /** Stands on the last record at or before a key; false where all come after it. */
+  lastUpTo(bytes: Uint8Array, wanted: Uint8Array): boolean {
+    const recordAts = this.#recordAts
+    const keyBytes = this.#keyBytes
+    this.#bytes = bytes
+    let record = 0
+    /** With how many bytes the key of the record before begins like the wanted one. */
+    let alike = 0
+    for (let at = 0; at < bytes.length; record++) {
+      const shared = bytes[at]! & 63
+      // Keys ascend: one that differs sooner from the one before is beyond the wanted key too.
+      if (shared < alike) break
+      recordAts[record] = at
+      if (shared === alike) {
+        while (alike < keyBytes && this.#keyByte(record, alike) === wanted[alike]) alike++
+        if (alike < keyBytes && this.#keyByte(record, alike) > wanted[alike]!) {
+          alike = shared
+          break
+        }
+      }
+      at += recordHeaderBytes + keyBytes - shared - (bytes[at]! >>> 6) + bytes[at + 2]! - bytes[at + 1]!
+    }
+    this.#alike = alike
+    this.#record = record - 1
+    return record > 0
+  }
+
+  /** Whether the key that it stands on begins like the wanted one. */
+  isAlike(length = this.#keyBytes): boolean {
+    return this.#alike >= length
+  }
+
+  /** The end of the key that it stands on. */
+  keyFrom(start: number): Uint8Array {
+    const end = new Uint8Array(this.#keyBytes - start)
+    for (let place = 0; place < end.length; place++) end[place] = this.#keyByte(this.#record, start + place)
+    return end
+  }
+
+  /** Of the record that it stands on. */
+  value(): Uint8Array {
+    const bytes = this.#bytes
+    const value = new Uint8Array(bytes[this.#recordAts[this.#record]! + 2]!)
+    let missing = value.length
+    for (let record = this.#record; missing > 0; record--) {
+      const at = this.#recordAts[record]!
+      const shared = bytes[at + 1]!
+      const keyRest = this.#keyBytes - (bytes[at]! & 63) - (bytes[at]! >>> 6)
+      const from = at + recordHeaderBytes + keyRest - shared
+      for (let place = shared; place < missing; place++) value[place] = bytes[from + place]!
+      missing = Math.min(missing, shared)
+    }
+    return value
+  }
+
+  /** What a record does not have, one before it has. */
+  #keyByte(of: number, place: number): number {
+    const bytes = this.#bytes
+    for (let record = of; ; record--) {
+      const at = this.#recordAts[record]!
+      const shared = bytes[at]! & 63
+      if (place >= shared && place < this.#keyBytes - (bytes[at]! >>> 6))
+        return bytes[at + recordHeaderBytes + place - shared]!
+    }
   }
 }

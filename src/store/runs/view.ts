@@ -2,7 +2,7 @@
 // be stored in many runs, each of some stretch of blocks, and merged at any time.
 //
 // Views of transactions (activity) and the transfers themselves come with commits. Those that follow from transfers are
-// indexes (`../indexes/index-view.ts`).
+// indexes (`../indexes/`).
 import type { Position } from '../../model.ts'
 import type { Combine } from './merge.ts'
 
@@ -23,3 +23,26 @@ export type View = {
 
 /** `contract` is its number in the store. */
 export type StoredTransfer = Position & { contract: number; payload: Uint8Array }
+
+// An index: one record or two for each transfer under keys that no other transfer has. So a transfer that goes takes
+// exactly its own records along, in whatever order rows come and go.
+
+export type IndexName = 'by_wallet' | 'by_token' | 'by_block'
+
+/** `key` and `value` are written over after the call. */
+export type AddRecord = (key: Uint8Array, value: Uint8Array) => void
+
+export type IndexView = View & {
+  name: IndexName
+  recordsOf: (transfer: StoredTransfer, add: AddRecord) => void
+  /** Every key ends with the place of its transfer. */
+  placeAt: number
+  /** Where a value has the number of its contract. */
+  contractAt?: number
+}
+
+/** Keys differ, so two records of one key are the same. */
+export const sameRecord: View['combine'] = (target, a, aLength) => {
+  target.set(a.subarray(0, aLength))
+  return aLength
+}

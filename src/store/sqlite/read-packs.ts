@@ -12,12 +12,11 @@ import type {
   WalletBatch,
 } from '../core/work.ts'
 import { indexViews } from '../indexes/all-indexes.ts'
-import type { IndexView } from '../indexes/index-view.ts'
 import { activityView } from '../runs/activity-view.ts'
 import { hasMember } from '../runs/members.ts'
 import { compareKeys } from '../runs/pack.ts'
 import { transferView } from '../runs/transfer-view.ts'
-import type { View } from '../runs/view.ts'
+import type { IndexView, View } from '../runs/view.ts'
 import type { Connection } from './connection.ts'
 
 type Run = { id: number; chain: number; from: number; to: number; records: number }

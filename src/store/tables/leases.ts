@@ -1,7 +1,7 @@
 // Leases: which holder may do a piece of work, and the check that it still may. The clock may step in both directions.
 import { leaseLost } from '../commit-rules.ts'
 import type { Lease, LeaseStore } from '../store.ts'
-import { heldMsMax } from '../work-store.ts'
+import { heldMsMax } from '../store.ts'
 import { row, run, type Sql, type Tables, written } from './sql.ts'
 
 /** Without `fenced`, which needs every table that a lease guards. */

@@ -1,13 +1,6 @@
 // Work that processes ask of each other, and their heartbeats. The clock may step in both directions. Waiting is
 // polling: a notification of PostgreSQL would not pass through PgBouncer.
-import {
-  type Heartbeat,
-  heartbeatsKeptMs,
-  heldMsMax,
-  type WorkRequest,
-  type WorkStore,
-  workKeptMs,
-} from '../work-store.ts'
+import { type Heartbeat, heartbeatsKeptMs, heldMsMax, type WorkRequest, type WorkStore, workKeptMs } from '../store.ts'
 import { row, rows, run, type Sql, type Tables, written } from './sql.ts'
 
 export function workStore({ shared }: Tables): WorkStore {

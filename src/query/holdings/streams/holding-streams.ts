@@ -1,7 +1,7 @@
 // Whole lists of who owns what, as of one block: in the order of pages where a sheet holds them, and part by part where
 // none does. No HTTP and no JSON. A list ends only where it is of one branch.
 import type { Address } from '../../../model.ts'
-import type { IndexName } from '../../../store/indexes/index-view.ts'
+import type { IndexName } from '../../../store/runs/view.ts'
 import { type BranchStore, OneBranch, streamCut } from '../../one-branch.ts'
 import { Pace } from '../../pace.ts'
 import { type AnsweredSheets, type AskedClaim, indexOf, undefinedIfTooLarge } from '../answered-sheets.ts'
