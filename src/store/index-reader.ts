@@ -113,8 +113,8 @@ export type RowState = {
 export interface IndexWriter {
   /**
    * One step towards keeping exactly these; undefined: those that are kept. The first step says which: one that is left
-   * out is no longer kept, nor answered from. The others fill new ones from stored rows, and remove records of those that
-   * are not kept. False where nothing is left to do. A chain that the store does not know yet keeps all.
+   * out is no longer kept, nor answered from. The others fill new ones from stored rows, and remove records of those
+   * that are not kept. False where nothing is left to do. A chain that the store does not know yet keeps all.
    */
   keepIndexes(chain: ChainId, indexes: readonly IndexName[] | undefined, transfersMax: number): Promise<boolean>
 }

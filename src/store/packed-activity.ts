@@ -4,7 +4,9 @@
 import { randomBytes } from 'node:crypto'
 import { AlmanacError } from '../errors.ts'
 import { hexOf, nibbles, noNibble } from '../hex.ts'
-import type { ActivityRow, Address, ChainId, Hash, Interval, TransactionRef } from '../model.ts'
+import type { ActivityRow, Address, ChainId, Hash, TransactionRef } from '../model.ts'
+import { rowsInOrder } from './indexes/sorted-records.ts'
+import { wordAt } from './runs/place-key.ts'
 
 declare const brand: unique symbol
 /** Any number of rows, back to back. */
@@ -216,7 +218,7 @@ function putWord(bytes: Uint8Array, at: number, word: number): void {
 /** Sorts before every packed transaction of a block and after those of lower ones. */
 export function firstRefOf(block: number): Uint8Array {
   const bytes = Buffer.alloc(4)
-  bytes.writeUInt32BE(block)
+  bytes.writeUInt32BE(Math.min(block, blockMax))
   return bytes
 }
 
@@ -263,43 +265,14 @@ export function activityOfBlock(packed: PackedActivity, block: number, from: num
   return packed.subarray(from, to) as PackedActivity
 }
 
-/**
- * One row for each address, sorted: every process writes neighbours in the table one after the other. Sorting the first
- * four bytes of addresses as integers, with the number of the row below them, is several times as fast as comparing
- * rows.
- */
+/** One row for each address, sorted: every process writes neighbours in the table one after the other. */
 export function mergePacked(packed: PackedActivity): PackedActivity {
-  const count = activityCount(packed)
-  const keys = new BigUint64Array(count)
-  const halves = new Uint32Array(keys.buffer)
-  for (let row = 0; row < count; row++) {
-    halves[2 * row + lowHalf] = row
-    halves[2 * row + highHalf] = wordAt(packed, row * rowBytes)
-  }
-  keys.sort()
-  const rowAtRank = (rank: number): number => halves[2 * rank + lowHalf]! * rowBytes
+  const rows = { count: activityCount(packed), rowBytes, keyBytes: addressBytes, wordFrom: 0 }
   const merged = new Uint8Array(packed.length)
   let end = 0
-  for (let start = 0; start < count; ) {
-    let stop = start + 1
-    while (stop < count && halves[2 * stop + highHalf] === halves[2 * start + highHalf]) stop++
-    let isOneAddress = true
-    for (let rank = start + 1; rank < stop; rank++)
-      isOneAddress &&= order(packed, rowAtRank(rank), packed, rowAtRank(start), addressBytes) === 0
-    if (isOneAddress) for (let rank = start; rank < stop; rank++) end = addRow(merged, end, packed, rowAtRank(rank))
-    else {
-      const alike = Array.from({ length: stop - start }, (_, at) => rowAtRank(start + at))
-      alike.sort((a, b) => order(packed, a, packed, b, addressBytes))
-      for (const at of alike) end = addRow(merged, end, packed, at)
-    }
-    start = stop
-  }
+  for (const row of rowsInOrder(packed, rows)) end = addRow(merged, end, packed, row * rowBytes)
   return merged.subarray(0, end) as PackedActivity
 }
-
-/** Which half of a 64-bit integer comes first in memory depends on the machine. */
-export const [lowHalf, highHalf] =
-  new Uint32Array(new BigUint64Array([1n]).buffer)[0] === 1 ? ([0, 1] as const) : ([1, 0] as const)
 
 /** Appends a row, or merges it into the last one where that has the same address. Returns where the rows end. */
 function addRow(rows: Uint8Array, end: number, from: Uint8Array, at: number): number {
@@ -313,10 +286,6 @@ function addRow(rows: Uint8Array, end: number, from: Uint8Array, at: number): nu
   if (order(from, at + rowAt.last, rows, last + rowAt.last, refBytes) > 0)
     rows.set(from.subarray(at + rowAt.last, at + rowBytes), last + rowAt.last)
   return end
-}
-
-function wordAt(bytes: Uint8Array, at: number): number {
-  return ((bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!) >>> 0
 }
 
 function order(a: Uint8Array, atA: number, b: Uint8Array, atB: number, length: number): number {
@@ -353,16 +322,6 @@ export function activityByChain(
 /** One stored row; `last` is null where it equals `first`. */
 export function activityRow(address: Address, first: Uint8Array, last: Uint8Array | null): ActivityRow {
   return { address, first: unpackRef(first), last: unpackRef(last ?? first) }
-}
-
-/** Packed transactions of the interval's blocks are at or after `from` and before `end`. */
-export function blockRefs({ from, to }: Interval): { from: Uint8Array; end: Uint8Array } {
-  const bytesOf = (block: number): Uint8Array => {
-    const bytes = Buffer.alloc(4)
-    bytes.writeUInt32BE(Math.min(block, blockMax))
-    return bytes
-  }
-  return { from: bytesOf(from), end: bytesOf(to + 1) }
 }
 
 /** By their places in the chain. */

@@ -6,7 +6,7 @@ import {
   activityByChain,
   activityCount,
   activityRow,
-  blockRefs,
+  firstRefOf,
   joinActivity,
   mergePacked,
   type PackedActivity,
@@ -88,7 +88,7 @@ export async function activityWithin(
   interval: Interval,
   { after, limit }: { after: Address | undefined; limit: number },
 ): Promise<ActivityRow[]> {
-  const { from, end } = blockRefs(interval)
+  const [from, end] = [firstRefOf(interval.from), firstRefOf(interval.to + 1)]
   const isWithin = (ref: Uint8Array | null): boolean =>
     ref !== null && Buffer.compare(ref, from) >= 0 && Buffer.compare(ref, end) < 0
   const found: ActivityRow[] = []

@@ -162,29 +162,24 @@ export function* commitHot(numbers: Numbers, commit: HotCommit): Work<void> {
   const above = { from: ancestor + 1, to: blockEnd }
   const state = yield* lockChain(chain)
   requireHotOrder(commit, state.finalized)
-  const gone = state.tip > ancestor ? yield* dropRecentAbove(chain, ancestor) : nothing
-  const replaced = gone.parts
+  const left = state.tip > ancestor ? yield* dropRecentAbove(state, ancestor) : state
+  const isReplaced = left.parts < state.parts
   // After a reorganisation every claim above the ancestor is about blocks that are gone, whatever its scope.
-  if (replaced > 0) yield* removeClaims(chain, above)
+  if (isReplaced) yield* removeClaims(chain, above)
   else if (covered !== undefined) yield* removeClaims(chain, above, scope => scope === covered.scope)
   const last = blocks.at(-1)
-  const tip = last?.number ?? (replaced > 0 ? yield* highestRecent(chain) : state.tip)
+  const tip = last?.number ?? (isReplaced ? yield* highestRecent(chain) : state.tip)
   const parts = blocks.map(block => partOf(block, 0, numbers))
-  yield* addParts(withoutParts(state, gone), { tip }, parts)
+  yield* addParts(left, { tip }, parts)
   yield* writeHead(chain, head)
   if (covered !== undefined && last !== undefined) yield* addClaims(chain, [{ ...covered, to: last.number }])
 }
 
-type Gone = { parts: number; bytes: number }
-const nothing: Gone = { parts: 0, bytes: 0 }
-
-function* dropRecentAbove(chain: number, block: number): Work<Gone> {
+/** Answers the chain's row as it is then; the caller writes it. */
+function* dropRecentAbove(state: ChainRow, block: number): Work<ChainRow> {
   const find = 'SELECT coalesce(sum(bytes), 0) FROM recent_blocks WHERE chain = $1 AND number > $2'
-  const bytes = Number((yield* row(find, chain, block))![0])
-  return { parts: yield* run('DELETE FROM recent_blocks WHERE chain = $1 AND number > $2', chain, block), bytes }
-}
-
-function withoutParts(state: ChainRow, { parts, bytes }: Gone): ChainRow {
+  const bytes = Number((yield* row(find, state.chain, block))![0])
+  const parts = yield* run('DELETE FROM recent_blocks WHERE chain = $1 AND number > $2', state.chain, block)
   return { ...state, parts: state.parts - parts, bytes: state.bytes - bytes }
 }
 
@@ -283,10 +278,10 @@ export function* unfinalize(core: Core, id: ChainId, chain: number, to: number):
   yield* endPart()
   const state = yield* lockChain(chain)
   yield* removeClaims(chain, above)
-  const gone = yield* dropRecentAbove(chain, to)
+  const left = yield* dropRecentAbove(state, to)
   yield* dropBlocksWithin(chain, above)
   yield* run('DELETE FROM checkpoints WHERE name LIKE $1 OR name = $2', `wallet/${id}/%`, `final/${id}`)
-  yield* changeChain(withoutParts(state, gone), { finalized: to, fold: to, tip: -1, finalBytes: 0 })
+  yield* changeChain(left, { finalized: to, fold: to, tip: -1, finalBytes: 0 })
 }
 
 /**

@@ -1,5 +1,5 @@
-// Which indexes of transfers a chain keeps, and how they are filled from the transfers in runs, in steps; rows that come
-// meanwhile bring their records along. Callers hold the transaction.
+// Which indexes of transfers a chain keeps, and how they are filled from the transfers in runs, in steps; rows that
+// come meanwhile bring their records along. Callers hold the transaction.
 //
 // A row of `chain_indexes` is an index that is kept or was. phase: NULL while all stored transfers are in it; 'remove'
 // while records of before are removed, and none are added; 'fill' while it is filled from runs, up to `reached`.

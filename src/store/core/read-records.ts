@@ -1,5 +1,6 @@
 // Reading the records of a view in the order of their keys: those of runs and of recent blocks become one sequence.
 import type { Interval } from '../../model.ts'
+import { activityView } from '../runs/activity-view.ts'
 import { compareBytes, compareKeys, copyBytes, valueBytesMax, wordsOf } from '../runs/pack.ts'
 import { blockOfPlace, blockOfWord } from '../runs/place-key.ts'
 import { transferView } from '../runs/transfer-view.ts'
@@ -28,7 +29,7 @@ export type StoredRecord = [key: Uint8Array, value: Uint8Array]
 
 /**
  * Of all contracts, in the order of keys: those of the runs of a chain, and of `recent` records. On a cluster a fold
- * that was cut off left runs above the fold.
+ * that was cut off left runs above the fold, which tell nothing new of wallets.
  */
 export function* recordsFrom(
   { view, chain }: Pick<RecordQuery, 'view' | 'chain'>,
@@ -38,7 +39,7 @@ export function* recordsFrom(
 ): Work<StoredRecord[]> {
   const { keyBytes } = view
   const to = new Uint8Array(keyBytes).fill(0xff)
-  const { fold } = yield* chainRow(chain)
+  const fold = view === activityView ? undefined : (yield* chainRow(chain)).fold
   const query = { view, chain, contract: undefined, order: 'keys', from, to, limit } as const
   const found = yield* readRecords(query, { changes: undefined, fold, records: recent })
   if (found === stale) throw new Error('Runs alone are of one moment.')

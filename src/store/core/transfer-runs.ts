@@ -17,7 +17,7 @@ import {
 import type { IndexView, StoredTransfer } from '../runs/view.ts'
 import { idCountOf } from '../transfer-payload.ts'
 import { addRun, type Change, changeKeys, type OfChain, type RunPlace } from './runs.ts'
-import { type Slots, slotOfContract, slotOfKey } from './slots.ts'
+import { slotOfContract, slotOfKey } from './slots.ts'
 import { looks, type Work } from './work.ts'
 
 /** With the hash and the time of its block. */
@@ -206,8 +206,9 @@ export class RemovedTransfers {
   }
 
   *#removeFrom(view: IndexView, of: OfChain, transfers: readonly StoredTransfer[]): Work<void> {
-    const keys = keysOf(recordsOf(view, transfers))
-    const bySlot = groupBySlot(this.#place.slots, view, this.#chain, keys)
+    const records = recordsOf(view, transfers)
+    const keys = Array.from({ length: records.length }, (_, rank) => records.keyAt(rank))
+    const bySlot = Map.groupBy(keys, key => slotOfKey(this.#place.slots, view, this.#chain, key))
     yield* changeKeys(
       this.#place,
       view,
@@ -220,17 +221,4 @@ export class RemovedTransfers {
       },
     )
   }
-}
-
-function keysOf(records: SortedRecords): Uint8Array[] {
-  return Array.from({ length: records.length }, (_, rank) => records.keyAt(rank))
-}
-
-function groupBySlot(
-  slots: Slots,
-  view: IndexView,
-  chain: number,
-  keys: readonly Uint8Array[],
-): Map<number, Uint8Array[]> {
-  return Map.groupBy(keys, key => slotOfKey(slots, view, chain, key))
 }

@@ -191,8 +191,8 @@ export class CitusWorkers {
   }
 }
 
-// What a commit leaves open: it has two phases, so the coordinator's part is visible first and each worker's on its own;
-// that of a worker which is lost in between waits until Citus recovers it.
+// What a commit leaves open: it has two phases, so the coordinator's part is visible first and each worker's on its
+// own; that of a worker which is lost in between waits until Citus recovers it.
 
 const pauseMs = 100
 
