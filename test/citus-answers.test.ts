@@ -8,7 +8,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { AlmanacError } from '../src/errors.ts'
 import { type Address, type Block, type ChainId, type Hash, zeroAddress } from '../src/model.ts'
 import { KnownLabels } from '../src/query/known-labels.ts'
-import { NftTransfers, type TransfersOptions, type TransfersQuestion } from '../src/query/nft-transfers.ts'
+import {
+  NftTransfers,
+  type TransfersOptions,
+  type TransfersQuestion,
+  transferReads,
+} from '../src/query/nft-transfers.ts'
 import { firstPage } from '../src/store/cursor.ts'
 import { noActivity } from '../src/store/packed-activity.ts'
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts'
@@ -111,7 +116,7 @@ async function follow(store: Store, world: World): Promise<void> {
 
 /** Asks for what was committed last and before it, and compares every answer that claims to be complete. */
 async function page(store: Store, world: World, seed: number): Promise<void> {
-  const transfers = new NftTransfers(store, new KnownLabels(store, () => store.revision()))
+  const transfers = new NftTransfers(store, transferReads(store, new KnownLabels(store, () => store.revision())))
   const options = {
     key: { id: 'test', indexPerDay: undefined, indexWaiting: undefined },
     freshen: undefined,

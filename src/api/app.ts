@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream'
 import { AlmanacError } from '../errors.ts'
+import { Claims } from '../query/claims.ts'
 import type { Freshen } from '../query/freshen.ts'
 import { Holdings } from '../query/holdings/holdings.ts'
 import { HoldingsAdmission } from '../query/holdings/holdings-admission.ts'
@@ -100,14 +101,22 @@ function contextOf(dependencies: AppDependencies): Context {
     metrics: metrics.holdings,
     whileWaiting: wait => queue.withoutSlot(wait),
   })
-  const shared = { revision, contracts, chains: dependencies.chains, admission }
+  const claims = new Claims(store, revision, dependencies.chains)
+  const shared = { claims, contracts, admission }
   const holdings = new Holdings(store, store.indexes, { ...shared, ...bounds })
   const tokenUris = new TokenUris(store, dependencies.freshen, waiting => queue.withoutSlot(waiting))
   const cursors = new CursorSigner(store.secret)
   return {
     ...dependencies,
     labels: new KnownLabels(store, revision, { log: dependencies.log }),
-    ...{ contracts, holdings, tokenUris, holdingStreams: holdings.streams(tokenUris), holdingsAdmission: admission },
+    ...{
+      claims,
+      contracts,
+      holdings,
+      tokenUris,
+      holdingStreams: holdings.streams(tokenUris),
+      holdingsAdmission: admission,
+    },
     served: () => servedOperations(dependencies),
     cursors,
     heads: new HeadAges({ ...dependencies, revision, cursors }),

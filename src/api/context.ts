@@ -4,6 +4,7 @@ import { type Config, settingsSchema } from '../config/settings.ts'
 import type { Gatekeeper } from '../keys/gatekeeper.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
+import type { Claims } from '../query/claims.ts'
 import type { AskTransaction } from '../query/explain.ts'
 import type { Freshen } from '../query/freshen.ts'
 import type { HoldingsBounds } from '../query/holdings/holdings.ts'
@@ -35,6 +36,7 @@ export type Context = AppDependencies & {
   streams: OpenStreams
   /** Labels in memory, of which all operations share one copy. */
   labels: KnownLabels
+  claims: Claims
   contracts: ShownContracts
   holdings: HoldingsQueries
   holdingStreams: HoldingStreams

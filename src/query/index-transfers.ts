@@ -1,35 +1,22 @@
 // The rules of the lists of transfers over several contracts: of a wallet, of a token, of a block, of all. Bounds,
 // completeness, pages, totals. No HTTP and no JSON.
-import { LRUCache } from 'lru-cache'
-import { atMost } from '../at-most.ts'
-import type { ChainTable } from '../chains.ts'
-import { isCovered, weakestEvidence } from '../coverage.ts'
-import {
-  type Address,
-  type ChainId,
-  type CoveredInterval,
-  type Evidence,
-  type Hash,
-  type Interval,
-  zeroAddress,
-} from '../model.ts'
+import { type Address, type ChainId, type Evidence, type Hash, type Interval, zeroAddress } from '../model.ts'
 import type { PageCursor } from '../store/cursor.ts'
 import type { IndexReader } from '../store/index-reader.ts'
 import { readWalletRecord } from '../store/indexes/by-wallet.ts'
 import type { IndexName } from '../store/runs/view.ts'
-import type { ChainState, Store } from '../store/store.ts'
+import type { Store } from '../store/store.ts'
 import { type BlockBounds, resolveBounds } from './block-bounds.ts'
+import { type Look, verdict } from './claims.ts'
 import { blockAsker } from './date-to-block.ts'
 import { blockNumberOf } from './find-block.ts'
 import type { PageLabels } from './find-labels.ts'
 import type { AskBlock, IndexingKey } from './freshen.ts'
 import { allTransfers, visitAll, walletTransfers } from './index-places.ts'
-import { type KeptIndexes, keptAndFilled, requireIndex } from './kept-index.ts'
-import type { KnownLabels } from './known-labels.ts'
 import { type MixedRows, noRows, spanRows } from './mixed-rows.ts'
-import type { TransfersOptions } from './nft-transfers.ts'
-import { claimStands, OneBranch, readStanding } from './one-branch.ts'
-import type { FactsByContract, ShownContracts } from './shown-contracts.ts'
+import type { TransferReads, TransfersOptions } from './nft-transfers.ts'
+import { OneBranch } from './one-branch.ts'
+import type { FactsByContract } from './shown-contracts.ts'
 import { tokenRows, tokenTotal } from './token-rows.ts'
 import type { TransferSubject } from './transfer-subject.ts'
 import { boundToBranch, type WholeTransfers, wholePages } from './whole-transfers.ts'
@@ -53,58 +40,36 @@ export type ListAnswer = {
   labels: PageLabels | undefined
 }
 
-export type IndexTransfersOptions = {
-  labels: KnownLabels
-  contracts: ShownContracts
-  /** The built-in ones unless told. */
-  chains?: ChainTable
-  revision?: () => number
-  askBlock?: AskBlock | undefined
-}
-
-/** What holds for every page of a chain, or of a contract. */
-type CoverageView = KeptIndexes & {
-  /** From before the view was read, so that a commit in between voids it. */
-  revision: number
-  state: ChainState | undefined
-  coverage: readonly CoveredInterval[]
-}
+export type IndexTransferReads = TransferReads & { askBlock?: AskBlock | undefined }
 
 /** A page of the whole list. */
 export type MixedTransfers = Pick<ListAnswer, 'rows' | 'facts' | 'labels'>
 
-type Look = { view: CoverageView; bounds: BlockBounds; complete: boolean }
-
-const viewsMax = 1_000
-
 export class IndexTransfers {
   readonly #store: Store
-  readonly #options: IndexTransfersOptions
-  readonly #revision: () => number
-  readonly #views = new LRUCache<string, CoverageView>(atMost(viewsMax))
+  readonly #reads: IndexTransferReads
 
-  constructor(store: Store, options: IndexTransfersOptions) {
+  constructor(store: Store, reads: IndexTransferReads) {
     this.#store = store
-    this.#options = options
-    this.#revision = options.revision ?? (() => store.revision())
+    this.#reads = reads
   }
 
   async answer(question: ListQuestion, options: TransfersOptions): Promise<ListAnswer> {
     const {
-      look: { view, bounds },
+      view,
+      bounds,
       rows: page,
-      isComplete,
-    } = await readStanding(await this.#freshLook(question, options), {
+      complete,
+      evidence,
+    } = await this.#reads.claims.readStanding(question.chain, await this.#freshLook(question, options), {
       read: look => this.#page(question, look.bounds),
-      stands: look => this.#stands(question, look.view, look.bounds),
       lookAgain: () => this.#look(question, options),
     })
     const { rows } = page
     return {
-      ...{ question, ...page, blockExists: bounds.exist, indexComplete: isComplete },
+      ...{ question, ...page, blockExists: bounds.exist, indexComplete: complete, evidence },
       total: question.countTotal ? await this.#total(question, bounds, rows) : undefined,
-      next: nextCursor(question, rows, view.state?.finalized),
-      evidence: isComplete && bounds.claim ? weakestEvidence(view.coverage, bounds.claim) : undefined,
+      next: nextCursor(question, rows, view.chain.state?.finalized),
     }
   }
 
@@ -119,10 +84,10 @@ export class IndexTransfers {
     const complete = look.complete && isStored && branch.isFilled(index)
     const read = async (cursor: PageCursor) => {
       const page = await this.#page({ ...question, ...cursor }, bounds)
-      return { page, next: nextCursor(cursor, page.rows, view.state?.finalized) }
+      return { page, next: nextCursor(cursor, page.rows, view.chain.state?.finalized) }
     }
     return {
-      ...{ block, complete, evidence: complete ? weakestEvidence(view.coverage, bounds.claim!) : undefined },
+      ...{ block, complete, evidence: complete ? verdict(view, bounds.claim).evidence : undefined },
       pages: wholePages<MixedTransfers>(question, read, () => branch.check(bounds.toBlock!, index)),
     }
   }
@@ -138,47 +103,24 @@ export class IndexTransfers {
     return await this.#look(question, options)
   }
 
-  /** Coverage is read before rows: a commit in between adds rows that are not claimed, unless the head goes back. */
   async #look(question: ListQuestion, { key }: Pick<TransfersOptions, 'key'>): Promise<Look> {
     const { of, chain } = question
-    const view = await this.#view(chain, contractOf(of))
-    requireIndex(indexOf(of), { chain, chains: this.#options.chains }, view)
+    const view = await this.#reads.claims.view(chain, contractOf(of), indexOf(of))
     const asked = of.list === 'block-transfers' ? await this.#blockAsked(chain, of.block, key) : question
     const bounds: BlockBounds =
       asked === undefined
         ? { fromBlock: 0, toBlock: -1, claim: undefined, exist: false }
-        : await resolveBounds(this.#store, chain, view.state, asked)
-    const isWhole = bounds.claim !== undefined && isCovered(view.coverage, bounds.claim)
+        : await resolveBounds(this.#store, chain, view.chain.state, asked)
+    const { complete, evidence } = verdict(view, bounds.claim)
     // No index has the zero address, which gives and receives without being a wallet.
     const isAnswered = of.list !== 'wallet-transfers' || of.wallet !== zeroAddress
-    return { view, bounds, complete: isWhole && isAnswered && view.filled.has(indexOf(of)) }
-  }
-
-  async #stands({ chain, of }: ListQuestion, { state }: CoverageView, bounds: BlockBounds) {
-    const stands = await claimStands(this.#store, chain, state, bounds.claim)
-    // It may be kept: a process hears late of what another one commits.
-    if (!stands) this.#views.delete(viewKey(chain, contractOf(of)))
-    return stands
-  }
-
-  async #view(chain: ChainId, contract: Address | undefined): Promise<CoverageView> {
-    const revision = this.#revision()
-    const key = viewKey(chain, contract)
-    const known = this.#views.get(key)
-    if (known?.revision === revision) return known
-    const [state, coverage, { indexes }] = await Promise.all([
-      this.#store.chainState(chain),
-      this.#store.contractCoverage(chain, contract ?? 'every'),
-      this.#store.indexes.rowState(chain),
-    ])
-    const view = { revision, state, coverage, ...keptAndFilled(indexes) }
-    this.#views.set(key, view)
-    return view
+    const isComplete = complete && isAnswered && view.chain.filled.has(indexOf(of))
+    return { view, bounds, complete: isComplete, evidence: isComplete ? evidence : undefined }
   }
 
   /** The bounds of one block; undefined where no block of the chain has the hash. */
   async #blockAsked(chain: ChainId, block: number | Hash, key: IndexingKey) {
-    const askBlock = blockAsker(this.#options.askBlock, key)
+    const askBlock = blockAsker(this.#reads.askBlock, key)
     const number = await blockNumberOf(this.#store, chain, block, askBlock)
     return number === undefined
       ? undefined
@@ -188,8 +130,8 @@ export class IndexTransfers {
   async #page(question: ListQuestion, bounds: BlockBounds): Promise<MixedTransfers> {
     const rows = await this.#rows(question, bounds)
     const [facts, labels] = await Promise.all([
-      this.#options.contracts.of(question.chain, rows.contracts),
-      this.#options.labels.ofPage(question.chain, rows.stored),
+      this.#reads.contracts.of(question.chain, rows.contracts),
+      this.#reads.labels.ofPage(question.chain, rows.stored),
     ])
     return { rows, facts, labels }
   }
@@ -230,13 +172,9 @@ export class IndexTransfers {
   }
 }
 
-function viewKey(chain: ChainId, contract: Address | undefined): string {
-  return `${chain} ${contract}`
-}
-
-/** Whose coverage counts; undefined: that of all. */
-function contractOf(of: TransferSubject): Address | undefined {
-  return of.list === 'token-transfers' ? of.contract : undefined
+/** Whose coverage counts. */
+function contractOf(of: TransferSubject): Address | 'every' {
+  return of.list === 'token-transfers' ? of.contract : 'every'
 }
 
 type SpanSubject = Exclude<TransferSubject, { list: 'token-transfers' }>

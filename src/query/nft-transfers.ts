@@ -1,20 +1,20 @@
 // The rules of the NFT transfers operation: bounds, completeness, pages, totals. No HTTP and no JSON.
 
-import { LRUCache } from 'lru-cache'
-import { type ShownFacts, shownFacts } from '../annotate/shown-facts.ts'
-import { atMost } from '../at-most.ts'
-import { isCovered, weakestEvidence } from '../coverage.ts'
-import type { Address, ChainId, CoveredInterval, Evidence, Interval, Position } from '../model.ts'
+import type { ShownFacts } from '../annotate/shown-facts.ts'
+import type { ChainTable } from '../chains.ts'
+import type { Address, Evidence, Position } from '../model.ts'
 import type { PageCursor } from '../store/cursor.ts'
 import type { TransferPage } from '../store/index-reader.ts'
-import type { ChainState, Store, TransferRange } from '../store/store.ts'
+import type { Store, TransferRange } from '../store/store.ts'
 import { idCountOf, layOut, newLayout } from '../store/transfer-payload.ts'
 import { type AnswerRows, answerRows, isSameLog, positionOf } from './answer-rows.ts'
 import { type BlockBounds, resolveBounds } from './block-bounds.ts'
+import { Claims, type Look, verdict } from './claims.ts'
 import type { PageLabels } from './find-labels.ts'
 import type { Freshen, IndexingKey } from './freshen.ts'
 import type { KnownLabels } from './known-labels.ts'
-import { claimStands, OneBranch, readStanding } from './one-branch.ts'
+import { OneBranch } from './one-branch.ts'
+import { ShownContracts } from './shown-contracts.ts'
 import { boundToBranch, type WholeTransfers, wholePages } from './whole-transfers.ts'
 
 /** From the parameters of a first page, or from a cursor. */
@@ -38,74 +38,62 @@ export type TransfersAnswer = {
 
 export type TransfersOptions = { key: IndexingKey; freshen: Freshen | undefined; freshenWaitMs: number }
 
-type Look = Pick<PageVerdict, 'complete' | 'evidence'> & { view: ContractView; bounds: BlockBounds }
-
 /** A page of the whole list. */
 export type TransfersPage = Pick<TransfersAnswer, 'rows' | 'facts' | 'labels'>
 
-/** What holds for every page of a contract. */
-type ContractView = {
-  /** From before the view was read, so that a commit in between voids it. */
-  revision: number
-  state: ChainState | undefined
-  coverage: readonly CoveredInterval[]
-  facts: ShownFacts | undefined
-  /** For the claim of the last request, which is usually that of the next one too. */
-  verdict: PageVerdict | undefined
+export type TransferReads = { claims: Claims; contracts: ShownContracts; labels: KnownLabels }
+
+export function transferReads(store: Store, labels: KnownLabels, chains?: ChainTable): TransferReads {
+  const revision = () => store.revision()
+  return { claims: new Claims(store, revision, chains), contracts: new ShownContracts(store, revision), labels }
 }
-
-type PageVerdict = { claim: Interval; complete: boolean; evidence: Evidence | undefined }
-
-const viewsMax = 10_000
 
 export class NftTransfers {
   readonly #store: Store
-  readonly #revision: () => number
-  readonly #labels: KnownLabels
-  readonly #views = new LRUCache<string, ContractView>(atMost(viewsMax))
+  readonly #reads: TransferReads
 
-  /** `revision` replaces the store's where concurrent requests share one look. */
-  constructor(store: Store, labels: KnownLabels, revision = () => store.revision()) {
+  constructor(store: Store, reads: TransferReads) {
     this.#store = store
-    this.#revision = revision
-    this.#labels = labels
+    this.#reads = reads
   }
 
   async answer(question: TransfersQuestion, options: TransfersOptions): Promise<TransfersAnswer> {
-    const { look, rows, isComplete } = await readStanding(await this.#freshLook(question, options), {
-      read: ({ bounds }) => this.#rows(question, rangeOf(question, bounds)),
-      stands: ({ view, bounds }) => this.#stands(question, view, bounds),
-      lookAgain: () => this.#look(question),
-    })
-    const { view, bounds, evidence } = look
+    const { chain, contract } = question
+    const { claims, contracts, labels } = this.#reads
+    const { view, bounds, rows, complete, evidence } = await claims.readStanding(
+      chain,
+      await this.#freshLook(question, options),
+      { read: look => this.#rows(question, rangeOf(question, look.bounds)), lookAgain: () => this.#look(question) },
+    )
     const range = rangeOf(question, bounds)
     return {
       question,
       rows,
       total: question.countTotal ? await this.#total(question, range, rows) : undefined,
-      next: nextCursor(question, rows, view.state?.finalized),
+      next: nextCursor(question, rows, view.chain.state?.finalized),
       blockExists: bounds.exist,
-      indexComplete: isComplete,
-      evidence: isComplete ? evidence : undefined,
-      facts: view.facts,
-      labels: await this.#labels.ofPage(question.chain, rows.stored),
+      indexComplete: complete,
+      evidence,
+      facts: await contracts.ofOne(chain, contract),
+      labels: await labels.ofPage(chain, rows.stored),
     }
   }
 
   /** All pages from the first one on, as of the head. `limit` says how many rows each has. */
   async whole(question: TransfersQuestion, options: TransfersOptions): Promise<WholeTransfers<TransfersPage>> {
-    const { chain } = question
+    const { chain, contract } = question
     // What an indexer brings comes first, and then what must stay.
     await this.#freshLook(question, options)
     const branch = await OneBranch.now(this.#store, chain)
     const { view, bounds: asked } = await this.#look(question)
     const { block, bounds, isStored } = boundToBranch(asked, branch)
-    const { complete, evidence } = judge(view, bounds)
+    const { complete, evidence } = verdict(view, bounds.claim)
     const range = rangeOf(question, bounds)
+    const facts = await this.#reads.contracts.ofOne(chain, contract)
     const read = async (cursor: PageCursor) => {
       const rows = await this.#rows({ ...question, ...cursor }, range)
-      const labels = await this.#labels.ofPage(chain, rows.stored)
-      return { page: { rows, facts: view.facts, labels }, next: nextCursor(cursor, rows, view.state?.finalized) }
+      const labels = await this.#reads.labels.ofPage(chain, rows.stored)
+      return { page: { rows, facts, labels }, next: nextCursor(cursor, rows, view.chain.state?.finalized) }
     }
     const pages = wholePages<TransfersPage>(question, read, () => branch.check(bounds.toBlock!))
     return { block, complete: complete && isStored, evidence: isStored ? evidence : undefined, pages }
@@ -119,35 +107,12 @@ export class NftTransfers {
     return await this.#look(question)
   }
 
-  /** Coverage is read before rows: a commit in between adds rows that are not claimed, unless the head goes back. */
   async #look(question: TransfersQuestion): Promise<Look> {
-    const view = await this.#view(question)
-    const bounds = await resolveBounds(this.#store, question.chain, view.state, question)
-    const { complete, evidence } = judge(view, bounds)
+    const { chain, contract } = question
+    const view = await this.#reads.claims.view(chain, contract)
+    const bounds = await resolveBounds(this.#store, chain, view.chain.state, question)
+    const { complete, evidence } = verdict(view, bounds.claim)
     return { view, bounds, complete, evidence }
-  }
-
-  async #stands({ chain, contract }: TransfersQuestion, { state }: ContractView, bounds: BlockBounds) {
-    const stands = await claimStands(this.#store, chain, state, bounds.claim)
-    // It may be kept: a process hears late of what another one commits.
-    if (!stands) this.#views.delete(viewKey(chain, contract))
-    return stands
-  }
-
-  async #view({ chain, contract }: TransfersQuestion): Promise<ContractView> {
-    const revision = this.#revision()
-    const key = viewKey(chain, contract)
-    const known = this.#views.get(key)
-    if (known?.revision === revision) return known
-    const [state, coverage, facts, marks] = await Promise.all([
-      this.#store.chainState(chain),
-      this.#store.contractCoverage(chain, contract),
-      this.#store.contractFacts(chain, contract),
-      this.#store.marksOf(chain, contract),
-    ])
-    const view = { revision, state, coverage, facts: shownFacts(facts, marks), verdict: undefined }
-    this.#views.set(key, view)
-    return view
   }
 
   async #rows(question: TransfersQuestion, range: TransferRange): Promise<AnswerRows> {
@@ -170,19 +135,6 @@ export class NftTransfers {
   async #total({ page, limit }: TransfersQuestion, range: TransferRange, rows: AnswerRows): Promise<number> {
     return rows.more ? await this.#store.transferCount(range) : page * limit + rows.length
   }
-}
-
-function viewKey(chain: ChainId, contract: Address): string {
-  return `${chain} ${contract}`
-}
-
-function judge(view: ContractView, { claim }: BlockBounds): PageVerdict {
-  if (claim === undefined) return { claim: { from: 0, to: -1 }, complete: false, evidence: undefined }
-  const known = view.verdict
-  if (known !== undefined && known.claim.from === claim.from && known.claim.to === claim.to) return known
-  const complete = isCovered(view.coverage, claim)
-  view.verdict = { claim, complete, evidence: complete ? weakestEvidence(view.coverage, claim) : undefined }
-  return view.verdict
 }
 
 function rangeOf({ chain, contract }: TransfersQuestion, { fromBlock, toBlock }: BlockBounds): TransferRange {

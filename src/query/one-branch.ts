@@ -1,10 +1,10 @@
 // Tells whether what was read over a long time is of one branch of a chain, and whether nothing of it was taken away.
 // It is made before anything is read, and asked afterwards.
 import { AlmanacError } from '../errors.ts'
-import type { Block, ChainId, Interval } from '../model.ts'
+import type { Block, ChainId } from '../model.ts'
 import type { IndexName } from '../store/runs/view.ts'
 import type { ChainState, Store } from '../store/store.ts'
-import { type KeptIndexes, keptAndFilled } from './kept-index.ts'
+import { type KeptIndexes, keptAndFilled } from './claims.ts'
 
 export type BranchStore = Pick<Store, 'chainState' | 'hotBlocks' | 'lowestBlock' | 'indexes'>
 
@@ -69,47 +69,6 @@ export class OneBranch {
     if ((before.filled.has(index) && !filled.has(index)) || (before.kept.has(index) && !kept.has(index)))
       throw streamCut(`${index} was left while the list was read`)
   }
-}
-
-/**
- * Whether what was claimed before rows were read holds for them too: a head that went back meanwhile leaves blocks that
- * have none any more.
- */
-export async function claimStands(
-  store: Pick<Store, 'chainState' | 'lowestBlock'>,
-  chain: ChainId,
-  state: ChainState | undefined,
-  claim: Interval | undefined,
-): Promise<boolean> {
-  if (state === undefined || claim === undefined || claim.to <= state.finalized) return true
-  const { number, hash } = state.head
-  const now = await store.lowestBlock(chain, { from: number, to: number })
-  if (now !== undefined) return now.hash === hash
-  // A final block is not kept where it has no rows.
-  return number <= ((await store.chainState(chain))?.finalized ?? -1)
-}
-
-const readsMax = 4
-
-/** A claim and the rows that were read after it, both anew until one stands; then, or where there is none, it ends. */
-export async function readStanding<Look extends { complete: boolean }, Rows>(
-  first: Look,
-  { read, stands, lookAgain }: StandingRead<Look, Rows>,
-): Promise<{ look: Look; rows: Rows; isComplete: boolean }> {
-  let look = first
-  for (let reads = 1; ; reads++) {
-    const rows = await read(look)
-    if (!look.complete || (await stands(look))) return { look, rows, isComplete: look.complete }
-    if (reads === readsMax) return { look, rows, isComplete: false }
-    look = await lookAgain()
-  }
-}
-
-export type StandingRead<Look, Rows> = {
-  read: (look: Look) => Promise<Rows>
-  /** Asked after the rows were read. */
-  stands: (look: Look) => Promise<boolean>
-  lookAgain: () => Promise<Look>
 }
 
 type Now = { takenBack: number; indexes: KeptIndexes; state: ChainState | undefined; hot: readonly Block[] }

@@ -22,6 +22,8 @@ export class ShownContracts {
   }
 
   async ofOne(chain: ChainId, contract: Address): Promise<ShownFacts | undefined> {
+    const known = this.#known.get(`${chain} ${contract}`)
+    if (known?.revision === this.#revision()) return known.facts
     return (await this.of(chain, [contract])).get(contract)
   }
 

@@ -9,6 +9,7 @@ import {
   type TransfersAnswer,
   type TransfersOptions,
   type TransfersQuestion,
+  transferReads,
 } from '../../query/nft-transfers.ts'
 import { type CursorSigner, firstPage } from '../../store/cursor.ts'
 import { completenessHeaders, readyAnswer } from '../answer.ts'
@@ -142,10 +143,10 @@ class TransferPages {
   constructor(context: Context) {
     this.#context = context
     this.#parameters = transferParameters(context.chains, context.settings.pageSizeMax)
-    // Those of the store for pages of the replica too: they claim nothing, and a second copy would take as much memory.
-    const { labels } = context
-    this.#transfers = new NftTransfers(context.store, labels, context.revision)
-    this.#copies = new ReplicaReads(context.replica, store => new NftTransfers(store, labels))
+    // A replica's pages take the store's labels: they claim nothing, and a second copy would take as much memory.
+    const { store, replica, labels, chains } = context
+    this.#transfers = new NftTransfers(store, context)
+    this.#copies = new ReplicaReads(replica, copy => new NftTransfers(copy, transferReads(copy, labels, chains)))
   }
 
   async answer(request: ApiRequest, dialect: Dialect, { key }: Admission) {

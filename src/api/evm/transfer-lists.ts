@@ -4,9 +4,10 @@ import type { ChainTable } from '../../chains.ts'
 import type { Admission } from '../../keys/gatekeeper.ts'
 import type { Freshen } from '../../query/freshen.ts'
 import { IndexTransfers, type ListAnswer, type ListQuestion } from '../../query/index-transfers.ts'
-import type { TransfersOptions } from '../../query/nft-transfers.ts'
+import { type TransfersOptions, transferReads } from '../../query/nft-transfers.ts'
 import { carriedSubject, type TransferSubject, walletFilterOf } from '../../query/transfer-subject.ts'
 import { type CursorSigner, firstPage } from '../../store/cursor.ts'
+import type { Store } from '../../store/store.ts'
 import { completenessHeaders, readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
 import {
@@ -158,13 +159,15 @@ class ListPages {
   readonly #copies: ReplicaReads<IndexTransfers>
 
   constructor(context: Context, list: List) {
-    const { chains, settings, store, labels, contracts, revision, freshen, replica } = context
+    const { chains, settings, store, freshen, replica } = context
     const askBlock = freshen?.block
     this.#context = context
     this.#list = list
     this.#parameters = parametersOf(chains, settings.pageSizeMax)
-    this.#transfers = new IndexTransfers(store, { labels, contracts, chains, revision, askBlock })
-    this.#copies = new ReplicaReads(replica, copy => new IndexTransfers(copy, { labels, contracts, chains, askBlock }))
+    const { claims, contracts, labels } = context
+    this.#transfers = new IndexTransfers(store, { claims, contracts, labels, askBlock })
+    const ofCopy = (copy: Store) => new IndexTransfers(copy, { ...transferReads(copy, labels, chains), askBlock })
+    this.#copies = new ReplicaReads(replica, ofCopy)
   }
 
   async answer(request: ApiRequest, { key }: Admission) {

@@ -3,7 +3,7 @@
 import { AlmanacError } from '../../errors.ts'
 import type { Address, ChainId } from '../../model.ts'
 import type { IndexName } from '../../store/runs/view.ts'
-import type { Claims } from './claims.ts'
+import type { Claims } from '../claims.ts'
 import type { HoldingsRequest } from './holdings-admission.ts'
 import type { Completeness, HoldingsOptions } from './questions.ts'
 import type { FoundSheet, Sheets } from './sheets.ts'
@@ -48,7 +48,7 @@ export class AnsweredSheets {
     freshen?.asked?.(chain, contract)
     const ask = async (): Promise<AskedClaim> => {
       const { block, takenBack } = await this.#asOf(chain, atBlock)
-      return { claim: await this.#claims.ofContract(chain, contract, block), takenBack }
+      return { claim: await this.#claims.of(chain, contract, { from: 0, to: block }, 'by_token'), takenBack }
     }
     const asked = await ask()
     if (asked.claim.complete || freshen?.contract === undefined) return asked
@@ -58,7 +58,7 @@ export class AnsweredSheets {
 
   async walletClaim(chain: ChainId, atBlock: number | undefined): Promise<AskedClaim> {
     const { block, takenBack } = await this.#asOf(chain, atBlock)
-    return { claim: await this.#claims.ofChain(chain, { from: 0, to: block }, 'by_wallet'), takenBack }
+    return { claim: await this.#claims.of(chain, 'every', { from: 0, to: block }, 'by_wallet'), takenBack }
   }
 
   /** Fails with `list_too_large` where there is too much for one sheet. The request holds the sheet. */

@@ -1,15 +1,14 @@
 // Answers who owns what, and what there is of it: of contracts, tokens, wallets and blocks. No HTTP and no JSON.
-import type { ChainTable } from '../../chains.ts'
 import { weakestOf } from '../../coverage.ts'
 import { type Address, zeroAddress } from '../../model.ts'
 import type { IndexReader } from '../../store/index-reader.ts'
 import { readTokenRecord } from '../../store/indexes/by-token.ts'
+import { type ClaimStore, Claims } from '../claims.ts'
 import { transfersOfBlock } from '../lookups/block-transfers.ts'
 import type { BranchStore } from '../one-branch.ts'
 import { Pace } from '../pace.ts'
 import { type FactsStore, ShownContracts } from '../shown-contracts.ts'
 import { type Answered, AnsweredSheets, type AskedClaim, undefinedIfTooLarge } from './answered-sheets.ts'
-import { type ClaimStore, Claims } from './claims.ts'
 import { collectionsByAddress, collectionsOf } from './collections.ts'
 import { contractFilter, partyFilter } from './contract-filter.ts'
 import { contractNftPage, contractNftTotal } from './contract-nfts.ts'
@@ -32,12 +31,10 @@ const receiptsPerRead = 50
 /** Of the bound on memory, a part of what is too large for one sheet: some 300,000 rows where that is 1 GB. */
 const partShare = 1 / 32
 
-type HoldingsStore = ClaimStore & FactsStore & SheetStore
+type HoldingsStore = Omit<ClaimStore, 'indexes'> & FactsStore & SheetStore
 type HoldingsParts = HoldingsBounds & {
-  /** Replaces the store's where concurrent requests share one look, as they share `contracts`. */
-  revision?: () => number
+  claims?: Claims
   contracts?: ShownContracts
-  chains?: ChainTable
   admission?: HoldingsAdmission
 }
 /** What takes most of the bytes of the admission while it is made is too large for one sheet: it is made in parts. */
@@ -56,14 +53,15 @@ export class Holdings implements q.HoldingsQueries {
   readonly #admission: HoldingsAdmission
 
   constructor(store: HoldingsStore, indexes: IndexReader, parts: HoldingsParts = {}) {
-    const { revision = () => store.revision(), chains, limits, bytesMax } = parts
+    const { limits, bytesMax } = parts
+    const revision = () => store.revision()
     const { admission = new HoldingsAdmission({ bytesMax }) } = parts
     const { partBytes = Math.ceil(admission.bytesMax * partShare) } = parts
     this.#admission = admission
     const { contracts = new ShownContracts(store, revision) } = parts
     this.#store = store
     this.#indexes = indexes
-    this.#claims = new Claims(store, indexes, revision, chains)
+    this.#claims = parts.claims ?? new Claims({ ...store, indexes }, revision)
     const mints = new Mints(indexes)
     this.#answered = new AnsweredSheets(this.#claims, new Sheets(store, indexes, mints, { ...limits, admission }))
     this.#contracts = contracts
@@ -216,7 +214,7 @@ export class Holdings implements q.HoldingsQueries {
 
   async blockStats({ chain, block }: q.BlockStatsQuestion): Promise<q.BlockStatsAnswer> {
     const { state } = await this.#claims.chain(chain)
-    const claim = await this.#claims.ofChain(chain, { from: block, to: block }, 'by_block')
+    const claim = await this.#claims.of(chain, 'every', { from: block, to: block }, 'by_block')
     if (state === undefined || block > state.head.number)
       return { ...claim, complete: false, evidence: undefined, exists: false, transfers: 0 }
     const transfers = await transfersOfBlock({ store: this.#store, indexes: this.#indexes }, chain, block)

@@ -1,7 +1,7 @@
 // Holdings as rows of answers: with the contract's facts, the mint and what the token says of itself.
 import type { Address, ChainId, ShownToken, TokenStandard } from '../../model.ts'
+import type { Claims } from '../claims.ts'
 import type { ShownContracts } from '../shown-contracts.ts'
-import type { Claims } from './claims.ts'
 import { tokenHash } from './hash-order.ts'
 import type { Holding } from './holding-page.ts'
 import type { Mints } from './mints.ts'

@@ -8,8 +8,8 @@ import { type Address, type ChainId, type Position, type TokenStandard, zeroAddr
 import type { ContractInterface, RankedContract } from '../../store/annotation-store.ts'
 import type { Store } from '../../store/store.ts'
 import { unpackTransfer } from '../../store/transfer-payload.ts'
+import { keptAndFilled } from '../claims.ts'
 import { allTransfers, findPlaces } from '../index-places.ts'
-import { keptAndFilled } from '../kept-index.ts'
 import { Pace } from '../pace.ts'
 import type { ShownContracts } from '../shown-contracts.ts'
 

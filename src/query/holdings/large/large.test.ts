@@ -6,6 +6,7 @@ import { addressStream, nftStream } from '../../../api/evm/holding-streams.ts'
 import { type Address, type TransferRow, zeroAddress } from '../../../model.ts'
 import { noActivity } from '../../../store/packed-activity.ts'
 import { unpackTransfer } from '../../../store/transfer-payload.ts'
+import { Claims } from '../../claims.ts'
 import { Holdings } from '../holdings.ts'
 import type { HoldingsOptions } from '../questions.ts'
 
@@ -102,8 +103,9 @@ test('a list is cut where its index was left, also within the turn in which clai
       const state = await reads.indexes.rowState(asked)
       return isLeft ? { ...state, indexes: [] } : state
     }
-    const parts = { ...bounds, revision: () => 1 }
-    const streams = new Holdings(reads, { ...reads.indexes, rowState }, parts).streams(noTokens)
+    const indexes = { ...reads.indexes, rowState }
+    const claims = new Claims({ ...reads, indexes }, () => 1)
+    const streams = new Holdings(reads, indexes, { ...bounds, claims }).streams(noTokens)
     const question = { chain, contract, tokenId: undefined, atBlock: undefined }
     const list = await nftStream(streams.owners(question, options), shown)
     isLeft = true

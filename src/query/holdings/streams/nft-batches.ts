@@ -1,9 +1,9 @@
 // What rows of whole lists show beside their sheet: the facts of contracts, mints, and what is stored of tokens. It
 // never asks a node.
 import type { Address, ChainId, ShownToken } from '../../../model.ts'
+import type { Claims } from '../../claims.ts'
 import type { FactsByContract, ShownContracts } from '../../shown-contracts.ts'
 import type { TokenDetails } from '../../token-uris.ts'
-import type { Claims } from '../claims.ts'
 import type { Mints, TokenMint } from '../mints.ts'
 import type { RowBatch } from './row-batches.ts'
 

@@ -1,0 +1,152 @@
+// What may be claimed of an answer, read once for each revision of the store: coverage is read before rows, so a commit
+// in between can only make an answer claim less than it holds, unless the head goes back. Every list asks here.
+import { LRUCache } from 'lru-cache'
+import { atMost } from '../at-most.ts'
+import { ChainTable } from '../chains.ts'
+import { isCovered, weakestEvidence } from '../coverage.ts'
+import { AlmanacError } from '../errors.ts'
+import type { Address, ChainId, CoveredInterval, Evidence, Interval } from '../model.ts'
+import type { IndexState } from '../store/index-reader.ts'
+import type { IndexName } from '../store/runs/view.ts'
+import type { ChainState, Store } from '../store/store.ts'
+import type { BlockBounds } from './block-bounds.ts'
+import type { Completeness } from './holdings/questions.ts'
+
+const contractsMax = 10_000
+const chainsMax = 100
+const readsMax = 4
+
+export type ClaimStore = Pick<Store, 'chainState' | 'contractCoverage' | 'indexes' | 'lowestBlock'>
+export type KeptIndexes = { kept: ReadonlySet<IndexName>; filled: ReadonlySet<IndexName> }
+export type Verdict = { complete: boolean; evidence: Evidence | undefined }
+
+type ChainView = KeptIndexes & {
+  /** From before the view was read, so that a commit in between voids it. */
+  revision: number
+  /** From before anything else was read: what is claimed holds for rows while this stays. */
+  takenBack: number
+  state: ChainState | undefined
+}
+
+/** What holds for every page of a contract, or of all contracts of a chain. */
+export type ClaimView = {
+  chain: ChainView
+  coverage: readonly CoveredInterval[]
+  /** For the claim of the last request, which is usually that of the next one too. */
+  verdict: (Verdict & { claim: Interval }) | undefined
+}
+export type Look = Verdict & { view: ClaimView; bounds: BlockBounds }
+
+export class Claims {
+  readonly #store: ClaimStore
+  readonly #revision: () => number
+  readonly #table: ChainTable
+  readonly #chains = new LRUCache<ChainId, ChainView>({ max: chainsMax })
+  readonly #views = new LRUCache<string, ClaimView>(atMost(contractsMax))
+
+  /** `revision`: of the store, or where concurrent requests share one look, that. */
+  constructor(store: ClaimStore, revision: () => number, chains = new ChainTable()) {
+    this.#store = store
+    this.#revision = revision
+    this.#table = chains
+  }
+
+  async chain(chain: ChainId): Promise<ChainView> {
+    const revision = this.#revision()
+    const known = this.#chains.get(chain)
+    if (known?.revision === revision) return known
+    const { takenBack, indexes } = await this.#store.indexes.rowState(chain)
+    const state = await this.#store.chainState(chain)
+    const view = { revision, state, takenBack, ...keptAndFilled(indexes) }
+    this.#chains.set(chain, view)
+    return view
+  }
+
+  /**
+   * Fails where the chain does not keep the index: an answer without it would say that there is nothing. One that is
+   * still filled is kept, and a chain that the store does not know yet will keep what its settings name.
+   */
+  async view(chain: ChainId, of: Address | 'every', index?: IndexName): Promise<ClaimView> {
+    const view = await this.#view(chain, of)
+    const isKnown = view.chain.state !== undefined || view.coverage.length > 0
+    if (index !== undefined && isKnown && !view.chain.kept.has(index)) throw this.#notKept(chain, index)
+    return view
+  }
+
+  async of(chain: ChainId, of: Address | 'every', blocks: Interval, index: IndexName): Promise<Completeness> {
+    const view = await this.view(chain, of, index)
+    const { state, filled } = view.chain
+    const block = blocks.to
+    if (!filled.has(index)) return { block, complete: false, evidence: undefined }
+    // Before the first block of a chain there is nothing to index.
+    if (block < 0) return { block, complete: state !== undefined, evidence: undefined }
+    const { complete, evidence } = verdict(view, blocks)
+    return { block, complete, evidence }
+  }
+
+  /** A claim and the rows that were read after it, both anew until one stands, or there is none. */
+  async readStanding<Rows>(
+    chain: ChainId,
+    first: Look,
+    { read, lookAgain }: { read: (look: Look) => Promise<Rows>; lookAgain: () => Promise<Look> },
+  ): Promise<Look & { rows: Rows }> {
+    let look = first
+    for (let reads = 1; ; reads++) {
+      const rows = await read(look)
+      if (!look.complete || (await this.#stands(chain, look))) return { ...look, rows }
+      if (reads === readsMax) return { ...look, rows, complete: false, evidence: undefined }
+      look = await lookAgain()
+    }
+  }
+
+  /**
+   * Whether what was claimed before rows were read holds for them too: a head that went back meanwhile leaves blocks
+   * that have none any more.
+   */
+  async #stands(chain: ChainId, { view, bounds: { claim } }: Look): Promise<boolean> {
+    const { state } = view.chain
+    if (state === undefined || claim === undefined || claim.to <= state.finalized) return true
+    const { number, hash } = state.head
+    const now = await this.#store.lowestBlock(chain, { from: number, to: number })
+    if (now?.hash === hash) return true
+    // A final block is not kept where it has no rows.
+    if (now === undefined && number <= ((await this.#store.chainState(chain))?.finalized ?? -1)) return true
+    // It may be kept: a process hears late of what another one commits.
+    if (this.#chains.get(chain) === view.chain) this.#chains.delete(chain)
+    return false
+  }
+
+  async #view(chain: ChainId, of: Address | 'every'): Promise<ClaimView> {
+    const now = await this.chain(chain)
+    const key = `${chain} ${of}`
+    const known = this.#views.get(key)
+    if (known?.chain === now) return known
+    const view = { chain: now, coverage: await this.#store.contractCoverage(chain, of), verdict: undefined }
+    this.#views.set(key, view)
+    return view
+  }
+
+  #notKept(chain: ChainId, index: IndexName): AlmanacError {
+    const name = this.#table.byId(chain)?.name ?? `${chain}`
+    return new AlmanacError(
+      'not_configured',
+      `Chain ${name} does not keep ${index}, which this operation needs: add it to chains.${name}.views`,
+      { details: { chain: name, view: index } },
+    )
+  }
+}
+
+/** Of no blocks nothing can be claimed. */
+export function verdict(view: ClaimView, claim: Interval | undefined): Verdict {
+  if (claim === undefined) return { complete: false, evidence: undefined }
+  const known = view.verdict
+  if (known !== undefined && known.claim.from === claim.from && known.claim.to === claim.to) return known
+  const complete = isCovered(view.coverage, claim)
+  view.verdict = { claim, complete, evidence: complete ? weakestEvidence(view.coverage, claim) : undefined }
+  return view.verdict
+}
+
+export function keptAndFilled(states: readonly IndexState[]): KeptIndexes {
+  const filled = states.filter(index => index.filled)
+  return { kept: new Set(states.map(({ index }) => index)), filled: new Set(filled.map(({ index }) => index)) }
+}
