@@ -13,7 +13,7 @@ import { activityOf, activityWithin } from './activity.ts'
 import { blocksAround, blockWithHash, lowestBlockOf } from './blocks.ts'
 import { chainRow, chainState } from './chain-row.ts'
 import * as commits from './commits.ts'
-import { Core, type CoreOptions } from './core.ts'
+import type { Core } from './core.ts'
 import * as coverage from './coverage-table.ts'
 import { forgetStep } from './forget.ts'
 import { keepIndexes, rowState } from './kept-indexes.ts'
@@ -27,15 +27,13 @@ import { type Engine, run, type Work } from './work.ts'
 const recordsPerFinalize = 64
 
 /** `fencedBy`: the writer on an engine that checks a lease in each transaction. */
-export function chainStore(engine: Engine, options: Partial<CoreOptions> = {}) {
-  const core = new Core(engine, options)
+export function chainStore(core: Core) {
   return {
     ...chainReader(core),
     ...chainWriter(core),
     ...transferReader(core),
     ...activityReader(core),
     indexes: indexReader(core),
-    numbers: core.dictionary.numbers,
     fencedBy: (fenced: Engine): ChainWriter => chainWriter(core.on(fenced)),
   }
 }

@@ -5,7 +5,6 @@ import { atMost } from '../../at-most.ts'
 import { AlmanacError } from '../../errors.ts'
 import { bytesOfHex, hexOf } from '../../hex.ts'
 import type { Address, ChainId } from '../../model.ts'
-import type { Numbers } from '../tables/sql.ts'
 import { keepAllIndexes } from './kept-indexes.ts'
 import { type Engine, insert, row, rows, run, type Work } from './work.ts'
 
@@ -92,16 +91,11 @@ export class Dictionary {
     return addresses
   }
 
-  /** For the plain tables. */
-  get numbers(): Numbers {
-    return {
-      ordinalOf: chain => this.#engine.read(() => this.ordinalOf(chain)),
-      addOrdinals: async chains => {
-        const ordinals = new Map<ChainId, number>()
-        for (const chain of new Set(chains)) ordinals.set(chain, await this.addOrdinal(chain))
-        return ordinals
-      },
-    }
+  /** The numbers of chains; new ones get one. */
+  async addOrdinals(chains: Iterable<ChainId>): Promise<ReadonlyMap<ChainId, number>> {
+    const ordinals = new Map<ChainId, number>()
+    for (const chain of new Set(chains)) ordinals.set(chain, await this.addOrdinal(chain))
+    return ordinals
   }
 
   /** The number of a chain; a new one gets one. */

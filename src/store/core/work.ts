@@ -6,17 +6,36 @@ import type { Pack } from '../runs/pack.ts'
 import type { View } from '../runs/view.ts'
 
 export type Value = number | string | Uint8Array | null
-/** A list is one parameter: `IN $1:ints`. */
-export type Bound = Value | readonly Value[]
+/** A list is one parameter: `IN $1:ints`, and so are rows of several columns: `IN $2:rows(bytes, text)`. */
+export type Bound = Value | readonly Value[] | readonly (readonly Value[])[]
 // biome-ignore lint/suspicious/noExplicitAny: each reader knows the columns that it asked for.
 export type Row = any[]
 
 /**
  * Statements are written once, and each engine reads them in its own dialect: `$1` is a parameter, `$1:big` one whose
- * type the statement does not tell, `IN $1:ints` any of a list, `FROM EACH $1:ints AS x` its values as `x.value`, and
- * `FOR CHANGE` a row that nobody else changes before the end of the transaction.
+ * type the statement does not tell, `IN $1:ints` any of a list, `IN $2:rows(bytes, text)` any of some rows (the last
+ * parameter), `FROM EACH $1:ints AS x` the values of a list as `x.value`, and
+ *   FOR CHANGE   a row that nobody else changes before the end of the transaction; `FOR SHARE` and `FOR UPDATE SKIP
+ *                LOCKED` are PostgreSQL's. They say nothing where a file has one writer
+ *   now_ms()     unix milliseconds, and
+ *   today()      the day as YYYY-MM-DD in UTC, by the clock of the server, or of the process where there is none
+ *   hex(x)       the hex digits of bytes, in any case
+ *   listed(x), joined(x), texts(x)   a column of all rows as one value: a JSON array, bytes without a separator, texts
+ *                with the byte FF between them, which no UTF-8 has
+ *   by_key(x)    their order; nothing where rows lie in that order and are read so
+ *   BEGINS(x, $1:utf8), HAS(x, $1:utf8), BY_NAME(x)   whether a name begins with a text or has it, of which an index
+ *                finds the first, and the order of that index
+ *   JSON_NUMBER(x, 'name')   a number in a column of JSON
+ *   greatest(), least()      of values that are not NULL
+ * `written` writes and answers the rows that it wrote. `of`: rows with one key, by which a cluster spreads them.
  */
-export type Statement = { kind: 'rows' | 'run'; sql: string; values: readonly Bound[] }
+export type Statement = {
+  kind: 'rows' | 'run' | 'written'
+  sql: string
+  values: readonly Bound[]
+  of?: RowKey | undefined
+}
+export type RowKey = { table: 'solana_accounts'; value: Uint8Array }
 
 /** `utf8`: text of chains, which the text of PostgreSQL cannot hold: bytes there. */
 export type ColumnType = 'int' | 'big' | 'float' | 'text' | 'utf8' | 'bytes'
@@ -36,6 +55,9 @@ export type NextNumber = { kind: 'next' }
  * them (`shared`) excludes those; `try`: does not wait, and is told whether it has them.
  */
 export type Lock = { kind: 'lock'; what: 'runs' | 'coverage'; how?: 'shared' | 'try' | undefined; chain: number }
+
+/** The same of work with any of these names. */
+export type NamesLock = { kind: 'names'; names: readonly string[] }
 
 /**
  * Ends the transaction and begins the next. `part`: only where a transaction is not visible at one moment (a cluster).
@@ -135,6 +157,7 @@ export type Ask =
   | InsertPacks
   | NextNumber
   | Lock
+  | NamesLock
   | End
   | RecordsAsk
   | LooksAsk
@@ -148,6 +171,15 @@ export function* rows(sql: string, ...values: Bound[]): Work<Row[]> {
 
 export function* row(sql: string, ...values: Bound[]): Work<Row | undefined> {
   return ((yield { kind: 'rows', sql, values }) as Row[])[0]
+}
+
+/** Of rows with one key. */
+export function* rowOf(of: RowKey, sql: string, ...values: Bound[]): Work<Row | undefined> {
+  return ((yield { kind: 'rows', sql, values, of }) as Row[])[0]
+}
+
+export function* written(sql: string, ...values: Bound[]): Work<Row[]> {
+  return (yield { kind: 'written', sql, values }) as Row[]
 }
 
 /** Answers how many rows it wrote. */
@@ -169,6 +201,11 @@ export function* nextNumber(): Work<number> {
 
 export function* lock(what: Lock['what'], chain: number, how?: Lock['how']): Work<boolean> {
   return (yield { kind: 'lock', what, how, chain }) as boolean
+}
+
+/** Sorted, so that two never wait for each other. */
+export function* lockNames(names: Iterable<string>): Work<void> {
+  yield { kind: 'names', names: [...new Set(names)].sort() }
 }
 
 /** Ends the transaction: what was done so far stays, and others get their turn. */
@@ -211,15 +248,31 @@ export async function runAwaiting<Asked, T>(
   return step.value
 }
 
-/** How an engine runs the work of the core. */
-export interface Engine {
+/** Where work runs. */
+export interface Place {
   /** One moment, as far as the engine can; what it yields is read alone. */
   read<T>(work: () => Work<T>): Promise<T>
   /** One transaction, or several that `endStep` and `endPart` end. Run again from its start where the server asks. */
   write<T>(work: () => Work<T>, options?: WriteOptions): Promise<T>
-  /** Bytes of a full pack. */
-  packBytesOf(view: View): number
 }
 
-/** `unseen`: nothing of it can be seen in an answer. */
-export type WriteOptions = { unseen?: boolean }
+/** How an engine runs the work of the core. */
+export interface Engine extends Place {
+  /** Bytes of a full pack. */
+  packBytesOf(view: View): number
+  /** The same with a check in each transaction, which throws to undo it. */
+  fenced(check: () => Work<void>): Engine
+  /**
+   * What processes tell each other: a request that is only counted never waits for a commit of history. `state` runs
+   * statements that need no transaction around them.
+   */
+  shared: Place & { state<T>(work: () => Work<T>): Promise<T> }
+  /** The count of changes of labels: a version that costs nothing, statements that read it and count it up. */
+  labelCount: { version(): number; read: string; up: string; committed(count: number): void }
+}
+
+/**
+ * `unseen`: nothing of it can be seen in an answer. `of`: rows of chains, if nothing is said; `plain` ones, which are
+ * one transaction everywhere, and those of them that a cluster spreads.
+ */
+export type WriteOptions = { unseen?: boolean; of?: 'plain' | 'spread' }

@@ -2,70 +2,20 @@
 // a transaction is not visible at one moment, one for each part.
 
 import { findSlots, inShardOrder, type Slots } from '../core/slots.ts'
-import { type Dialect, type DialectText, inDialect, type ListType } from '../core/sql-dialect.ts'
-import type {
-  Ask,
-  Bound,
-  ColumnType,
-  Engine,
-  Insert,
-  InsertPacks,
-  Lock,
-  Value,
-  Work,
-  WriteOptions,
-} from '../core/work.ts'
+import type { Ask, Engine, Insert, InsertPacks, Lock, Statement, Work, WriteOptions } from '../core/work.ts'
 import { runAwaiting } from '../core/work.ts'
-import { byteaArray, float8Array, int4Array, int8Array, textArray, writeInt8 } from './arrays.ts'
-import type { Value as DatabaseValue, Text, Transaction } from './database.ts'
+import { byteaArray, textArray, writeInt8 } from './arrays.ts'
+import type { Transaction } from './database.ts'
 import { type PackQueries, packBytesOf, readLooks, readRecords, readSpans, readWallet } from './read-packs.ts'
+import { labelRevisionRow } from './revision.ts'
+import { arrayOf, inText } from './sql.ts'
 import type { StoreDatabase } from './store-database.ts'
 import { columnTypes } from './tables.ts'
 
-const listTypes: Record<ListType, string> = { ints: 'int8[]', texts: 'text[]', blobs: 'bytea[]' }
-
-const dialect: Dialect = {
-  parameter: (at, type) => (type === undefined ? `$${at}` : `$${at}::${columnTypes[type]}`),
-  list: (at, type, as) =>
-    as === 'IN' ? `= ANY($${at}::${listTypes[type]})` : `(SELECT unnest($${at}::${listTypes[type]}) AS value)`,
-  forChange: 'FOR NO KEY UPDATE',
-  jsonNumber: (column, name) => `(${column}::json->>'${name}')::int8`,
-}
-
-const texts = new Map<string, DialectText & { typed: Text }>()
-
-function textOf(sql: string): DialectText & { typed: Text } {
-  let text = texts.get(sql)
-  if (text === undefined) {
-    const made = inDialect(sql, dialect)
-    text = { ...made, typed: { typed: made.text } }
-    texts.set(sql, text)
-  }
-  return text
-}
-
-function valuesOf(values: readonly Bound[], { lists }: DialectText): DatabaseValue[] {
-  if (lists.size === 0) return values as DatabaseValue[]
-  return values.map((value, at) => {
-    const type = lists.get(at)
-    return type === undefined ? (value as Value) : arrayOf[type](value as readonly Value[])
-  })
-}
-
-const arrayOf: Record<ListType | ColumnType, (values: readonly Value[]) => Buffer> = {
-  int: values => int4Array(values as (number | null)[]),
-  big: values => int8Array(values as (number | null)[]),
-  float: values => float8Array(values as (number | null)[]),
-  ints: values => int8Array(values as number[]),
-  text: values => textArray(values as string[]),
-  utf8: values => byteaArray(values.map(value => (value === null ? undefined : Buffer.from(value as string)))),
-  texts: values => textArray(values as string[]),
-  bytes: values => byteaArray(values.map(value => (value ?? undefined) as Uint8Array | undefined)),
-  blobs: values => byteaArray(values as Uint8Array[]),
-}
-
 /** Who changes the runs of a chain excludes all others: "RUNS" and "ALMC". */
 const lockNumbers: Record<Lock['what'], number> = { runs: 0x52554e53, coverage: 0x414c4d43 }
+
+const lockNames = 'SELECT pg_advisory_xact_lock(hashtextextended(name, 0))::text FROM unnest($1::text[]) AS name'
 
 export class PostgresEngine implements Engine {
   readonly #store: StoreDatabase
@@ -84,11 +34,37 @@ export class PostgresEngine implements Engine {
 
   packBytesOf = packBytesOf
 
+  fenced(check: () => Work<void>): PostgresEngine {
+    return new PostgresEngine(
+      this.#store.fenced(transaction => runAwaiting(check(), ask => this.#answer(transaction, this.#queries, ask))),
+    )
+  }
+
+  shared: Engine['shared'] = {
+    read: work => this.read(work),
+    write: work => this.write(work, { unseen: true, of: 'plain' }),
+    state: work =>
+      runAwaiting(work(), async ask => {
+        const { rows, count } = await this.#store.database.write(...inText(ask as Statement))
+        return (ask as Statement).kind === 'run' ? count : rows
+      }),
+  }
+
+  get labelCount(): Engine['labelCount'] {
+    const { watch } = this.#store
+    return {
+      version: () => watch.labels,
+      read: `SELECT value FROM revisions WHERE id = ${labelRevisionRow}`,
+      up: `UPDATE revisions SET value = value + 1 WHERE id = ${labelRevisionRow} RETURNING value`,
+      committed: count => watch.labelsCommitted(count),
+    }
+  }
+
   read<T>(work: () => Work<T>): Promise<T> {
     return runAwaiting(work(), ask => this.#read(ask))
   }
 
-  async write<T>(work: () => Work<T>, { unseen = false }: WriteOptions = {}): Promise<T> {
+  async write<T>(work: () => Work<T>, options: WriteOptions = {}): Promise<T> {
     const store = this.#store
     let running = work()
     let answer: unknown
@@ -111,7 +87,7 @@ export class PostgresEngine implements Engine {
           answer = await this.#answer(transaction, queries, next.value)
         }
       }
-      const ended = await store.writingPart(step, { unseen })
+      const ended = await store.writingPart(step, options)
       if (ended.done) return ended.value
       answer = true
     }
@@ -125,8 +101,8 @@ export class PostgresEngine implements Engine {
 
   async #read(ask: Ask): Promise<unknown> {
     if (ask.kind !== 'rows') return await this.#packs(this.#queries, ask)
-    const text = textOf(ask.sql)
-    return await this.#store.database.read(text.typed, ...valuesOf(ask.values, text))
+    const text = inText(ask)
+    return await (ask.of === undefined ? this.#store.database.read(...text) : this.#store.readOf(ask.of, ...text))
   }
 
   async #packs(queries: PackQueries, ask: Ask): Promise<unknown> {
@@ -146,14 +122,12 @@ export class PostgresEngine implements Engine {
 
   async #answer(transaction: Transaction, queries: PackQueries, ask: Ask): Promise<unknown> {
     switch (ask.kind) {
-      case 'rows': {
-        const text = textOf(ask.sql)
-        return await transaction.query(text.typed, ...valuesOf(ask.values, text))
-      }
-      case 'run': {
-        const text = textOf(ask.sql)
-        return await transaction.run(text.typed, ...valuesOf(ask.values, text))
-      }
+      case 'rows':
+        return await transaction.query(...inText(ask))
+      case 'written':
+        return await transaction.write(...inText(ask))
+      case 'run':
+        return await transaction.run(...inText(ask))
       case 'insert':
         return await insertRows(transaction, ask)
       case 'packs':
@@ -162,6 +136,8 @@ export class PostgresEngine implements Engine {
         return Number((await transaction.query("SELECT nextval('run_numbers')"))[0]![0])
       case 'lock':
         return await lockRows(transaction, ask)
+      case 'names':
+        return await transaction.query(lockNames, textArray(ask.names))
       case 'end':
         return false
       default:

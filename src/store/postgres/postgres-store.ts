@@ -1,24 +1,17 @@
 // The store on a PostgreSQL server, a replica of it, and the store as parts for copying it. It only joins what has the
 // statements, transactions and errors.
 import type { SolanaNetwork } from '../../model.ts'
-import { chainStore } from '../core/chain-store.ts'
 import type { CoreOptions } from '../core/core.ts'
 import type { StoreParts } from '../parts.ts'
 import { storeFormat } from '../schema.ts'
 import type { SolanaStaging } from '../solana-store.ts'
 import type { ReadReplica, Store } from '../store.ts'
-import { annotationStore } from '../tables/annotations.ts'
-import { checkpointStore } from '../tables/checkpoints.ts'
-import { keyStore } from '../tables/keys.ts'
-import { leaseStore, requireLease } from '../tables/leases.ts'
-import { solanaStore } from '../tables/solana-holdings.ts'
-import { workStore } from '../tables/work.ts'
+import { allTables } from '../tables/all-tables.ts'
 import { bytesOf } from './arrays.ts'
 import { Database } from './database.ts'
 import { PostgresEngine } from './postgres-engine.ts'
 import { watchRevision } from './revision.ts'
 import { solanaStaging } from './solana-staging.ts'
-import { postgresTables, runSql } from './sql.ts'
 import { databaseOptions, openStoreDatabase, StoreDatabase, type StoreDatabaseOptions } from './store-database.ts'
 
 /**
@@ -82,17 +75,14 @@ export function isPostgresStore(store: Store): store is PostgresStore {
 }
 
 function postgresStore(store: StoreDatabase, secret: Uint8Array, options: Partial<CoreOptions> = {}): PostgresStore {
-  const { fencedBy, numbers, ...chains } = chainStore(new PostgresEngine(store), options)
   const { database, watch } = store
-  const tables = postgresTables(store, numbers)
-  const solana = solanaStore(tables)
-  const checkpoints = checkpointStore(tables)
+  const tables = allTables(new PostgresEngine(store), options)
   return {
     engine: 'postgres',
     location: database.location,
     secret,
     revision: () => watch.value,
-    solanaStaging: network => solanaStaging({ ...solana, ...checkpoints }, store, network),
+    solanaStaging: network => solanaStaging(tables, store, network),
     vacuum: () => database.slow(`VACUUM (ANALYZE) ${largeTables.join()}`),
     seen: () => ({ commits: watch.commits, atMs: watch.seenAtMs }),
     async info() {
@@ -109,18 +99,7 @@ function postgresStore(store: StoreDatabase, secret: Uint8Array, options: Partia
     },
     problems: () => store.problems(),
     close: () => store.close(),
-    ...chains,
-    ...solana,
-    ...keyStore(tables),
-    ...annotationStore(tables),
-    ...leaseStore(tables),
-    fenced(lease) {
-      const fenced = store.fenced(transaction => runSql(transaction, requireLease(lease)))
-      const { putCheckpoint } = checkpointStore(postgresTables(fenced, numbers))
-      return { ...fencedBy(new PostgresEngine(fenced)), putCheckpoint }
-    },
-    ...workStore(tables),
-    ...checkpoints,
+    ...tables,
   }
 }
 

@@ -3,6 +3,7 @@
 
 import { AlmanacError } from '../../errors.ts'
 import { redactStore } from '../../redact.ts'
+import type { WriteOptions } from '../core/work.ts'
 import type { StoreProblem } from '../store.ts'
 import { hasCitus, placeBeside, useOneConnection } from './citus/place-tables.ts'
 import { CitusWorkers, type ShardKey, visibleEverywhere } from './citus/workers.ts'
@@ -126,8 +127,9 @@ export class StoreDatabase {
   }
 
   /** A part of a change of the core. */
-  async writingPart<T>(work: Step<T>, { unseen }: { unseen: boolean }): Promise<T> {
-    if (!this.distributed) return await (unseen ? this.writingUnseen(work) : this.writing(work))
+  async writingPart<T>(work: Step<T>, { unseen = false, of }: WriteOptions): Promise<T> {
+    if (!this.distributed || of === 'plain') return await (unseen ? this.writingUnseen(work) : this.writing(work))
+    if (of === 'spread') return await this.writingSpread(work)
     await this.#settle()
     const inTurn: Step<T> = async transaction => {
       await useOneConnection(transaction)

@@ -24,6 +24,8 @@ export class Connection {
       PRAGMA temp_store = MEMORY;
       PRAGMA wal_autocheckpoint = ${options.logPagesMax};
       PRAGMA journal_size_limit = ${logBytesKept}`)
+    this.database.function('now_ms', () => Date.now())
+    this.database.function('today', () => new Date(Date.now()).toISOString().slice(0, 10))
   }
 
   /** Prepared once for each text; rows are arrays, which cost less than objects. */

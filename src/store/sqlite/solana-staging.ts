@@ -6,15 +6,19 @@ import type { SolanaNetwork } from '../../model.ts'
 import { createPrivate } from '../../private-file.ts'
 import type { SolanaStaging, StagedRows } from '../solana-store.ts'
 import { type HoldingUpdate, networkNumber } from '../solana-store.ts'
-import { accountCells, accountPart, metadataCells, metadataPart } from '../tables/solana-mints.ts'
+import { accountCells, metadataCells, mintParts } from '../tables/solana-mints.ts'
+import { type Cells, onConflict } from '../tables/sql.ts'
 import { storeFailure } from './failures.ts'
 
+const mintColumns = {
+  account: 'mint, account_slot, account_read_at_ms, program, decimals, supply, name, symbol, amount_rule',
+  metadata: 'mint, metadata_slot, metadata_read_at_ms, metadata_name, metadata_symbol, token_standard',
+}
 const schema = `
 CREATE TABLE IF NOT EXISTS checkpoint (id INTEGER PRIMARY KEY CHECK (id = 1), value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS holdings (account BLOB, owner BLOB, mint BLOB, amount TEXT, program TEXT, slot INTEGER, place BLOB);
-CREATE TABLE IF NOT EXISTS mint_accounts (mint BLOB, slot INTEGER, read_at_ms INTEGER, program TEXT, decimals INTEGER,
-  supply TEXT, name TEXT, symbol TEXT, amount_rule TEXT);
-CREATE TABLE IF NOT EXISTS mint_metadata (mint BLOB, slot INTEGER, read_at_ms INTEGER, name TEXT, symbol TEXT, standard INTEGER);`
+CREATE TABLE IF NOT EXISTS mint_account (${mintColumns.account});
+CREATE TABLE IF NOT EXISTS mint_metadata (${mintColumns.metadata});`
 
 // place: slot and write version, 8 bytes each. What an owner held before its last reading is out of date.
 const staged = `staged.holdings AS new WHERE (owner IS NULL OR NOT EXISTS (
@@ -43,14 +47,16 @@ const addNewest = `INSERT INTO main.solana_holdings (network, owner, account, mi
 const dropOlder = ['solana_holdings', 'solana_closed'].map(
   table => `DELETE FROM main.${table} WHERE network = :network AND slot <= :slot`,
 )
-const mergeMints = [
-  `INSERT INTO main.${accountPart.insert}
-   SELECT :network, mint, slot, read_at_ms, program, decimals, supply, name, symbol, amount_rule
-   FROM staged.mint_accounts WHERE true ORDER BY mint, slot ${accountPart.onConflict}`,
-  `INSERT INTO main.${metadataPart.insert}
-   SELECT :network, mint, slot, read_at_ms, name, symbol, standard
-   FROM staged.mint_metadata WHERE true ORDER BY mint, slot ${metadataPart.onConflict}`,
-]
+const mergeMints = (['account', 'metadata'] as const).map(part => {
+  const columns = mintColumns[part]
+  return `INSERT INTO main.solana_mints (network, ${columns}) SELECT :network, ${columns} FROM staged.mint_${part}
+    WHERE true ORDER BY mint, ${part}_slot ON CONFLICT ${onConflict('solana_mints', columns.split(', '), mintParts[part])}`
+})
+const insertMint = (part: keyof typeof mintColumns): string =>
+  `INSERT INTO mint_${part} VALUES (${mintColumns[part].replace(/\w+/g, '?')})`
+
+/** In the order of `mintColumns`. */
+const valuesOf = (cells: Cells): SQLInputValue[] => Object.values(cells).map(value => value ?? null)
 
 export class SqliteSolanaStaging implements SolanaStaging {
   readonly #storePath: string
@@ -81,8 +87,8 @@ export class SqliteSolanaStaging implements SolanaStaging {
         manyHoldings.run(...holdings.slice(first, first + holdingsPerRun).flatMap(holdingValues))
       for (const row of holdings.slice(whole)) holding.run(...holdingValues(row))
       for (const update of mints) {
-        if (update.account !== undefined) account.run(...accountCells(update, update.account))
-        if (update.metadata !== undefined) metadata.run(...metadataCells(update, update.metadata))
+        if (update.account !== undefined) account.run(...valuesOf(accountCells(update, update.account)))
+        if (update.metadata !== undefined) metadata.run(...valuesOf(metadataCells(update, update.metadata)))
       }
       database.prepare('INSERT OR REPLACE INTO checkpoint VALUES (1, ?)').run(checkpoint)
       database.exec('COMMIT')
@@ -149,8 +155,8 @@ export class SqliteSolanaStaging implements SolanaStaging {
         database,
         holding: database.prepare(`INSERT INTO holdings VALUES ${holdingPlaces}`),
         manyHoldings: database.prepare(`INSERT INTO holdings VALUES ${Array(holdingsPerRun).fill(holdingPlaces)}`),
-        account: database.prepare('INSERT INTO mint_accounts VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)'),
-        metadata: database.prepare('INSERT INTO mint_metadata VALUES (?, ?, ?, ?, ?, ?)'),
+        account: database.prepare(insertMint('account')),
+        metadata: database.prepare(insertMint('metadata')),
       }
     }
     return this.#open

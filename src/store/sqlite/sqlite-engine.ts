@@ -2,57 +2,48 @@
 // to its end at once.
 import type { SQLInputValue } from 'node:sqlite'
 import { setImmediate } from 'node:timers/promises'
-import { type Dialect, type DialectText, inDialect, type ListType } from '../core/sql-dialect.ts'
-import type { Ask, Bound, Engine, Insert, InsertPacks, Statement, Value, Work, WriteOptions } from '../core/work.ts'
+import type { Ask, Engine, Insert, InsertPacks, Statement, Work, WriteOptions } from '../core/work.ts'
 import { runNow } from '../core/work.ts'
 import { packBytesMax } from '../runs/pack.ts'
 import type { Connection } from './connection.ts'
 import { PackReads } from './read-packs.ts'
+import type { SharedFile } from './shared-file.ts'
+import { textOf, valuesOf } from './sql.ts'
 import type { StoreFile } from './store-file.ts'
 
-const dialect: Dialect = {
-  // With a bare parameter as the limit SQLite plans a statement again at each call: 31 µs instead of 11.
-  parameter: (at, type) => (type === 'int' ? `(?${at} + 0)` : `?${at}`),
-  list(at, type, as) {
-    const value = type === 'blobs' ? 'unhex(value)' : 'value'
-    return `${as === 'IN' ? 'IN ' : ''}(SELECT ${value} AS value FROM json_each(?${at}))`
-  },
-  forChange: '',
-  jsonNumber: (column, name) => `json_extract(${column}, '$.${name}')`,
-}
-
-const texts = new Map<string, DialectText>()
-
-function textOf(sql: string): DialectText {
-  let text = texts.get(sql)
-  if (text === undefined) {
-    text = inDialect(sql, dialect)
-    texts.set(sql, text)
-  }
-  return text
-}
-
-function valuesOf(values: readonly Bound[], lists: DialectText['lists']): SQLInputValue[] {
-  if (lists.size === 0) return values as SQLInputValue[]
-  return values.map((value, at) => {
-    const type = lists.get(at)
-    return type === undefined ? (value as SQLInputValue) : listOf(value as readonly Value[], type)
-  })
-}
-
-function listOf(values: readonly Value[], type: ListType): string {
-  return JSON.stringify(
-    type === 'blobs' ? values.map(value => Buffer.from(value as Uint8Array).toString('hex')) : values,
-  )
-}
+const labelCount = 'SELECT labels FROM revision'
 
 export class SqliteEngine implements Engine {
   readonly #file: StoreFile
+  readonly #sharedFile: SharedFile | undefined
   /** Of each connection; that of the writer is opened with its first write. */
   readonly #packs = new Map<Connection, PackReads>()
 
-  constructor(file: StoreFile) {
+  /** Who copies a store tells other processes nothing. */
+  constructor(file: StoreFile, shared?: SharedFile) {
     this.#file = file
+    this.#sharedFile = shared
+  }
+
+  fenced(check: () => Work<void>): SqliteEngine {
+    const fence = (connection: Connection): void => this.#run(connection, check)
+    return new SqliteEngine(this.#file.fenced(fence), this.#sharedFile)
+  }
+
+  get shared(): Engine['shared'] {
+    const file = this.#sharedFile!
+    return {
+      read: async work => file.reading(read => this.#run(read, work)),
+      write: work => file.writing(connection => this.#run(connection, work)),
+      state: work => file.stating(connection => this.#run(connection, work)),
+    }
+  }
+
+  labelCount: Engine['labelCount'] = {
+    version: () => this.#file.reading(read => read.get(labelCount)?.[0] as number),
+    read: labelCount,
+    up: 'UPDATE revision SET labels = labels + 1 RETURNING labels',
+    committed: () => {},
   }
 
   packBytesOf(): number {
@@ -81,6 +72,10 @@ export class SqliteEngine implements Engine {
     }
   }
 
+  #run<T>(connection: Connection, work: () => Work<T>): T {
+    return runNow(work(), ask => this.#answer(connection, false, ask))
+  }
+
   #packsOf(connection: Connection, isReader: boolean): PackReads {
     const known = this.#packs.get(connection)
     if (known !== undefined) return known
@@ -92,10 +87,11 @@ export class SqliteEngine implements Engine {
   #answer(connection: Connection, isReader: boolean, ask: Ask): unknown {
     switch (ask.kind) {
       case 'rows':
+      case 'written':
         return rowsOf(connection, ask)
       case 'run': {
-        const { text, lists } = textOf(ask.sql)
-        return connection.run(text, ...valuesOf(ask.values, lists))
+        const text = textOf(ask.sql)
+        return connection.run(text.text, ...valuesOf(ask.values, text))
       }
       case 'insert':
         return insertRows(connection, ask)
@@ -104,6 +100,7 @@ export class SqliteEngine implements Engine {
       case 'next':
         return connection.get('UPDATE run_numbers SET last = last + 1 RETURNING last')![0]
       case 'lock':
+      case 'names':
         return true
       case 'end':
         return false
@@ -123,8 +120,8 @@ export class SqliteEngine implements Engine {
 const packBytes = packBytesMax - 60
 
 function rowsOf(connection: Connection, { sql, values }: Statement): unknown[] {
-  const { text, lists } = textOf(sql)
-  return connection.all(text, ...valuesOf(values, lists))
+  const text = textOf(sql)
+  return connection.all(text.text, ...valuesOf(values, text))
 }
 
 function insertRows(connection: Connection, { table, columns, conflict }: Insert): number {

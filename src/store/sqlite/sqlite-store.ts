@@ -2,17 +2,11 @@
 // errors.
 import { statfsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { chainStore } from '../core/chain-store.ts'
 import type { CoreOptions } from '../core/core.ts'
 import type { StoreParts } from '../parts.ts'
 import { storeFormat } from '../schema.ts'
 import type { Store, StoreInfo } from '../store.ts'
-import { annotationStore } from '../tables/annotations.ts'
-import { checkpointStore } from '../tables/checkpoints.ts'
-import { keyStore } from '../tables/keys.ts'
-import { leaseStore, requireLease } from '../tables/leases.ts'
-import { solanaStore } from '../tables/solana-holdings.ts'
-import { workStore } from '../tables/work.ts'
+import { allTables } from '../tables/all-tables.ts'
 import { Connection } from './connection.ts'
 import { storeFailure } from './failures.ts'
 import {
@@ -25,7 +19,6 @@ import {
   writeOptions,
 } from './open-file.ts'
 import { SharedFile } from './shared-file.ts'
-import { runSql, sqliteTables } from './sql.ts'
 import { SqliteEngine } from './sqlite-engine.ts'
 import { StoreFile, type StoreFileParts } from './store-file.ts'
 
@@ -108,8 +101,6 @@ export type SqliteStoreParts = StoreFileParts & {
 export function sqliteStore(parts: SqliteStoreParts): Store {
   const file = new StoreFile(parts)
   const shared = new SharedFile(`${parts.path}-shared`, file.condition)
-  const { fencedBy, numbers, ...chains } = chainStore(new SqliteEngine(file), parts.options)
-  const tables = sqliteTables(file, shared, numbers)
   return {
     engine: 'sqlite',
     location: file.location,
@@ -137,18 +128,7 @@ export function sqliteStore(parts: SqliteStoreParts): Store {
       await file.close()
       parts.ownership?.release()
     },
-    ...chains,
-    ...solanaStore(tables),
-    ...keyStore(tables),
-    ...annotationStore(tables),
-    ...leaseStore(tables),
-    fenced(lease) {
-      const fenced = file.fenced(connection => runSql(connection, requireLease(lease)))
-      const { putCheckpoint } = checkpointStore(sqliteTables(fenced, shared, numbers))
-      return { ...fencedBy(new SqliteEngine(fenced)), putCheckpoint }
-    },
-    ...workStore(tables),
-    ...checkpointStore(tables),
+    ...allTables(new SqliteEngine(file, shared), parts.options),
   }
 }
 

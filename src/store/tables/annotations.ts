@@ -1,6 +1,6 @@
 // Facts of contracts and of tokens, the search for names, and replacing all that one source says.
 import { bytesOfHex, hexOf } from '../../hex.ts'
-import { type Address, type ChainId, zeroAddress } from '../../model.ts'
+import { type Address, zeroAddress } from '../../model.ts'
 import {
   type AnnotationChange,
   type AnnotationStore,
@@ -12,53 +12,38 @@ import {
   type NameStore,
   type RankedLabel,
   type SpamVerdict,
-  type TokenKey,
   type TokenUriStore,
   verifiedNamesMax,
 } from '../annotation-store.ts'
-import { putCheckpoint } from './checkpoints.ts'
-import { chainsOf, forgetLabels, labelStore, ordinalsOf, putLabels, removeLabels, writeLabels } from './labels.ts'
-import { forgetMarks, markStore, putMarks, removeMarks } from './marks.ts'
-import {
-  type Cell,
-  lastOfEach,
-  type Ordinals,
-  over,
-  type Row,
-  replacing,
-  row,
-  rows,
-  rowsOver,
-  runOver,
-  type Sql,
-  type Tables,
-  textOf,
-} from './sql.ts'
+import type { Core } from '../core/core.ts'
+import { type Row, row, rows, type Work } from '../core/work.ts'
+import { forgetSource, labelStore, markStore, putLabels, putMarks, remove, writeLabels } from './labels.ts'
+import { putCheckpoint } from './leases.ts'
+import { lastOfEach, plain, put, textOf } from './sql.ts'
 
-export function annotationStore(tables: Tables): AnnotationStore {
+export function annotationStore(core: Core): AnnotationStore {
   return {
-    ...labelStore(tables),
-    ...markStore(tables),
-    ...contractFactsStore(tables),
-    ...tokenUriStore(tables),
-    ...nameStore(tables),
-    annotate: change => annotate(tables, change),
+    ...labelStore(core),
+    ...markStore(core),
+    ...contractFactsStore(core),
+    ...tokenUriStore(core),
+    ...nameStore(core),
+    annotate: change => annotate(core, change),
   }
 }
 
 async function annotate(
-  tables: Tables,
+  { engine, dictionary }: Core,
   { replaces, removedLabels = [], removedMarks = [], labels = [], marks = [], checkpoint }: AnnotationChange,
 ): Promise<number> {
-  const known = await ordinalsOf(tables, chainsOf([...removedLabels, ...removedMarks]))
+  await dictionary.addOrdinals([...labels, ...marks].flatMap(({ chain }) => chain ?? []))
   let removed = 0
-  await writeLabels(tables, chainsOf([...labels, ...marks]), function* (ordinals) {
-    const forgotten = replaces === undefined ? [] : yield* forgetLabels(replaces)
-    if (replaces !== undefined) yield* forgetMarks(replaces)
-    const gone = removedLabels.length === 0 ? 0 : yield* removeLabels(known, removedLabels)
-    removed = gone + (removedMarks.length === 0 ? 0 : yield* removeMarks(known, removedMarks))
-    if (labels.length > 0) yield* putLabels(ordinals, labels)
-    if (marks.length > 0) yield* putMarks(ordinals, marks)
+  await writeLabels(engine, function* () {
+    const forgotten = replaces === undefined ? [] : yield* forgetSource(replaces)
+    const gone = yield* remove(dictionary, 'labels', removedLabels)
+    removed = gone + (yield* remove(dictionary, 'contract_marks', removedMarks))
+    if (labels.length > 0) yield* putLabels(dictionary, labels)
+    if (marks.length > 0) yield* putMarks(dictionary, marks)
     if (checkpoint !== undefined) yield* putCheckpoint(checkpoint.name, checkpoint.value)
     return [...forgotten, ...(gone > 0 ? removedLabels : []), ...labels]
   })
@@ -67,12 +52,6 @@ async function annotate(
 
 // What contracts say of themselves and what the rules say of them.
 
-const putFacts = over(
-  `chain int4, contract bytea, name utf8, symbol utf8, possible_spam int4, reading text, verdict text, transfers int8`,
-  `INSERT INTO contract_facts (chain, contract, name, symbol, possible_spam, reading, verdict, transfers)
-   SELECT * FROM given WHERE true ON CONFLICT (chain, contract) DO UPDATE SET
-     ${replacing('name', 'symbol', 'possible_spam', 'reading', 'verdict', 'transfers')}`,
-)
 const findFacts =
   'SELECT name, symbol, possible_spam, reading, verdict FROM contract_facts WHERE chain = $1 AND contract = $2'
 const rankedFacts = `SELECT contract, name, symbol, transfers FROM contract_facts
@@ -86,99 +65,73 @@ const verifiedNames = `SELECT name FROM contract_facts JOIN contract_marks USING
 /** No contract has as many transfers. */
 const beforeAll = { transfers: Number.MAX_SAFE_INTEGER, contract: zeroAddress }
 
-function contractFactsStore(tables: Tables): ContractFactsStore {
+function contractFactsStore(core: Core): ContractFactsStore {
+  const { engine, dictionary } = core
   return {
-    putContractFacts: async all => {
+    async putContractFacts(all) {
+      const chains = await dictionary.addOrdinals(all.map(({ chain }) => chain))
       const sorted = lastOfEach(all, ({ chain, contract }) => `${chain} ${contract}`)
-      await tables.writing(
-        ordinals =>
-          runOver(
-            putFacts,
-            sorted.map(facts => factCells(facts, ordinals)),
-          ),
-        chainsOf(all),
-      )
-    },
-    async contractFacts(chain, contract) {
-      const ordinal = await tables.ordinalOf(chain)
-      if (ordinal === undefined) return undefined
-      const found = await tables.reading(() => row(findFacts, ordinal, bytesOfHex(contract)))
-      return found && { chain, contract, ...factsOf(found) }
-    },
-    async rankedContracts(chain, after, limit) {
-      const ordinal = await tables.ordinalOf(chain)
-      if (ordinal === undefined) return []
-      const { transfers, contract } = after ?? beforeAll
-      type Found = [Uint8Array, Cell, Cell, number]
-      const found = await tables.reading(() =>
-        rows<Found>(rankedFacts, ordinal, transfers, bytesOfHex(contract), limit),
-      )
-      return found.map(([address, name, symbol, count]) => ({
-        ...{ contract: hexOf<Address>(address), name: textOf(name), symbol: textOf(symbol), transfers: count },
+      const json = (value: object | undefined) => (value === undefined ? null : JSON.stringify(value))
+      const cells = sorted.map(({ chain, contract, name, symbol, possibleSpam, reading, verdict }) => ({
+        ...{ chain: chains.get(chain), contract: bytesOfHex(contract), name, symbol },
+        ...{ possible_spam: Number(possibleSpam), reading: json(reading), verdict: json(verdict) },
+        transfers: verdict?.transfers ?? 0,
       }))
+      await engine.write(() => put('contract_facts', cells), plain)
     },
-    verifiedNames: async () => (await tables.reading(() => rows<[Cell]>(verifiedNames))).map(([name]) => textOf(name)!),
+    contractFacts: (chain, contract) =>
+      core.ofChain(chain, undefined, function* (ordinal) {
+        const found = yield* row(findFacts, ordinal, bytesOfHex(contract))
+        return found && { chain, contract, ...factsOf(found) }
+      }),
+    rankedContracts: (chain, after = beforeAll, limit) =>
+      core.ofChain(chain, [], function* (ordinal) {
+        const found = yield* rows(rankedFacts, ordinal, after.transfers, bytesOfHex(after.contract), limit)
+        return found.map(([address, name, symbol, transfers]) => ({
+          ...{ contract: hexOf<Address>(address), name: textOf(name), symbol: textOf(symbol), transfers },
+        }))
+      }),
+    verifiedNames: async () => (await engine.read(() => rows(verifiedNames))).map(([name]) => textOf(name)!),
   }
-}
-
-function factCells(facts: ContractFacts, ordinals: Ordinals): Cell[] {
-  const { chain, contract, name = null, symbol = null, possibleSpam, reading, verdict } = facts
-  const json = (value: object | undefined) => (value === undefined ? null : JSON.stringify(value))
-  return [
-    ...[ordinals.get(chain)!, bytesOfHex(contract), name, symbol, Number(possibleSpam)],
-    ...[json(reading), json(verdict), verdict?.transfers ?? 0],
-  ]
 }
 
 function factsOf([name, symbol, spam, reading, verdict]: Row): Omit<ContractFacts, 'chain' | 'contract'> {
   return {
-    ...{ name: textOf(name!), symbol: textOf(symbol!), possibleSpam: spam === 1 },
-    ...(reading === null ? {} : { reading: JSON.parse(reading as string) as ContractReading }),
-    ...(verdict === null ? {} : { verdict: JSON.parse(verdict as string) as SpamVerdict }),
+    ...{ name: textOf(name), symbol: textOf(symbol), possibleSpam: spam === 1 },
+    ...(reading === null ? {} : { reading: JSON.parse(reading) as ContractReading }),
+    ...(verdict === null ? {} : { verdict: JSON.parse(verdict) as SpamVerdict }),
   }
 }
 
 // What contracts say of tokens. Ids are stored as bytes without leading zeros.
 
-const findUris = over(
-  'contract bytea, token_id bytea',
-  `SELECT contract, token_id, uri, read_at FROM given JOIN token_uris USING (contract, token_id) WHERE chain = $1`,
-)
-const findWithUris = over(
-  'contract bytea',
-  `SELECT contract FROM given
-   WHERE EXISTS (SELECT 1 FROM token_uris WHERE chain = $1 AND token_uris.contract = given.contract)`,
-)
-const putUris = over(
-  'contract bytea, token_id bytea, uri utf8, read_at int8',
-  `INSERT INTO token_uris (chain, contract, token_id, uri, read_at)
-   SELECT $1, contract, token_id, uri, read_at FROM given WHERE true
-   ON CONFLICT (chain, contract, token_id) DO UPDATE SET ${replacing('uri', 'read_at')}`,
-)
+const findUris = `SELECT contract, token_id, uri, read_at FROM token_uris
+  WHERE chain = $1 AND (contract, token_id) IN $2:rows(bytes, bytes)`
+const findWithUris = `SELECT value FROM EACH $2:blobs AS asked
+  WHERE EXISTS (SELECT 1 FROM token_uris WHERE chain = $1 AND contract = asked.value)`
 
-function tokenUriStore(tables: Tables): TokenUriStore {
-  const keyCells = ({ contract, tokenId }: TokenKey): Cell[] => [bytesOfHex(contract), tokenIdBytes(tokenId)]
+function tokenUriStore(core: Core): TokenUriStore {
   return {
-    async tokenUris(chain, tokens) {
-      const ordinal = await tables.ordinalOf(chain)
-      if (ordinal === undefined) return []
-      type Found = [Uint8Array, Uint8Array, Cell, number]
-      const found = await tables.reading(() => rowsOver<Found>(findUris, tokens.map(keyCells), ordinal))
-      return found.map(([contract, tokenId, uri, readAtMs]) => ({
-        ...{ contract: hexOf<Address>(contract), tokenId: BigInt(hexOf(tokenId)), uri: textOf(uri), readAtMs },
-      }))
-    },
-    async contractsWithUris(chain, contracts) {
-      const ordinal = await tables.ordinalOf(chain)
-      if (ordinal === undefined) return new Set()
-      const asked = contracts.map(contract => [bytesOfHex(contract)])
-      const found = await tables.reading(() => rowsOver<[Uint8Array]>(findWithUris, asked, ordinal))
-      return new Set(found.map(([contract]) => hexOf<Address>(contract)))
-    },
+    tokenUris: (chain, tokens) =>
+      core.ofChain(chain, [], function* (ordinal) {
+        const asked = tokens.map(({ contract, tokenId }) => [bytesOfHex(contract), tokenIdBytes(tokenId)])
+        const found = yield* rows(findUris, ordinal, asked)
+        return found.map(([contract, tokenId, uri, readAtMs]) => ({
+          ...{ contract: hexOf<Address>(contract), tokenId: BigInt(hexOf(tokenId)), uri: textOf(uri), readAtMs },
+        }))
+      }),
+    contractsWithUris: (chain, contracts) =>
+      core.ofChain(chain, new Set(), function* (ordinal) {
+        const found = yield* rows(findWithUris, ordinal, contracts.map(bytesOfHex))
+        return new Set(found.map(([contract]) => hexOf<Address>(contract)))
+      }),
     async putTokenUris(chain, uris) {
+      const ordinal = await core.dictionary.addOrdinal(chain)
       const sorted = lastOfEach(uris, ({ contract, tokenId }) => `${contract} ${tokenId}`)
-      const given = sorted.map(uri => [...keyCells(uri), uri.uri ?? null, uri.readAtMs])
-      await tables.writing(ordinals => runOver(putUris, given, ordinals.get(chain)!), [chain])
+      const cells = sorted.map(({ contract, tokenId, uri, readAtMs }) => ({
+        ...{ chain: ordinal, contract: bytesOfHex(contract), token_id: tokenIdBytes(tokenId), uri, read_at: readAtMs },
+      }))
+      await core.engine.write(() => put('token_uris', cells), plain)
     },
   }
 }
@@ -191,12 +144,12 @@ function tokenIdBytes(tokenId: bigint): Buffer {
 // Contracts by name or symbol and addresses by label. Beginnings come from an index; texts within names are looked for
 // only where there are few names, because the thread or the server reads them all.
 
-function nameStore(tables: Tables): NameStore {
+function nameStore({ engine }: Core): NameStore {
   return {
     async named(question) {
       const [contracts, labels] = await Promise.all([
-        tables.reading(() => findNamed(tables, contractNames, question)),
-        tables.reading(() => findNamed(tables, labelTexts, question)),
+        engine.read(() => findNamed(contractNames, question)),
+        engine.read(() => findNamed(labelTexts, question)),
       ])
       return { contracts: contracts.found, labels: labels.found, anywhere: contracts.anywhere && labels.anywhere }
     },
@@ -216,8 +169,7 @@ const contractNames: Named<NamedContract> = {
   key: 'contract',
   columns: ['name', 'symbol'],
   foundOf: ([chain, contract, name, symbol]) => ({
-    ...{ chain: chain as ChainId, contract: hexOf<Address>(contract as Uint8Array) },
-    ...{ name: textOf(name!), symbol: textOf(symbol!) },
+    ...{ chain, contract: hexOf<Address>(contract), name: textOf(name), symbol: textOf(symbol) },
   }),
 }
 
@@ -226,29 +178,27 @@ const labelTexts: Named<RankedLabel> = {
   key: 'address',
   columns: ['label'],
   foundOf: ([chain, address, label]) => ({
-    ...{ chain: (chain ?? undefined) as ChainId | undefined, address: hexOf<Address>(address as Uint8Array) },
-    label: textOf(label!)!,
+    ...{ chain: chain ?? undefined, address: hexOf<Address>(address), label: textOf(label)! },
   }),
 }
 
 function* findNamed<Found>(
-  { names }: Tables,
   { table, key, columns, foundOf }: Named<Found>,
   { text, limit, readMax }: NameQuestion,
-): Sql<{ found: Found[]; anywhere: boolean }> {
+): Work<{ found: Found[]; anywhere: boolean }> {
   const joined = (some: string): string =>
     `SELECT chains.id, ${key}, ${columns} FROM (${some}) AS found LEFT JOIN chains ON ordinal = chain`
   const found: Row[] = []
   for (const column of columns) {
-    const begins = `SELECT * FROM ${table} WHERE ${names.begins(column)} ORDER BY ${names.order(column)} LIMIT $2`
-    found.push(...(yield* rows(joined(begins), names.text(text), limit)))
+    const begins = `SELECT * FROM ${table} WHERE BEGINS(${column}, $1:utf8) ORDER BY BY_NAME(${column}) LIMIT $2`
+    found.push(...(yield* rows(joined(begins), text, limit)))
   }
   const count = `SELECT count(*) FROM (SELECT 1 FROM ${table} LIMIT $1) AS counted`
-  const anywhere = (yield* row<[number]>(count, readMax + 1))![0] <= readMax
+  const anywhere = (yield* row(count, readMax + 1))![0] <= readMax
   if (anywhere) {
     const some = `SELECT chain, ${key}, ${columns} FROM ${table} LIMIT $3`
-    const has = `SELECT * FROM (${some}) AS read WHERE ${columns.map(names.has).join(' OR ')} LIMIT $2`
-    found.push(...(yield* rows(joined(has), names.text(text), limit, readMax)))
+    const has = `SELECT * FROM (${some}) AS read WHERE ${columns.map(column => `HAS(${column}, $1:utf8)`).join(' OR ')} LIMIT $2`
+    found.push(...(yield* rows(joined(has), text, limit, readMax)))
   }
   return { found: found.map(foundOf), anywhere }
 }

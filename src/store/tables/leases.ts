@@ -1,15 +1,29 @@
-// Leases: which holder may do a piece of work, and the check that it still may. The clock may step in both directions.
+// Checkpoints, which no answer shows, and leases: which holder may do a piece of work, and the check that it still may.
+// The clock may step in both directions.
 import { leaseLost } from '../commit-rules.ts'
-import type { Lease, LeaseStore } from '../store.ts'
+import { type Engine, row, run, type Work, written } from '../core/work.ts'
+import type { CheckpointStore, Lease, LeaseStore } from '../store.ts'
 import { heldMsMax } from '../store.ts'
-import { row, run, type Sql, type Tables, written } from './sql.ts'
+import { plainUnseen, put } from './sql.ts'
+
+export function checkpointStore(engine: Engine): CheckpointStore {
+  return {
+    checkpoint: async name =>
+      (await engine.read(() => row('SELECT value FROM checkpoints WHERE name = $1', name)))?.[0],
+    putCheckpoint: (name, value) => engine.write(() => putCheckpoint(name, value), plainUnseen),
+  }
+}
+
+export function putCheckpoint(name: string, value: string): Work<void> {
+  return put('checkpoints', [{ name, value }])
+}
 
 /** Without `fenced`, which needs every table that a lease guards. */
-export function leaseStore(tables: Tables): Omit<LeaseStore, 'fenced'> {
+export function leaseStore(engine: Engine): Omit<LeaseStore, 'fenced'> {
   return {
-    claim: (name, holder, ttlMs) => tables.writingUnseen(() => claimLease(name, holder, ttlMs)),
+    claim: (name, holder, ttlMs) => engine.write(() => claimLease(name, holder, ttlMs), plainUnseen),
     release: async ({ name, token }) => {
-      await tables.writingUnseen(() => run(release, name, token))
+      await engine.write(() => run(release, name, token), plainUnseen)
     },
   }
 }
@@ -22,8 +36,8 @@ const claim = `INSERT INTO leases AS known (name, holder, token, expires_at) VAL
 /** The row stays, because the next token must be higher. */
 const release = 'UPDATE leases SET holder = NULL, expires_at = 0 WHERE name = $1 AND token = $2'
 
-function* claimLease(name: string, holder: string, ttlMs: number): Sql<Lease | undefined> {
-  const [claimed] = yield* written<[number]>(claim, name, holder, Math.ceil(ttlMs))
+function* claimLease(name: string, holder: string, ttlMs: number): Work<Lease | undefined> {
+  const [claimed] = yield* written(claim, name, holder, Math.ceil(ttlMs))
   return claimed && { name, token: claimed[0] }
 }
 
@@ -32,7 +46,7 @@ function* claimLease(name: string, holder: string, ttlMs: number): Sql<Lease | u
  * claim the name. A holder that stops right here, as a paused machine does, is rolled back by the server
  * (`idle_in_transaction_session_timeout`), and the claim goes through.
  */
-export function* requireLease(lease: Lease): Sql<void> {
+export function* requireLease(lease: Lease): Work<void> {
   const held = yield* row('SELECT 1 FROM leases WHERE name = $1 AND token = $2 FOR SHARE', lease.name, lease.token)
   if (held === undefined) throw leaseLost(lease)
 }

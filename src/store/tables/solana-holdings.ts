@@ -2,6 +2,7 @@
 // Holdings are stored by owner: a portfolio is one walk and, on a cluster, one shard. Accounts have an index of their
 // own.
 import type { TokenProgram } from '../../model.ts'
+import { type Engine, lockNames, type Row, row, rowOf, rows, run, type Work } from '../core/work.ts'
 import {
   afterAllReadings,
   closedKeptMs,
@@ -16,41 +17,29 @@ import {
   type SolanaUpdates,
 } from '../solana-store.ts'
 import { keyText, mintsOf, nameColumns, putMints } from './solana-mints.ts'
-import {
-  type Cell,
-  lock,
-  over,
-  type Row,
-  replacing,
-  row,
-  rows,
-  rowsOver,
-  run,
-  runOver,
-  type Sql,
-  type Tables,
-} from './sql.ts'
+import { put } from './sql.ts'
 
-export function solanaStore(tables: Tables): SolanaStore {
-  const { reading, writingSpread } = tables
+export function solanaStore(engine: Engine): SolanaStore {
+  const writing = <T>(work: () => Work<T>): Promise<T> => engine.write(work, { of: 'spread' })
   return {
-    solanaOwners: (network, page) => reading(() => solanaOwners(networkNumber(network), page)),
-    portfolioOf: (network, owner) =>
-      tables.readingOf({ table: 'solana_accounts', value: owner }, () => portfolioOf(networkNumber(network), owner)),
-    putOwner: (network, account, holdings) => writingSpread(() => putOwner(networkNumber(network), account, holdings)),
-    mintsOf: (network, mints) => reading(() => mintsOf(networkNumber(network), mints)),
-    updateAccounts: (network, updates) => writingSpread(() => updateAccounts(networkNumber(network), updates)),
+    solanaOwners: (network, page) => engine.read(() => solanaOwners(networkNumber(network), page)),
+    portfolioOf: (network, owner) => engine.read(() => portfolioOf(networkNumber(network), owner)),
+    putOwner: (network, account, holdings) => writing(() => putOwner(networkNumber(network), account, holdings)),
+    mintsOf: (network, mints) => engine.read(() => mintsOf(networkNumber(network), mints)),
+    updateAccounts: (network, updates) => writing(() => updateAccounts(networkNumber(network), updates)),
     forgetOwners: (network, readBeforeMs, max) =>
-      writingSpread(() => forgetOwners(networkNumber(network), readBeforeMs, max)),
+      writing(() => forgetOwners(networkNumber(network), readBeforeMs, max)),
   }
 }
 
 /** In one order for every process, so that two with the same accounts wait for each other and do not deadlock. */
-function* updateAccounts(network: number, { mints = [], holdings = [], owners = [] }: SolanaUpdates): Sql<void> {
+function* updateAccounts(network: number, { mints = [], holdings = [], owners = [] }: SolanaUpdates): Work<void> {
   if (mints.length > 0) yield* putMints(network, mints)
   if (holdings.length > 0) yield* applyHoldings(network, holdings)
-  const byOwner = [...owners].sort((a, b) => Buffer.compare(a.owner, b.owner))
-  for (const account of byOwner) yield* putLamports(network, account)
+  yield* putLamports(
+    network,
+    [...owners].sort((a, b) => Buffer.compare(a.owner, b.owner)),
+  )
 }
 
 const readOwners = `SELECT owner, read_at_ms FROM solana_accounts
@@ -60,8 +49,8 @@ const readOwners = `SELECT owner, read_at_ms FROM solana_accounts
 function* solanaOwners(
   network: number,
   { limit, before = afterAllReadings }: { limit: number; before?: ReadOwner | undefined },
-): Sql<ReadOwner[]> {
-  const found = yield* rows<[Uint8Array, number]>(readOwners, network, before.readAtMs, before.owner, limit)
+): Work<ReadOwner[]> {
+  const found = yield* rows(readOwners, network, before.readAtMs, before.owner, limit)
   return found.map(([owner, readAtMs]) => ({ owner, readAtMs }))
 }
 
@@ -81,20 +70,18 @@ const portfolio = `SELECT a.lamports, a.slot, a.chain_time, a.read_at_ms, held.*
 
 type Portfolio = { account: SolanaAccount; holdings: HoldingColumns }
 
-function* portfolioOf(network: number, owner: Uint8Array): Sql<Portfolio | undefined> {
-  const found = yield* row(portfolio, network, owner)
+function* portfolioOf(network: number, owner: Uint8Array): Work<Portfolio | undefined> {
+  const found = yield* rowOf({ table: 'solana_accounts', value: owner }, portfolio, network, owner)
   if (found === undefined) return undefined
   const [lamports, slot, chainTime, readAtMs, ...held] = found
-  const times = { slot: slot as number, chainTime: chainTime as number, readAtMs: readAtMs as number }
-  return { account: { owner, lamports: BigInt(lamports as string), ...times }, holdings: columnsOf(held) }
+  return { account: { owner, lamports: BigInt(lamports), slot, chainTime, readAtMs }, holdings: columnsOf(held) }
 }
 
-function columnsOf([count, accounts, mints, ...lists]: Row): HoldingColumns {
-  const length = count as number
-  const bytes = (joined: Cell | undefined) => (length === 0 ? new Uint8Array() : (joined as Uint8Array))
+function columnsOf([length, accounts, mints, ...lists]: Row): HoldingColumns {
+  const bytes = (joined: Uint8Array) => (length === 0 ? new Uint8Array() : joined)
   const [amounts, decimals, supplies, names, symbols, tokenStandards, amountRules] = lists.map(list => {
     if (length === 0) return []
-    return typeof list === 'string' ? JSON.parse(list) : textsWithin(list as Uint8Array)
+    return typeof list === 'string' ? JSON.parse(list) : textsWithin(list)
   })
   const facts = { decimals, supplies, names, symbols, tokenStandards, amountRules }
   return { length, accounts: bytes(accounts), mints: bytes(mints), amounts, ...facts }
@@ -114,15 +101,15 @@ const putReadingSlot = `UPDATE solana_accounts SET reading_slot = $3
 const readAccounts = 'SELECT account FROM solana_holdings WHERE network = $1 AND owner = $2'
 
 /** A reading is the state at the end of its slot: the owner no longer held what it does not list. */
-function* putOwner(network: number, account: SolanaAccount, holdings: readonly Holding[]): Sql<void> {
+function* putOwner(network: number, account: SolanaAccount, holdings: readonly Holding[]): Work<void> {
   const { owner, slot } = account
   yield* lockKeys('owner', [owner])
-  const [readingSlot] = (yield* row<[number | null]>(readReadingSlot, network, owner)) ?? [null]
+  const [readingSlot] = (yield* row(readReadingSlot, network, owner)) ?? [null]
   if (readingSlot !== null && readingSlot > slot) return
-  yield* putLamports(network, account)
+  yield* putLamports(network, [account])
   yield* run(putReadingSlot, network, owner, slot)
   const listed = new Set(holdings.map(holding => keyText(holding.account)))
-  const stored = yield* rows<[Uint8Array]>(readAccounts, network, owner)
+  const stored = yield* rows(readAccounts, network, owner)
   const gone = stored.filter(([token]) => !listed.has(keyText(token)))
   const updates: HoldingUpdate[] = [
     ...gone.map(([token]) => ({ account: token, closed: true as const, slot, writeVersion: 0n })),
@@ -131,16 +118,14 @@ function* putOwner(network: number, account: SolanaAccount, holdings: readonly H
   yield* applyUpdates(network, updates, known => known.slot <= slot, owner)
 }
 
-const readReadings = over(
-  'owner bytea',
-  'SELECT owner, reading_slot FROM solana_accounts WHERE network = $1 AND owner IN given AND reading_slot IS NOT NULL',
-)
+const readReadings = `SELECT owner, reading_slot FROM solana_accounts
+  WHERE network = $1 AND owner IN $2:blobs AND reading_slot IS NOT NULL`
 
-function* applyHoldings(network: number, updates: readonly HoldingUpdate[]): Sql<void> {
+function* applyHoldings(network: number, updates: readonly HoldingUpdate[]): Work<void> {
   const owners = distinct(updates.flatMap(update => ('closed' in update ? [] : [update.owner])))
   yield* lockKeys('owner', owners)
-  const found = yield* rowsOver<[Uint8Array, number]>(readReadings, cellsOf(owners), network)
-  const readings = new Map(found.map(([owner, slot]) => [keyText(owner), slot]))
+  const found = owners.length === 0 ? [] : yield* rows(readReadings, network, owners)
+  const readings = new Map<string, number>(found.map(([owner, slot]) => [keyText(owner), slot]))
   // An update that is older than the owner's last reading, of an account that the reading does not list, is out of
   // date.
   const fenced = updates.map((update): HoldingUpdate => {
@@ -163,7 +148,7 @@ function* applyUpdates(
   updates: readonly HoldingUpdate[],
   mayReplace: (known: HoldingUpdate, update: HoldingUpdate) => boolean,
   owner?: Uint8Array,
-): Sql<void> {
+): Work<void> {
   const accounts = distinct(updates.map(update => update.account))
   yield* lockKeys('account', accounts)
   const before = yield* storedUpdates(network, accounts, owner)
@@ -183,11 +168,9 @@ function* applyUpdates(
 
 const versioned = 'account, slot, write_version'
 const readOfOwner = `SELECT ${versioned}, owner, mint, amount, program FROM solana_holdings WHERE network = $1 AND owner = $2`
-const readStored = over(
-  'account bytea',
-  `SELECT ${versioned}, owner, mint, amount, program FROM solana_holdings WHERE network = $1 AND account IN given
-   UNION ALL SELECT ${versioned}, NULL, NULL, NULL, NULL FROM solana_closed WHERE network = $1 AND account IN given`,
-)
+const readStored = `
+  SELECT ${versioned}, owner, mint, amount, program FROM solana_holdings WHERE network = $1 AND account IN $2:blobs
+  UNION ALL SELECT ${versioned}, NULL, NULL, NULL, NULL FROM solana_closed WHERE network = $1 AND account IN $2:blobs`
 
 type Stored = [Uint8Array, number, Uint8Array, Uint8Array | null, Uint8Array | null, string | null, TokenProgram | null]
 
@@ -195,14 +178,14 @@ function* storedUpdates(
   network: number,
   accounts: readonly Uint8Array[],
   owner: Uint8Array | undefined,
-): Sql<Map<string, HoldingUpdate>> {
+): Work<Map<string, HoldingUpdate>> {
   const stored = new Map<string, HoldingUpdate>()
-  const add = (found: readonly Stored[]): void => {
-    for (const row of found) stored.set(keyText(row[0]), updateOf(row))
+  const add = (found: readonly Row[]): void => {
+    for (const each of found) stored.set(keyText(each[0]), updateOf(each as Stored))
   }
-  if (owner !== undefined) add(yield* rows<Stored>(readOfOwner, network, owner))
+  if (owner !== undefined) add(yield* rows(readOfOwner, network, owner))
   const others = accounts.filter(account => !stored.has(keyText(account)))
-  add(yield* rowsOver<Stored>(readStored, cellsOf(others), network))
+  if (others.length > 0) add(yield* rows(readStored, network, others))
   return stored
 }
 
@@ -220,22 +203,8 @@ function isSame(a: HoldingUpdate | undefined, b: HoldingUpdate): boolean {
   return keys(a) === keys(b) && a.amount === b.amount
 }
 
-const removeHeld = over(
-  'owner bytea, account bytea',
-  'DELETE FROM solana_holdings WHERE network = $1 AND (owner, account) IN (SELECT owner, account FROM given)',
-)
-const removeClosed = over('account bytea', 'DELETE FROM solana_closed WHERE network = $1 AND account IN given')
-const putHeld = over(
-  'owner bytea, account bytea, mint bytea, program text, amount text, slot int8, write_version bytea',
-  `INSERT INTO solana_holdings (network, owner, account, mint, program, amount, slot, write_version)
-   SELECT CAST($1 AS int4), owner, account, mint, program, amount, slot, write_version FROM given WHERE true
-   ON CONFLICT (owner, account, network) DO UPDATE SET ${replacing('mint', 'program', 'amount', 'slot', 'write_version')}`,
-)
-const putClosed = over(
-  'account bytea, slot int8, write_version bytea',
-  `INSERT INTO solana_closed (network, account, slot, write_version, closed_at_ms)
-   SELECT CAST($1 AS int4), account, slot, write_version, CAST($2 AS int8) FROM given WHERE true`,
-)
+const removeHeld = 'DELETE FROM solana_holdings WHERE network = $1 AND (owner, account) IN $2:rows(bytes, bytes)'
+const removeClosed = 'DELETE FROM solana_closed WHERE network = $1 AND account IN $2:blobs'
 const forgetClosed = `DELETE FROM solana_closed WHERE (account, network) IN
   (SELECT account, network FROM solana_closed WHERE closed_at_ms < $1 LIMIT ${forgottenAtOnceMax})`
 
@@ -244,26 +213,31 @@ function* writeUpdates(
   network: number,
   updates: readonly HoldingUpdate[],
   replaced: readonly HoldingUpdate[],
-): Sql<void> {
+): Work<void> {
   const held = updates.filter(update => !('closed' in update)) as Holding[]
   const stays = new Set(held.map(holding => keyText(holding.owner) + keyText(holding.account)))
   const left = replaced.flatMap(old =>
     'closed' in old || stays.has(keyText(old.owner) + keyText(old.account)) ? [] : [[old.owner, old.account]],
   )
-  yield* runOver(removeHeld, left, network)
-  yield* runOver(removeClosed, cellsOf(replaced.flatMap(old => ('closed' in old ? [old.account] : []))), network)
-  yield* runOver(
-    putHeld,
-    held.map(({ owner, account, mint, program, amount, slot, writeVersion }) => [
-      ...[owner, account, mint, program, amount.toString(), slot, versionBytes(writeVersion)],
-    ]),
-    network,
+  if (left.length > 0) yield* run(removeHeld, network, left)
+  const reopened = replaced.flatMap(old => ('closed' in old ? [old.account] : []))
+  if (reopened.length > 0) yield* run(removeClosed, network, reopened)
+  yield* put(
+    'solana_holdings',
+    held.map(({ owner, account, mint, program, amount, slot, writeVersion }) => ({
+      ...{ network, owner, account, mint, program, amount: amount.toString(), slot },
+      write_version: versionBytes(writeVersion),
+    })),
   )
   const closed = updates.filter(update => 'closed' in update)
   if (closed.length === 0) return
   const now = Date.now()
-  const rowsOfClosed = closed.map(({ account, slot, writeVersion }) => [account, slot, versionBytes(writeVersion)])
-  yield* runOver(putClosed, rowsOfClosed, network, now)
+  yield* put(
+    'solana_closed',
+    closed.map(({ account, slot, writeVersion }) => ({
+      ...{ network, account, slot, write_version: versionBytes(writeVersion), closed_at_ms: now },
+    })),
+  )
   yield* run(forgetClosed, now - closedKeptMs)
 }
 
@@ -277,20 +251,18 @@ function versionBytes(writeVersion: bigint): Buffer {
   return bytes
 }
 
-const putAccount = `INSERT INTO solana_accounts AS known (network, owner, lamports, slot, chain_time, read_at_ms)
-  VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (owner, network) DO UPDATE SET
-    ${replacing('lamports', 'slot', 'chain_time', 'read_at_ms')} WHERE excluded.slot >= known.slot`
-
-function* putLamports(network: number, account: SolanaAccount): Sql<void> {
-  const { owner, lamports, slot, chainTime, readAtMs } = account
-  yield* run(putAccount, network, owner, lamports.toString(), slot, chainTime, readAtMs)
+function* putLamports(network: number, accounts: readonly SolanaAccount[]): Work<void> {
+  const cells = accounts.map(({ owner, lamports, slot, chainTime, readAtMs }) => ({
+    ...{ network, owner, lamports: lamports.toString(), slot, chain_time: chainTime, read_at_ms: readAtMs },
+  }))
+  yield* put('solana_accounts', cells, { where: 'excluded.slot >= solana_accounts.slot' })
 }
 
-function* forgetOwners(network: number, readBeforeMs: number, max: number): Sql<number> {
+function* forgetOwners(network: number, readBeforeMs: number, max: number): Work<number> {
   const find = 'SELECT owner FROM solana_accounts WHERE network = $1 AND read_at_ms < $2 LIMIT $3'
-  const owners = yield* rows<[Uint8Array]>(find, network, readBeforeMs, max)
+  const owners = (yield* rows(find, network, readBeforeMs, max)).map(([owner]) => owner)
   for (const table of ['solana_holdings', 'solana_accounts'])
-    yield* runOver(over('owner bytea', `DELETE FROM ${table} WHERE network = $1 AND owner IN given`), owners, network)
+    if (owners.length > 0) yield* run(`DELETE FROM ${table} WHERE network = $1 AND owner IN $2:blobs`, network, owners)
   return owners.length
 }
 
@@ -298,16 +270,12 @@ function* forgetOwners(network: number, readBeforeMs: number, max: number): Sql<
  * Owners and accounts are locked by the low bits of their keys: owners first, then accounts. Rows could not be locked
  * instead, because what must not appear meanwhile has none yet.
  */
-function* lockKeys(kind: 'owner' | 'account', keys: readonly Uint8Array[]): Sql<void> {
-  if (keys.length > 0) yield* lock(keys.map(key => `solana ${kind} ${(key.at(-1) ?? 0) % lockStripes}`))
+function* lockKeys(kind: 'owner' | 'account', keys: readonly Uint8Array[]): Work<void> {
+  if (keys.length > 0) yield* lockNames(keys.map(key => `solana ${kind} ${(key.at(-1) ?? 0) % lockStripes}`))
 }
 
 const lockStripes = 64
 
 function distinct(keys: readonly Uint8Array[]): Uint8Array[] {
   return [...new Map(keys.map(key => [keyText(key), key])).values()]
-}
-
-function cellsOf(keys: readonly Uint8Array[]): Cell[][] {
-  return keys.map(key => [key])
 }

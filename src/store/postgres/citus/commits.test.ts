@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type SharedPostgres, sharedPostgres } from '../../../../test/postgres-server.ts'
 import type { Address, ChainId, Hash } from '../../../model.ts'
 import { chainStore } from '../../core/chain-store.ts'
+import { Core } from '../../core/core.ts'
 import { storeParts } from '../../core/store-parts.ts'
 import { byToken } from '../../indexes/by-token.ts'
 import { noActivity, packActivity } from '../../packed-activity.ts'
@@ -57,7 +58,7 @@ async function openWorld(stallMsMax?: number) {
   const options = { foldBlocks: 1, runsPerMerge: 2, recordsWorthMerging: 1 }
   const engine = new PostgresEngine(store)
   const parts = storeParts({ engine, location: url, keepNumbers: async () => {}, close: async () => {} })
-  return { client, hooks, parts, ...chainStore(engine, options), close }
+  return { client, hooks, parts, ...chainStore(new Core(engine, options)), close }
 }
 
 const page = { chain, contract, order: 'asc', limit: 10 } as const
