@@ -1,7 +1,7 @@
 // What the parts of the core share: where runs are written to, the mirrors of recent blocks, the numbers of chains and
 // contracts, and how much is done at once.
 import type { ChainId } from '../../model.ts'
-import { recordsWorthMerging, runsPerMerge } from '../runs/levels.ts'
+import { recordsWorthMerging, runsPerMerge } from '../runs/merge.ts'
 import { Dictionary } from './dictionary.ts'
 import { Mirrors } from './mirror.ts'
 import type { RunPlace } from './runs.ts'

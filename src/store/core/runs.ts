@@ -2,8 +2,8 @@
 // written in order, so that a store of any size costs the same for each row; `merge-runs.ts` keeps them few. A run has
 // a part in each slot. Every record is in exactly one run at any time. Callers hold the transaction.
 import type { Interval } from '../../model.ts'
-import { levelOf } from '../runs/levels.ts'
 import { listForm, packMembers } from '../runs/members.ts'
+import { levelOf } from '../runs/merge.ts'
 import { compareKeys, type Pack, PackReader, PackWriter } from '../runs/pack.ts'
 import { wordAt } from '../runs/place-key.ts'
 import type { View } from '../runs/view.ts'
