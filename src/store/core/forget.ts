@@ -15,7 +15,7 @@ import {
 } from '../forget.ts'
 import { indexOf } from '../indexes/all-indexes.ts'
 import { activityView } from '../runs/activity-view.ts'
-import { bucketMax, countKey, countView, totalKey } from '../runs/count-view.ts'
+import { bucketMax, countKey, countView } from '../runs/count-view.ts'
 import { spanOfBlocks, transferView } from '../runs/transfer-view.ts'
 import type { Forgotten } from '../store.ts'
 import { changeChain, countChange, lockChain } from './chain-row.ts'
@@ -180,7 +180,7 @@ const phases: Record<ForgetPhase, (step: Step, state: ForgetState) => Work<Phase
     const place = yield* core.place()
     const walk = {
       ...{ of: { chain, from: 0, to: blockEnd }, slot: slotOfContract(place.slots, contract) },
-      span: { from: totalKey(contract), to: countKey(contract, bucketMax) },
+      span: { from: countKey(contract, -1), to: countKey(contract, bucketMax) },
     }
     yield* changeRuns(place, countView, walk, () => null)
     return { removed: 0 }

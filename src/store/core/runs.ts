@@ -5,7 +5,7 @@ import type { Interval } from '../../model.ts'
 import { listForm, packMembers } from '../runs/members.ts'
 import { levelOf } from '../runs/merge.ts'
 import { compareKeys, type Pack, PackReader, PackWriter } from '../runs/pack.ts'
-import { wordAt } from '../runs/place-key.ts'
+import { type Span, wordAt } from '../runs/place-key.ts'
 import type { View } from '../runs/view.ts'
 import type { Slots } from './slots.ts'
 import { insert, insertPacks, nextNumber, row, rows, run, type Work } from './work.ts'
@@ -112,8 +112,6 @@ export function* runsOf(view: View, { chain, from, to }: OfChain): Work<Run[]> {
 
 /** Key and value are overwritten after the call. The new value, null to delete the record, undefined to leave it. */
 export type Change = (key: Uint8Array, value: Uint8Array) => Uint8Array | null | undefined
-
-export type Span = { from: Uint8Array; to: Uint8Array }
 
 /** `slot`: the only one that has the span. */
 type RunWalk = { of: OfChain; span?: Span | undefined; slot?: number | undefined; isWanted?: (run: Run) => boolean }

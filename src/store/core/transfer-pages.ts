@@ -3,22 +3,18 @@ import { setImmediate } from 'node:timers/promises'
 import type { Address, Interval, Position } from '../../model.ts'
 import type { ContractPlace, MixedPage } from '../index-reader.ts'
 import { emptyPage, type TransferPage } from '../index-reader.ts'
-import { bucketBlocks, bucketOf, countKey, countOf, countView, totalKey } from '../runs/count-view.ts'
+import { bucketBlocks, bucketOf, countKey, countOf, countView } from '../runs/count-view.ts'
 import { PackSearch } from '../runs/open-pack.ts'
 import { compareKeys, PackReader } from '../runs/pack.ts'
-import { fitsKey } from '../runs/place-key.ts'
 import {
-  batchIndexOfKey,
-  blockOfKey,
-  hashOf,
-  logIndexOfKey,
-  payloadAt,
-  spanOfBlocks,
-  timestampOf,
-  transactionIndexOfKey,
-  transferKey,
-  transferView,
-} from '../runs/transfer-view.ts'
+  batchIndexOfPlace,
+  blockOfPlace,
+  fitsKey,
+  logIndexOfPlace,
+  type Span,
+  transactionIndexOfPlace,
+} from '../runs/place-key.ts'
+import { hashOf, payloadAt, spanOfBlocks, timestampOf, transferKey, transferView } from '../runs/transfer-view.ts'
 import type { View } from '../runs/view.ts'
 import type { TransferPageQuery, TransferRange } from '../store.ts'
 import { idCountOf } from '../transfer-payload.ts'
@@ -44,11 +40,7 @@ export function* transferPage(core: Core, of: OfContract, query: TransferPageQue
 }
 
 /** The first and the last key of what a page may show; keys count down. Undefined where that is nothing. */
-function spanOf(
-  contract: number,
-  { order, after }: TransferPageQuery,
-  blocks: Interval,
-): { from: Uint8Array; to: Uint8Array } | undefined {
+function spanOf(contract: number, { order, after }: TransferPageQuery, blocks: Interval): Span | undefined {
   const span = spanOfBlocks(contract, blocks)
   if (after === undefined) return span
   if (order === 'desc') {
@@ -75,12 +67,12 @@ export function neighbour(key: Uint8Array, by: 1 | -1): Uint8Array | undefined {
   return undefined
 }
 
-const { keyBytes } = transferView
+const { keyBytes, placeAt } = transferView
 
 function pageOf({ length, keys, values, valueEnds }: RecordColumns): TransferPage {
   const column = (of: (keys: Uint8Array, at: number) => number): number[] => {
     const numbers = new Array<number>(length)
-    for (let row = 0; row < length; row++) numbers[row] = of(keys, row * keyBytes)
+    for (let row = 0; row < length; row++) numbers[row] = of(keys, row * keyBytes + placeAt)
     return numbers
   }
   const timestamps = new Array<number>(length)
@@ -96,10 +88,10 @@ function pageOf({ length, keys, values, valueEnds }: RecordColumns): TransferPag
   }
   return {
     length,
-    blocks: column(blockOfKey),
-    transactionIndexes: column(transactionIndexOfKey),
-    logIndexes: column(logIndexOfKey),
-    batchIndexes: column(batchIndexOfKey),
+    blocks: column(blockOfPlace),
+    transactionIndexes: column(transactionIndexOfPlace),
+    logIndexes: column(logIndexOfPlace),
+    batchIndexes: column(batchIndexOfPlace),
     ...{ timestamps, blockHashes, payloads },
   }
 }
@@ -129,53 +121,57 @@ export async function transferCount(core: Core, of: OfContract, range: TransferR
     let isSame = true
     for (let left = first.left; left.length > 0 && isSame; ) {
       await setImmediate()
-      const next = await core.engine.read(() => countEdges({ ...of, fold: first.fold }, left, packsMax))
+      const next = await core.engine.read(() => counted(of, first.fold, { buckets: undefined, edges: left }, packsMax))
       isSame = next.total === first.total && next.changes === first.changes
-      count += next.count
+      count += next.inEdges
       left = next.left
     }
     if (isSame) return count
   }
 }
 
-type Counted = { count: number; total: number; changes: number; fold: number; left: readonly CountedSpan[] }
-type CountedSpan = { sign: 1 | -1; from: Uint8Array; to: Uint8Array }
+type Counted = {
+  changes: number
+  /** Of the contract as a whole: it changes as rows come and go. */
+  total: number
+  inBuckets: number
+  inEdges: number
+  left: readonly CountedSpan[]
+}
+type CountedSpan = Span & { sign: 1 | -1 }
 
-function* countFirst(core: Core, of: OfContract, { from, to }: Interval, packsMax: number): Work<Counted> {
-  const { chain, contract } = of
+function* countFirst(
+  core: Core,
+  of: OfContract,
+  { from, to }: Interval,
+  packsMax: number,
+): Work<Counted & { count: number; fold: number }> {
   const isWhole = from === 0 && to === blockMax
-  return yield* inMoment(core.mirrors, chain, function* (mirror: Mirror) {
-    const split = isWhole ? { buckets: undefined, edges: [] } : splitRange(from, Math.min(to, mirror.fold))
-    const kept = split.buckets
-    const edges = split.edges.map(({ sign, ...blocks }) => ({ sign, ...spanOfBlocks(contract, blocks) }))
-    const asked = [
-      { view: countView, from: totalKey(contract), to: totalKey(contract) },
-      ...(kept === undefined
-        ? []
-        : [{ view: countView, from: countKey(contract, kept.from), to: countKey(contract, kept.to) }]),
-      ...edges.map(edge => ({ view: transferView, from: edge.from, to: edge.to })),
-    ]
-    const batch = yield* spans({ kind: 'spans', chain, contract, spans: asked, packsMax, fold: mirror.fold })
-    if (batch.changes !== mirror.changes) return stale
-    const total = sumOf(batch.spans[0]!.packs, asked[0]!)
-    const inBuckets = kept === undefined ? 0 : sumOf(batch.spans[1]!.packs, asked[1]!)
-    const counted = edgesOf(edges, batch.spans.slice(asked.length - edges.length))
-    const recent = mirror.countOf(contract, { from, to })
-    const count = recent + (isWhole ? total : inBuckets) + counted.count
-    return { count, total, changes: batch.changes, fold: mirror.fold, left: counted.left }
+  return yield* inMoment(core.mirrors, of.chain, function* (mirror: Mirror) {
+    const { fold } = mirror
+    const { buckets, edges } = isWhole ? { buckets: undefined, edges: [] } : splitRange(from, Math.min(to, fold))
+    const spansOf = edges.map(({ sign, ...blocks }) => ({ sign, ...spanOfBlocks(of.contract, blocks) }))
+    const found = yield* counted(of, fold, { buckets, edges: spansOf }, packsMax)
+    if (found.changes !== mirror.changes) return stale
+    const recent = mirror.countOf(of.contract, { from, to })
+    return { ...found, fold, count: recent + (isWhole ? found.total : found.inBuckets) + found.inEdges }
   })
 }
 
-function* countEdges(
-  { chain, contract, fold }: OfContract & { fold: number },
-  left: readonly CountedSpan[],
+function* counted(
+  { chain, contract }: OfContract,
+  fold: number,
+  { buckets, edges }: { buckets: Interval | undefined; edges: readonly CountedSpan[] },
   packsMax: number,
 ): Work<Counted> {
-  const total = { view: countView, from: totalKey(contract), to: totalKey(contract) }
-  const asked = [total, ...left.map(({ from, to }) => ({ view: transferView, from, to }))]
+  const kept = [{ from: -1, to: -1 }, ...(buckets === undefined ? [] : [buckets])].map(({ from, to }) => {
+    return { view: countView, from: countKey(contract, from), to: countKey(contract, to) }
+  })
+  const asked = [...kept, ...edges.map(({ from, to }) => ({ view: transferView, from, to }))]
   const batch = yield* spans({ kind: 'spans', chain, contract, spans: asked, packsMax, fold })
-  const { changes, spans: found } = batch
-  return { total: sumOf(found[0]!.packs, total), changes, fold, ...edgesOf(left, found.slice(1)) }
+  const [total = 0, inBuckets = 0] = kept.map((span, at) => sumOf(batch.spans[at]!.packs, span))
+  const { count: inEdges, left } = edgesOf(edges, batch.spans.slice(kept.length))
+  return { changes: batch.changes, total, inBuckets, inEdges, left }
 }
 
 /** What comes at the horizon of an edge or later is left. */
@@ -192,7 +188,7 @@ function edgesOf(edges: readonly CountedSpan[], found: SpansBatch['spans']): { c
   return { count, left }
 }
 
-function sumOf(packs: readonly Uint8Array[], span: { from: Uint8Array; to: Uint8Array }): number {
+function sumOf(packs: readonly Uint8Array[], span: Span): number {
   let sum = 0
   for (const [, value] of recordsIn(countView, packs, span)) sum += countOf(value)
   return sum
@@ -201,7 +197,7 @@ function sumOf(packs: readonly Uint8Array[], span: { from: Uint8Array; to: Uint8
 function* recordsIn(
   { keyBytes: length }: View,
   packs: readonly Uint8Array[],
-  { from, to }: { from: Uint8Array; to: Uint8Array },
+  { from, to }: Span,
 ): Generator<[key: Uint8Array, value: Uint8Array]> {
   const reader = new PackReader(length)
   for (const pack of packs) {

@@ -1,6 +1,6 @@
 // Transfers of all contracts by their place in the chain, newest first. A value is the number of the contract. Pure.
 import type { Interval } from '../../model.ts'
-import { newestOfBlock, oldestOfBlock, placeBytes, writePlace } from '../runs/place-key.ts'
+import { placeBytes, type Span, spanOfPlaces, writePlace } from '../runs/place-key.ts'
 import { type IndexView, sameRecord } from '../runs/view.ts'
 
 const key = new Uint8Array(placeBytes)
@@ -22,10 +22,6 @@ export const byBlock: IndexView = {
   },
 }
 
-/** The keys of an interval, first and last. */
-export function blockSpan({ from, to }: Interval): { from: Uint8Array; to: Uint8Array } {
-  const [first, last] = [new Uint8Array(placeBytes), new Uint8Array(placeBytes)]
-  writePlace(first, 0, { ...newestOfBlock, block: to })
-  writePlace(last, 0, { ...oldestOfBlock, block: from })
-  return { from: first, to: last }
+export function blockSpan(interval: Interval): Span {
+  return spanOfPlaces(new Uint8Array(0), interval)
 }

@@ -7,8 +7,9 @@
 //   1 byte      the length of the token id
 //   …           the token id and the amount: big-endian without leading zeros; no amount: 1
 //   4 bytes     how many ids, if flagged
+import { bytesOfHex } from '../../hex.ts'
 import type { Address, Interval } from '../../model.ts'
-import { newestOfBlock, oldestOfBlock, placeBytes, wordAt, writePlace } from '../runs/place-key.ts'
+import { placeBytes, type Span, spanOfPlaces, wordAt, writePlace } from '../runs/place-key.ts'
 import { type IndexView, sameRecord } from '../runs/view.ts'
 import { layOut, newLayout, payloadFlags } from '../transfer-payload.ts'
 
@@ -62,15 +63,8 @@ export const byWallet: IndexView = {
   },
 }
 
-/** The keys of a wallet's records in an interval, first and last. */
-export function walletSpan(wallet: Address, { from, to }: Interval): { from: Uint8Array; to: Uint8Array } {
-  const keyOf = (position: Parameters<typeof writePlace>[2]): Uint8Array => {
-    const made = new Uint8Array(addressBytes + placeBytes)
-    Buffer.from(made.buffer).write(wallet.slice(2), 'hex')
-    writePlace(made, addressBytes, position)
-    return made
-  }
-  return { from: keyOf({ ...newestOfBlock, block: to }), to: keyOf({ ...oldestOfBlock, block: from }) }
+export function walletSpan(wallet: Address, interval: Interval): Span {
+  return spanOfPlaces(bytesOfHex(wallet), interval)
 }
 
 export type WalletRecord = {

@@ -35,10 +35,7 @@ export function countValue(count: number): Uint8Array {
   return value
 }
 
-export function totalKey(contract: number): Uint8Array {
-  return countKey(contract, -1)
-}
-
+/** The bucket -1 is the whole chain. */
 export function countKey(contract: number, bucket: number): Uint8Array {
   const key = Buffer.alloc(keyBytes)
   key.writeUInt32BE(contract, 0)
@@ -46,7 +43,6 @@ export function countKey(contract: number, bucket: number): Uint8Array {
   return key
 }
 
-/** -1: the whole chain. */
 export function bucketOfKey(key: Uint8Array): number {
   return Buffer.from(key.buffer, key.byteOffset, keyBytes).readUInt32BE(4) - 1
 }

@@ -1,5 +1,5 @@
 // The place of a transfer in its chain as the end of a key, newest first: it counts down. Pure.
-import type { Position } from '../../model.ts'
+import type { Interval, Position } from '../../model.ts'
 
 /** The block in four bytes, the places within it in three each. */
 export const placeBytes = 13
@@ -30,6 +30,20 @@ export function writePlace(key: Uint8Array, at: number, position: Position): voi
 /** The first place of a block in the order of keys, and the last. */
 export const newestOfBlock = { transactionIndex: Infinity, logIndex: Infinity, batchIndex: Infinity }
 export const oldestOfBlock = { transactionIndex: 0, logIndex: 0, batchIndex: 0 }
+
+/** The first and the last key of records that a walk meets, both included. */
+export type Span = { from: Uint8Array; to: Uint8Array }
+
+/** The keys that begin alike and end with a place in an interval. */
+export function spanOfPlaces(beginning: Uint8Array, { from, to }: Interval): Span {
+  const keyOf = (position: Position): Uint8Array => {
+    const key = new Uint8Array(beginning.length + placeBytes)
+    key.set(beginning)
+    writePlace(key, beginning.length, position)
+    return key
+  }
+  return { from: keyOf({ ...newestOfBlock, block: to }), to: keyOf({ ...oldestOfBlock, block: from }) }
+}
 
 export function within(number: number, max: number): number {
   return Math.max(0, Math.min(number, max))

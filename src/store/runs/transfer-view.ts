@@ -3,14 +3,11 @@
 import type { Interval, Position } from '../../model.ts'
 import { valueBytesMax } from './pack.ts'
 import {
-  batchIndexOfPlace,
   blockOfPlace,
-  logIndexOfPlace,
-  newestOfBlock,
-  oldestOfBlock,
   placeBytes,
   positionOfPlace,
-  transactionIndexOfPlace,
+  type Span,
+  spanOfPlaces,
   within,
   wordAt,
   writeNumber,
@@ -22,7 +19,7 @@ const contractBytes = 4
 const contractMax = 2 ** 32 - 1
 const keyBytes = contractBytes + placeBytes
 
-export const transferView: View = {
+export const transferView: View & { placeAt: number } = {
   id: 2,
   name: 'transfers',
   keyBytes,
@@ -46,12 +43,10 @@ export function transferKey(
   return key
 }
 
-/** The keys of a contract's rows in an interval, first and last. */
-export function spanOfBlocks(contract: number, { from, to }: Interval): { from: Uint8Array; to: Uint8Array } {
-  return {
-    from: transferKey(contract, { ...newestOfBlock, block: to }),
-    to: transferKey(contract, { ...oldestOfBlock, block: from }),
-  }
+export function spanOfBlocks(contract: number, interval: Interval): Span {
+  const beginning = new Uint8Array(contractBytes)
+  writeNumber(beginning, 0, contractBytes, contract)
+  return spanOfPlaces(beginning, interval)
 }
 
 /** Of the key that begins at `at`; likewise below. */
@@ -61,18 +56,6 @@ export function contractOfKey(keys: Uint8Array, at = 0): number {
 
 export function blockOfKey(keys: Uint8Array, at = 0): number {
   return blockOfPlace(keys, at + contractBytes)
-}
-
-export function transactionIndexOfKey(keys: Uint8Array, at = 0): number {
-  return transactionIndexOfPlace(keys, at + contractBytes)
-}
-
-export function logIndexOfKey(keys: Uint8Array, at = 0): number {
-  return logIndexOfPlace(keys, at + contractBytes)
-}
-
-export function batchIndexOfKey(keys: Uint8Array, at = 0): number {
-  return batchIndexOfPlace(keys, at + contractBytes)
 }
 
 export function positionOfKey(key: Uint8Array): Position {
