@@ -27,6 +27,14 @@ export const problemKinds = [
 ] as const
 const moment = z.iso.datetime()
 
+export const finding = z.object({
+  tone: z.enum(['bad', 'warn']).describe('`bad`: something does not work; `warn`: it goes on without something.'),
+  text: z.string().describe('What is wrong, in a few words.'),
+  detail: z.string().optional().describe('Why, or what to do.'),
+  chain: z.string().optional().describe('The chain that it is about, or a network such as `solana mainnet`.'),
+  key: z.string().optional().describe('Id of the key that it is about.'),
+})
+
 /** The head is followed, and requests are served, whatever it says. */
 const backfill = z.object({
   state: z.enum(['open', 'paused', 'outside_hours']).describe('Whether history may be filled now.'),
@@ -297,6 +305,7 @@ export const liveSample = z.object({
     .describe('One for each figure.'),
 })
 
+export type Finding = Told<z.output<typeof finding>>
 export type EndpointStatus = Told<z.output<typeof endpoint>>
 export type SourceStatus = Told<z.output<typeof source>>
 export type BackfillStatus = Told<z.output<typeof backfill>>

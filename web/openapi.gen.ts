@@ -1340,6 +1340,22 @@ export interface components {
           /** @description What is wrong, in a sentence. */
           reason: string;
         })[];
+      /** @description What is wrong, or soon will be, in words for people; the worst first. */
+      findings: ({
+          /**
+           * @description `bad`: something does not work; `warn`: it goes on without something.
+           * @enum {string}
+           */
+          tone: "bad" | "warn";
+          /** @description What is wrong, in a few words. */
+          text: string;
+          /** @description Why, or what to do. */
+          detail?: string;
+          /** @description The chain that it is about, or a network such as `solana mainnet`. */
+          chain?: string;
+          /** @description Id of the key that it is about. */
+          key?: string;
+        })[];
       /** @description Requests of clients: those for the console and for operators are not counted. */
       api?: {
         /** @description Requests of clients to which this process admitted a key in the last minute: the same as `requests_today` counts. */
@@ -2545,6 +2561,22 @@ export interface components {
       };
       /** @description Of Almanac. */
       version: string;
+      /** @description What is wrong, or soon will be, in words for people; the worst first. */
+      findings: ({
+          /**
+           * @description `bad`: something does not work; `warn`: it goes on without something.
+           * @enum {string}
+           */
+          tone: "bad" | "warn";
+          /** @description What is wrong, in a few words. */
+          text: string;
+          /** @description Why, or what to do. */
+          detail?: string;
+          /** @description The chain that it is about, or a network such as `solana mainnet`. */
+          chain?: string;
+          /** @description Id of the key that it is about. */
+          key?: string;
+        })[];
     };
     TokenList: {
       /** @description From 1 to 25 NFTs; the answer has them in this order. */

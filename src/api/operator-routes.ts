@@ -4,6 +4,7 @@ import { shownCoverage } from '../coverage.ts'
 import type { ErrorCode } from '../errors.ts'
 import { asOfText } from '../head-age.ts'
 import { shownLimits, usualLimits } from '../keys/keys.ts'
+import { findingsOf } from '../query/findings.ts'
 import { findProblems, type Problem, stopsServing, storeInfo } from '../query/problems.ts'
 import { measureRuns } from '../query/run-metrics.ts'
 import type { ChainStatus, StatusReport } from '../status.ts'
@@ -127,21 +128,23 @@ export async function coverageOfChain(
 const newKeyLimits = shownLimits(usualLimits)
 
 export const status: RouteParts = {
-  answer: context => async request => {
-    await admitOperator(context, request)
-    const withContracts = readParameter(
-      contractsParameter,
-      new URLSearchParams(request.query).get('contracts') ?? 'false',
-    )
-    const [report, store] = await Promise.all([context.status(), storeInfo(context.store)])
-    const chains = withAsOf(withContracts ? await withCoverage(context, report.chains) : report.chains)
-    return jsonAnswer({
-      ...report,
-      chains,
-      store: shownStore(store),
-      new_key_limits: newKeyLimits,
-      version: context.version,
-    })
+  answer: context => {
+    const find = problemFinder(context)
+    return async request => {
+      await admitOperator(context, request)
+      const withContracts = readParameter(
+        contractsParameter,
+        new URLSearchParams(request.query).get('contracts') ?? 'false',
+      )
+      const [report, info, problems] = await Promise.all([context.status(), storeInfo(context.store), find()])
+      const chains = withAsOf(withContracts ? await withCoverage(context, report.chains) : report.chains)
+      const store = shownStore(info)
+      return jsonAnswer({
+        ...report,
+        ...{ chains, store, new_key_limits: newKeyLimits, version: context.version },
+        findings: findingsOf({ ...report, store, problems }),
+      })
+    }
   },
   document: {
     id: 'getStatus',

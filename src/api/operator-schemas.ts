@@ -5,6 +5,7 @@ import { solanaNetworks } from '../model.ts'
 import {
   chainStatus,
   evidence,
+  finding,
   first,
   indexer,
   last,
@@ -121,6 +122,8 @@ const liveChain = z.object({
     .describe('Contracts that are indexed on demand.'),
 })
 
+const findings = z.array(finding).describe('What is wrong, or soon will be, in words for people; the worst first.')
+
 export const status = z.object({
   indexer: indexer.optional().describe('The thread that indexes EVM chains. Absent where there is none.'),
   chains: z.record(z.string(), chainStatus).describe('How far each EVM chain is, by name.'),
@@ -130,6 +133,7 @@ export const status = z.object({
     .pick({ rate_per_second: true, quota_per_day: true, index_per_day: true, index_waiting: true })
     .describe('What a key gets for which no limits are given; null: no limit.'),
   version: z.string().describe('Of Almanac.'),
+  findings,
 })
 
 const liveApi = z.object({
@@ -175,6 +179,7 @@ export const liveStatus = z.object({
     .describe('The chains are local ones that `almanac start` made to try the service.'),
   store: storeFacts.describe('Where rows are kept.'),
   problems: z.array(problem).describe('What is wrong, in the words of `/ready`.'),
+  findings,
   api: liveApi.optional().describe('Requests of clients: those for the console and for operators are not counted.'),
   chains: z.record(z.string(), liveChain).describe('How far each EVM chain is, by name.'),
   solana: status.shape.solana,

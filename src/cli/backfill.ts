@@ -1,9 +1,11 @@
 // Pauses, resumes and throttles the history of chains through the store, and shows what holds. The process that fills
 // it follows within two seconds; it may run anywhere.
+
 import { userInfo } from 'node:os'
 import { Command } from 'commander'
 import type { LoadedConfig } from '../config/load.ts'
 import { parseHours } from '../daily-hours.ts'
+import { durationText } from '../duration-text.ts'
 import { AlmanacError } from '../errors.ts'
 import { Reports } from '../processes/heartbeat.ts'
 import type { BackfillStatus, ChainStatus } from '../status.ts'
@@ -12,7 +14,7 @@ import type { Store } from '../store/store.ts'
 import { coveredBlocks } from './chain-progress.ts'
 import { withStore } from './open-store.ts'
 import { chooseChain, parseChain } from './options.ts'
-import { countText, durationText, percentText, printable, printData, printJson, rateText, table } from './terminal.ts'
+import { countText, percentText, printable, printData, printJson, rateText, table } from './terminal.ts'
 
 type Flags = { json?: true }
 type ThrottleFlags = Flags & { blocksPerSecond?: number; hours?: string; off?: true }

@@ -1,21 +1,14 @@
 // How far chains are: of a running service on the screen or in the log, and of a command on stderr.
+
 import { blockCount, missingIntervals } from '../coverage.ts'
+import { durationText } from '../duration-text.ts'
 import { Progress } from '../evm/index/chain-stats.ts'
 import type { Log } from '../log.ts'
 import type { Interval } from '../model.ts'
 import type { ChainStatus, StatusReport } from '../status.ts'
 import { type WholeScope, wholeScopeOf } from '../views.ts'
 import type { Render, Screen } from './screen/screen.ts'
-import {
-  barText,
-  countText,
-  durationText,
-  ProgressLine,
-  percentText,
-  printable,
-  rateText,
-  waitingText,
-} from './terminal.ts'
+import { barText, countText, ProgressLine, percentText, printable, rateText, waitingText } from './terminal.ts'
 
 const redrawMs = 500
 const logLookMs = 2_000

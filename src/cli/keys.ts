@@ -1,6 +1,8 @@
 // Creates, lists, rotates and revokes keys. It opens the store beside a running server.
+
 import { Command, Option } from 'commander'
 import type { LoadedConfig } from '../config/load.ts'
+import { durationText } from '../duration-text.ts'
 import { AlmanacError } from '../errors.ts'
 import {
   changedKey,
@@ -27,16 +29,7 @@ import type { KeyRecord } from '../store/key-store.ts'
 import type { Store } from '../store/store.ts'
 import { withStore } from './open-store.ts'
 import { wholeNumber } from './options.ts'
-import {
-  type Column,
-  countText,
-  durationText,
-  fittedTable,
-  printable,
-  printData,
-  printJson,
-  printNote,
-} from './terminal.ts'
+import { type Column, countText, fittedTable, printable, printData, printJson, printNote } from './terminal.ts'
 
 export function keysCommand(): Command {
   const createCommand = new Command('create')

@@ -1,14 +1,16 @@
 // Fills the index of a Solana network from a snapshot archive of a validator. It needs the store for itself.
+
 import { stat } from 'node:fs/promises'
 import { Command, Option } from 'commander'
 import type { LoadedConfig } from '../config/load.ts'
+import { durationText } from '../duration-text.ts'
 import { AlmanacError } from '../errors.ts'
 import { type SolanaNetwork, solanaNetworks } from '../model.ts'
 import { type ImportProgress, importSnapshot } from '../solana/snapshot.ts'
 import { openStore } from '../store/open.ts'
 import { interruption } from './current-process.ts'
 import { withConfig } from './options.ts'
-import { countText, durationText, ProgressLine, percentText, printJson, printNote } from './terminal.ts'
+import { countText, ProgressLine, percentText, printJson, printNote } from './terminal.ts'
 
 export function solanaCommand(): Command {
   const command = new Command('import')

@@ -1,9 +1,11 @@
 // Shows the progress of a running server: it reads /status over HTTP, or what the store says where that needs a key and
 // none is given, or where another service has the port. It writes nothing.
+
 import { Command } from 'commander'
 import { z } from 'zod'
 import type { LoadedConfig } from '../config/load.ts'
 import { blockCount } from '../coverage.ts'
+import { durationText } from '../duration-text.ts'
 import { AlmanacError } from '../errors.ts'
 import { asOfText } from '../head-age.ts'
 import { unreachedHint } from '../rpc/failures.ts'
@@ -20,7 +22,6 @@ import {
   type Column,
   countOf,
   countText,
-  durationText,
   fitted,
   fittedTable,
   paint,

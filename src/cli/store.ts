@@ -1,7 +1,9 @@
 // Copies the store to another engine, backs up its file, restores or compacts it. The work itself is the store's.
+
 import { resolve } from 'node:path'
 import { Command } from 'commander'
 import type { LoadedConfig } from '../config/load.ts'
+import { durationText } from '../duration-text.ts'
 import { AlmanacError } from '../errors.ts'
 import { backUpStore, compactStore, openStoreParts, restoreStore, roomInStore } from '../store/open.ts'
 import { type CopyProgress, copyStore, type ReadableName } from '../store/parts.ts'
@@ -14,7 +16,6 @@ import { sandboxMeant, withSandboxElsewhere } from './running-server.ts'
 import {
   bytesText,
   countText,
-  durationText,
   ProgressLine,
   percentText,
   printable,

@@ -1,6 +1,8 @@
 // Indexes one range of one chain: opens the store as its owner, shows progress, and reports what it did.
+
 import { Command } from 'commander'
 import type { LoadedConfig } from '../config/load.ts'
+import { durationText } from '../duration-text.ts'
 import { AlmanacError } from '../errors.ts'
 import { syncRange } from '../evm/index/sync-range.ts'
 import { DecodePool } from '../evm/source/decode-pool.ts'
@@ -10,7 +12,7 @@ import { CommandProgress } from './chain-progress.ts'
 import { interruption } from './current-process.ts'
 import { connectNodes, guardRoom, shareBudget, takeChain } from './open-chain.ts'
 import { type ChosenChain, chooseChain, chosenContracts, parseBlocks, wholeNumber, withConfig } from './options.ts'
-import { bytesText, countOf, countText, durationText, printData, printJson } from './terminal.ts'
+import { bytesText, countOf, countText, printData, printJson } from './terminal.ts'
 
 type SyncFlags = { chain: string; from: number; to: number; contract?: string; json?: true }
 

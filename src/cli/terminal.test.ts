@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
+import { durationText } from '../duration-text.ts'
 import {
   barText,
   bytesText,
   countOf,
   countText,
-  durationText,
   fitted,
   fittedTable,
   percentText,

@@ -1,6 +1,8 @@
 // What commands write: data to stdout, everything else to stderr, colours only on a terminal.
+
 import pc from 'picocolors'
 import type { Config } from '../config/settings.ts'
+import { durationText } from '../duration-text.ts'
 import { plainText } from '../plain-text.ts'
 
 export const paint = pc.createColors(process.stdout.isTTY === true && pc.isColorSupported)
@@ -213,25 +215,6 @@ export function bytesText(bytes: number): string {
   const step = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3))
   const value = bytes / 1_000 ** step
   return `${step === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[step]}`
-}
-
-const spans: readonly (readonly [unit: string, seconds: number])[] = [
-  ['y', 31_557_600],
-  ['d', 86_400],
-  ['h', 3_600],
-  ['min', 60],
-  ['s', 1],
-]
-
-/** The two largest units, as the console writes them: `3 d 4 h`, `12 min 5 s`. */
-export function durationText(seconds: number): string {
-  const whole = Math.max(0, Math.round(seconds))
-  const at = spans.findIndex(([, size]) => whole >= size)
-  if (at === -1) return '0 s'
-  const [unit, size] = spans[at]!
-  const [nextUnit, nextSize] = spans[at + 1] ?? ['', 0]
-  const rest = nextSize === 0 ? 0 : Math.floor((whole % size) / nextSize)
-  return `${countText(Math.floor(whole / size))} ${unit}${rest === 0 ? '' : ` ${rest} ${nextUnit}`}`
 }
 
 /** Rounded down: 100% means done. */

@@ -2,7 +2,7 @@
 import { AlmanacError } from '../../errors.ts'
 import type { ChainId } from '../../model.ts'
 import { blockAsker } from '../../query/date-to-block.ts'
-import { blockNumberOf } from '../../query/find-block.ts'
+import { blockNumberOf } from '../../query/lookups/find-block.ts'
 import {
   chainErrors,
   type ExampleName,

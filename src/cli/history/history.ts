@@ -1,6 +1,8 @@
 // Checks files of history before they are indexed: says of each what it is, whether it is whole and what it proves.
+
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
+import { durationText } from '../../duration-text.ts'
 import { AlmanacError } from '../../errors.ts'
 import type { FileReport } from '../../evm/files/check-file.ts'
 import { checkFolder, type FolderReport, historyFiles } from '../../evm/files/check-folder.ts'
@@ -9,7 +11,6 @@ import { exitCodes, interruption } from '../current-process.ts'
 import {
   bytesText,
   countText,
-  durationText,
   ProgressLine,
   percentText,
   printable,

@@ -1,12 +1,14 @@
 // Checks the endpoints of a new configuration and reports what they can do. It sets the id of a chain that has none.
+
 import { defineChain, namedChain, parseChainText } from '../../chains.ts'
+import { durationText } from '../../duration-text.ts'
 import { AlmanacError, messageOf } from '../../errors.ts'
 import { chainIdAt, checkEndpoint, type EndpointFindings } from '../../evm/audit/check-endpoint.ts'
 import { HeadsFeed } from '../../evm/rpc/heads.ts'
 import type { SolanaNetwork } from '../../model.ts'
 import { redactUrl } from '../../redact.ts'
 import { checkSolanaEndpoint, type SolanaFindings } from '../../solana/network.ts'
-import { countOf, countText, durationText } from '../terminal.ts'
+import { countOf, countText } from '../terminal.ts'
 import type { ChainAnswers, SolanaAnswers } from './answers.ts'
 
 const socketTimeoutMs = 10_000

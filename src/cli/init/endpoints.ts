@@ -1,8 +1,10 @@
 // Asks the endpoints of a new configuration what they can do and what a full index of them would cost, and has the user
 // decide about those that cannot be used. It writes nothing.
+
 import { namedChain } from '../../chains.ts'
 import { loadConfig } from '../../config/load.ts'
 import type { ChainSettings } from '../../config/settings.ts'
+import { durationText } from '../../duration-text.ts'
 import { AlmanacError, describeError } from '../../errors.ts'
 import { commandLine } from '../current-process.ts'
 import { planChain } from '../plan/chain-plan.ts'
@@ -10,7 +12,7 @@ import { engineCosts } from '../plan/measured-costs.ts'
 import { modelledChains } from '../plan/model.ts'
 import { costText, totalOf } from '../plan/report.ts'
 import type { Questions } from '../questions.ts'
-import { bytesText, countOf, durationText, printNote, whileWaiting } from '../terminal.ts'
+import { bytesText, countOf, printNote, whileWaiting } from '../terminal.ts'
 import {
   type Answers,
   type ChainAnswers,

@@ -1,18 +1,9 @@
 // The rows of a running service on a terminal: one for each chain, aligned, and what this run did. Where the terminal
 // is narrow the bar goes, and what is said after it; state, head and lag stay. Pure but for the look at the locale.
+import { durationText } from '../../duration-text.ts'
 import type { ChainStatus, SolanaStatus, StatusReport } from '../../status.ts'
 import { coveredBlocks, heldText, isHeldUp, transfersText } from '../chain-progress.ts'
-import {
-  barText,
-  countOf,
-  countText,
-  durationText,
-  isUnicode,
-  percentText,
-  printable,
-  rateText,
-  wrapped,
-} from '../terminal.ts'
+import { barText, countOf, countText, isUnicode, percentText, printable, rateText, wrapped } from '../terminal.ts'
 
 /** What the process did since it started. */
 export type ServedCounts = { requests: number; requestsPerSecond: number; transfers: number }

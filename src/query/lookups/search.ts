@@ -8,9 +8,9 @@ import { nearestWord } from '../../nearest-word.ts'
 import type { RankedLabel } from '../../store/annotation-store.ts'
 import type { Store } from '../../store/store.ts'
 import type { AskTransaction } from '../explain.ts'
-import { blockNumberOf } from '../find-block.ts'
 import type { AskBlock } from '../freshen.ts'
 import type { ShownContracts } from '../shown-contracts.ts'
+import { blockNumberOf } from './find-block.ts'
 
 /** Contracts by name, and as many addresses by label. */
 const namedMax = 10

@@ -4,7 +4,7 @@ import { ReasonText } from '../parts/reason-text.tsx'
 import { now } from '../state/clock.ts'
 import { connection, status } from '../state/live.ts'
 import { hrefOf } from '../state/route.ts'
-import { type Finding, verdictOf } from './verdict.ts'
+import { type Finding, pageOf, verdictOf } from './verdict.ts'
 
 const shownMax = 6
 
@@ -30,6 +30,8 @@ export function VerdictBanner() {
   )
 }
 
-function Other({ finding: { text, detail, page } }: { finding: Finding }) {
+function Other({ finding }: { finding: Finding }) {
+  const { text, detail } = finding
+  const page = pageOf(finding)
   return <li title={detail}>{page === undefined ? text : <a href={hrefOf(page)}>{text}</a>}</li>
 }
