@@ -5,7 +5,7 @@ import { AlmanacError } from '../errors.ts'
 import type { SolanaNetwork } from '../model.ts'
 import type { StoreParts } from './parts.ts'
 import type { SolanaStaging } from './solana-store.ts'
-import type { FileRoom } from './sqlite/forget/compact.ts'
+import type { FileRoom } from './sqlite/backup.ts'
 import type { Restored, RestoreOptions } from './sqlite/restore/restore.ts'
 import { openSqliteParts, openSqliteStore, type StoreRole } from './sqlite/sqlite-store.ts'
 import type { ReadReplica, Store } from './store.ts'
@@ -99,7 +99,7 @@ export async function restoreStore(url: string, backup: string, options: Restore
 /** Returns to the disk what is free within a store. A file must not be in use by any other process. */
 export async function compactStore(url: string): Promise<{ before: number; after: number }> {
   if (url.startsWith('file:')) {
-    const { compactFile } = await import('./sqlite/forget/compact.ts')
+    const { compactFile } = await import('./sqlite/backup.ts')
     return await compactFile(resolve(pathOf(url)))
   }
   const { openPostgresStore } = await import('./postgres/postgres-store.ts')
@@ -116,7 +116,7 @@ export async function compactStore(url: string): Promise<{ before: number; after
 /** What compacting needs and would return; undefined for a server, whose disk is not ours to look at. */
 export async function roomInStore(url: string): Promise<FileRoom | undefined> {
   if (!url.startsWith('file:')) return undefined
-  const { roomOf } = await import('./sqlite/forget/compact.ts')
+  const { roomOf } = await import('./sqlite/backup.ts')
   return roomOf(resolve(pathOf(url)))
 }
 

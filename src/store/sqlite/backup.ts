@@ -1,5 +1,5 @@
-// Copies the file while other processes read and write it: one consistent moment, compact, ready to replace the
-// original.
+// Copies the file without its free pages: while other processes read and write it, one consistent moment, ready to
+// replace the original; or in its own place, which returns the free pages to the disk.
 import { randomBytes } from 'node:crypto'
 import {
   closeSync,
@@ -10,6 +10,7 @@ import {
   readdirSync,
   renameSync,
   rmSync,
+  statfsSync,
   statSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
@@ -19,7 +20,7 @@ import { createPrivate } from '../../private-file.ts'
 import { Connection } from './connection.ts'
 import { verdictOf } from './damage.ts'
 import { isBusy, storeFailure } from './failures.ts'
-import { prepareFile, requireStoreFile, writeOptions } from './open-file.ts'
+import { Ownership, prepareFile, requireStoreFile, writeOptions } from './open-file.ts'
 
 /**
  * VACUUM INTO reads one snapshot and blocks no process; SQLite's backup API would restart at every commit of another
@@ -34,14 +35,12 @@ export async function backUpFile(path: string, target: string): Promise<{ bytes:
     })
   removeAbandoned(target)
   await prepareFile(path)
-  // A name of its own: another backup may be on its way to the same target.
-  const partial = `${target}.${randomBytes(4).toString('hex')}.partial`
+  const partial = partialOf(target)
   try {
     const source = new DatabaseSync(path, { readOnly: true, timeout: 5_000 })
     try {
       requireContent(source, path)
-      createPrivate(partial)
-      source.prepare('VACUUM INTO ?').run(partial)
+      writeCopy(source, partial)
     } finally {
       source.close()
     }
@@ -54,7 +53,17 @@ export async function backUpFile(path: string, target: string): Promise<{ bytes:
   }
 }
 
-export function removePartial(partial: string): void {
+/** A name of its own: another backup may be on its way to the same target. */
+function partialOf(target: string): string {
+  return `${target}.${randomBytes(4).toString('hex')}.partial`
+}
+
+function writeCopy(source: DatabaseSync, partial: string): void {
+  createPrivate(partial)
+  source.prepare('VACUUM INTO ?').run(partial)
+}
+
+function removePartial(partial: string): void {
   for (const end of ['', '-journal', '-wal', '-shm']) rmSync(partial + end, { force: true })
 }
 
@@ -62,7 +71,7 @@ export function removePartial(partial: string): void {
 const abandonedMs = 60_000
 
 /** Removes what killed backups to the same target have left. */
-export function removeAbandoned(target: string): void {
+function removeAbandoned(target: string): void {
   const folder = dirname(target)
   const names = existsSync(folder) ? readdirSync(folder) : []
   const own = `${basename(target)}.`
@@ -117,7 +126,7 @@ function alreadyThere(target: string): AlmanacError {
 }
 
 /** Checks what a service expects of the copy: the log beside the file, and no damage. It is on the disk then. */
-export function checkCopy(path: string): void {
+function checkCopy(path: string): void {
   const copy = new Connection(path, writeOptions)
   try {
     copy.database.exec('PRAGMA journal_mode = WAL')
@@ -129,4 +138,90 @@ export function checkCopy(path: string): void {
   const file = openSync(path, 'r')
   fsyncSync(file)
   closeSync(file)
+}
+
+// In its own place: no other process may use the file meanwhile.
+
+export type FileRoom = {
+  /** Of the file. */
+  bytes: number
+  /** Of the pages that hold something: compacting needs as much beside the file, and leaves as much. */
+  usedBytes: number
+  /** Of the disk. */
+  freeBytes: number
+}
+
+/** The file may be in use. */
+export function roomOf(path: string): FileRoom {
+  requireStoreFile(path)
+  const file = new DatabaseSync(path, { readOnly: true, timeout: 5_000 })
+  try {
+    const [pages, free, pageBytes] = ['page_count', 'freelist_count', 'page_size'].map(name =>
+      Number(Object.values(file.prepare(`PRAGMA ${name}`).get() ?? {})[0]),
+    ) as [number, number, number]
+    const { bavail, bsize } = statfsSync(dirname(path))
+    return { bytes: pages * pageBytes, usedBytes: (pages - free) * pageBytes, freeBytes: bavail * bsize }
+  } catch (error) {
+    throw storeFailure(error, `file:${path}`)
+  } finally {
+    file.close()
+  }
+}
+
+/** A crash leaves the file as it was. Returns the size before and after. */
+export async function compactFile(path: string, room?: FileRoom): Promise<{ before: number; after: number }> {
+  requireStoreFile(path)
+  await prepareFile(path)
+  const ownership = new Ownership(path)
+  try {
+    removeAbandoned(path)
+    requireRoom(path, room ?? roomOf(path))
+    const before = statSync(path).size
+    replaceFile(path)
+    return { before, after: statSync(path).size }
+  } finally {
+    ownership.release()
+  }
+}
+
+function requireRoom(path: string, { usedBytes, freeBytes }: FileRoom): void {
+  if (usedBytes <= freeBytes) return
+  const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1e6)} MB`
+  throw new AlmanacError(
+    'store_full',
+    `Compacting file:${path} needs ${megabytes(usedBytes)} on its disk; ${megabytes(freeBytes)} are free.`,
+    { hint: 'make room first, or copy the store to another disk with almanac store backup and use the copy.' },
+  )
+}
+
+function replaceFile(path: string): void {
+  const partial = partialOf(path)
+  const file = new DatabaseSync(path, { timeout: 0 })
+  try {
+    lockOut(file, path)
+    writeCopy(file, partial)
+    checkCopy(partial)
+    // The log belongs to the old file: it must be gone before another one has the name. Nobody else opens either until
+    // the lock ends.
+    file.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE')
+    renameSync(partial, path)
+  } catch (error) {
+    removePartial(partial)
+    throw storeFailure(error, `file:${path}`)
+  } finally {
+    file.close()
+  }
+}
+
+/** Every open connection holds a lock on the file, so that nobody else has it open once this one has all of them. */
+function lockOut(file: DatabaseSync, path: string): void {
+  try {
+    file.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT')
+  } catch (error) {
+    if (!isBusy(error)) throw error
+    throw new AlmanacError('store_locked', `Another process uses the store file:${path}.`, {
+      cause: error,
+      hint: 'stop every process of Almanac on this file first, those with --only api too.',
+    })
+  }
 }

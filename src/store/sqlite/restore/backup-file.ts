@@ -1,12 +1,8 @@
-// What a backup is and holds. It reads the file without creating or locking anything beside it: a backup may lie on a
-// medium that cannot be written to.
+// What a backup is, by the first bytes of the file.
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
-import { DatabaseSync } from 'node:sqlite'
-import { pathToFileURL } from 'node:url'
-import { AlmanacError, messageOf } from '../../../errors.ts'
+import { AlmanacError } from '../../../errors.ts'
 import { requireFormat } from '../../schema.ts'
 import { applicationId } from '../tables.ts'
-import { type KeyRow, keysIn } from './restored-keys.ts'
 
 const headerBytes = 100
 
@@ -55,21 +51,6 @@ export function requireBackup(backup: string): number {
       },
     )
   return facts.size
-}
-
-export function keysOfBackup(backup: string): KeyRow[] {
-  const url = pathToFileURL(backup)
-  url.search = 'immutable=1'
-  try {
-    const file = new DatabaseSync(url, { readOnly: true })
-    try {
-      return keysIn(file)
-    } finally {
-      file.close()
-    }
-  } catch (error) {
-    throw damaged(backup, messageOf(error))
-  }
 }
 
 export function damaged(backup: string, verdict: string): AlmanacError {

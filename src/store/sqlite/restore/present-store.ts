@@ -1,11 +1,12 @@
-// The store that a restore replaces: whether it may be, which keys it has, and that no process uses it meanwhile.
+// The store that a restore replaces: whether it may be, that no process uses it meanwhile, and what the restore means
+// for its keys.
 import { statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { AlmanacError } from '../../../errors.ts'
+import { pathToFileURL } from 'node:url'
+import { AlmanacError, messageOf } from '../../../errors.ts'
 import { storeFailure } from '../failures.ts'
 import { applicationId } from '../tables.ts'
-import { headerOf } from './backup-file.ts'
-import { type KeyRow, keysIn, type NamedKey } from './restored-keys.ts'
+import { damaged, headerOf } from './backup-file.ts'
 
 export function requireTarget(target: string, backup: string): void {
   const facts = statSync(target, { throwIfNoEntry: false })
@@ -62,6 +63,81 @@ export function openPresent(target: string): Present | undefined {
     keys: unlessDamaged(() => keysIn(file)),
     emptyLog: () => unlessDamaged(() => file.exec('PRAGMA wal_checkpoint(TRUNCATE)')),
     close,
+  }
+}
+
+// Keys: which stay revoked, which changed, which become valid again and which are gone. Rows are compared, and none is
+// changed.
+
+/** A row of the table `keys`, with the columns that its store has. Times are unix milliseconds. */
+export type KeyRow = {
+  id: string
+  name: string
+  hash: string
+  expires_at: number | null
+  revoked_at: number | null
+} & Readonly<Record<string, unknown>>
+
+export type NamedKey = Pick<KeyRow, 'id' | 'name'>
+
+export type RestoredKeys = {
+  /** Valid in the backup; revoked or expired in the present store, and so in the restored one. */
+  revoked: NamedKey[]
+  /** Get scopes, expiry or limits of the present store, which differ from those of the backup. */
+  changed: NamedKey[]
+  /** Valid in the backup, and the present store cannot say whether they were revoked since. */
+  returned: NamedKey[]
+  /** Valid in the present store and not in the backup. */
+  gone: NamedKey[]
+  /** The rows of the restored store that differ from the backup. */
+  rows: KeyRow[]
+}
+
+export function keysIn(file: DatabaseSync): KeyRow[] {
+  return file.prepare('SELECT * FROM keys ORDER BY created_at, id').all() as unknown as KeyRow[]
+}
+
+/** `present` is undefined if there is no present store, or if it is damaged. */
+export function restoredKeys(backup: KeyRow[], present: KeyRow[] | undefined, nowMs: number): RestoredKeys {
+  const isValid = ({ revoked_at, expires_at }: KeyRow): boolean =>
+    revoked_at === null && (expires_at === null || expires_at > nowMs)
+  const known = new Map(present?.map(key => [key.hash, key]))
+  const keys: RestoredKeys = { revoked: [], changed: [], returned: [], gone: [], rows: [] }
+  for (const key of backup) {
+    const now = known.get(key.hash)
+    if (now === undefined) {
+      if (isValid(key)) keys.returned.push(named(key))
+      continue
+    }
+    // A revocation is never taken back, whichever of the two stores is the older one.
+    const revoked_at = now.revoked_at ?? key.revoked_at
+    const row: KeyRow = { ...key, ...now, id: key.id, revoked_at }
+    if (Object.keys(key).every(column => row[column] === key[column])) continue
+    keys.rows.push(row)
+    if (isValid(key)) keys[isValid(row) ? 'changed' : 'revoked'].push(named(key))
+  }
+  const kept = new Set(backup.map(({ hash }) => hash))
+  for (const key of present ?? []) if (isValid(key) && !kept.has(key.hash)) keys.gone.push(named(key))
+  return keys
+}
+
+function named({ id, name }: KeyRow): NamedKey {
+  return { id, name }
+}
+
+/** Without creating or locking anything beside it: a backup may lie on a medium that cannot be written to. */
+export function keysOfBackup(backup: string): KeyRow[] {
+  const url = pathToFileURL(backup)
+  url.search = 'immutable=1'
+  try {
+    const file = new DatabaseSync(url, { readOnly: true })
+    try {
+      return keysIn(file)
+    } finally {
+      file.close()
+    }
+  } catch (error) {
+    throw damaged(backup, messageOf(error))
   }
 }
 

@@ -23,9 +23,17 @@ import { Connection } from '../connection.ts'
 import { verdictOf } from '../damage.ts'
 import { storeFailure } from '../failures.ts'
 import { Ownership, prepareFile, requirePlace, writeOptions } from '../open-file.ts'
-import { damaged, keysOfBackup, requireBackup } from './backup-file.ts'
-import { openPresent, type Present, requireTarget, wouldReturn } from './present-store.ts'
-import { type KeyRow, type RestoredKeys, restoredKeys } from './restored-keys.ts'
+import { damaged, requireBackup } from './backup-file.ts'
+import {
+  type KeyRow,
+  keysOfBackup,
+  openPresent,
+  type Present,
+  type RestoredKeys,
+  requireTarget,
+  restoredKeys,
+  wouldReturn,
+} from './present-store.ts'
 
 export type RestoreProgress =
   | { phase: 'begin'; bytes: number; freeBytes: number }
