@@ -42,9 +42,11 @@ async function world() {
 }
 
 const idOf = (node: SimNode) => node.chain.options.chainId as ChainId
+const claimedFor = async (node: SimNode, store: Store, claimed: 'full' | 'transfers') =>
+  (await store.coverage(idOf(node), claimed)).map(({ scope: _, ...interval }) => interval)
 const wholeOf = async (node: SimNode, store: Store) => ({
-  full: await store.coverage(idOf(node), 'full'),
-  transfers: await store.coverage(idOf(node), 'transfers'),
+  full: await claimedFor(node, store, 'full'),
+  transfers: await claimedFor(node, store, 'transfers'),
 })
 
 async function expectTruth(node: SimNode, store: Store, range: Interval): Promise<void> {

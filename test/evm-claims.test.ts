@@ -159,7 +159,7 @@ describe.each(engineAbove('sqlite'))('on %s', name => {
       planned: [{ wanted: 50, missing: 50, headers: walked }],
       headers: walked,
     })
-    expect(await store.coverage(chain, 'full')).toEqual([{ ...interval, evidence: 'receipts-root' }])
+    expect(await store.coverage(chain, 'full')).toEqual([{ scope: 'full', ...interval, evidence: 'receipts-root' }])
     for (const [contract, expected] of truthByContract(node.chain, interval))
       expect(await storedTransfers(store, node.chain, contract)).toEqual(expected)
     expect(await foreignRows(node, store)).toBe(0)
@@ -182,10 +182,10 @@ describe.each(engineAbove('sqlite'))('on %s', name => {
     }
     // Nor does what was claimed so connect anything below it.
     expect(await sync([liar.url], { ...whole, from: below - 9 })).toMatchObject([{ evidence: 'one-endpoint' }])
-    expect(await sync([liar.url])).toEqual([{ ...whole, evidence: 'one-endpoint' }])
+    expect(await sync([liar.url])).toEqual([{ scope: 'full', ...whole, evidence: 'one-endpoint' }])
     expect(await foreignRows(node, store)).toBeGreaterThan(0)
     await store.dropRange(chain, 'full', whole)
-    expect(await sync([liar.url, honest.url])).toEqual([{ ...whole, evidence: 'receipts-root' }])
+    expect(await sync([liar.url, honest.url])).toEqual([{ scope: 'full', ...whole, evidence: 'receipts-root' }])
     expect(await foreignRows(node, store)).toBe(0)
   })
 

@@ -183,7 +183,7 @@ async function provenRows(node: SimNode, store: Store, words: readonly Evidence[
 async function expectProven(node: SimNode, store: Store): Promise<void> {
   await expectTruth(node, store)
   const covered = await store.coverage(node.chain.options.chainId as ChainId, 'full')
-  expect(covered).toEqual([{ from: 0, to: height, evidence: 'receipts-root' }])
+  expect(covered).toEqual([{ scope: 'full', from: 0, to: height, evidence: 'receipts-root' }])
 }
 
 /** Everything, and as it is. */

@@ -182,7 +182,9 @@ describe.each(engineAbove('postgres'))('on %s', name => {
       await expectTruth(node, store)
       expect(later.rows).toEqual({ transfers: 0, incomplete: 0 })
       expect((await ask()).incomplete).toEqual([])
-      expect(await store.coverage(chain, 'full')).toEqual([{ from: 0, to: 235, evidence: 'receipts-root' }])
+      expect(await store.coverage(chain, 'full')).toEqual([
+        { scope: 'full', from: 0, to: 235, evidence: 'receipts-root' },
+      ])
     })
 
     test.runIf(name === 'sqlite')(
@@ -208,7 +210,9 @@ describe.each(engineAbove('postgres'))('on %s', name => {
         await caughtUp(on.indexer, node)
         await expectTruth(node, store)
         expect(on.rows).toEqual({ transfers: 0, incomplete: 0 })
-        expect(await store.coverage(chain, 'full')).toEqual([{ from: 0, to: 260, evidence: 'receipts-root' }])
+        expect(await store.coverage(chain, 'full')).toEqual([
+          { scope: 'full', from: 0, to: 260, evidence: 'receipts-root' },
+        ])
       },
     )
   })

@@ -67,7 +67,7 @@ export async function shownOf(url: string) {
     Buffer.from(store.secret).toString('hex'),
     await store.activityOf(seeded.alice),
     await store.hotBlocks(eth),
-    await store.coverageByScope(eth),
+    await store.coverage(eth),
     await store.checkpoint('feed'),
     await store.usesOf('2026-01-01'),
   ]

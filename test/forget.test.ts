@@ -75,7 +75,7 @@ async function readAll(url: string): Promise<unknown> {
   try {
     const ofChain = async (chain: ChainId) => ({
       state: await store.chainState(chain),
-      covered: await store.coverageByScope(chain),
+      covered: await store.coverage(chain),
       contracts: await store.contractsOf(chain, undefined, 100),
       counts: await Promise.all(contracts.map(contract => store.transferCount({ chain, contract }))),
       claims: await Promise.all(contracts.map(contract => store.contractCoverage(chain, contract))),

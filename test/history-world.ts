@@ -9,13 +9,13 @@ import { wholeCoverage } from '../src/coverage.ts'
 import { createEvm, type Evm, type EvmChainSettings, type EvmStatus } from '../src/evm/create-evm.ts'
 import { DecodePool } from '../src/evm/source/decode-pool.ts'
 import { createLog } from '../src/log.ts'
-import type { Address, ChainId, CoveredInterval, Interval } from '../src/model.ts'
+import { type Address, type ChainId, type CoveredInterval, chainScopes, type Interval } from '../src/model.ts'
 import type { SourceStatus } from '../src/status.ts'
-import { chainCoverage } from '../src/store/chain-coverage.ts'
 import { recentBlock } from '../src/store/core/recent-block.ts'
 import { openStore, openStoreParts } from '../src/store/open.ts'
 import { type PackedActivity, unpackActivity } from '../src/store/packed-activity.ts'
 import type { PartRow, ReadableName } from '../src/store/parts.ts'
+import type { Claim } from '../src/store/store.ts'
 import { patienceMs } from './evm-harness.ts'
 import { SimChain } from './sim/chain.ts'
 import type { SimChainOptions } from './sim/options.ts'
@@ -202,7 +202,7 @@ export async function dumpOf(url: string, chain: ChainId): Promise<Dump> {
         .flatMap(([, ...block]) => (withRows.has(block[0]!) ? [line(block)] : []))
         .sort(),
       counts: (await Promise.all(counts)).flat().sort(),
-      coverage: coverageOf(await chainCoverage(store, chain)),
+      coverage: coverageOf(await store.coverage(chain, chainScopes)),
       pending: (await read('pending_ranges')).length,
     }
   } finally {
@@ -215,7 +215,7 @@ function shown(value: unknown): string {
   return value instanceof Uint8Array ? Buffer.from(value).toString('hex') : String(value)
 }
 
-function coverageOf(claims: Claims): Dump['coverage'] {
+function coverageOf(claims: readonly Claim[]): Dump['coverage'] {
   const joined = (scope: 'full' | 'transfers'): Interval[] => {
     const found: Interval[] = []
     for (const { from, to } of wholeCoverage(claims, scope)) {
@@ -228,20 +228,18 @@ function coverageOf(claims: Claims): Dump['coverage'] {
   return { full: joined('full'), transfers: joined('transfers') }
 }
 
-type Claims = Awaited<ReturnType<typeof chainCoverage>>
-
 /** What is claimed, with its evidence as it is stored. */
-export async function claimsOf(url: string, chain: ChainId): Promise<Claims> {
+export async function claimsOf(url: string, chain: ChainId): Promise<Claim[]> {
   const store = await openStore(url, { role: 'tool' })
   try {
-    return await chainCoverage(store, chain)
+    return await store.coverage(chain, chainScopes)
   } finally {
     await store.close()
   }
 }
 
 /** The evidence of transfers, block by block, in runs. */
-export function evidenceOf(claims: Claims): CoveredInterval[] {
+export function evidenceOf(claims: Claim[]): CoveredInterval[] {
   return wholeCoverage(claims, 'transfers')
 }
 

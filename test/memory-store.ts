@@ -1,7 +1,7 @@
 // A store of chains and transfers in memory with the indexes of transfers, on the model of a store: what the rules of
 // who owns what are tried on. Every read takes a turn of the event loop, as reads of a store may.
 import { setImmediate } from 'node:timers/promises'
-import type { Address, ChainId } from '../src/model.ts'
+import { type Address, type ChainId, chainScopes } from '../src/model.ts'
 import type { TransferPage } from '../src/store/index-reader.ts'
 import {
   type IndexQuery,
@@ -77,7 +77,7 @@ export class MemoryStore {
     return {
       revision: () => this.#revision,
       chainState: chain => later(() => this.model.chainState(chain)),
-      coverage: (chain, scope) => later(() => this.model.coverage(chain, scope)),
+      coverage: (chain, scopes = chainScopes) => later(() => this.model.coverage(chain, scopes)),
       contractCoverage: (chain, contract) => later(() => this.model.contractCoverage(chain, contract)),
       contractFacts: async (chain, contract) => ({ chain, contract, ...factsOf(contract) }),
       marksOf: async () => [],

@@ -20,6 +20,7 @@ import {
 import { withoutScope } from '../src/store/forget.ts'
 import { unpackActivity } from '../src/store/packed-activity.ts'
 import type {
+  Claim,
   ColdCommit,
   Forgotten,
   HotBlock,
@@ -204,8 +205,11 @@ export class ModelStore {
     return [...this.#chain(id).hotBlocks.values()].sort((a, b) => a.number - b.number)
   }
 
-  coverage(id: ChainId, scope: CoverageScope): CoveredInterval[] {
-    return intervalsOf(this.#chain(id).covered.get(scope) ?? new Map())
+  coverage(id: ChainId, scopes: CoverageScope | readonly CoverageScope[]): Claim[] {
+    const { covered } = this.#chain(id)
+    return [scopes].flat().flatMap(scope => {
+      return intervalsOf(covered.get(scope) ?? new Map()).map(interval => ({ ...interval, scope }))
+    })
   }
 
   contractCoverage(id: ChainId, contract: Address | 'every'): CoveredInterval[] {

@@ -247,7 +247,7 @@ export function storeContract(
         ]
         return [
           await from.chainState(chain),
-          await from.coverageByScope(chain),
+          await from.coverage(chain),
           await from.pendingRanges(chain),
           await from.hotBlocks(chain),
           await from.watchedContracts(chain),
@@ -300,7 +300,7 @@ export function storeContract(
         expect(await store.transferCount({ chain: eth, contract: otherContract })).toBe(3)
         expect(await store.contractCoverage(eth, otherContract)).toEqual(others)
         expect(await store.coverage(eth, 'full')).toEqual(full)
-        expect((await store.coverageByScope(eth)).map(({ scope }) => scope)).toEqual(['full'])
+        expect(await store.coverage(eth)).toEqual(full)
         const next = { chain: eth, ancestor: 5, blocks: [hot(6)], head: block(6) }
         await store.commitHot({ ...next, covered: { scope: 'full', from: 6, evidence: 'bloom' } })
         expect(await store.contractCoverage(eth, contract)).toEqual([{ from: 6, to: 6, evidence: 'bloom' }])
@@ -320,7 +320,7 @@ export function storeContract(
         expect((await store.runs()).filter(run => run.chain === eth && run.view === 'activity')).toEqual([])
         expect([...(await store.activityOf(wallet)).keys()]).toEqual([polygon])
         expect(await store.coverage(eth, 'full')).toEqual([])
-        expect(await store.coverage(eth, 'transfers')).toEqual(full)
+        expect(await store.coverage(eth, 'transfers')).toEqual(full.map(claim => ({ ...claim, scope: 'transfers' })))
         expect(await store.coverage(polygon, 'full')).toEqual(full)
         expect(await blocksOfPage()).toEqual(pages)
         expect(await store.checkpoint(`wallet/${eth}/${wallet}`)).toBeUndefined()
@@ -333,7 +333,7 @@ export function storeContract(
         await fill(polygon)
         const other = await readAll(polygon)
         await store.forgetStep({ chain: eth }, 1)
-        expect(await store.coverageByScope(eth)).toEqual([])
+        expect(await store.coverage(eth)).toEqual([])
         expect(await store.checkpoint(forgetName(eth))).toBeDefined()
         for (let step = 0; step < 4; step++) await store.forgetStep({ chain: eth }, 1)
         const beside = await fixture.beside()
@@ -428,8 +428,10 @@ export function storeContract(
           [11, 0, block(11).hash],
         ])
         expect((await store.activityOf(wallet)).get(eth)?.last).toMatchObject({ block: 12, transactionIndex: 1 })
-        expect(await store.coverage(eth, 'full')).toEqual([{ from: 11, to: 11, evidence: 'bloom' }])
-        expect(await store.coverage(eth, otherContract)).toEqual([{ from: 11, to: 11, evidence: 'one-endpoint' }])
+        expect(await store.coverage(eth, 'full')).toEqual([{ scope: 'full', from: 11, to: 11, evidence: 'bloom' }])
+        expect(await store.coverage(eth, otherContract)).toEqual([
+          { scope: otherContract, from: 11, to: 11, evidence: 'one-endpoint' },
+        ])
         expect(await store.chainState(eth)).toMatchObject({ head: block(12, 1), finalized: 10 })
       })
 
@@ -468,7 +470,7 @@ export function storeContract(
           head: block(3),
           covered: { ...covered, from: 2 },
         })
-        expect(await store.coverage(eth, 'full')).toEqual([{ from: 2, to: 3, evidence: 'bloom' }])
+        expect(await store.coverage(eth, 'full')).toEqual([{ scope: 'full', from: 2, to: 3, evidence: 'bloom' }])
       })
 
       test('activity is merged by block and transaction index, in whatever order and however often it comes', async () => {
@@ -624,8 +626,8 @@ export function storeContract(
         await store.addCoverage(eth, 'watched', { from: 5, to: 30, evidence: 'two-endpoints' })
         await store.addCoverage(eth, 'full', { from: 28, to: 40, evidence: 'bloom' })
         expect(await store.contractCoverage(eth, otherContract)).toEqual([{ from: 28, to: 40, evidence: 'bloom' }])
-        expect((await store.coverageByScope(eth, 2)).map(({ scope }) => scope)).toEqual(['full', 'watched'])
-        expect((await store.coverageByScope(eth)).map(({ scope }) => scope)).toEqual(['full', 'watched', contract])
+        expect((await store.coverage(eth, undefined, 2)).map(({ scope }) => scope)).toEqual(['full', 'watched'])
+        expect((await store.coverage(eth)).map(({ scope }) => scope)).toEqual(['full', 'watched', contract])
         await store.watchContract(eth, contract, { from: 20 })
         await store.watchContract(eth, contract, { from: 25 })
         expect(await store.watchedContracts(eth)).toMatchObject([{ contract, watchedFrom: 20 }])
@@ -641,8 +643,8 @@ export function storeContract(
         await store.commitCold(cold([7, 9], { covered: [whole] }))
         await store.addCoverage(eth, 'full', { from: 15, to: 30, evidence: 'bloom' })
         await store.addCoverage(eth, contract, { from: 0, to: 9, evidence: 'one-endpoint' })
-        expect((await store.coverageByScope(eth, 2)).map(({ scope }) => scope)).toEqual(['full', 'transfers'])
-        expect(await store.coverage(eth, 'full')).toEqual([{ from: 15, to: 30, evidence: 'bloom' }])
+        expect((await store.coverage(eth, undefined, 2)).map(({ scope }) => scope)).toEqual(['full', 'transfers'])
+        expect(await store.coverage(eth, 'full')).toEqual([{ scope: 'full', from: 15, to: 30, evidence: 'bloom' }])
         expect(await store.contractCoverage(eth, contract)).toEqual([
           { from: 0, to: 4, evidence: 'one-endpoint' },
           { from: 5, to: 20, evidence: 'receipts-root' },
@@ -650,11 +652,13 @@ export function storeContract(
         ])
         await store.dropRange(eth, otherContract, { from: 8, to: 16 })
         expect(await store.coverage(eth, 'transfers')).toEqual([
-          { from: 5, to: 7, evidence: 'receipts-root' },
-          { from: 17, to: 20, evidence: 'receipts-root' },
+          { scope: 'transfers', from: 5, to: 7, evidence: 'receipts-root' },
+          { scope: 'transfers', from: 17, to: 20, evidence: 'receipts-root' },
         ])
         await store.dropRange(eth, 'full', { from: 0, to: 18 })
-        expect(await store.coverage(eth, 'transfers')).toEqual([{ from: 19, to: 20, evidence: 'receipts-root' }])
+        expect(await store.coverage(eth, 'transfers')).toEqual([
+          { scope: 'transfers', from: 19, to: 20, evidence: 'receipts-root' },
+        ])
         expect(await blocksOfPage()).toEqual([])
       })
 
@@ -666,11 +670,13 @@ export function storeContract(
         expect(await store.contractCoverage(eth, contract)).toEqual([{ from: 1, to: 3, evidence: 'bloom' }])
         const other = { ...append, ancestor: 1, blocks: [hot(2, 1)], head: block(2, 1) }
         await store.commitHot({ ...other, covered: claim('full', 2) })
-        expect(await store.coverage(eth, 'transfers')).toEqual([{ from: 1, to: 1, evidence: 'bloom' }])
-        expect(await store.coverage(eth, 'full')).toEqual([{ from: 2, to: 2, evidence: 'bloom' }])
+        expect(await store.coverage(eth, 'transfers')).toEqual([
+          { scope: 'transfers', from: 1, to: 1, evidence: 'bloom' },
+        ])
+        expect(await store.coverage(eth, 'full')).toEqual([{ scope: 'full', from: 2, to: 2, evidence: 'bloom' }])
         await store.finalize(eth, 2)
         await store.unfinalize(eth, 0)
-        expect(await store.coverageByScope(eth)).toEqual([])
+        expect(await store.coverage(eth)).toEqual([])
       })
 
       test('a dropped range is no longer vouched for, and comes back with the next commit', async () => {
@@ -680,8 +686,8 @@ export function storeContract(
         expect(await blocksOfPage()).toEqual([3, 1])
         expect(await store.transferCount({ chain: eth, contract })).toBe(2)
         expect(await store.coverage(eth, 'full')).toEqual([
-          { from: 0, to: 1, evidence: 'bloom' },
-          { from: 3, to: 9, evidence: 'bloom' },
+          { scope: 'full', from: 0, to: 1, evidence: 'bloom' },
+          { scope: 'full', from: 3, to: 9, evidence: 'bloom' },
         ])
         expect(await store.commitCold(commit)).toEqual({ transfersAdded: 1 })
         expect(await store.transferCount({ chain: eth, contract })).toBe(3)
@@ -718,8 +724,10 @@ export function storeContract(
         expect(await blocksOfPage()).toEqual([2, 1])
         expect(await store.transferCount({ chain: eth, contract })).toBe(2)
         expect(await store.hotBlocks(eth)).toEqual([])
-        expect(await store.coverage(eth, 'full')).toEqual([{ from: 0, to: 2, evidence: 'bloom' }])
-        expect(await store.coverage(eth, contract)).toEqual([{ from: 0, to: 2, evidence: 'one-endpoint' }])
+        expect(await store.coverage(eth, 'full')).toEqual([{ scope: 'full', from: 0, to: 2, evidence: 'bloom' }])
+        expect(await store.coverage(eth, contract)).toEqual([
+          { scope: contract, from: 0, to: 2, evidence: 'one-endpoint' },
+        ])
         expect((await store.blocksAround(eth, 25)).after).toBeUndefined()
         const activityOf = async (address: Address) => (await store.activityOf(address)).get(eth)
         expect(await activityOf(wallet)).toEqual(active(wallet, 1, 1))
@@ -783,7 +791,9 @@ export function storeContract(
         expect(await blocksOfPage()).toEqual([3, 1])
         // Rows that replace claimed ones are not claimed before they are connected.
         await store.commitCold(cold([3], { ranges: [rangeOf(2, 3)] }))
-        expect(await store.coverage(eth, 'transfers')).toEqual([{ from: 1, to: 1, evidence: 'bloom' }])
+        expect(await store.coverage(eth, 'transfers')).toEqual([
+          { scope: 'transfers', from: 1, to: 1, evidence: 'bloom' },
+        ])
         expect(await store.pendingRanges(eth)).toEqual([rangeOf(2, 3)])
       })
 

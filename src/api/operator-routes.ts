@@ -118,11 +118,10 @@ async function withCoverage(context: Context, chains: StatusReport['chains']): P
 export async function coverageOfChain(
   { store, chains }: Pick<Context, 'store' | 'chains'>,
   name: string,
-  intervalsMax?: number,
+  claimsMax?: number,
 ): Promise<ChainStatus['covered']> {
   const chain = chains.parse(name)
-  const scopes = chain === undefined ? [] : await store.coverageByScope(chain.id, intervalsMax)
-  return shownCoverage(scopes.flatMap(({ scope, intervals }) => intervals.map(interval => ({ ...interval, scope }))))
+  return chain === undefined ? [] : shownCoverage(await store.coverage(chain.id, undefined, claimsMax))
 }
 
 const newKeyLimits = shownLimits(usualLimits)

@@ -100,7 +100,7 @@ async function isStored(store: Store, { chain, contract, view }: Forgotten, size
     const { indexes } = await store.indexes.rowState(chain)
     return indexes.some(({ index }) => index === view)
   }
-  return (await store.chainState(chain)) !== undefined || (await store.coverageByScope(chain, 1)).length > 0
+  return (await store.chainState(chain)) !== undefined || (await store.coverage(chain, undefined, 1)).length > 0
 }
 
 type Removal = {

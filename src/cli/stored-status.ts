@@ -1,11 +1,12 @@
 // What the store itself knows of the progress, in the form of /status, and which store a service has that answers. It
 // writes nothing.
+
 import { z } from 'zod'
 import { shownStore } from '../api/live-feed.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import { shownCoverage } from '../coverage.ts'
+import { chainScopes } from '../model.ts'
 import { Reports } from '../processes/heartbeat.ts'
-import { chainCoverage } from '../store/chain-coverage.ts'
 import type { Store } from '../store/store.ts'
 import { packageVersion } from './current-process.ts'
 
@@ -24,7 +25,7 @@ export async function storedStatus(store: Store, loaded: LoadedConfig): Promise<
     silent[name] = {
       ...{ state: stoppedState, index, ...(index === 'full' ? { views } : { contracts: watched.length }), from },
       ...{ head: state.head.number, finalized: state.finalized },
-      covered: shownCoverage(await chainCoverage(store, id)),
+      covered: shownCoverage(await store.coverage(id, chainScopes)),
     }
   }
   return JSON.stringify({

@@ -3,9 +3,8 @@ import { pause } from '../abort.ts'
 import { shownCoverage } from '../coverage.ts'
 import { older } from '../head-age.ts'
 import type { Log } from '../log.ts'
-import type { ChainId } from '../model.ts'
+import { type ChainId, chainScopes } from '../model.ts'
 import type { ChainStatus, SolanaStatus, StatusReport } from '../status.ts'
-import { chainCoverage } from '../store/chain-coverage.ts'
 import type { Store, WorkStore } from '../store/store.ts'
 
 /** Without the covered intervals, which the store has. */
@@ -99,7 +98,7 @@ export class Reports {
         chains[name] = {
           ...aged(reported, silentSeconds),
           head_age_seconds: older(reported.head_age_seconds, silentSeconds),
-          covered: shownCoverage(await chainCoverage(this.#store, chain_id)),
+          covered: shownCoverage(await this.#store.coverage(chain_id, chainScopes)),
         }
       }
       for (const [name, reported] of Object.entries(report.solana)) solana[name] ??= aged(reported, silentSeconds)

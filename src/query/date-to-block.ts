@@ -1,8 +1,7 @@
 // The last block at or before a moment: from the blocks that are known, and from a node where they leave a gap.
 import { isCovered, wholeCoverage } from '../coverage.ts'
 import { AlmanacError } from '../errors.ts'
-import type { Block, ChainId, Hash } from '../model.ts'
-import { chainCoverage } from '../store/chain-coverage.ts'
+import { type Block, type ChainId, chainScopes, type Hash } from '../model.ts'
 import type { ChainReader } from '../store/store.ts'
 import type { AskBlock, IndexingKey } from './freshen.ts'
 
@@ -88,7 +87,7 @@ export async function stateBlockAt(
   if (before === head) return undefined
   const last = before?.number ?? -1
   const gap = { from: last + 1, to: after.number - 1 }
-  const covered = async () => wholeCoverage(await chainCoverage(store, moment.chain), 'transfers')
+  const covered = async () => wholeCoverage(await store.coverage(moment.chain, chainScopes), 'transfers')
   if (gap.from > gap.to || isCovered(await covered(), gap)) return last
   if (askBlock === undefined)
     throw new AlmanacError('not_configured', 'No node tells which block was the last one at this moment.')

@@ -129,15 +129,16 @@ export type WatchedContract = { contract: Address; watchedFrom: number; askedOn:
  */
 export type Watch = { from: number } | { askedOn: number } | 'ended'
 
+/** What is complete for a scope, and what proves it. */
+export type Claim = CoveredInterval & { scope: CoverageScope }
+
 export interface ChainReader {
   chainState(chain: ChainId): Promise<ChainState | undefined>
-  /** The intervals of exactly this scope, sorted and disjoint. */
-  coverage(chain: ChainId, scope: CoverageScope): Promise<CoveredInterval[]>
-  /** Every scope of a chain that has coverage, contracts last. `intervalsMax` bounds what is read. */
-  coverageByScope(
-    chain: ChainId,
-    intervalsMax?: number,
-  ): Promise<{ scope: CoverageScope; intervals: CoveredInterval[] }[]>
+  /**
+   * What is claimed for exactly these scopes, or for every one, contracts last. Those of a scope are sorted and
+   * disjoint. `claimsMax` bounds what is read.
+   */
+  coverage(chain: ChainId, scopes?: CoverageScope | readonly CoverageScope[], claimsMax?: number): Promise<Claim[]>
   /**
    * The coverage of one contract: its own intervals, those of whole blocks, and the watched ones from its `watchedFrom`
    * on. Of `every` contract: whole blocks. Those that were claimed before a contract was forgotten do not count for it,
@@ -170,7 +171,7 @@ export type Forgotten = { chain: ChainId; contract?: Address; view?: 'activity' 
 export type ColdCommit = {
   chain: ChainId
   /** What the commit proves to be complete; empty for rows without such a claim. */
-  covered: readonly (CoveredInterval & { scope: CoverageScope })[]
+  covered: readonly Claim[]
   /**
    * The ranges of whole blocks whose rows the commit holds. Those that it does not cover are pending until a commit
    * does. They replace everything that is stored of their blocks, and what less than `full` claimed of them goes;

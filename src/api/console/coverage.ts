@@ -1,8 +1,7 @@
 // What of a stretch of blocks is covered, and by which evidence, over HTTP: what the live status leaves out where there
 // are very many intervals.
 import { wholeCoverage } from '../../coverage.ts'
-import { type CoveredInterval, shownEvidence } from '../../model.ts'
-import { chainCoverage } from '../../store/chain-coverage.ts'
+import { type CoveredInterval, chainScopes, shownEvidence } from '../../model.ts'
 import { wholeScopeOf } from '../../views.ts'
 import { jsonAnswer } from '../answer.ts'
 import { inPath, inQuery, jsonSuccess } from '../openapi-parts.ts'
@@ -23,7 +22,7 @@ export const coverage: RouteParts = {
       const query = new QueryText(request.query)
       const range = { from: query.optional(from) ?? -1, to: query.optional(to) ?? -1 }
       if (range.from < 0 || range.to < range.from) throw unacceptable('from', 'a block, and to one at or above it')
-      const [claims, report] = await Promise.all([chainCoverage(context.store, chain.id), context.status()])
+      const [claims, report] = await Promise.all([context.store.coverage(chain.id, chainScopes), context.status()])
       const whole = wholeCoverage(claims, wholeScopeOf(report.chains[chain.name]?.views))
       const kept = whole.length > 0 ? whole : claims.filter(({ scope }) => scope === 'watched')
       const within = kept.flatMap(interval => cut(interval, range))

@@ -3,8 +3,7 @@
 import type { Chain } from '../../chains.ts'
 import { blockCount, missingIntervals, wholeCoverage } from '../../coverage.ts'
 import { AlmanacError } from '../../errors.ts'
-import { type Address, type Interval, isContractScope } from '../../model.ts'
-import { chainCoverage } from '../../store/chain-coverage.ts'
+import { type Address, chainScopes, type Interval, isContractScope } from '../../model.ts'
 import type { Store } from '../../store/store.ts'
 import type { WholeScope } from '../../views.ts'
 import { type AuditTarget, contractsOf } from './audit.ts'
@@ -97,7 +96,7 @@ function isWhole(scope: TargetOptions['scope']): scope is WholeScope {
 }
 
 async function wholeClaims(store: Store, chain: Chain): Promise<Pick<AuditTarget, 'covered' | 'wallets'>> {
-  const claims = await chainCoverage(store, chain.id)
+  const claims = await store.coverage(chain.id, chainScopes)
   return { covered: wholeCoverage(claims, 'transfers'), wallets: wholeCoverage(claims, 'full') }
 }
 
@@ -118,7 +117,7 @@ function randomInterval(open: readonly Interval[], blocks: number, random: () =>
 
 async function knownContracts(store: Store, chain: Chain): Promise<Address[]> {
   const known = new Set<Address>()
-  for (const { scope } of await store.coverageByScope(chain.id)) if (isContractScope(scope)) known.add(scope)
+  for (const { scope } of await store.coverage(chain.id)) if (isContractScope(scope)) known.add(scope)
   for (const { contract } of await store.watchedContracts(chain.id)) known.add(contract)
   for await (const contract of contractsOf(store, chain)) known.add(contract)
   return [...known]

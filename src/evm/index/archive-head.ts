@@ -1,9 +1,8 @@
 // Stands where a followed head would: of a chain that has files or a portal and no node. Its head is the highest block
 // that one of them gave, and all below it is final. It anchors nothing: what it names is the word of its source.
 import type { Log } from '../../log.ts'
-import type { Block, ChainId } from '../../model.ts'
+import { type Block, type ChainId, chainScopes } from '../../model.ts'
 import { markCutWallets } from '../../store/activity-gaps.ts'
-import { chainCoverage } from '../../store/chain-coverage.ts'
 import type { ChainState, Store } from '../../store/store.ts'
 import type { BulkSources } from '../source/bulk-sources.ts'
 import { nothingThere, unreadable } from './archive-failures.ts'
@@ -98,8 +97,8 @@ export class ArchiveHead implements FollowedHead {
     const { chain, store } = this.#options
     const highest = (intervals: readonly { to: number }[]): number =>
       intervals.reduce((a, { to }) => Math.max(a, to), -1)
-    const whole = highest(await chainCoverage(store, chain))
+    const whole = highest(await store.coverage(chain, chainScopes))
     if (whole >= head) return whole
-    return highest((await store.coverageByScope(chain)).flatMap(({ intervals }) => intervals))
+    return highest(await store.coverage(chain))
   }
 }

@@ -271,7 +271,7 @@ test('whole blocks wait while they may not be claimed, and none is fetched twice
     mayClaim = true
     await filled
     expect(fetched).toBe(10)
-    expect(await store.coverage(writerChain, 'full')).toEqual([{ ...wanted, evidence: 'bloom' }])
+    expect(await store.coverage(writerChain, 'full')).toEqual([{ scope: 'full', ...wanted, evidence: 'bloom' }])
   })
 })
 
@@ -387,6 +387,6 @@ test('activity that one endpoint gave is its word, though two agreed on the tran
         fetchRange: async interval => ({ ...rangeOf(interval), evidence: given }),
       }
       await fill([wanted], job, new AbortController().signal)
-      expect(await store.coverage(writerChain, 'full')).toEqual([{ ...wanted, evidence: claimed }])
+      expect(await store.coverage(writerChain, 'full')).toEqual([{ scope: 'full', ...wanted, evidence: claimed }])
     })
 })

@@ -2,9 +2,8 @@
 import type { Chain } from '../../chains.ts'
 import { blockCount, missingIntervals, shownCoverage, wholeCoverage } from '../../coverage.ts'
 import { type HeadAge, headAge, usualBlockTime } from '../../head-age.ts'
-import type { Block } from '../../model.ts'
+import { type Block, chainScopes } from '../../model.ts'
 import type { ChainStatus, QueueStatus } from '../../status.ts'
-import { chainCoverage } from '../../store/chain-coverage.ts'
 import type { StoreRoom } from '../../store/room.ts'
 import type { Store } from '../../store/store.ts'
 import { isIndexed, type View, viewNames, wholeScopeOf } from '../../views.ts'
@@ -59,7 +58,7 @@ export type IndexingState = {
 export async function chainStatus(options: StatusOptions, indexing: IndexingState) {
   const { setup, store, room, rpc, bulk, source, finality, follower, stats, control } = options
   const { chain, from, index } = setup
-  const covered = await chainCoverage(store, chain.id)
+  const covered = await store.coverage(chain.id, chainScopes)
   const head = follower.latest?.number ?? (await store.chainState(chain.id))?.head.number ?? -1
   const whole = wholeCoverage(covered, wholeScopeOf(setup.views))
   const missing = missingIntervals(whole, { from, to: head })

@@ -4,9 +4,8 @@
 import { followSignals, pause } from '../../abort.ts'
 import { blockCount, intervalsFrom, isCovered, joinIntervals, missingIntervals } from '../../coverage.ts'
 import type { Log } from '../../log.ts'
-import type { Address, Hash, Interval } from '../../model.ts'
+import { type Address, chainScopes, type Hash, type Interval } from '../../model.ts'
 import { rpcFailureOf } from '../../rpc/failures.ts'
-import { chainCoverage } from '../../store/chain-coverage.ts'
 import type { Store } from '../../store/store.ts'
 import type { WholeScope } from '../../views.ts'
 import type { ContractAnnotator } from '../facts/contract-annotator.ts'
@@ -283,7 +282,7 @@ export class History {
   /** Looks again only if something changed. */
   async #raise(source: FullSource, signal: AbortSignal): Promise<void> {
     const { setup, store, rpc, bulk, log } = this.#options
-    const claims = await chainCoverage(store, setup.chain.id)
+    const claims = await store.coverage(setup.chain.id, chainScopes)
     // What hangs on something rises by proofs alone, which nodes do not give.
     if (!claims.some(each => mayRise(each) && (each.evidence === 'unanchored' || bulk.all.length > 0))) return
     // It grows with the head all the time, and by that nothing is proven of it.

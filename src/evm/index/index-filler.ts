@@ -1,8 +1,9 @@
 // Sees to it that a chain keeps the indexes of transfers that its settings name, and fills them from stored rows, some
 // at a time, beside its other work.
+
 import type { Chain } from '../../chains.ts'
 import type { Log } from '../../log.ts'
-import { chainCoverage } from '../../store/chain-coverage.ts'
+import { chainScopes } from '../../model.ts'
 import type { Store } from '../../store/store.ts'
 import { isIndexed, keptViews, type View } from '../../views.ts'
 
@@ -40,7 +41,7 @@ export class IndexFiller {
   async #warnOfLeftOut(views: readonly View[]): Promise<void> {
     const { chain, store, log } = this.#options
     const indexes = (await store.indexes.rowState(chain.id)).indexes.map(({ index }) => index)
-    const isActivityKept = (await chainCoverage(store, chain.id)).some(({ scope }) => scope === 'full')
+    const isActivityKept = (await store.coverage(chain.id, chainScopes)).some(({ scope }) => scope === 'full')
     const stored = keptViews(isActivityKept ? ['activity', ...indexes] : indexes)
     const leftOut = stored.filter(view => !views.includes(view))
     if (leftOut.length === 0) return

@@ -7,8 +7,7 @@ import { isCovered, shownCoverage, wholeCoverage } from '../../coverage.ts'
 import { messageOf } from '../../errors.ts'
 import { headAge, usualBlockTime } from '../../head-age.ts'
 import type { Log } from '../../log.ts'
-import type { ChainId } from '../../model.ts'
-import { chainCoverage } from '../../store/chain-coverage.ts'
+import { type ChainId, chainScopes } from '../../model.ts'
 import type { Lease, Store } from '../../store/store.ts'
 import { wholeScopeOf } from '../../views.ts'
 import { earlyCollectionsVersion } from '../decode/token-events.ts'
@@ -65,7 +64,7 @@ export class LeasedIndexer {
     const { setup, store } = this.#options
     const { index, from, chain, views } = setup
     const state = await store.chainState(chain.id)
-    const covered = await chainCoverage(store, chain.id)
+    const covered = await store.coverage(chain.id, chainScopes)
     const head = state?.head.number ?? -1
     const whole = wholeCoverage(covered, wholeScopeOf(views))
     const followingSeconds = (performance.now() - this.#standsBySinceMs) / 1_000

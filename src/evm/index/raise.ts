@@ -2,9 +2,16 @@
 // rises without their being read again. What hung on nothing and turns out to be of another chain is dropped, so that
 // another source gives it.
 import { wholeCoverage } from '../../coverage.ts'
-import type { Address, Block, CoveredInterval, Evidence, Hash, Interval } from '../../model.ts'
+import {
+  type Address,
+  type Block,
+  type CoveredInterval,
+  chainScopes,
+  type Evidence,
+  type Hash,
+  type Interval,
+} from '../../model.ts'
 import { setActivityGap } from '../../store/activity-gaps.ts'
-import { chainCoverage } from '../../store/chain-coverage.ts'
 import { noActivity } from '../../store/packed-activity.ts'
 import type { WholeScope } from '../../views.ts'
 import type { BulkSources } from '../source/bulk-sources.ts'
@@ -25,7 +32,7 @@ export async function raiseClaims(options: RaiseOptions, signal: AbortSignal): P
   const { chain, store } = options
   // Activity was read from blocks that were held against those of the transfers: it rises with them.
   for (const scope of ['transfers', 'full'] as const) {
-    const claims = await chainCoverage(store, chain.id)
+    const claims = await store.coverage(chain.id, chainScopes)
     const whole = wholeCoverage(claims, 'transfers')
     for (const { from, to, evidence } of claims.filter(each => each.scope === scope)) {
       if (!mayRise({ evidence })) continue

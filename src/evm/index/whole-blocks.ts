@@ -1,7 +1,6 @@
 // What a chain that is indexed in full must still read. It asks no node.
 import { missingIntervals, wholeCoverage } from '../../coverage.ts'
-import type { ChainId, CoveredInterval, Interval } from '../../model.ts'
-import { chainCoverage } from '../../store/chain-coverage.ts'
+import { type ChainId, type CoveredInterval, chainScopes, type Interval } from '../../model.ts'
 import type { Store } from '../../store/store.ts'
 import type { WholeScope } from '../../views.ts'
 
@@ -17,7 +16,7 @@ export async function wholeBlocks(
   store: Store,
   { chain, scope, wanted }: { chain: ChainId; scope: WholeScope; wanted: Interval },
 ): Promise<WholeBlocks> {
-  const claims = await chainCoverage(store, chain)
+  const claims = await store.coverage(chain, chainScopes)
   const covered = wholeCoverage(claims, scope)
   const isUpgrade = scope === 'full' && claims.some(claim => claim.scope === 'transfers')
   const stored = isUpgrade ? wholeCoverage(claims, 'transfers') : undefined

@@ -131,9 +131,8 @@ function chainReader(core: Core): ChainReader & { runs(): Promise<RunSummary[]> 
   return {
     runs: () => engine.read(() => runSummaries(core)),
     chainState: chain => engine.read(() => chainState(chain)),
-    coverage: (chain, scope) => ofChain(chain, [], ordinal => coverage.coverageOf(ordinal, scope)),
-    coverageByScope: (chain, intervalsMax) =>
-      ofChain(chain, [], ordinal => coverage.coverageByScope(ordinal, intervalsMax)),
+    coverage: (chain, scopes, claimsMax) =>
+      ofChain(chain, [], ordinal => coverage.coverageOf(ordinal, scopes, claimsMax)),
     contractCoverage: (chain, contract) => ofChain(chain, [], ordinal => coverage.contractCoverage(ordinal, contract)),
     blocksAround: (chain, timestamp) =>
       ofChain(chain, { before: undefined, after: undefined }, function* (ordinal) {

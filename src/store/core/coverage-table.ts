@@ -11,10 +11,8 @@ import {
   isWholeScope,
 } from '../../model.ts'
 import { withoutScope } from '../forget.ts'
-import type { Watch, WatchedContract } from '../store.ts'
+import type { Claim, Watch, WatchedContract } from '../store.ts'
 import { insert, lock, type Row, row, rows, run, type Work } from './work.ts'
-
-export type Claim = CoveredInterval & { scope: CoverageScope }
 
 const columns = 'from_block, to_block, evidence, scope'
 /** Those that are not of a contract. */
@@ -29,18 +27,20 @@ function byScope(found: readonly Row[]): { scope: CoverageScope; intervals: Cove
   return [...grouped].map(([scope, ofScope]) => ({ scope, intervals: ofScope.map(intervalOf) }))
 }
 
-export function* coverageOf(chain: number, scope: CoverageScope): Work<CoveredInterval[]> {
-  const find = `SELECT ${columns} FROM coverage WHERE chain = $1 AND scope = $2 ORDER BY from_block`
-  return (yield* rows(find, chain, scope)).map(intervalOf)
-}
-
-export function* coverageByScope(chain: number, intervalsMax = 2 ** 31 - 1): Work<ReturnType<typeof byScope>> {
+export function* coverageOf(
+  chain: number,
+  scopes: CoverageScope | readonly CoverageScope[] | undefined,
+  claimsMax = 2 ** 31 - 1,
+): Work<Claim[]> {
   const part = (condition: string): string =>
     `SELECT * FROM (SELECT ${columns} FROM coverage WHERE chain = $1 AND ${condition} ORDER BY scope, from_block
      LIMIT $2:int) AS part`
   const ofContracts = `scope NOT IN ${ofChain} AND scope NOT LIKE 'without %'`
-  const find = `${part(`scope IN ${ofChain}`)} UNION ALL ${part(ofContracts)} LIMIT $2:int`
-  return byScope(yield* rows(find, chain, intervalsMax))
+  const found =
+    scopes === undefined
+      ? rows(`${part(`scope IN ${ofChain}`)} UNION ALL ${part(ofContracts)} LIMIT $2:int`, chain, claimsMax)
+      : rows(part('scope IN $3:texts'), chain, claimsMax, [scopes].flat())
+  return (yield* found).map(each => ({ ...intervalOf(each), scope: each[3] }))
 }
 
 const findOfContract = `SELECT ${columns}, (SELECT watched_from FROM watched_contracts WHERE chain = $1 AND contract = $3)

@@ -238,7 +238,7 @@ describe('writing at once', () => {
     }
     expect(await store.transferCount({ chain: eth, contract })).toBe(6_000)
     expect(await store.transferCount({ chain: eth, contract, fromBlock: 1, toBlock: 1_998 })).toBe(1_998 * 3)
-    expect(await store.coverage(eth, 'full')).toEqual([{ from: 0, to: 1_999, evidence: 'bloom' }])
+    expect(await store.coverage(eth, 'full')).toEqual([{ scope: 'full', from: 0, to: 1_999, evidence: 'bloom' }])
     await store.close()
   })
 })

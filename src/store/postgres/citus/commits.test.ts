@@ -76,7 +76,7 @@ test('nothing is written or claimed while a commit is unfinished anywhere', asyn
   expect(await world.coverage(chain, 'full')).toEqual([])
   await world.client.query("COMMIT PREPARED 'citus_0_1_1_1'")
   await commit
-  expect(await world.coverage(chain, 'full')).toEqual([{ from: 1, to: 3, evidence: 'bloom' }])
+  expect(await world.coverage(chain, 'full')).toEqual([{ scope: 'full', from: 1, to: 3, evidence: 'bloom' }])
   await world.close()
 })
 
@@ -89,10 +89,10 @@ test('a worker that does not answer leaves rows without a claim, and the next tr
     CREATE CONSTRAINT TRIGGER warn AFTER INSERT ON packs INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION warn()`)
   await expect(world.commitCold(cold(1, 3))).rejects.toMatchObject({ code: 'store_failed', retryable: true })
   expect((await world.transferPage(page)).blocks).toEqual([0, 1, 2, 3])
-  expect(await world.coverage(chain, 'full')).toEqual([{ from: 0, to: 0, evidence: 'bloom' }])
+  expect(await world.coverage(chain, 'full')).toEqual([{ scope: 'full', from: 0, to: 0, evidence: 'bloom' }])
   await world.client.query('DELETE FROM workers')
   await world.commitCold(cold(1, 3))
-  expect(await world.coverage(chain, 'full')).toEqual([{ from: 0, to: 3, evidence: 'bloom' }])
+  expect(await world.coverage(chain, 'full')).toEqual([{ scope: 'full', from: 0, to: 3, evidence: 'bloom' }])
   await world.close()
 })
 
@@ -149,7 +149,7 @@ test('a block at the head is one transaction, whatever a worker does', async () 
   const replacing = { chain, ancestor: 1, blocks: second, covered: { ...covered, from: 2 }, head: second[1]! }
   await expect(world.commitHot(replacing)).rejects.toMatchObject({ code: 'store_failed' })
   await world.expectRows([1, 2, 3, 4])
-  expect(await world.coverage(chain, 'full')).toEqual([{ from: 1, to: 4, evidence: 'bloom' }])
+  expect(await world.coverage(chain, 'full')).toEqual([{ scope: 'full', from: 1, to: 4, evidence: 'bloom' }])
   await world.close()
 })
 
