@@ -135,7 +135,8 @@ export function sizingMarkdown(): string {
       return [nodes, [chain, 'files', 'of the head alone', '–', passes, bytesText(disk_bytes)]]
     })
   const calls = chains.Ethereum.blocks / blocksPerLogsCall
-  const bytes = collectionTransfers * engineCosts.file.transfer
+  const { transfer, indexes } = engineCosts.file
+  const bytes = collectionTransfers * Object.values(indexes).reduce((sum, each) => sum + each, transfer)
   const contract = 'one contract of Ethereum with a million transfers'
   return markdown(titles, [...rows, [contract, 'a node', countText(calls), money(calls), 'minutes', bytesText(bytes)]])
 }
