@@ -14,8 +14,8 @@ const guide = withInstalledSdk(
     .replaceAll('0x8464135c8f25da09e49bc8782676a84730c318bc', seeded.collection)
     .replaceAll('0x70997970c51812dc3a010c7d01b50e0d17dc79c8', seeded.alice),
 )
-// What only sets variables of the shell is set by this test.
-const examples = [...guide.matchAll(/^```(\w+)\n(?!export )(.*?)^```$/gms)].map(([, language, text]) => ({
+// What only sets variables of the shell is set by this test, and a difference is shown to be read.
+const examples = [...guide.matchAll(/^```(?!diff)(\w+)\n(?!export )(.*?)^```$/gms)].map(([, language, text]) => ({
   language: language!,
   text: text!,
 }))
