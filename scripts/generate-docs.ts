@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { Argument, Command } from 'commander'
 import type { Registry } from 'prom-client'
+import { stringify } from 'yaml'
 import { rulesVersion, spamRules, spamScore } from '../src/annotate/spam-rules.ts'
 import { defaultApiSettings } from '../src/api/context.ts'
 import { hostedOperations, isServed, whyNotServed } from '../src/api/hosted/operations.ts'
@@ -74,7 +75,7 @@ export function errorsPage(): string {
   return `${errorsOpening}${tables.join('')}`
 }
 
-const operationsOpening = `# Operations
+const operationsOpening = `# Served and not served
 
 <!-- Written by \`npm run generate\` from \`src/api/routes.ts\` and \`src/api/hosted/operations.ts\`; do not edit. -->
 
@@ -233,7 +234,7 @@ solana:
   mainnet: { rpc: [http://127.0.0.1:8899], ws: ws://127.0.0.1:8900 }
 \`\`\`
 
-Settings marked with ↻ change without a restart: \`almanac config reload\`, or SIGHUP, has the service read its configuration
+Settings that say so (↻) change without a restart: \`almanac config reload\`, or SIGHUP, has the service read its configuration
 again, and says which changed settings need one. See [operating](guides/operating.md).
 
 \`ALMANAC_KEY\` is not a setting of the file: it registers a key with every scope and no limits when the service starts.
@@ -263,28 +264,71 @@ const listedLeaves = allLeaves.filter(({ path }) => path[1] !== 'devnet')
 export function settingsPage(leaves: readonly SettingLeaf[] = listedLeaves): string {
   for (const { path } of leaves)
     if (!sections.some(({ has }) => has(path))) throw new Error(`No section of the page lists ${path.join('.')}.`)
-  const tables = sections.map(({ title, text, has }) => {
-    const rows = leaves.filter(leaf => has(leaf.path)).map(settingRow)
-    const heading = ['| setting | default | accepted | what it does |', '|---|---|---|---|']
-    return [`## ${title}`, '', ...(text === '' ? [] : [text, '']), ...heading, ...rows].join('\n')
+  const parts = sections.map(({ title, text, has }) => {
+    const blocks = leaves.filter(leaf => has(leaf.path)).map(settingBlock)
+    return [`## ${title}`, ...(text === '' ? [] : [text]), ...blocks].join('\n\n')
   })
-  return `${settingsOpening}\n${tables.join('\n\n')}\n`
+  return `${settingsOpening}\n${parts.join('\n\n')}\n`
 }
 
-function settingRow(leaf: SettingLeaf): string {
+/** Under a heading of its own, so that each can be linked to and found by its name. */
+function settingBlock(leaf: SettingLeaf): string {
   const variable = variableOf(leaf.path).replace('__NAME_', '_<NAME>').replace('_MAINNET_', '_<NETWORK>_')
-  const names = [
-    `\`${leaf.path.join('.').replace('mainnet', '<network>')}\`${leaf.reloads === true ? ' ↻' : ''}`,
-    `\`${variable}\``,
+  const names = [`\`${variable}\``, ...(leaf.flag === true ? [`\`${flagOf(leaf.path)}\``] : [])]
+  const facts = [
+    `- **Accepts** ${leaf.accepts}.`,
+    ...(leaf.defaultValue === undefined ? [] : [`- **Default:** ${defaultText(leaf.defaultValue)}.`]),
+    `- **Also as** ${names.join(', ')}.`,
+    ...(leaf.reloads === true ? ['- **Changes without a restart** ↻'] : []),
   ]
-  if (leaf.flag === true) names.push(`\`${flagOf(leaf.path)}\``)
-  return `| ${names.join('<br>')} | ${defaultText(leaf.defaultValue)} | ${leaf.accepts} | ${leaf.about} |`
+  const heading = `### \`${leaf.path.join('.').replace('mainnet', '<network>')}\``
+  const example = ['```yaml', stringify(settingExample(leaf), { lineWidth: 0 }).trimEnd(), '```'].join('\n')
+  return [heading, leaf.about, facts.join('\n'), example].join('\n\n')
 }
 
 function defaultText(value: unknown): string {
-  if (value === undefined) return ''
   if (Array.isArray(value)) return value.length === 0 ? 'none' : `\`${value.join(', ')}\``
   return `\`${String(value)}\``
+}
+
+/** Where the default is none or says little. A test reads every example with the real reader. */
+const exampleValues: Readonly<Record<string, unknown>> = {
+  ...{ listen: ':8080', solana_listen: '127.0.0.1:8081', store: 'postgres://almanac:secret@db.example/almanac' },
+  ...{ store_read: 'postgres://almanac:secret@replica.example/almanac', dialect: 'live', ops_open: true },
+  ...{ rpc: ['http://127.0.0.1:8545', 'https://rpc.example/key'], ws: 'ws://127.0.0.1:8546' },
+  ...{ requests_per_second: 25, daily_budget: 100_000, history: ['./era1', './ere'] },
+  portal: 'https://portal.example/datasets/ethereum-mainnet',
+  history_summaries: 'http://127.0.0.1:5052',
+  anchor: '0x88e96d4537bea4d9c05d12549907b32561d3bf31f45aae734cdc119f13406cb6',
+  ...{ index: 'full', views: ['transfers', 'by_wallet', 'by_token'], from: 12_000_000, id: 7560, finality: 'tag' },
+  contracts: ['0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d'],
+  ...{ head_age_max_seconds: 600, paused: true, hours: '22:00-06:00', blocks_per_second: 50 },
+  ...{ yellowstone: 'https://grpc.example', yellowstone_token: 'a-token-of-the-server' },
+  ...{ holdings_bytes_max: 1_073_741_824, store_bytes_max: 500_000_000_000, origins: ['https://app.example'] },
+  ...{ level: 'debug', format: 'json' },
+}
+
+/** As it stands in a file, with what it needs beside it. */
+function settingExample({ path, defaultValue }: SettingLeaf): unknown {
+  const name = path.at(-1)!
+  const [section, , ...within] = path
+  const own = { [name]: exampleValues[name] ?? defaultValue }
+  if (name === 'store_read') return { store: exampleValues.store, ...own }
+  if (section === 'solana') return { solana: { mainnet: { rpc: 'http://127.0.0.1:8899', ...solanaExample(own) } } }
+  if (section !== 'chains') return path.length === 1 ? own : { [section!]: own }
+  const needed = {
+    ...(sourceNames.includes(name) ? { index: 'full' } : {}),
+    ...(within.length === 1 ? own : { [within[0]!]: own }),
+  }
+  return { chains: { [name === 'id' ? 'mychain' : 'eth']: { rpc: 'http://127.0.0.1:8545', ...needed } } }
+}
+
+/** Whole blocks come from these. */
+const sourceNames = ['history', 'portal', 'history_summaries', 'anchor']
+
+function solanaExample(own: Readonly<Record<string, unknown>>): object {
+  if ('rpc' in own) return { rpc: ['http://127.0.0.1:8899', 'https://solana.example/key'] }
+  return 'ws' in own ? { ws: 'ws://127.0.0.1:8900' } : own
 }
 
 const commandsOpening = `# Commands

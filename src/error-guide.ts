@@ -114,7 +114,7 @@ export const errorGuide: Readonly<Record<ErrorCode, { of: 'request' | 'operator'
   not_implemented: {
     of: 'request',
     means: 'The hosted service has this operation, and Almanac does not serve it. `details` names it.',
-    solve: 'See [operations](operations.md) for what is served and what each other operation would need.',
+    solve: 'See [served and not served](operations.md): it says what each operation that is not served would need.',
   },
   not_configured: {
     of: 'operator',
