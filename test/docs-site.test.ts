@@ -20,8 +20,11 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-const pages = () => readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.html'))
+const htmlFiles = () =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.html'))
 const textOf = (name: string) => readFileSync(join(folder, name), 'utf8')
+/** Those that only lead to another one left out. */
+const pages = () => htmlFiles().filter(name => !textOf(name).includes('http-equiv="refresh"'))
 const entriesOfSearch = () => {
   const index = textOf('search-index.js')
   return JSON.parse(index.slice(index.indexOf('['))) as DocsEntry[]
@@ -46,7 +49,7 @@ test('every link leads to a page, a section or a file that is there', () => {
 
 test('the menu has every page', () => {
   const menu = /<nav class="menu".*?<\/nav>/s.exec(textOf('index.html'))![0]
-  const others = ['index.html', 'contents.html', '404.html']
+  const others = ['index.html', '404.html']
   const missing = pages().filter(page => !others.includes(page) && !menu.includes(`href="${page}"`))
   expect(missing).toEqual([])
   // What clients need stands before what operators need.
@@ -54,7 +57,7 @@ test('the menu has every page', () => {
   expect(groups).toEqual(['Start', 'Build', 'Run', 'Reference', 'Internals'])
 })
 
-test('the first page leads to what newcomers look for, and the address that it had leads to it', () => {
+test('the first page leads to what newcomers look for, and addresses that people try lead to a page', () => {
   const cards = /<div class="cards">.*?<\/div>/s.exec(textOf('index.html'))![0]
   const pages = [
     'guides/first-calls',
@@ -65,7 +68,11 @@ test('the first page leads to what newcomers look for, and the address that it h
     'how-it-works',
   ]
   for (const page of pages) expect(cards).toContain(`<strong><a href="${page}.html">`)
-  expect(textOf('contents.html')).toContain('url=index.html')
+  const moved = {
+    ...{ contents: 'index.html', guides: 'index.html', reference: 'operations.html' },
+    ...{ quickstart: 'guides/first-calls.html', authentication: 'guides/authentication.html' },
+  }
+  for (const [from, to] of Object.entries(moved)) expect(textOf(`${from}.html`)).toContain(`url=${to}`)
   expect(textOf('overview.html')).toContain('A first call')
 })
 
@@ -80,7 +87,7 @@ test('the pages are one after the other from the first to the last', () => {
     walked.push(page)
     expect(walked.length).toBeLessThan(100)
   }
-  const others = ['index.html', 'contents.html', '404.html']
+  const others = ['index.html', '404.html']
   expect(walked.sort()).toEqual(
     pages()
       .filter(page => !others.includes(page))
@@ -169,6 +176,34 @@ test('the search answers what people ask', () => {
   // What has most of the words, where nothing has all.
   const [close] = search('restore a backup of zyzzyvas')
   expect([close?.page, close?.isClose]).toEqual(['Backup and restore', true])
+})
+
+/** Words of people who come from elsewhere or see something go wrong. The page has to be the first one. */
+const firstPages = {
+  'move from moralis': 'guides/moving.html',
+  'ethereum cost': 'faq.html#what-does-that-cost-at-a-provider',
+  'index one contract': 'guides/one-contract.html',
+  'roll api key': 'guides/keys-and-limits.html#rotate-a-key',
+  'rotate an api key': 'guides/keys-and-limits.html#rotate-a-key',
+  'compute units': 'faq.html#what-does-it-cost-against-the-hosted-service',
+  'token gating': 'guides/who-owns-what.html#let-holders-in-token-gating',
+  allowlist: 'guides/snapshot-of-holders.html',
+  pageKey: 'guides/pages.html',
+  continuation: 'guides/pages.html',
+  atblock: 'guides/who-owns-what.html#as-of-a-block',
+  totalSupply: 'operations.html#getNFTCollectionStatsV22',
+  uninstall: 'guides/forgetting.html#uninstall',
+  'solana nfts': 'operations.html#getSolanaNfts',
+  'mint events': 'faq.html#how-do-i-see-mints-and-burns',
+  'go client': 'faq.html#which-languages-can-i-use',
+  ECONNREFUSED: 'troubleshooting.html#no-answer-at-all',
+  'what does SYNCING mean': 'guides/complete-answers.html',
+  'handle 429': 'guides/errors-and-retries.html#retry-with-retry-after',
+}
+
+test.each(Object.entries(firstPages))('%s leads to %s', (asked, page) => {
+  const search = docsIndexOf(entriesOfSearch())
+  expect(search(asked).map(({ href }) => href)[0]).toBe(page)
 })
 
 test('a question as people type it has its page among the first three, and few others where nothing has all its words', () => {
@@ -328,7 +363,7 @@ test('a page that another names is linked', () => {
 test('every page is there as Markdown too, with links that lead on, and llms.txt lists each', async () => {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
   const texts = files.filter(name => name.endsWith('.md') && !name.startsWith('files/'))
-  const others = ['contents.html', '404.html']
+  const others = ['404.html']
   expect(texts.map(name => name.replace(/md$/, 'html')).sort()).toEqual(
     pages()
       .filter(page => !others.includes(page))
@@ -445,11 +480,10 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
       await page.keyboard.type('ownres')
       await page.getByText('This is close to it').waitFor()
       expect(await found.locator('.offer-title').allTextContents()).toContain('Who owns what')
-      await page.goto(pathToFileURL(join(folder, 'settings.html')).href)
+      await page.goto(pathToFileURL(join(folder, 'operations.html')).href)
       for (const width of [1440, 390]) {
         await page.setViewportSize({ width, height: 900 })
-        const cut =
-          "[...document.querySelectorAll('.table, .code pre')].filter(at => at.scrollWidth > at.clientWidth).length"
+        const cut = "[...document.querySelectorAll('.table')].filter(at => at.scrollWidth > at.clientWidth).length"
         expect([width, await page.evaluate(cut)]).toEqual([width, 0])
       }
       // Names break between their parts, never within a word.
@@ -470,9 +504,11 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
         })`
         expect([name, await page.evaluate(broken)]).toEqual([name, []])
       }
-      // Nor does the button stand over the end of the first line.
+      // Nor does the button stand over the end of the first line, once that is moved into view.
       await page.goto(pathToFileURL(join(folder, 'guides/first-calls.html')).href)
       const covered = `[...document.querySelectorAll('.code')].filter(block => {
+        const pre = block.querySelector('pre')
+        pre.scrollLeft = pre.scrollWidth
         const button = block.querySelector('.copy').getBoundingClientRect()
         const range = document.createRange()
         range.selectNodeContents(block.querySelector('code'))
@@ -603,7 +639,7 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
       await page.reload()
       await page.getByRole('link', { name: 'Sign out' }).waitFor()
       const bar = page.locator('.bar nav a')
-      expect(await bar.allTextContents()).toEqual(['Overview', 'Search', 'Keys', 'Reference', 'Docs'])
+      expect(await bar.allTextContents()).toEqual(['Overview', 'Keys', 'Reference', 'Docs'])
       const card = page.locator('.cards').getByRole('link', { name: 'API reference' })
       expect(await card.getAttribute('href')).toBe('/reference')
       await page.locator('#theme').click()

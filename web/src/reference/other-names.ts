@@ -17,7 +17,14 @@ export const otherNames: Readonly<Record<string, readonly string[]>> = {
   getMultipleNFTsV22: ['batch', 'several nfts', 'nfts in bulk'],
   getNFTBulkContractMetadataV22: ['batch', 'several contracts', 'contracts in bulk'],
   getNativeBalancesForAddressesV22: ['batch', 'native balance of multiple wallets', 'balances of several wallets'],
-  getNFTCollectionStatsV22: ['number of owners', 'owner count', 'number of holders', 'total supply', 'count of nfts'],
+  getNFTCollectionStatsV22: [
+    'number of owners',
+    'owner count',
+    'number of holders',
+    'total supply',
+    'totalSupply',
+    'count of nfts',
+  ],
   getUniqueOwnersByCollectionV22: ['unique owners', 'unique holders'],
   rotateKey: ['rotate a key'],
   createKey: ['create a key'],
@@ -35,4 +42,5 @@ export const otherNames: Readonly<Record<string, readonly string[]>> = {
   getNativeBalanceV22: ['native balance', 'balance at block', 'balance at a block', 'eth_getBalance'],
   getDateToBlockV22: ['block by date', 'block by timestamp'],
   getPortfolio: ['portfolio', 'solana portfolio'],
+  getSolanaNfts: ['solana nfts', 'nfts of a solana wallet'],
 }
