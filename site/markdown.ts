@@ -4,6 +4,7 @@ import { STATUS_CODES } from 'node:http'
 import { posix } from 'node:path'
 import hljs from 'highlight.js/lib/core'
 import bash from 'highlight.js/lib/languages/bash'
+import diff from 'highlight.js/lib/languages/diff'
 import http from 'highlight.js/lib/languages/http'
 import ini from 'highlight.js/lib/languages/ini'
 import json from 'highlight.js/lib/languages/json'
@@ -19,6 +20,7 @@ import { type Operation, operationIn } from './operations.ts'
 const languages = {
   sh: bash,
   bash,
+  diff,
   http,
   ini,
   conf: ini,
@@ -57,13 +59,6 @@ const quantity = /(\d) (h|s|ms|µs|kB|MB|GB|TB|%)(?![\w])/g
 /** An address in a narrow column breaks after its parts. */
 const longWord = /(?<=^|[\s>])[^\s<>]{25,}(?![^<]*>)/g
 const wordPart = /[/:@.](?=[\w{])/g
-
-/** In a block of code, where a line might break behind its hyphens. */
-const option = /(?<=[\s>])--[a-z][a-z-]*(?![^<]*>)/g
-
-/** Code that does not fit a line breaks before the parts of its addresses. */
-const address = /https?:\/\/[^\s<>'"]+/g
-const addressPart = /(?<=[^/:])(?=\/)|(?=\?|&amp;)/g
 
 /** Prose and paths in three columns do not fit a phone side by side; figures stay side by side to be compared. */
 const proseLengthMin = 48
@@ -125,18 +120,10 @@ export function renderPage(source: string, text: string, linkTo: Linker, operati
         const { text: code, lang } = token
         const language = lang?.split(/\s/)[0] ?? ''
         const isKnown = hljs.getLanguage(language) !== undefined
-        const coloured = isKnown
-          ? hljs.highlight(code, { language }).value.replaceAll(builtInOption, '-$1')
-          : escaped(code)
-        // A drawing would fall apart where its lines wrap.
-        const html = isKnown
-          ? coloured
-              .replaceAll(address, each => each.replaceAll(addressPart, '<wbr>'))
-              .replaceAll(option, '<span class="word">$&</span>')
-          : coloured
+        const html = isKnown ? hljs.highlight(code, { language }).value.replaceAll(builtInOption, '-$1') : escaped(code)
         const example = examples.get(token)
         const named = example === undefined ? '' : `<p class="language">${exampleLanguages[lang!]}</p>`
-        const block = `<div class="${isKnown ? 'code' : 'code drawn'}">${named}<pre tabindex="0"><code>${html}</code></pre></div>\n`
+        const block = `<div class="code">${named}<pre tabindex="0"><code>${html}</code></pre></div>\n`
         return `${example?.isFirst ? '<div class="example">\n' : ''}${block}${example?.isLast ? '</div>\n' : ''}`
       },
       codespan({ text: code }) {

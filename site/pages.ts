@@ -29,8 +29,22 @@ export const last = ['changelog.html', 'bench.html', 'contributing.html']
 /** In the site: pages that list names, found after those that explain. */
 export const lists = ['commands.html', 'metrics.html', 'settings.html', 'operations.html']
 
-/** Where pages stood before, by the page that is there now. */
-export const moved = { 'contents.html': 'index.html' }
+/** Addresses that people try, and one that a page had before, by the page that is there. Guides stand at their name too. */
+const otherAddresses = {
+  ...{ 'contents.html': 'index.html', 'guides.html': 'index.html', 'reference.html': 'operations.html' },
+  ...{ 'quickstart.html': 'guides/first-calls.html', 'getting-started.html': 'guides/first-calls.html' },
+  ...{ 'api.html': 'operations.html', 'configuration.html': 'settings.html', 'install.html': 'overview.html' },
+}
+
+export function movedTo(targets: readonly string[]): ReadonlyMap<string, string> {
+  const guides = targets.filter(target => target.startsWith('guides/'))
+  const addresses = new Map([
+    ...guides.map(guide => [posix.basename(guide), guide] as const),
+    ...Object.entries(otherAddresses),
+  ])
+  for (const target of targets) addresses.delete(target)
+  return addresses
+}
 
 export function pagesOf(root: string): Place[] {
   const docs = readdirSync(`${root}/docs`, { recursive: true, encoding: 'utf8' })

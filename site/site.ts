@@ -7,7 +7,7 @@ import { root } from '../web/build-folder.ts'
 import type { DocsEntry } from '../web/src/search/docs-index.ts'
 import { linkedMarkdown, operationsPage, type Page, renderPage } from './markdown.ts'
 import { type Operation, readOperations } from './operations.ts'
-import { contents, last, lists, moved, pagesOf } from './pages.ts'
+import { contents, last, lists, movedTo, pagesOf } from './pages.ts'
 import { docsList, type MenuGroup, markdownTarget, missingHtml, movedHtml, pageHtml } from './template.ts'
 
 export async function makeSite(folder: string): Promise<void> {
@@ -26,7 +26,7 @@ export async function makeSite(folder: string): Promise<void> {
   }
   writeFileSync(join(folder, '404.html'), missingHtml(menu, version))
   writeFileSync(join(folder, 'llms.txt'), docsList(menu))
-  for (const [from, to] of Object.entries(moved)) writeFileSync(join(folder, from), movedHtml(to))
+  for (const [from, to] of movedTo([...targetBySource.values()])) writeFileSync(join(folder, from), movedHtml(to))
   for (const path of copied) cpSync(join(root, path), join(folder, 'files', path), { recursive: true })
   const internal = menu.find(({ title }) => title === 'Internals')!.links.map(({ target }) => target)
   const sections = pages.flatMap(({ target, title: page, sections: own }) =>

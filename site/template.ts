@@ -33,7 +33,7 @@ const themeIcon = iconOf('<circle cx="8" cy="8" r="5.5" /><path d="M8 2.5a5.5 5.
 export function pageHtml({ title, target, html, headings, menu, version, up = upFrom(target) }: Shown): string {
   const groups = menu.map(
     group =>
-      `<section><h2>${escaped(group.title)}</h2><ul>${group.links
+      `<section><h2>${escaped(group.title)}</h2><ul>${group.title === 'Reference' ? referenceLink(up) : ''}${group.links
         .map(link => {
           const here = link.target === target ? ' aria-current="page"' : ''
           return `<li><a href="${up}${link.target}"${here}>${escaped(link.title)}</a></li>`
@@ -89,6 +89,11 @@ ${neighbours(target, menu, up)}
 </body>
 </html>
 `
+}
+
+/** Only a service has the page: its script shows the link. */
+function referenceLink(up: string): string {
+  return `<li hidden><a href="${up}operations.html" data-reference>API reference</a></li>`
 }
 
 /** In the order of the menu. The first page leads on by itself. */

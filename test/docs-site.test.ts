@@ -642,6 +642,15 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
       expect(await bar.allTextContents()).toEqual(['Overview', 'Keys', 'Reference', 'Docs'])
       const card = page.locator('.cards').getByRole('link', { name: 'API reference' })
       expect(await card.getAttribute('href')).toBe('/reference')
+      const inMenu = page.locator('.menu').getByRole('link', { name: 'API reference' })
+      expect(await inMenu.getAttribute('href')).toBe('/reference')
+      // What is pasted can be looked up there.
+      const pasted = '0x8464135c8f25da09e49bc8782676a84730c318bc'
+      await page.keyboard.press('Control+k')
+      await page.locator('#search').fill(pasted)
+      await page.getByText('almanac explain <chain> <address>').waitFor()
+      expect(await page.locator('#found [role=option]').first().getAttribute('href')).toBe(`/#/search?q=${pasted}`)
+      await page.keyboard.press('Escape')
       await page.locator('#theme').click()
       expect(
         await page.evaluate("[localStorage.getItem('almanac.theme'), document.documentElement.dataset.theme]"),

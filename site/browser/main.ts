@@ -25,7 +25,8 @@ addEventListener('storage', () => showTheme(keptTheme()))
 showTheme(keptTheme())
 
 if (isServed) {
-  const addresses = { Overview: '/', Search: '/#/search', Keys: '/#/keys', Reference: '/reference' }
+  // Without the search of the console: this bar has one search, that of the docs.
+  const addresses = { Overview: '/', Keys: '/#/keys', Reference: '/reference' }
   const links = Object.entries(addresses).map(([name, address]) => {
     const link = document.createElement('a')
     link.href = address
@@ -33,8 +34,12 @@ if (isServed) {
     return link
   })
   document.querySelector('.bar nav')!.prepend(...links)
-  const reference = document.querySelector<HTMLAnchorElement>('.cards a[href="operations.html"]')
-  if (reference !== null) reference.href = '/reference'
+  for (const link of document.querySelectorAll<HTMLAnchorElement>(
+    '.cards a[href="operations.html"], [data-reference]',
+  )) {
+    link.href = '/reference'
+    link.closest('li')!.hidden = false
+  }
   for (const link of document.querySelectorAll<HTMLAnchorElement>('[data-operation]'))
     link.href = referenceOf(link.dataset.operation!)
   linkToService()

@@ -9,6 +9,7 @@ import {
 } from '../../web/src/search/docs-index.ts'
 import { isFiller } from '../../web/src/search/docs-words.ts'
 import { wordsWith } from '../../web/src/search/excerpt.ts'
+import { lookUpText, pastedKind } from '../../web/src/search/pasted.ts'
 import { isServed, referenceOf, root } from './place.ts'
 
 declare global {
@@ -57,10 +58,13 @@ async function find(): Promise<void> {
   // Another letter may have been typed meanwhile.
   if (text !== input.value.trim()) return
   const groups = Map.groupBy(found.entries(), ([, { operation }]) => (operation === undefined ? 'Docs' : 'Operations'))
-  list.replaceChildren(...[...groups].map(([title, own]) => groupOf(title, own)))
-  input.ariaExpanded = `${found.length > 0}`
+  const pasted = pastedKind(text)
+  const places = pasted !== undefined && isServed ? [consoleLink(text)] : []
+  list.replaceChildren(...places, ...[...groups].map(([title, own]) => groupOf(title, own)))
+  input.ariaExpanded = `${found.length + places.length > 0}`
   choose(0)
   if (text === '') state.textContent = ''
+  else if (pasted !== undefined) state.textContent = lookUpText(pasted)
   else if (found.length === 0) state.textContent = `Nothing is found for “${text}”.`
   else state.textContent = found[0]!.isClose ? closeText(text) : `${found.length} found`
 }
@@ -82,6 +86,18 @@ function groupOf(title: string, found: readonly (readonly [number, FoundSection]
   })
   group.append(heading, ...rows)
   return group
+}
+
+/** The search of the console asks the store and the nodes. */
+function consoleLink(text: string): HTMLAnchorElement {
+  const excerpt = 'In the search of the console: contracts, wallets, blocks, transactions'
+  const link = linkOf({ page: '', title: `Look up ${text}`, href: '', excerpt, terms: [], isClose: false })
+  link.href = `/#/search?q=${encodeURIComponent(text)}`
+  link.id = 'found-in-console'
+  link.role = 'option'
+  link.tabIndex = -1
+  link.querySelector('.offer-type')!.textContent = 'console'
+  return link
 }
 
 /** As a row of the console's search. */
