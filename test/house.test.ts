@@ -1,5 +1,6 @@
-// Bounds the files of a folder, their length and the width of comments, and shows on made-up trees that these checks,
-// the ban on import circles (types counted) and the search for code that only tests call can fail.
+// Bounds the files of a folder, their length, the width of comments and the methods of `Store`, and shows on made-up
+// trees that these checks, the ban on import circles (types counted) and the search for code that only tests call can
+// fail.
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,6 +16,7 @@ const roots = ['src', 'web/src', 'sandbox/src'].filter(folder => existsSync(join
 const filesPerFolderMax = 30
 const linesP90Max = 300
 const commentWidthMax = 120
+const storeMethodsMax = 77
 
 /** The sources below a folder, tests and generated files aside, with their lines. */
 function sourcesBelow(folder: string): { path: string; lines: number }[] {
@@ -99,6 +101,33 @@ test('a wide comment is noticed', () => {
   expect(
     wideComments(makeTree({ 'fits.ts': fits, 'text.ts': wide("const text = '…'\n"), 'made.gen.ts': wide('// …\n') })),
   ).toEqual([])
+})
+
+/** The methods of an interface, with those of what it extends and of its parts, as Biome lays interfaces out. */
+function methodsOf(name: string, text: string): string[] {
+  const found = new RegExp(`^export interface ${name}\\b([^{]*)\\{([\\s\\S]*?)^\\}`, 'm').exec(text)
+  const [, heritage = '', body = ''] = found ?? []
+  const own = Array.from(body.matchAll(/^ {2}(\w+)\??\(/gm), ([, method]) => `${name}.${method}`)
+  const parts = Array.from(body.matchAll(/^ {2}(?:readonly )?\w+\??: ([A-Z]\w+)$/gm), ([, part]) => part!)
+  const others = [...Array.from(heritage.matchAll(/[A-Z]\w+/g), ([other]) => other), ...parts]
+  return [...own, ...others.flatMap(other => methodsOf(other, text))]
+}
+
+test('a store has few methods', () => {
+  const folder = join(root, 'src/store')
+  const files = readdirSync(folder).filter(name => name.endsWith('.ts'))
+  const methods = methodsOf('Store', files.map(name => readFileSync(join(folder, name), 'utf8')).join('\n'))
+  expect(methods).toEqual(expect.arrayContaining(['Store.close', 'IndexReader.rowState', 'KeyStore.keys']))
+  expect(methods.length).toBeLessThanOrEqual(storeMethodsMax)
+})
+
+test('methods of an interface, of what it extends and of its parts are counted', () => {
+  const text = [
+    'export interface Small\n  extends First,\n    Second {\n  readonly name: string\n  one(two: {\n    three(): void\n  }): void\n  part: Part\n}',
+    'export interface First {\n  four?(): void\n}\nexport interface Second {\n  five(): void\n}',
+    'export interface Part {\n  six(): void\n}\nexport interface Other {\n  seven(): void\n}\n',
+  ]
+  expect(methodsOf('Small', text.join('\n'))).toEqual(['Small.one', 'First.four', 'Second.five', 'Part.six'])
 })
 
 test('a circle of type imports is refused', () => {
