@@ -1,8 +1,6 @@
 // Columns as PostgreSQL's binary arrays: one statement carries any number of rows (`unnest`). As text, bytes would take
 // twice the size and the server would have to parse them.
 
-import { bytesOfHex } from '../../hex.ts'
-
 const int4Type = 23
 const int8Type = 20
 const float8Type = 701
@@ -80,13 +78,4 @@ function arrayOf(type: number, length: number, size: number): Buffer {
   bytes.writeInt32BE(length, 12)
   bytes.writeInt32BE(1, 16)
   return bytes
-}
-
-// Between the server's text and the model's values.
-
-type Stored = string | null | undefined
-
-/** `\x…`, as the server writes bytes. */
-export function bytesOf(stored: Stored): Buffer {
-  return bytesOfHex(stored as string)
 }

@@ -5,6 +5,7 @@ import { finished } from 'node:stream/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
+import type { Row } from '../core/work.ts'
 import {
   isConnectionFailure,
   isLockTimeout,
@@ -14,11 +15,7 @@ import {
   storeFailure,
 } from './failures.ts'
 
-/** Values as the server writes them: text, or null. Each reader knows its columns. */
-export type Row = (string | null)[]
 export type Value = string | number | bigint | boolean | Uint8Array | null
-/** A statement: values of its rows are text, or where it is `typed` numbers and bytes as far as columns are. */
-export type Text = string | { typed: string }
 
 export type DatabaseOptions = {
   connectionString: string
@@ -70,13 +67,12 @@ function transactionSql(stallMsMax: number) {
 type Statement = pg.QueryArrayConfig<Value[]> & { query_timeout?: number }
 
 const text = (value: string): string => value
-const asText = { getTypeParser: () => text }
-/** Of int8, int2, int4, float4, float8 and bytea. Integers are within 2^53. */
+/** Of int8, int2, int4, float4, float8 and bytea; other values are text. Integers are within 2^53. */
 const parsers = new Map<number, (value: string) => unknown>([
   ...[20, 21, 23, 700, 701].map(type => [type, Number] as const),
   [17, value => Buffer.from(value.slice(2), 'hex')],
 ])
-const asTyped = { getTypeParser: (type: number) => parsers.get(type) ?? text }
+const types = { getTypeParser: (type: number) => parsers.get(type) ?? text }
 
 export class Database {
   readonly location: string
@@ -122,11 +118,11 @@ export class Database {
   }
 
   /** One statement, one snapshot. Retried once on another connection: reading twice changes nothing. */
-  read(sql: Text, ...values: Value[]): Promise<Row[]> {
+  read(sql: string, ...values: Value[]): Promise<Row[]> {
     return this.readWithin(statementTimeoutMs, sql, ...values)
   }
 
-  async readWithin(timeoutMs: number, sql: Text, ...values: Value[]): Promise<Row[]> {
+  async readWithin(timeoutMs: number, sql: string, ...values: Value[]): Promise<Row[]> {
     try {
       try {
         return await this.#readOnce(timeoutMs, sql, values)
@@ -139,7 +135,7 @@ export class Database {
     }
   }
 
-  async #readOnce(timeoutMs: number, sql: Text, values: readonly Value[]): Promise<Row[]> {
+  async #readOnce(timeoutMs: number, sql: string, values: readonly Value[]): Promise<Row[]> {
     const client = await this.#pool.connect()
     let broken: Error | undefined
     try {
@@ -156,7 +152,7 @@ export class Database {
   }
 
   /** One statement that writes, in its own transaction. Retried only where nothing of it can have happened. */
-  async write(sql: Text, ...values: Value[]): Promise<{ rows: Row[]; count: number }> {
+  async write(sql: string, ...values: Value[]): Promise<{ rows: Row[]; count: number }> {
     for (let attempt = 1; ; attempt++) {
       try {
         const { rows, rowCount } = await this.#pool.query<Row>(this.statement(sql, values))
@@ -235,9 +231,7 @@ export class Database {
   }
 
   /** The name is a hash of the text: every process gives one statement one name. */
-  statement(given: Text, values: readonly Value[]): Statement {
-    const sql = typeof given === 'string' ? given : given.typed
-    const types = typeof given === 'string' ? asText : asTyped
+  statement(sql: string, values: readonly Value[]): Statement {
     const config = { text: sql, values: values as Value[], rowMode: 'array' as const, types }
     if (!this.#namedStatements) return config
     let name = this.#names.get(sql)
@@ -277,12 +271,12 @@ export class Transaction {
     this.#client = client
   }
 
-  async query(sql: Text, ...values: Value[]): Promise<Row[]> {
+  async query(sql: string, ...values: Value[]): Promise<Row[]> {
     return (await this.#client.query<Row>(this.#database.statement(sql, values))).rows
   }
 
   /** Returns how many rows were written. */
-  async run(sql: Text, ...values: Value[]): Promise<number> {
+  async run(sql: string, ...values: Value[]): Promise<number> {
     const { rowCount } = await this.#client.query(this.#database.statement(sql, values))
     const written = rowCount ?? 0
     if (written > 0) this.changed = true
@@ -290,7 +284,7 @@ export class Transaction {
   }
 
   /** A statement that writes and returns what it wrote; no row means that it wrote nothing. */
-  async write(sql: Text, ...values: Value[]): Promise<Row[]> {
+  async write(sql: string, ...values: Value[]): Promise<Row[]> {
     const rows = await this.query(sql, ...values)
     if (rows.length > 0) this.changed = true
     return rows

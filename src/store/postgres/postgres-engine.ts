@@ -27,8 +27,8 @@ export class PostgresEngine implements Engine {
     this.#queries = {
       slots: here => this.#knownSlots(here),
       isDistributed: store.distributed,
-      ofSlot: (slot, sql, ...values) => store.readOf({ table: 'packs', value: slot }, { typed: sql }, ...values),
-      here: (sql, ...values) => store.readHere({ typed: sql }, ...values),
+      ofSlot: (slot, sql, ...values) => store.readOf({ table: 'packs', value: slot }, sql, ...values),
+      here: (sql, ...values) => store.readHere(sql, ...values),
     }
   }
 
@@ -78,8 +78,8 @@ export class PostgresEngine implements Engine {
         isFirst = false
         const queries: PackQueries = {
           ...this.#queries,
-          ofSlot: (_slot, sql, ...values) => transaction.query({ typed: sql }, ...values),
-          here: (sql, ...values) => transaction.query({ typed: sql }, ...values),
+          ofSlot: (_slot, sql, ...values) => transaction.query(sql, ...values),
+          here: (sql, ...values) => transaction.query(sql, ...values),
         }
         for (let next = running.next(answer); ; next = running.next(answer)) {
           if (next.done) return next
@@ -133,7 +133,7 @@ export class PostgresEngine implements Engine {
       case 'packs':
         return await insertPacks(transaction, ask)
       case 'next':
-        return Number((await transaction.query("SELECT nextval('run_numbers')"))[0]![0])
+        return (await transaction.query("SELECT nextval('run_numbers')"))[0]![0]
       case 'lock':
         return await lockRows(transaction, ask)
       case 'names':

@@ -7,7 +7,6 @@ import { storeFormat } from '../schema.ts'
 import type { SolanaStaging } from '../solana-store.ts'
 import type { ReadReplica, Store } from '../store.ts'
 import { allTables } from '../tables/all-tables.ts'
-import { bytesOf } from './arrays.ts'
 import { Database } from './database.ts'
 import { PostgresEngine } from './postgres-engine.ts'
 import { watchRevision } from './revision.ts'
@@ -32,7 +31,7 @@ export async function openPostgresStore(
   const store = await openStoreDatabase(url, { mustExist, stallMsMax })
   try {
     const [[secret] = []] = await store.database.read("SELECT value FROM secrets WHERE name = 'cursor'")
-    return postgresStore(store, bytesOf(secret), options)
+    return postgresStore(store, secret, options)
   } catch (error) {
     await store.close()
     throw error

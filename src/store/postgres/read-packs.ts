@@ -9,6 +9,7 @@ import type {
   LooksBatch,
   RecordsAsk,
   RecordsBatch,
+  Row,
   SpansAsk,
   SpansBatch,
   WalletAsk,
@@ -25,9 +26,6 @@ import { transferView } from '../runs/transfer-view.ts'
 import type { IndexView, View } from '../runs/view.ts'
 import { byteaArray, int4Array, int8Array } from './arrays.ts'
 import type { Value } from './database.ts'
-
-// biome-ignore lint/suspicious/noExplicitAny: each reader knows the columns that it asked for.
-type Row = any[]
 
 /** Reads of one slot, and of the tables that stay on the coordinator. */
 export type PackQueries = {
@@ -80,6 +78,18 @@ const kinds = { pack: 0, chain: 1, run: 2 } as const
 const chainSql = (view: string, chain: string): string => `SELECT ${kinds.chain}, changes, NULL::bytea, NULL::bytea,
   (SELECT count(*) FROM chain_indexes WHERE chain_indexes.chain = ordinal AND view = ${view} AND kept = 1
     AND (phase IS NULL OR phase <> 'remove')) FROM chains WHERE ordinal = ${chain}`
+
+/** What `chainSql` answers among the rows, or, where they are of one slot alone, after them. */
+async function stateOf(
+  { here }: PackQueries,
+  rows: readonly Row[] | undefined,
+  view: View,
+  chain: number,
+): Promise<{ changes: number; isKept: boolean }> {
+  const found = rows ?? (await here(chainSql('$1::int4', '$2::int4'), view.id, chain))
+  const [, changes, , , kept] = found.find(([kind]) => kind === kinds.chain) ?? [0, -1, 0, 0, 0]
+  return { changes, isKept: !indexViews.includes(view as IndexView) || kept > 0 }
+}
 
 // The parameters of a walk: view, chain, lowest and highest key, slot, how many packs, the lowest and the highest
 // block; then the contract.
@@ -150,13 +160,11 @@ export async function readRecords(queries: PackQueries, ask: RecordsAsk): Promis
     return await queries.ofSlot(slot, walkSql(ask, isWhole), ...values, ...(contract === undefined ? [] : [contract]))
   }
   const parts = await Promise.all(wanted.map(read))
-  const state = isWhole ? undefined : await queries.here(chainSql('$1::int4', '$2::int4'), view.id, chain)
-  const [, changes, , , kept] = (state ?? parts[0])!.find(([kind]) => kind === kinds.chain) ?? [0, -1, 0, 0, 0]
-  const isKept = !indexViews.includes(view as IndexView) || kept > 0
+  const state = await stateOf(queries, isWhole ? parts[0] : undefined, view, chain)
   const found = parts.map(rows => (isInOrder(ask) ? runsInOrder(rows!, ask, packs) : runsIn(rows!, order)))
   const horizon = found.map(each => each.horizon).reduce((a, b) => nearest(a, b, order), undefined)
   const runs = found.flatMap(each => each.runs)
-  return { changes, isKept, runs, horizon }
+  return { ...state, runs, horizon }
 }
 
 type FoundRuns = Pick<RecordsBatch, 'runs' | 'horizon'>
@@ -257,9 +265,7 @@ export async function readLooks(queries: PackQueries, ask: LooksAsk): Promise<Lo
   // Without looks the count of changes alone is asked for.
   if (isWhole && bySlot.size === 0) bySlot.set(slots[0]!, [])
   const parts = await Promise.all(Array.from(bySlot, ([slot, places]) => read(slot, places)))
-  const state = isWhole ? undefined : await queries.here(chainSql('$1::int4', '$2::int4'), view.id, chain)
-  const [, changes, , , kept] = (state ?? parts[0])!.find(([kind]) => kind === kinds.chain) ?? [0, -1, 0, 0, 0]
-  return { changes, isKept: !indexViews.includes(view as IndexView) || kept > 0, packs, beyond }
+  return { ...(await stateOf(queries, isWhole ? parts[0] : undefined, view, chain)), packs, beyond }
 }
 
 function columnsOf(looks: readonly Look[]): Value[] {
@@ -298,8 +304,7 @@ export async function readSpans(queries: PackQueries, ask: SpansAsk): Promise<Sp
   const ofSpans = spansSql(spans.length)
   const sql = isWhole ? `${ofSpans} UNION ALL ${chainSql(`${countView.id}`, '$2::int4')}` : ofSpans
   const rows = await queries.ofSlot(slot, sql, slot, chain, contract, Math.min(packsMax, 2 ** 40) + 1, fold, ...values)
-  const state = isWhole ? undefined : await queries.here(chainSql(`${countView.id}`, '$1::int4'), chain)
-  const [, changes] = (state ?? rows).find(([kind]) => kind === kinds.chain) ?? [0, -1]
+  const { changes } = await stateOf(queries, isWhole ? rows : undefined, countView, chain)
   const bySpan = Map.groupBy(
     rows.filter(([kind]) => kind === kinds.pack),
     ([, at]) => at as number,

@@ -85,7 +85,7 @@ export class RevisionWatch {
       'UPDATE revisions SET value = value + 1 WHERE id = $1 RETURNING value',
       this.#ownRow,
     )
-    return Number(value)
+    return value
   }
 
   committed(value: number): void {
@@ -98,8 +98,7 @@ export class RevisionWatch {
     const first = this.#known.size === 0
     const before = this.#value
     const askedMs = performance.now()
-    for (const [id, value] of await database.read('SELECT id, value FROM revisions'))
-      this.#learn(Number(id), Number(value))
+    for (const [id, value] of await database.read('SELECT id, value FROM revisions')) this.#learn(id, value)
     if (first) this.#value = before
     this.#seenAtMs = askedMs
   }

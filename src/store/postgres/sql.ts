@@ -2,7 +2,7 @@
 import { type Dialect, type DialectText, inDialect, type ListType } from '../core/sql-dialect.ts'
 import type { ColumnType, Statement, Value } from '../core/work.ts'
 import { byteaArray, float8Array, int4Array, int8Array, textArray } from './arrays.ts'
-import type { Value as DatabaseValue, Text } from './database.ts'
+import type { Value as DatabaseValue } from './database.ts'
 import { columnTypes } from './tables.ts'
 
 const listTypes: Record<ListType, string> = { ints: 'int8[]', texts: 'text[]', blobs: 'bytea[]' }
@@ -34,18 +34,14 @@ const dialect: Dialect = {
   ],
 }
 
-const texts = new Map<string, DialectText & { typed: Text }>()
+const texts = new Map<string, DialectText>()
 
 /** A statement as the server takes it: its text and its values. */
-export function inText({ sql, values }: Pick<Statement, 'sql' | 'values'>): [Text, ...DatabaseValue[]] {
-  let text = texts.get(sql)
-  if (text === undefined) {
-    const made = inDialect(sql, dialect)
-    text = { ...made, typed: { typed: made.text } }
-    texts.set(sql, text)
-  }
-  const { typed, special } = text
-  if (special.size === 0) return [typed, ...(values as DatabaseValue[])]
+export function inText({ sql, values }: Pick<Statement, 'sql' | 'values'>): [string, ...DatabaseValue[]] {
+  const known = texts.get(sql) ?? inDialect(sql, dialect)
+  texts.set(sql, known)
+  const { text, special } = known
+  if (special.size === 0) return [text, ...(values as DatabaseValue[])]
   const given = values.flatMap((value, at): DatabaseValue[] => {
     const type = special.get(at)
     if (type === undefined) return [value as DatabaseValue]
@@ -54,7 +50,7 @@ export function inText({ sql, values }: Pick<Statement, 'sql' | 'values'>): [Tex
     const rows = value as readonly (readonly Value[])[]
     return type.map((each, column) => arrayOf[each](rows.map(row => row[column]!)))
   })
-  return [typed, ...given]
+  return [text, ...given]
 }
 
 export const arrayOf: Record<ListType | ColumnType, (values: readonly Value[]) => Buffer> = {

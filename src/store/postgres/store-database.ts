@@ -3,19 +3,11 @@
 
 import { AlmanacError } from '../../errors.ts'
 import { redactStore } from '../../redact.ts'
-import type { WriteOptions } from '../core/work.ts'
+import type { Row, WriteOptions } from '../core/work.ts'
 import type { StoreProblem } from '../store.ts'
 import { hasCitus, placeBeside, useOneConnection } from './citus/place-tables.ts'
 import { CitusWorkers, type ShardKey, visibleEverywhere } from './citus/workers.ts'
-import {
-  Database,
-  type DatabaseOptions,
-  type Row,
-  requestReadMs,
-  type Text,
-  type Transaction,
-  type Value,
-} from './database.ts'
+import { Database, type DatabaseOptions, requestReadMs, type Transaction, type Value } from './database.ts'
 import { type RevisionWatch, watchRevision } from './revision.ts'
 import { createTables, requireStore } from './tables.ts'
 
@@ -78,7 +70,7 @@ export class StoreDatabase {
   }
 
   /** A read that a request waits for, of rows with one key. */
-  readOf(key: ShardKey, sql: Text, ...values: Value[]): Promise<Row[]> {
+  readOf(key: ShardKey, sql: string, ...values: Value[]): Promise<Row[]> {
     const { workers } = this.#parts
     return workers === undefined
       ? this.database.readWithin(requestReadMs, sql, ...values)
@@ -86,7 +78,7 @@ export class StoreDatabase {
   }
 
   /** A read that a request waits for, of tables that stay on the coordinator. */
-  readHere(sql: Text, ...values: Value[]): Promise<Row[]> {
+  readHere(sql: string, ...values: Value[]): Promise<Row[]> {
     return this.database.readWithin(requestReadMs, sql, ...values)
   }
 

@@ -5,8 +5,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { atMost } from '../../../at-most.ts'
 import { AlmanacError } from '../../../errors.ts'
+import type { Row } from '../../core/work.ts'
 import type { StoreProblem } from '../../store.ts'
-import { type Database, type Row, requestReadMs, type Text, type Value } from '../database.ts'
+import { type Database, requestReadMs, type Value } from '../database.ts'
 
 /** A value of the column that a table is distributed by. */
 export type ShardKey = {
@@ -59,7 +60,7 @@ export class CitusWorkers {
     this.#readsMax = Math.ceil(database.connectionsMax / 2)
   }
 
-  async read(key: ShardKey, sql: Text, ...values: Value[]): Promise<Row[]> {
+  async read(key: ShardKey, sql: string, ...values: Value[]): Promise<Row[]> {
     const worker = await this.#workerOf(key)
     if (worker === undefined) return await this.#database.readWithin(requestReadMs, sql, ...values)
     if (worker.silent) throw this.#silentFailure(worker)
