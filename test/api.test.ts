@@ -394,17 +394,24 @@ describe('a chain that is not configured', () => {
         `/${nothing}/nft/collections?chain=bsc`,
       ],
     ]
-    const details = { parameter: 'chain', chain: 'bsc', configured: ['eth', 'polygon'] }
+    const details = { parameter: 'chain', configured: ['eth', 'polygon'] }
+    const expectRefused = async (path: string, chain: string, accept: string) => {
+      const response = await own.get(`/api/v2.2${path}`, { accept })
+      const message = said.replace('bsc', chain)
+      const body = { code: 'chain_not_configured', message, details: { ...details, chain } }
+      expect([path, response.status, await response.json()]).toMatchObject([path, 404, body])
+    }
     for (const path of paths) {
-      for (const accept of ['application/json', 'text/csv']) {
-        const response = await own.get(`/api/v2.2${path}`, { accept })
-        const body = await response.json()
-        expect([path, response.status, body]).toMatchObject([
-          path,
-          404,
-          { code: 'chain_not_configured', message: said, details },
-        ])
-      }
+      for (const accept of ['application/json', 'text/csv']) await expectRefused(path, 'bsc', accept)
+      // Only a configuration can name these.
+      for (const [asked, chain] of [
+        ['optimism'],
+        ['0xa', 'optimism'],
+        ['10', 'optimism'],
+        ['Linea', 'linea'],
+        ['gnosis'],
+      ])
+        await expectRefused(path.replace(/chain=\w+/, `chain=${asked}`), chain ?? asked!, 'application/json')
       expect((await own.get(`/api/v2.2${path.replace(/chain=\w+/, 'chain=nowhere')}`)).status).toBe(400)
       expect((await own.get(`/api/v2.2${path.replace(/chain=\w+/, 'chain=polygon')}`)).status).not.toBe(400)
     }
@@ -417,6 +424,14 @@ describe('a chain that is not configured', () => {
     // A service that leaves `eth` out says so to those who name no chain.
     expect((await stored.get(`/api/v2.2/nft/${nothing}/owners`)).status).toBe(404)
     await stored.close()
+  })
+
+  test('is 400 on the first operations where only a configuration can name it', async () => {
+    for (const path of [`/nft/${nothing}/transfers?chain=optimism`, `/wallets/${nothing}/chains?chains=0xa`]) {
+      const response = await own.get(`/api/v2.2${path}`)
+      const body = { code: 'bad_request', message: 'chain must be a valid enum value' }
+      expect([response.status, await response.json()]).toMatchObject([400, body])
+    }
   })
 
   test('says so beside the same body on the first operations, compressed and kept or not', async () => {

@@ -1,6 +1,6 @@
 // Says that a chain is not configured: neither waiting nor another address would help. It is a 404 where nothing of the
 // chain is stored, unless the wire contract has the operation answer it; of what was found it changes nothing.
-import type { Chain } from '../../chains.ts'
+import { type Chain, namedChain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
 import { type Answer, headerName } from '../answer.ts'
 import type { Context } from '../context.ts'
@@ -18,17 +18,23 @@ export async function reasonHeader(context: Context, { query }: ApiRequest, { he
   return why === undefined ? {} : { 'X-Index-Incomplete-Reason': why }
 }
 
-/** Fails for a known chain that no process indexes and of which nothing is stored. */
+/**
+ * Fails for a known chain that no process indexes and of which nothing is stored, and for one that only a configuration
+ * can name.
+ */
 export async function requireConfigured(context: Context, request: ApiRequest, about: AboutChains | undefined) {
   const { chains, store } = context
-  if (about !== 'indexed' || chains.configured.length === chains.all.length) return
+  if (about !== 'indexed') return
   const asked = new URLSearchParams(request.query)
   // A cursor carries the chain: there was something of it.
   const named = asked.get('chain') || (asked.get('cursor') ? '' : chains.usual.name)
-  const chain = chains.parse(named)
+  const accepted = chains.parse(named)
+  const chain = accepted ?? namedChain(named)
   if (chain === undefined || chains.configured.includes(chain)) return
   const indexed = await indexedChains(context)
-  if (indexed.length === 0 || indexed.includes(chain) || (await store.chainState(chain.id)) !== undefined) return
+  const isAnswered = async () =>
+    indexed.length === 0 || indexed.includes(chain) || (await store.chainState(chain.id)) !== undefined
+  if (accepted !== undefined && (await isAnswered())) return
   const details = { parameter: 'chain', chain: chain.name, configured: indexed.map(({ name }) => name) }
   throw new AlmanacError('chain_not_configured', whyText([chain], indexed), { details })
 }
@@ -52,7 +58,8 @@ async function whyNotIndexed(context: Context, named: readonly string[]) {
 
 function whyText(missing: readonly Chain[], indexed: readonly Chain[]): string {
   const list = (some: readonly Chain[]): string => some.map(headerName).join(', ')
-  return `${list(missing)} ${missing.length === 1 ? 'is' : 'are'} not configured here (configured: ${list(indexed)})`
+  const configured = indexed.length === 0 ? '' : ` (configured: ${list(indexed)})`
+  return `${list(missing)} ${missing.length === 1 ? 'is' : 'are'} not configured here${configured}`
 }
 
 export async function explainNotFound(context: Context, { query }: ApiRequest, error: unknown): Promise<never> {
