@@ -1092,6 +1092,8 @@ export interface components {
       status: "ok";
       /** @description The same for every process on one store; absent until the store has answered. */
       store_id?: string;
+      /** @description The public key of a sandbox; absent where the service is not one. */
+      sandbox_key?: string;
     };
     Holding: {
       /** @description The token account that holds it. */
@@ -3122,7 +3124,7 @@ export interface operations {
          */
         to_date?: string;
         /**
-         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @description Rows of a page, at most 100: higher values become 100, and `page_size` says so.
          * @example 5
          */
         limit?: number;
@@ -3225,7 +3227,7 @@ export interface operations {
          */
         to_date?: string;
         /**
-         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @description Rows of a page, at most 100: higher values become 100, and `page_size` says so.
          * @example 5
          */
         limit?: number;
@@ -3339,7 +3341,7 @@ export interface operations {
          */
         contract_addresses?: string[];
         /**
-         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @description Rows of a page, at most 100: higher values become 100, and `page_size` says so.
          * @example 5
          */
         limit?: number;
@@ -3463,7 +3465,7 @@ export interface operations {
          */
         contract_addresses?: string[];
         /**
-         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @description Rows of a page, at most 100: higher values become 100, and `page_size` says so.
          * @example 5
          */
         limit?: number;
@@ -3555,7 +3557,7 @@ export interface operations {
          */
         chain?: string;
         /**
-         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @description Rows of a page, at most 100: higher values become 100, and `page_size` says so.
          * @example 5
          */
         limit?: number;
@@ -3652,7 +3654,7 @@ export interface operations {
          */
         chain?: string;
         /**
-         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @description Rows of a page, at most 100: higher values become 100, and `page_size` says so.
          * @example 5
          */
         limit?: number;
@@ -3749,7 +3751,7 @@ export interface operations {
          */
         chain?: string;
         /**
-         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @description Rows of a page, at most 100: higher values become 100, and `page_size` says so.
          * @example 5
          */
         limit?: number;
@@ -3842,7 +3844,7 @@ export interface operations {
          */
         chain?: string;
         /**
-         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @description Rows of a page, at most 100: higher values become 100, and `page_size` says so.
          * @example 5
          */
         limit?: number;
@@ -3955,7 +3957,7 @@ export interface operations {
          */
         to_date?: string;
         /**
-         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @description Rows of a page, at most 100: higher values become 100, and `page_size` says so.
          * @example 5
          */
         limit?: number;
@@ -4060,7 +4062,7 @@ export interface operations {
          */
         to_date?: string;
         /**
-         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @description Rows of a page, at most 100: higher values become 100, and `page_size` says so.
          * @example 5
          */
         limit?: number;
@@ -4167,7 +4169,7 @@ export interface operations {
          */
         exclude_spam?: boolean;
         /**
-         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @description Rows of a page, at most 100: higher values become 100, and `page_size` says so.
          * @example 5
          */
         limit?: number;
@@ -4288,7 +4290,7 @@ export interface operations {
          */
         exclude_spam?: boolean;
         /**
-         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @description Rows of a page, at most 100: higher values become 100, and `page_size` says so.
          * @example 5
          */
         limit?: number;
@@ -4407,7 +4409,7 @@ export interface operations {
          */
         token_counts?: boolean;
         /**
-         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @description Rows of a page, at most 100: higher values become 100, and `page_size` says so.
          * @example 5
          */
         limit?: number;
@@ -4508,7 +4510,7 @@ export interface operations {
          */
         token_counts?: boolean;
         /**
-         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @description Rows of a page, at most 100: higher values become 100, and `page_size` says so.
          * @example 5
          */
         limit?: number;
@@ -4599,7 +4601,7 @@ export interface operations {
          */
         range?: number;
         /**
-         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @description Rows of a page, at most 100: higher values become 100, and `page_size` says so.
          * @example 5
          */
         limit?: number;
@@ -4707,7 +4709,7 @@ export interface operations {
          */
         range?: number;
         /**
-         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @description Rows of a page, at most 100: higher values become 100, and `page_size` says so.
          * @example 5
          */
         limit?: number;
@@ -4815,7 +4817,7 @@ export interface operations {
          */
         at_date?: string;
         /**
-         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @description Rows of a page, at most 100: higher values become 100, and `page_size` says so.
          * @example 5
          */
         limit?: number;
@@ -4919,7 +4921,7 @@ export interface operations {
          */
         at_date?: string;
         /**
-         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @description Rows of a page, at most 100: higher values become 100, and `page_size` says so.
          * @example 5
          */
         limit?: number;
@@ -5023,7 +5025,7 @@ export interface operations {
          */
         at_date?: string;
         /**
-         * @description Page size. Values above 5000 become 5000, and `page_size` says so.
+         * @description Rows of a page, at most 5000: higher values become 5000, and `pageSize` says so.
          * @example 5
          */
         limit?: number;
@@ -5106,7 +5108,7 @@ export interface operations {
          */
         at_date?: string;
         /**
-         * @description Page size. Values above 5000 become 5000, and `page_size` says so.
+         * @description Rows of a page, at most 5000: higher values become 5000, and `pageSize` says so.
          * @example 5
          */
         limit?: number;
@@ -5499,7 +5501,7 @@ export interface operations {
          */
         at_date?: string;
         /**
-         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @description Rows of a page, at most 100: higher values become 100, and `page_size` says so.
          * @example 5
          */
         limit?: number;
@@ -5608,7 +5610,7 @@ export interface operations {
          */
         at_date?: string;
         /**
-         * @description Page size. Values above 100 become 100, and `page_size` says so.
+         * @description Rows of a page, at most 100: higher values become 100, and `page_size` says so.
          * @example 5
          */
         limit?: number;
@@ -6245,7 +6247,6 @@ export interface operations {
       };
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
-      403: components["responses"]["Failure403"];
       404: components["responses"]["Failure404"];
       414: components["responses"]["Failure414"];
       429: components["responses"]["Failure429"];
@@ -6301,7 +6302,6 @@ export interface operations {
       };
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
-      403: components["responses"]["Failure403"];
       404: components["responses"]["Failure404"];
       414: components["responses"]["Failure414"];
       429: components["responses"]["Failure429"];
@@ -6333,7 +6333,6 @@ export interface operations {
       };
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
-      403: components["responses"]["Failure403"];
       414: components["responses"]["Failure414"];
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
@@ -6363,7 +6362,6 @@ export interface operations {
       };
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
-      403: components["responses"]["Failure403"];
       414: components["responses"]["Failure414"];
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
@@ -6393,7 +6391,6 @@ export interface operations {
       };
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
-      403: components["responses"]["Failure403"];
       414: components["responses"]["Failure414"];
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];
@@ -6423,7 +6420,6 @@ export interface operations {
       };
       400: components["responses"]["Failure400"];
       401: components["responses"]["Failure401"];
-      403: components["responses"]["Failure403"];
       414: components["responses"]["Failure414"];
       429: components["responses"]["Failure429"];
       431: components["responses"]["Failure431"];

@@ -57,6 +57,7 @@ export const backfill: RouteParts = {
     },
     answers: { 200: jsonSuccess('BackfillOrder', 'What is ordered now.') },
     errors: ['bad_request', 'unauthorized', 'forbidden', 'rate_limited', 'quota_exceeded', 'internal'],
+    failures: [unacceptable('throttle', accepts.throttle!)],
   }),
 }
 

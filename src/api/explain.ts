@@ -61,6 +61,7 @@ export const explanation: RouteParts = {
     ],
     answers: { 200: jsonSuccess('Explanation', 'Flags, names, labels and coverage with their origins.') },
     errors: ['bad_request', 'unauthorized', 'forbidden', 'internal', 'overloaded', 'upstream_failed'],
+    failures: [unacceptable('contract', '0x and 40 hex digits')],
   },
 }
 

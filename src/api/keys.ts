@@ -32,6 +32,19 @@ import type { RouteParts } from './responder.ts'
 const bodyBytesMax = 4_096
 const keyErrors: ErrorCode[] = ['unauthorized', 'forbidden', 'rate_limited', 'quota_exceeded', 'internal']
 
+type FieldOfKey = keyof z.output<typeof newKeySchema>
+
+/** Ends the sentence "<field> must be …". */
+const newKeyAccepts: Record<FieldOfKey, string> = {
+  name: '1 to 100 characters on one line',
+  scopes: `a list of one or more of ${scopes.join(', ')}`,
+  expires: 'a span such as 12h or 90d, or a date such as 2027-01-31, and not have passed',
+  rate_per_second: 'a whole number from 1 on, or null',
+  quota_per_day: 'a whole number from 1 on, or null',
+  index_per_day: 'a whole number from 0 on, or null',
+  index_waiting: 'a whole number from 1 on, or null',
+}
+
 async function admit({ gatekeeper }: Context, request: ApiRequest): Promise<KeyRecord> {
   const { key, rateLimit } = await gatekeeper.admit(request.header('x-api-key'), 'keys')
   request.rateLimit = rateLimit
@@ -77,6 +90,7 @@ export const newKey: RouteParts = {
     },
     answers: { 201: jsonSuccess('IssuedKey', 'The key with its secret.') },
     errors: ['bad_request', ...keyErrors],
+    failures: [refusalOfFields(['scopes'])],
   },
 }
 
@@ -109,6 +123,7 @@ export const rotation: RouteParts = {
     },
     answers: { 201: jsonSuccess('RotatedKey', 'The new key with its secret, and the one that it replaces.') },
     errors: ['bad_request', 'not_found', ...keyErrors],
+    failures: [refusedGrace(), noSuchKey()],
   },
 }
 
@@ -143,8 +158,9 @@ export const change: RouteParts = {
         },
       },
     },
-    answers: { 200: jsonSuccess('Key', 'The key as it is now.') },
+    answers: { 200: jsonSuccess('Key', 'The key as it is now.', {}, 'changed') },
     errors: ['bad_request', 'not_found', ...keyErrors],
+    failures: [refusalOfFields(['rate_per_second']), noSuchKey()],
   },
 }
 
@@ -179,18 +195,22 @@ export const keyUse: RouteParts = {
     parameters: [textInPath('id', 'Id of the key.', '1f0c3a9be2d4')],
     answers: { 200: jsonSuccess('KeyUse', 'Its use. No secrets, addresses or parameters of requests.') },
     errors: ['not_found', ...keyErrors],
+    failures: [noSuchKey()],
   },
 }
 
 function readGrace(body: unknown): number {
-  const accepted = 'a span of at most 365d such as 30m, 24h or 7d, or 0'
   const result = newRotation.safeParse(body)
-  if (!result.success) throw unacceptable('grace', accepted)
+  if (!result.success) throw refusedGrace()
   try {
     return parseGrace(result.data.grace ?? usualGrace)
   } catch {
-    throw unacceptable('grace', accepted)
+    throw refusedGrace()
   }
+}
+
+function refusedGrace(): AlmanacError {
+  return unacceptable('grace', 'a span of at most 365d such as 30m, 24h or 7d, or 0')
 }
 
 function noSuchKey(): AlmanacError {
@@ -223,8 +243,9 @@ export const revocation: RouteParts = {
     description:
       "Ends a key for good. The operator's own key (`ALMANAC_KEY`) and the last key with the scope `keys` are revoked with the command `keys revoke` alone.",
     parameters: [textInPath('id', 'Id of the key.', '1f0c3a9be2d4')],
-    answers: { 200: jsonSuccess('Key', 'The revoked key.') },
+    answers: { 200: jsonSuccess('Key', 'The revoked key.', {}, 'revoked') },
     errors: ['not_found', ...keyErrors],
+    failures: [noSuchKey()],
   },
 }
 
@@ -232,17 +253,6 @@ export const revocation: RouteParts = {
 function isLastAdministrator(revoked: ShownKey, keys: readonly ShownKey[]): boolean {
   const administrators = keys.filter(({ state, scopes }) => state === 'active' && scopes.includes('keys'))
   return administrators.length === 1 && administrators[0]!.id === revoked.id
-}
-
-/** Ends the sentence "<field> must be …". */
-const newKeyAccepts: Record<keyof z.output<typeof newKeySchema>, string> = {
-  name: '1 to 100 characters on one line',
-  scopes: `a list of one or more of ${scopes.join(', ')}`,
-  expires: 'a span such as 12h or 90d, or a date such as 2027-01-31, and not have passed',
-  rate_per_second: 'a whole number from 1 on, or null',
-  quota_per_day: 'a whole number from 1 on, or null',
-  index_per_day: 'a whole number from 0 on, or null',
-  index_waiting: 'a whole number from 1 on, or null',
 }
 
 function readNewKey(body: unknown): NewKey {
@@ -279,16 +289,17 @@ function refusal(
 ): AlmanacError {
   const wrong = new Set(issues.map(({ path }) => String(path[0] ?? '')))
   if (expiry === 'refused') wrong.add('expires')
-  const fields = Object.entries(newKeyAccepts).filter(([parameter]) => wrong.has(parameter))
-  const [first] = fields
-  if (first === undefined) {
-    return new AlmanacError('bad_request', 'The body must be an object with known fields', {
-      details: { accepted: known },
-    })
-  }
-  const errors = fields.map(([parameter, accepted]) => ({ parameter, accepted }))
+  const fields = (Object.keys(newKeyAccepts) as FieldOfKey[]).filter(field => wrong.has(field))
+  if (fields.length > 0) return refusalOfFields(fields)
+  return new AlmanacError('bad_request', 'The body must be an object with known fields', {
+    details: { accepted: known },
+  })
+}
+
+function refusalOfFields(fields: readonly FieldOfKey[]): AlmanacError {
+  const errors = fields.map(parameter => ({ parameter, accepted: newKeyAccepts[parameter] }))
   const message = errors.map(({ parameter, accepted }) => `${parameter} must be ${accepted}`).join('; ')
-  const [parameter, accepted] = first
+  const { parameter, accepted } = errors[0]!
   const all = errors.length === 1 ? {} : { errors }
   return new AlmanacError('bad_request', message, { details: { parameter, accepted, ...all } })
 }

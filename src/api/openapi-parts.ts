@@ -3,10 +3,12 @@ import { STATUS_CODES } from 'node:http'
 import { z } from 'zod'
 import type { ChainTable } from '../chains.ts'
 import { errorGuide } from '../error-guide.ts'
-import { AlmanacError, type ErrorCode } from '../errors.ts'
+import type { AlmanacError, ErrorCode } from '../errors.ts'
+import { scopes } from '../keys/keys.ts'
+import { type FailureSchema, ownErrors, sampleBody, sampleError } from './document/error-examples.ts'
 import examples from './openapi-examples.json' with { type: 'json' }
 import type { Parameter } from './params.ts'
-import { problemAnswer, statusOf } from './problem.ts'
+import { statusOf } from './problem.ts'
 
 export type Json = Record<string, unknown>
 
@@ -30,6 +32,8 @@ export type OperationFacts = {
   /** Without those for errors, by status. */
   answers: Json
   errors?: readonly ErrorCode[]
+  /** How it fails in its own words. Those of its parameters and its scope are known without. */
+  failures?: readonly AlmanacError[]
   /** Needs no key. */
   open?: true
   /** How the public SDK asks for it, where it does. */
@@ -39,9 +43,16 @@ export type OperationFacts = {
 }
 
 export function operation(
-  { id, tag = 'Operations', parameters = [], answers, errors = [], open, sdkCall, scope, ...facts }: OperationFacts,
+  { id, tag = 'Operations', parameters = [], answers, open, sdkCall, scope, ...rest }: OperationFacts,
   failureSchema: FailureSchema,
 ): Json {
+  const { errors: all = [], failures: told = [], ...facts } = rest
+  const isFixed = parameters.length === 0 && facts.requestBody === undefined
+  // Where every key may ask, none lacks a scope; where nothing is asked for, nothing is refused.
+  const errors = all.filter(code => !(code === 'forbidden' && scope === 'any') && !(code === 'bad_request' && isFixed))
+  const needed = scopes.find(each => each === scope || facts.summary.includes(`scope \`${each}\``))
+  const own = ownErrors({ parameters: parameters.flatMap(readAs), scope: needed, told })
+  const shown = own.filter(({ code }) => errors.includes(code))
   return {
     operationId: id,
     tags: [tag],
@@ -51,6 +62,9 @@ export function operation(
     responses: { ...(open ? answers : withRate(answers)), ...failures(errors, failureSchema) },
     // A response is shared by all operations that answer with its status: these are the codes of this one.
     ...(errors.length === 0 ? {} : { 'x-error-codes': errors }),
+    ...(shown.length === 0
+      ? {}
+      : { 'x-error-examples': Object.fromEntries(shown.map(error => [error.code, sampleBody(error, failureSchema)])) }),
     ...(sdkCall === undefined ? {} : { 'x-sdk-call': sdkCall }),
     ...(scope === undefined ? {} : { 'x-scope': scope }),
   }
@@ -79,10 +93,8 @@ function withRate(answers: Json): Json {
   return Object.fromEntries(rated)
 }
 
-type Described = Pick<Parameter<unknown>, 'name' | 'description' | 'example' | 'schema' | 'deprecated'>
-
-export function inPath(parameter: Described): Json {
-  return { ...described(parameter), in: 'path', required: true, schema: jsonSchema(parameter.schema) }
+export function inPath(parameter: Parameter<unknown>): Json {
+  return { ...described(parameter), in: 'path', required: true, schema: schemaOf(parameter) }
 }
 
 /** One that has no entry in `params.ts`. */
@@ -90,16 +102,31 @@ export function textInPath(name: string, description: string, example: string): 
   return { name, description, example, in: 'path', required: true, schema: { type: 'string' } }
 }
 
-export function inQuery(parameter: Described): Json {
-  return { ...described(parameter), in: 'query', required: false, schema: jsonSchema(parameter.schema) }
+export function inQuery(parameter: Parameter<unknown>): Json {
+  return { ...described(parameter), in: 'query', required: false, schema: schemaOf(parameter) }
 }
 
-export function inQueryList(parameter: Described): Json {
-  const schema = { type: 'array', items: jsonSchema(parameter.schema) }
+export function inQueryList(parameter: Parameter<unknown>): Json {
+  const schema = { type: 'array', items: schemaOf(parameter) }
+  readBy.set(schema, parameter)
   return { ...described(parameter), in: 'query', required: false, style: 'form', explode: true, schema }
 }
 
-function described({ name, description, example, deprecated }: Described): Json {
+/** What reads the values of a schema: the errors that a parameter is refused with are its own. */
+const readBy = new WeakMap<object, Parameter<unknown>>()
+
+function schemaOf(parameter: Parameter<unknown>): Json {
+  const schema = jsonSchema(parameter.schema)
+  readBy.set(schema, parameter)
+  return schema
+}
+
+function readAs({ schema, required }: Json) {
+  const parameter = readBy.get(schema as object)
+  return parameter === undefined ? [] : [{ parameter, isRequired: required === true }]
+}
+
+function described({ name, description, example, deprecated }: Parameter<unknown>): Json {
   return { name, description, example, ...(deprecated ? { deprecated } : {}) }
 }
 
@@ -154,73 +181,6 @@ export const chainListErrors: ErrorCode[] = [...listErrors, 'chain_not_configure
 export const nodeErrors: ErrorCode[] = ['upstream_failed', 'not_configured', 'budget_exceeded']
 export const solanaErrors: ErrorCode[] = [...dataErrors, 'upstream_failed', 'not_configured']
 
-const samples: Partial<Record<ErrorCode, [message: string, details?: unknown]>> = {
-  bad_request: [
-    'address is not a valid hex address',
-    { parameter: 'address', given: '0x12', accepted: '0x and 40 hex digits, in any case' },
-  ],
-  answer_too_large: [
-    'The answer has 20000000 bytes, and at most 16777216 are sent: lower limit, or have the operator raise limits.answer_bytes_max',
-    { answer_bytes: 20_000_000, answer_bytes_max: 16_777_216 },
-  ],
-  list_too_large: [
-    'The contract 0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d has too many holdings to be answered in pages: ask getNFTOwners with Accept: text/csv or application/x-ndjson',
-    { operation: 'getNFTOwners', accept: ['text/csv', 'application/x-ndjson'] },
-  ],
-  unauthorized: ['Invalid key'],
-  forbidden: [
-    'This key lacks the scope nft-transfers. Create a key with it: almanac keys create --scopes nft-transfers',
-    { scope: 'nft-transfers' },
-  ],
-  not_found: ['There is no key with this id'],
-  chain_not_configured: [
-    'arbitrum is not configured here (configured: eth, base)',
-    { parameter: 'chain', chain: 'arbitrum', configured: ['eth', 'base'] },
-  ],
-  uri_too_long: ['The URL is longer than 8192 bytes'],
-  headers_too_large: ['The request headers are too large'],
-  rate_limited: [
-    'Rate limit exceeded',
-    {
-      limit: '50 requests a second',
-      raise: 'almanac keys limit 1f0c3a9be2d4 --rate <number>',
-      reason: 'The key has used its 50 requests of this second.',
-    },
-  ],
-  quota_exceeded: [
-    'Rate limit exceeded',
-    {
-      limit: '1000 requests a day',
-      raise: 'almanac keys limit 1f0c3a9be2d4 --quota <number>',
-      reason: 'The key has used its 1000 requests of today (UTC).',
-    },
-  ],
-  budget_exceeded: [
-    'Client requests have used their share of daily_budget for today: 1500 calls a day to nodes for all requests',
-    {
-      limit: '1500 calls a day to nodes for all requests',
-      raise: 'raise chains.eth.daily_budget, or wait until midnight UTC.',
-    },
-  ],
-  overloaded: ['Too many requests are being worked on'],
-  stream_cut: ['A reorganisation replaced blocks while the list was read'],
-  timeout: ['The request took longer than 15000 ms'],
-  upstream_failed: [
-    'The Token accounts of So11111111111111111111111111111111111111112 could not be read from solana mainnet.',
-    { network: 'mainnet', part: 'token' },
-  ],
-  not_configured: [
-    'Nothing in this process reads accounts of Solana devnet: that takes solana.devnet.rpc and a start without --only api.',
-  ],
-}
-
-/** Where an EVM operation would say something else. */
-const evmSamples: typeof samples = {
-  not_configured: ['No process with a node of eth runs: one needs chains.eth.rpc and a start without --only api.'],
-}
-
-export type FailureSchema = 'Failure' | 'SolanaFailure'
-
 /** References to the shared responses, one for each status of the codes. */
 function failures(codes: readonly ErrorCode[], schema: FailureSchema): Json {
   const statuses = new Set(codes.map(code => statusOf(sampleError(code, schema))))
@@ -253,20 +213,6 @@ export function failureResponses(codes: readonly ErrorCode[], schema: FailureSch
       },
     ]),
   )
-}
-
-function sampleError(code: ErrorCode, schema: FailureSchema): AlmanacError {
-  const [message, details] = (schema === 'Failure' ? evmSamples[code] : undefined) ?? samples[code] ?? [code]
-  return new AlmanacError(code, message, { details })
-}
-
-function sampleBody(error: AlmanacError, schema: FailureSchema): unknown {
-  const answer = problemAnswer(error, {
-    requestId: '4f1c9a2be0-1z',
-    accept: undefined,
-    solana: schema === 'SolanaFailure',
-  })
-  return JSON.parse(Buffer.from(answer.body as Uint8Array).toString())
 }
 
 function header(description: string, type = 'string'): Json {

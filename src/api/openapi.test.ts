@@ -69,6 +69,8 @@ type Documented = {
   parameters?: { name: string; in: string; example: unknown }[]
   responses: Record<string, Answer>
   'x-error-codes'?: string[]
+  'x-error-examples'?: Record<string, { message: string; details?: Record<string, unknown> }>
+  'x-scope'?: string
 }
 
 const operations = Object.values<Record<string, Documented>>(document.paths).flatMap(methods => Object.values(methods))
@@ -102,6 +104,46 @@ test('an operation names the codes that it fails with, each with its meaning and
   expect(operations.find(({ operationId }) => operationId === 'getNFTOwnersV22')!['x-error-codes']).toContain(
     'chain_not_configured',
   )
+})
+
+test('an operation refuses in its own words: its parameter, its scope, and what it does not find', () => {
+  const strange = operations.flatMap(operation => {
+    const { operationId, parameters = [], 'x-error-codes': codes = [], 'x-error-examples': own = {} } = operation
+    const schema = operation.responses[400]?.$ref?.includes('Solana') ? 'SolanaFailure' : 'Failure'
+    for (const example of Object.values(own)) expect(schemaOf(schema).parse(example)).toEqual(example)
+    const scope = operation['x-scope'] ?? own.forbidden?.details?.scope
+    const parameter = String(own.bad_request?.details?.parameter)
+    const isOfBody = JSON.stringify(operation).includes('requestBody')
+    return [
+      ...Object.keys(own).filter(code => !codes.includes(code)),
+      ...(codes.includes('forbidden') && own.forbidden?.details?.scope !== scope ? ['forbidden'] : []),
+      ...(codes.includes('bad_request') && !isOfBody && !parameters.some(({ name }) => name === parameter)
+        ? ['bad_request']
+        : []),
+      ...(codes.includes('not_found') && own.not_found === undefined ? ['not_found'] : []),
+    ].map(code => `${operationId} ${code}`)
+  })
+  expect(strange).toEqual([])
+  const transfers = operations.find(({ operationId }) => operationId === 'getWalletNFTsV22')!['x-error-examples']!
+  expect(transfers.forbidden!.details).toEqual({ scope: 'nft-holdings' })
+  expect(operations.find(each => each['x-scope'] === 'any')!['x-error-codes']).not.toContain('forbidden')
+})
+
+test('the limit of each list is its own: its usual value, its highest, and the field that tells it', () => {
+  const limitOf = (id: string) =>
+    operations
+      .find(({ operationId }) => operationId === id)!
+      .parameters!.find(({ name }) => name === 'limit') as unknown as {
+      schema: object
+      description: string
+    }
+  const [owners, unique] = [limitOf('getNFTOwnersV22'), limitOf('getUniqueOwnersByCollectionV22')]
+  expect(owners.schema).toMatchObject({ minimum: 1, default: 100, 'x-taken-up-to': 100 })
+  expect(unique.schema).toMatchObject({ minimum: 1, default: 100, 'x-taken-up-to': 5_000 })
+  expect([owners.description, unique.description].map(text => /`(.*)`/.exec(text)![1])).toEqual([
+    'page_size',
+    'pageSize',
+  ])
 })
 
 test('every operation first says what it answers, and only then in which formats', () => {

@@ -1,11 +1,11 @@
 // The OpenAPI 3.1 document of the service, made of what each route says of itself, and how any part of it is made.
 import { z } from 'zod'
 import * as consoleSchemas from './console/schemas.ts'
+import type { FailureSchema } from './document/error-examples.ts'
 import { hostedAt, hostedOperations, isServed, whyNotServed } from './hosted/operations.ts'
 import * as keySchemas from './key-schemas.ts'
 import {
   type DocumentOptions,
-  type FailureSchema,
   failureResponses,
   type Json,
   type OperationFacts,
@@ -53,7 +53,7 @@ function documentOfAll(options: DocumentOptions): Json {
       'Every request carries a key in the header `X-API-Key`. A key has scopes, and each operation says which one it ' +
         'needs: [authentication](/docs/guides/authentication.html).',
       '## Pages',
-      `Lists come in pages of at most ${options.pageSizeMax} rows (\`limit\`). While \`cursor\` is neither null nor ` +
+      `Lists come in pages of at most ${options.pageSizeMax} rows (\`limit\`), and unique owners in pages of up to 5,000. While \`cursor\` is neither null nor ` +
         'empty, send it as `cursor` for the next page; it carries the other parameters: ' +
         '[pages](/docs/guides/pages.html). Most lists can be sent whole, as CSV or NDJSON: ' +
         '[whole lists](/docs/guides/whole-lists.html).',

@@ -43,9 +43,9 @@ function bearerOf(authorization: string | undefined): string | undefined {
 }
 
 export const health: RouteParts = {
-  answer: ({ store }) => {
+  answer: ({ store, sandboxKey: sandbox_key }) => {
     const store_id = storeIdOf(store)
-    return () => jsonAnswer({ status: 'ok', store_id })
+    return () => jsonAnswer({ status: 'ok', store_id, sandbox_key })
   },
   document: {
     id: 'getHealth',

@@ -32,6 +32,7 @@ export const health = z.object({
     .string()
     .optional()
     .describe('The same for every process on one store; absent until the store has answered.'),
+  sandbox_key: z.string().optional().describe('The public key of a sandbox; absent where the service is not one.'),
 })
 export const readiness = z.object({
   status: z.enum(['ready', 'not ready']).describe('Whether requests can be served.'),

@@ -4,10 +4,15 @@ import { ChainTable } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
 import { transferParameters } from './evm/nft-transfers.ts'
 import { walletParameters } from './evm/wallet-chains.ts'
-import { type Parameter, parseDate, QueryText } from './params.ts'
+import { type Parameter, parseDate, QueryText, readParameter } from './params.ts'
 
 const table = new ChainTable()
 const transfer = transferParameters(table, 100)
+
+test('a format that is one of the whole list names the header that asks for it', () => {
+  expect(() => readParameter(transfer.format, 'CSV')).toThrow(/not "CSV"\. For a whole list as CSV.* Accept: text\/csv$/)
+  expect(() => readParameter(transfer.format, 'xml')).toThrow(/not "xml"$/)
+})
 const { chains } = walletParameters(table)
 
 function refusal<Value>(query: string, parameter: Parameter<Value>): AlmanacError {

@@ -19,6 +19,8 @@ export type Parameter<Value> = {
   details?: Readonly<Record<string, unknown>>
   /** What a refused text most likely means, for the same. */
   nearest?: (text: string) => string | undefined
+  /** What to do instead, for those who meant something else: a sentence after the refusal. */
+  instead?: (text: string) => string | undefined
   /** The rest is for the OpenAPI document. */
   schema: z.ZodType
   description: string
@@ -32,17 +34,15 @@ export function readParameter<Value>(parameter: Parameter<Value>, text: string):
   if (value !== undefined) return value
   const given = showGiven(text)
   const nearest = parameter.nearest?.(given)
-  throw new AlmanacError(
-    'bad_request',
-    parameter.refusal ?? `${parameter.name} must be ${parameter.accepts}, not "${given}"`,
-    {
-      details: {
-        ...{ parameter: parameter.name, given, accepted: parameter.accepts },
-        ...(nearest === undefined ? {} : { did_you_mean: nearest }),
-        ...parameter.details,
-      },
+  const refusal = parameter.refusal ?? `${parameter.name} must be ${parameter.accepts}, not "${given}"`
+  const instead = parameter.instead?.(given)
+  throw new AlmanacError('bad_request', instead === undefined ? refusal : `${refusal}. ${instead}`, {
+    details: {
+      ...{ parameter: parameter.name, given, accepted: parameter.accepts },
+      ...(nearest === undefined ? {} : { did_you_mean: nearest }),
+      ...parameter.details,
     },
-  )
+  })
 }
 
 export function unacceptable(parameter: string, accepted: string): AlmanacError {
@@ -74,7 +74,8 @@ export function wholeParameter(
   name: string,
   { min, max, description, example, ...facts }: WholeNumber,
 ): Parameter<number> {
-  const schema = z.int().min(min)
+  // Not `maximum`: a higher number is not refused.
+  const schema = max === undefined ? z.int().min(min) : z.int().min(min).meta({ 'x-taken-up-to': max })
   return {
     name,
     read: text => {

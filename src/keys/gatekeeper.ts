@@ -3,7 +3,7 @@ import { AlmanacError } from '../errors.ts'
 import type { KeyRecord, KeyStore } from '../store/key-store.ts'
 import { type Allowance, Allowances, msUntilTomorrow, UseMeter } from './allowances.ts'
 import { KeyCache } from './key-cache.ts'
-import { consoleUse, hasScope, limitFacts, type Scope } from './keys.ts'
+import { consoleUse, hasScope, limitFacts, type Scope, scopeLacking } from './keys.ts'
 
 export type { Scope } from './keys.ts'
 
@@ -139,10 +139,7 @@ function requireValid(key: KeyRecord | undefined, scope: Scope | 'any'): asserts
   if (!isInForce(key)) {
     throw refusalOf(key, new AlmanacError('unauthorized', 'Invalid key'))
   }
-  if (!hasScope(key, scope)) {
-    const message = `This key lacks the scope ${scope}. Create a key with it: almanac keys create --scopes ${scope}`
-    throw refusalOf(key, new AlmanacError('forbidden', message, { details: { scope } }))
-  }
+  if (!hasScope(key, scope)) throw refusalOf(key, scopeLacking(scope))
 }
 
 /** The console itself needs the scope `ops`. */

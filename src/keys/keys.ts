@@ -188,6 +188,11 @@ export function hasScope({ scopes: held }: Pick<KeyRecord, 'scopes'>, scope: Sco
   return laterScopes.includes(scope) && firstScopes.every(first => held.includes(first))
 }
 
+export function scopeLacking(scope: Scope | 'any'): AlmanacError {
+  const message = `This key lacks the scope ${scope}. Create a key with it: almanac keys create --scopes ${scope}`
+  return new AlmanacError('forbidden', message, { details: { scope } })
+}
+
 const operatorScopes: readonly Scope[] = ['ops', 'control', 'keys']
 
 /** All that clients need. */

@@ -52,7 +52,7 @@ type Known = { head: Block; before: Block | undefined; after: Block }
 /** The known blocks around a moment: `before` is the last one at or before it. */
 async function knownAround(reader: Reader, { chain, seconds }: Moment): Promise<Known> {
   const head = (await reader.chainState(chain))?.head
-  if (head === undefined) throw new AlmanacError('not_found', 'No block of this chain is known')
+  if (head === undefined) throw noBlockKnown()
   if (head.timestamp <= seconds) return { head, before: head, after: head }
   const { before, after = head } = await reader.blocksAround(chain, Math.floor(seconds) + 1)
   return { head, before, after: after.number > head.number ? head : after }
@@ -108,4 +108,9 @@ async function search(chain: ChainId, { before, after, seconds, askBlock }: Gap)
     else high = middle
   }
   return low
+}
+
+/** Nothing of the chain is indexed, and no node was asked. */
+export function noBlockKnown(): AlmanacError {
+  return new AlmanacError('not_found', 'No block of this chain is known')
 }

@@ -13,6 +13,10 @@ export async function mintOf(
 ): Promise<MintAnswer> {
   if (freshen?.mint === undefined) throw noReader(network)
   const { facts, ...reading } = await freshen.mint(network, mint, key)
-  if (facts === null) throw new AlmanacError('not_found', `There is no mint at ${encodeKey(mint)} on Solana ${network}`)
+  if (facts === null) throw noSuchMint(encodeKey(mint), network)
   return { ...reading, facts }
+}
+
+export function noSuchMint(mint: string, network: string): AlmanacError {
+  return new AlmanacError('not_found', `There is no mint at ${mint} on Solana ${network}`)
 }

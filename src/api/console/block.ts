@@ -1,6 +1,6 @@
 // One block over HTTP: its hash, its time and its evidence. Its transfers are the operation `getNFTTransfersByBlock`.
 import { shownEvidence } from '../../model.ts'
-import { blockFacts } from '../../query/lookups/block-facts.ts'
+import { aboveHead, blockFacts } from '../../query/lookups/block-facts.ts'
 import { jsonAnswer } from '../answer.ts'
 import { inPath, jsonSuccess } from '../openapi-parts.ts'
 import { operatorErrors, requireOperator } from '../operator-routes.ts'
@@ -33,5 +33,6 @@ export const block: RouteParts = {
     parameters: [inPath(chainParameter('chain', chains, 'Chain, by name or hex id.')), inPath(number)],
     answers: { 200: jsonSuccess('BlockFacts', 'What is known of the block.') },
     errors: ['bad_request', ...operatorErrors, 'not_found', 'upstream_failed'],
+    failures: [aboveHead(24_000_000, 23_120_000)],
   }),
 }

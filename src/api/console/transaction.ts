@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { parseHash, shownEvidence } from '../../model.ts'
 import { blockFacts } from '../../query/lookups/block-facts.ts'
-import { type FoundTransaction, findTransaction } from '../../query/lookups/transaction.ts'
+import { type FoundTransaction, findTransaction, notInBlock } from '../../query/lookups/transaction.ts'
 import { AdmissionQueue } from '../admission-queue.ts'
 import { jsonAnswer } from '../answer.ts'
 import { askNode, nodeQuestions } from '../explain.ts'
@@ -47,6 +47,7 @@ export const transaction: RouteParts = {
     parameters: [inPath(chainParameter('chain', chains, 'Chain, by name or hex id.')), inPath(hashParameter)],
     answers: { 200: jsonSuccess('Transaction', 'The transaction and its NFT transfers, in the order of their logs.') },
     errors: ['bad_request', ...operatorErrors, 'not_found', 'overloaded', ...nodeErrors],
+    failures: [notInBlock('eth', `${hashParameter.example}`)],
   }),
 }
 

@@ -49,7 +49,7 @@ export const contractMetadata: RouteParts = {
         const contract = readParameter(address, request.pathParameter('address'))
         const answer = answerOf(context, request, admission)
         const { metadata, indexComplete } = await answer(contract)
-        if (metadata === undefined) throw new AlmanacError('not_found', 'No NFT contract is known at this address')
+        if (metadata === undefined) throw unknownContract()
         const keep = indexComplete || context.freshen?.contract === undefined
         return { ready: ready(shown(metadata, dialect), { dialect, indexComplete }), keep }
       }
@@ -69,6 +69,7 @@ export const contractMetadata: RouteParts = {
       parameters: [inPath(address), inQuery(chain)],
       answers: { 200: jsonSuccess('ContractMetadata', 'What is known of the contract.', indexHeaders) },
       errors: [...chainErrors, 'not_found'],
+      failures: [unknownContract()],
     }
   },
 }
@@ -111,6 +112,7 @@ export const contractMetadataList: RouteParts = {
       ),
     },
     errors: chainErrors,
+    failures: [refusedList()],
   }),
 }
 
@@ -124,9 +126,12 @@ function answerOf(context: Context, request: ApiRequest, { key }: Admission) {
 
 const listSchema = z.object({ addresses: z.array(z.string()).min(1).max(addressesMax) })
 
+const refusedList = () => unacceptable('addresses', `a list of 1 to ${addressesMax} addresses`)
+const unknownContract = () => new AlmanacError('not_found', 'No NFT contract is known at this address')
+
 function readAddresses(body: unknown): Address[] {
   const result = listSchema.safeParse(body)
-  if (!result.success) throw unacceptable('addresses', `a list of 1 to ${addressesMax} addresses`)
+  if (!result.success) throw refusedList()
   const accepted = '0x and 40 hex digits, in any case'
   return result.data.addresses.map((text, at) => {
     const contract = parseAddress(text)

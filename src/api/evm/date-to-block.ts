@@ -1,7 +1,7 @@
 // The date to block operation over HTTP. The rules are in `query/date-to-block.ts`.
 import type { ChainTable } from '../../chains.ts'
 import type { Admission } from '../../keys/gatekeeper.ts'
-import { blockAsker, dateToBlock as findBlock } from '../../query/date-to-block.ts'
+import { blockAsker, dateToBlock as findBlock, noBlockKnown } from '../../query/date-to-block.ts'
 import { completenessHeaders, readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
 import { timestampMax } from '../json-bytes.ts'
@@ -39,6 +39,7 @@ export const dateToBlock: RouteParts = {
       parameters: [inQuery(chain), { ...inQuery(date), required: true }],
       answers: { 200: jsonSuccess('DateToBlock', 'The block, and the date as it was understood.', indexHeaders) },
       errors: [...chainErrors, 'not_found', 'upstream_failed', 'budget_exceeded'],
+      failures: [noBlockKnown()],
     }
   },
 }

@@ -20,14 +20,21 @@ import {
   stateHeaders,
 } from '../openapi-parts.ts'
 import { perform } from '../operation.ts'
-import { type Dialect, dialectOf, QueryText } from '../params.ts'
+import { type Dialect, dialectOf, exampleContract, QueryText } from '../params.ts'
 import type { ApiRequest } from '../request.ts'
 import type { RouteParts } from '../responder.ts'
 import type { ListStream } from '../streams/list-stream.ts'
 import { streamTypes } from '../streams/stream-form.ts'
 import { openCursor } from './cursor-parameter.ts'
 import { carriedFilter, filterOf, type HoldingFilter, type KeyForm } from './holding-cursor.ts'
-import { documented, type HoldingParameters, holdingParameters, readAtBlock, readFilter } from './holding-parameters.ts'
+import {
+  documented,
+  type HoldingParameters,
+  holdingParameters,
+  readAtBlock,
+  readFilter,
+  usualPageSize,
+} from './holding-parameters.ts'
 import { holdingsOptions, mayKeep } from './holdings-context.ts'
 import { deprecationHeaders, type Envelope, envelopeText } from './list-envelope.ts'
 import type { NftOptions } from './nft-json.ts'
@@ -47,6 +54,8 @@ export type HoldingList<Row, Key> = {
   query: readonly (keyof HoldingParameters)[]
   /** By default that of the setting. */
   limitMax?: number
+  /** That says the size of a page. By default `page_size`. */
+  sizeField?: string
   /** Contract NFTs count pages from 0, the others from 1. */
   firstPage: 0 | 1
   ask: (
@@ -87,7 +96,7 @@ export function holdingList<Row, Key>(list: HoldingList<Row, Key>): RouteParts {
       }
     },
     document: ({ chains, pageSizeMax }, version) => {
-      const parameters = holdingParameters(chains, list.limitMax ?? pageSizeMax)
+      const parameters = holdingParameters(chains, list.limitMax ?? pageSizeMax, list.sizeField)
       const shared = [...list.query, 'chain', 'limit', 'cursor'] as const
       const query = documented(
         parameters,
@@ -108,6 +117,12 @@ export function holdingList<Row, Key>(list: HoldingList<Row, Key>): RouteParts {
         errors: [
           ...(list.stream === undefined ? chainErrors : ([...chainListErrors, 'list_too_large'] as const)),
           ...(list.query.includes('atDate') ? nodeErrors : []),
+        ],
+        failures: [
+          answeredWhole(
+            `The ${list.path[0] === 'wallet' ? `wallet ${parameters.wallet.example}` : `contract ${exampleContract}`} has too many holdings to be answered in pages`,
+            list.id,
+          ),
         ],
       }
     },
@@ -177,9 +192,7 @@ class HoldingPages<Row, Key> {
   #namingStream(error: unknown): unknown {
     const { id, stream } = this.#list
     if (!(error instanceof AlmanacError) || error.code !== 'list_too_large' || stream === undefined) return error
-    const accept = Object.values(streamTypes)
-    const message = `${error.message}: ask ${id} with Accept: ${accept.join(' or ')}`
-    return new AlmanacError(error.code, message, { cause: error, details: { operation: id, accept } })
+    return answeredWhole(error.message, id, error)
   }
 
   async #asked(request: ApiRequest, query: QueryText, { key }: Admission): Promise<Asked> {
@@ -195,7 +208,7 @@ class HoldingPages<Row, Key> {
       ...firstPage,
       ...{ list, subject, chain: chainId, filter: carriedFilter(filter) },
       format: (names.includes('format') && query.optional(parameters.format)) || 'decimal',
-      limit: query.optional(parameters.limit) ?? Math.min(100, this.#limitMax),
+      limit: query.optional(parameters.limit) ?? Math.min(usualPageSize, this.#limitMax),
       countTotal: isCounted && request.version === 'v2',
       atBlock: names.includes('atBlock')
         ? await readAtBlock(query, parameters, this.#context, { chain: chainId, key })
@@ -208,6 +221,12 @@ class HoldingPages<Row, Key> {
     const limit = Math.min(carried.limit, this.#limitMax)
     return { cursor: { ...carried, limit, countTotal }, filter: filterOf(carried.filter) }
   }
+}
+
+function answeredWhole(tooLarge: string, operation: string, cause?: AlmanacError): AlmanacError {
+  const accept = Object.values(streamTypes)
+  const message = `${tooLarge}: ask ${operation} with Accept: ${accept.join(' or ')}`
+  return new AlmanacError('list_too_large', message, { cause, details: { operation, accept } })
 }
 
 /** The usual body. `status` says whether what was asked for is indexed, where the hosted service has it. */

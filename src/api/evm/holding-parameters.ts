@@ -25,9 +25,15 @@ import type { HoldingFilter } from './holding-cursor.ts'
 import { transferParameters } from './nft-transfers.ts'
 
 const rangesMax = 100
+/** Where no limit is given, however much a page may have. */
+export const usualPageSize = 100
 
-export function holdingParameters(table: ChainTable, pageSizeMax: number) {
-  const { address, chain, format, limit, disableTotal, cursor } = transferParameters(table, pageSizeMax)
+/** `sizeField`: of the answer, where the size of a page is told. */
+export function holdingParameters(table: ChainTable, pageSizeMax: number, sizeField?: string) {
+  const { address, chain, format, limit, disableTotal, cursor } = transferParameters(table, pageSizeMax, {
+    usual: Math.min(usualPageSize, pageSizeMax),
+    ...(sizeField === undefined ? {} : { sizeField }),
+  })
   return {
     ...{ address, chain, format, limit, disableTotal, cursor },
     wallet: walletParameter,

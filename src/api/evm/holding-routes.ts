@@ -67,6 +67,7 @@ export const uniqueOwners = holdingList({
     'The addresses that own at least one NFT of a contract, now or as of an earlier block (`at_block`, `at_date`): each once, ascending. Use it for an allow-list or an airdrop: a page has up to 5,000. The zero address is not an owner.',
   query: asOfParameters,
   limitMax: 5_000,
+  sizeField: 'pageSize',
   ask: (holdings, { subject, ...question }, options) =>
     holdings.uniqueOwners({ ...question, contract: addressOf(subject) }, options),
   body: ({ rows }, { page, pageSize, cursor, dialect }) => {

@@ -105,7 +105,7 @@ export const blockStats = statsRoute({
     const askBlock = blockAsker(options.freshen?.block, options.key)
     const block = await blockNumberOf(context.store, chain, named, askBlock)
     const answer = block === undefined ? undefined : await context.holdings.blockStats({ chain, block }, options)
-    if (answer === undefined || !answer.exists) throw new AlmanacError('not_found', 'The chain has no such block')
+    if (answer === undefined || !answer.exists) throw noSuchBlock()
     const node = await told(askBlock?.(chain, answer.block))
     const shown = {
       transactions: total(node?.transactions),
@@ -115,6 +115,10 @@ export const blockStats = statsRoute({
     return { ...answer, shown, isTold: node !== undefined || askBlock === undefined }
   },
 })
+
+function noSuchBlock(): AlmanacError {
+  return new AlmanacError('not_found', 'The chain has no such block')
+}
 
 function statsRoute({ id, summary, description, schema, path, hasPast, ask }: Stats): RouteParts {
   return {
@@ -141,6 +145,7 @@ function statsRoute({ id, summary, description, schema, path, hasPast, ask }: St
         ],
         answers: { 200: jsonSuccess(schema, 'Counts as texts; null where nothing is indexed.', stateHeaders) },
         errors: [...chainErrors, ...(id === 'getBlockStats' ? (['not_found'] as const) : []), ...nodeErrors],
+        failures: [noSuchBlock()],
       }
     },
   }

@@ -81,7 +81,20 @@ export const nftTransfers: RouteParts = {
   },
 }
 
-export function transferParameters(table: ChainTable, pageSizeMax: number) {
+const csvAdvice = 'For a whole list as CSV, send the header Accept: text/csv'
+const linesAdvice = 'For a whole list as NDJSON, send the header Accept: application/x-ndjson'
+/** By what people take for a format of the answer. */
+const wholeListAdvice: Readonly<Record<string, string>> = {
+  ...{ csv: csvAdvice, 'text/csv': csvAdvice },
+  ...{ ndjson: linesAdvice, jsonl: linesAdvice, 'application/x-ndjson': linesAdvice },
+}
+
+/** `usual`: where no limit is given. `sizeField`: of the answer, where the size of a page is told. */
+export function transferParameters(
+  table: ChainTable,
+  pageSizeMax: number,
+  { usual = pageSizeMax, sizeField = 'page_size' } = {},
+) {
   return {
     address: addressParameter('Address of the NFT contract.', exampleContract),
     chain: chainParameter('chain', table, 'Chain, by name or hex id. Defaults to `eth`.'),
@@ -97,13 +110,13 @@ export function transferParameters(table: ChainTable, pageSizeMax: number) {
     }),
     fromDate: dateParameter('from_date', 'Start of the range.'),
     toDate: dateParameter('to_date', 'End of the range, inclusive.'),
-    format: choiceParameter('format', ['decimal', 'hex'], {
-      default: 'decimal',
-      description: 'How to write token ids.',
-    }),
+    format: {
+      ...choiceParameter('format', ['decimal', 'hex'], { default: 'decimal', description: 'How to write token ids.' }),
+      instead: text => wholeListAdvice[text.trim().toLowerCase()],
+    } satisfies Parameter<'decimal' | 'hex'>,
     limit: wholeParameter('limit', {
-      ...{ min: 1, max: pageSizeMax, default: pageSizeMax, example: 5 },
-      description: `Page size. Values above ${pageSizeMax} become ${pageSizeMax}, and \`page_size\` says so.`,
+      ...{ min: 1, max: pageSizeMax, default: usual, example: 5 },
+      description: `Rows of a page, at most ${pageSizeMax}: higher values become ${pageSizeMax}, and \`${sizeField}\` says so.`,
     }),
     order: choiceParameter('order', ['ASC', 'DESC'], { default: 'DESC', description: 'Oldest or newest first.' }),
     disableTotal: {

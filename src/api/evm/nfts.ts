@@ -1,10 +1,10 @@
 // Single NFTs over HTTP: one by its path, or up to 25 by a body. `query/holdings/` has the rules.
 import { z } from 'zod'
 import { AlmanacError } from '../../errors.ts'
-import { parseAddress } from '../../model.ts'
+import { type Address, parseAddress } from '../../model.ts'
 import type { TokenRef } from '../../query/holdings/questions.ts'
 import { chainErrors, inPath, inQuery, jsonSuccess, reference, stateHeaders } from '../openapi-parts.ts'
-import { missing, QueryText, readParameter, showGiven, unacceptable } from '../params.ts'
+import { exampleContract, missing, QueryText, readParameter, showGiven, unacceptable } from '../params.ts'
 import type { RouteParts } from '../responder.ts'
 import { parseTokenId } from './evm-parameters.ts'
 import { documented, holdingParameters, readFilter } from './holding-parameters.ts'
@@ -28,6 +28,7 @@ export const nft: RouteParts = {
       parameters: [inPath(parameters.address), inPath(parameters.tokenId), ...documented(parameters, ofOne)],
       answers: { 200: jsonSuccess('Nft', 'The NFT with its newest owner.', stateHeaders) },
       errors: [...chainErrors, 'list_too_large', 'not_found'],
+      failures: [ownerless(exampleToken, 6955n, true)],
     }
   },
 }
@@ -53,10 +54,11 @@ export const multipleNfts: RouteParts = {
       200: jsonSuccess('NftList', 'The NFTs in the order of the body, null for one without an owner.', stateHeaders),
     },
     errors: [...chainErrors, 'list_too_large'],
+    failures: [unacceptable('tokens', acceptedTokens)],
   }),
 }
 
-const exampleToken = '0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d'
+const exampleToken = exampleContract as Address
 
 async function askOne({ context, request, parameters, dialect, options }: AskedHolding): Promise<HoldingAnswer> {
   const contract = readParameter(parameters.address, request.pathParameter('address'))
@@ -67,10 +69,7 @@ async function askOne({ context, request, parameters, dialect, options }: AskedH
   const { normalizeMetadata } = readFilter(query, parameters, ofOne)
   const answer = await context.holdings.nfts({ chain, tokens: [{ contract, tokenId }] }, options)
   const row = answer.rows[0]
-  if (row === undefined)
-    throw new AlmanacError('not_found', `No NFT of ${contract} with the id ${tokenId} has an owner`, {
-      details: { index_complete: answer.complete },
-    })
+  if (row === undefined) throw ownerless(contract, tokenId, answer.complete)
   return { ...answer, shown: nftJson(row, 'single', { dialect, format, normalizeMetadata }) }
 }
 
@@ -81,6 +80,12 @@ async function askMany({ context, request, parameters, dialect, options }: Asked
   const answer = await context.holdings.nfts({ chain, tokens }, options)
   const shown = answer.rows.map(row => row && nftJson(row, 'single', { dialect, format: 'decimal', normalizeMetadata }))
   return { ...answer, shown }
+}
+
+function ownerless(contract: Address, tokenId: bigint, isComplete: boolean): AlmanacError {
+  return new AlmanacError('not_found', `No NFT of ${contract} with the id ${tokenId} has an owner`, {
+    details: { index_complete: isComplete },
+  })
 }
 
 /** Numbers are taken as ids too: clients write both. */

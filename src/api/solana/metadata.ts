@@ -3,7 +3,7 @@
 import type { Admission } from '../../keys/gatekeeper.ts'
 import type { MetaplexFacts, MintFacts } from '../../model.ts'
 import { plainName } from '../../plain-text.ts'
-import { mintOf } from '../../query/mint-metadata.ts'
+import { mintOf, noSuchMint } from '../../query/mint-metadata.ts'
 import { readyAnswer } from '../answer.ts'
 import { inPath, inQuery, jsonSuccess, mintHeaders, solanaErrors } from '../openapi-parts.ts'
 import { perform } from '../operation.ts'
@@ -74,6 +74,7 @@ function metadataRoute({ id, summary, description, schema, address, flags, body 
       parameters: [inPath(network), inPath(address), ...flags.map(inQuery)],
       answers: { 200: jsonSuccess(schema, 'What the mint and its Metaplex accounts say.', mintHeaders) },
       errors: [...solanaErrors, 'not_found'],
+      failures: [noSuchMint(String(address.example), 'mainnet')],
     },
     failureSchema: 'SolanaFailure',
   }

@@ -2,7 +2,7 @@
 import { AlmanacError } from '../../errors.ts'
 import type { ChainId, Evidence, Hash } from '../../model.ts'
 import type { ChainReader } from '../../store/store.ts'
-import { isWithoutNode } from '../date-to-block.ts'
+import { isWithoutNode, noBlockKnown } from '../date-to-block.ts'
 import type { AskBlock } from '../freshen.ts'
 
 export type BlockFacts = {
@@ -32,10 +32,9 @@ export async function blockFacts(
     reader.lowestBlock(chain, { from: number, to: number }),
     askBlock?.(chain, number).catch(undefinedWithoutAnswer),
   ])
-  if (state === undefined) throw new AlmanacError('not_found', 'No block of this chain is known')
+  if (state === undefined) throw noBlockKnown()
   const { head, finalized } = state
-  if (number > head.number)
-    throw new AlmanacError('not_found', `Block ${number} is not there yet: the head is ${head.number}`)
+  if (number > head.number) throw aboveHead(number, head.number)
   const known = stored ?? (number === head.number ? head : told)
   // At the head a node may be on another branch.
   const isSame = told !== undefined && told.hash === known?.hash
@@ -50,4 +49,8 @@ export async function blockFacts(
 /** What is stored answers where no node does. */
 function undefinedWithoutAnswer(error: unknown): undefined {
   if (!isWithoutNode(error) && !(error instanceof AlmanacError && error.retryable)) throw error
+}
+
+export function aboveHead(number: number, head: number): AlmanacError {
+  return new AlmanacError('not_found', `Block ${number} is not there yet: the head is ${head}`)
 }

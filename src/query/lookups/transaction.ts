@@ -33,8 +33,7 @@ export async function findTransaction(parts: Parts, { chain, hash }: Asked, node
       'not_configured',
       `No process with a node of ${chain.name} runs, and transfers are not kept by transaction: one needs chains.${chain.name}.rpc`,
     )
-  if (node === undefined)
-    throw new AlmanacError('not_found', `No node of ${chain.name} has this transaction in a block: ${hash}`)
+  if (node === undefined) throw notInBlock(chain.name, hash)
   return await withTransfers(parts, { chain: chain.id, hash }, node)
 }
 
@@ -56,4 +55,8 @@ async function withTransfers(
   const [found, facts] = await Promise.all([labels.ofPage(chain, page), contracts.of(chain, page.contracts)])
   const rows = mixedRows(page, answerRows(page, { order: 'asc', limit: transfersMax, after: undefined }))
   return { node, rows, facts, labels: found, more }
+}
+
+export function notInBlock(chain: string, hash: string): AlmanacError {
+  return new AlmanacError('not_found', `No node of ${chain} has this transaction in a block: ${hash}`)
 }

@@ -60,4 +60,7 @@ test('an operation shows its own codes alone of a response that others share', (
     ['not_found', true],
   ])
   expect(failuresOf({ ...operation, 'x-error-codes': [] }, document)).toEqual([])
+  // Its own words stand before those of the shared response.
+  const own = { 'x-error-examples': { chain_not_configured: { message: 'Its own.' } } }
+  expect(failuresOf({ ...operation, ...own }, document).map(({ body }) => body)).toEqual([{ message: 'Its own.' }])
 })

@@ -32,7 +32,7 @@ export function failuresOf(operation: DocumentedOperation, document: ApiDocument
     Object.entries(resolved(document, response).content?.['application/json']?.examples ?? {})
       .filter(([code]) => codes.includes(code))
       .map(([code, { summary = '', value }]) => ({
-        ...{ status, code, means: summary, body: value },
+        ...{ status, code, means: summary, body: operation['x-error-examples']?.[code] ?? value },
         headers: headersOf(resolved(document, response), document),
         isCommon: isCommon(code),
       })),

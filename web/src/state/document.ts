@@ -3,7 +3,8 @@ import { signal } from '@preact/signals'
 
 export type Parameter = {
   name: string
-  in: 'path' | 'query'
+  /** `header`: the form of the answer, which the reference offers beside the parameters. */
+  in: 'path' | 'query' | 'header'
   required: boolean
   description: string
   example: unknown
@@ -13,6 +14,10 @@ export type Parameter = {
     enum?: string[]
     default?: unknown
     minimum?: number
+    maximum?: number
+    /** A higher number counts as this one. */
+    'x-taken-up-to'?: number
+    pattern?: string
     /** For chains: each name, followed by its hex id. */
     examples?: string[]
     items?: { examples?: string[] }
@@ -54,6 +59,8 @@ type OperationFacts = {
   requestBody?: { content: { 'application/json': { schema: Schema; examples: Record<string, { value: unknown }> } } }
   responses: Record<string, DocumentedAnswer>
   'x-error-codes'?: string[]
+  /** By code, where it says them in its own words. */
+  'x-error-examples'?: Readonly<Record<string, unknown>>
   /** How the public SDK asks for it, where it does. */
   'x-sdk-call'?: string
   /** That a key needs; `any`: every key may ask. Absent: the summary says it. */
@@ -97,4 +104,10 @@ export function isChainKnown(document: ApiDocument, chain: string): boolean {
 export function chainPairs({ schema }: Parameter): { name: string; hexId: string }[] {
   const texts = schema.examples ?? schema.items?.examples ?? []
   return texts.flatMap((name, at) => (at % 2 === 0 ? [{ name, hexId: texts[at + 1] ?? '' }] : []))
+}
+
+/** As the newest version answers, which is the one that is shown. */
+export function exampleIn(content: { examples?: Record<string, { value: unknown }> } | undefined): unknown {
+  const { live, ...others } = content?.examples ?? {}
+  return (live ?? Object.values(others)[0])?.value
 }
