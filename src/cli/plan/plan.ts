@@ -10,9 +10,10 @@ import { bytesText, countText, fitted, ProgressLine, printData, printJson, print
 import { planChain } from './chain-plan.ts'
 import { type EngineCosts, engineCosts, fromFiles, sendersPerSecond } from './measured-costs.ts'
 import { modelledChains, modelText } from './model.ts'
-import { type ChainPlan, described, type Spent, shown, totalOf } from './report.ts'
+import { parsePrice, pricedCalls, priceText } from './price.ts'
+import { type ChainPlan, callsOf, described, type Spent, shown, totalOf } from './report.ts'
 
-type PlanFlags = { chain?: string; samples: number; model?: true; json?: true }
+type PlanFlags = { chain?: string; samples: number; price?: number; model?: true; json?: true }
 
 export function planCommand(): Command {
   const command = new Command('plan')
@@ -25,6 +26,11 @@ export function planCommand(): Command {
       'Number of samples per chain. 16 take about 300 calls; more take 16 each.',
       wholeNumber('--samples', 1),
       16,
+    )
+    .option(
+      '--price <number>',
+      'What your provider asks for a million calls, such as 5 or 0.45: prints what the estimated calls cost.',
+      parsePrice,
     )
     .option(
       '--model',
@@ -72,8 +78,11 @@ function indexesText({ indexes }: EngineCosts): string {
 /** Prints the plan and returns why chains are missing in it, which it has told. Of a single chain it fails instead. */
 export async function plan(loaded: LoadedConfig, flags: PlanFlags): Promise<AlmanacError[]> {
   if (flags.model) {
-    if (flags.json) printJson({ model: modelledChains() })
-    else printData(modelText())
+    const model = modelledChains()
+    const cost =
+      flags.price && pricedCalls(flags.price, Object.fromEntries(model.map(each => [each.chain, each.calls])))
+    if (flags.json) printJson({ model, ...(cost ? { cost } : {}) })
+    else printData([modelText(), ...(cost ? [priceText(cost, { areSummed: false })] : [])].join('\n'))
     return []
   }
   const configured = Object.entries(loaded.config.chains)
@@ -113,11 +122,14 @@ export async function plan(loaded: LoadedConfig, flags: PlanFlags): Promise<Alma
   line.close()
   spent.seconds = (performance.now() - startedAt) / 1_000
   const assumptions = assumptionsOf(costs, plans)
-  if (flags.json) printJson({ ...shown(plans, spent), assumptions })
+  const calls = plans.filter(({ failure }) => failure === undefined).map(({ name, works }) => [name, callsOf(works)])
+  const cost = flags.price && pricedCalls(flags.price, Object.fromEntries(calls))
+  if (flags.json) printJson({ ...shown(plans, spent), ...(cost ? { cost } : {}), assumptions })
   else {
     const room = roomLines(totalOf(plans).disk_bytes, loaded.config.limits.storeBytesMax)
     const assumed = assumptions.length === 0 ? [] : [fitted(assumedText(costs), { output: process.stdout })]
-    printData([described(plans, room, spent), ...assumed].join('\n'))
+    const priced = cost ? [priceText(cost)] : []
+    printData([described(plans, [...priced, ...room], spent), ...assumed].join('\n'))
   }
   const failures = plans.flatMap(({ failure = [] }) => failure)
   for (const failure of failures) printNote(`\n${describeError(failure)}`)

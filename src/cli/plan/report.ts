@@ -48,6 +48,10 @@ function sumOf(works: readonly Work[]): Figures {
   return Object.fromEntries(figureNames.map(name => [name, sum(name)])) as Figures
 }
 
+export function callsOf(works: readonly Work[]): number {
+  return sumOf(works).calls
+}
+
 export function totalOf(plans: readonly ChainPlan[]): Figures {
   const sums = plans.map(({ works }) => sumOf(works))
   const longest = (name: keyof Figures): number => Math.max(0, ...sums.map(sum => sum[name]))
