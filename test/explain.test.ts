@@ -34,6 +34,13 @@ describe('on the command line', () => {
     return stdout
   }
 
+  test('an address without code on the chain is said to be no contract', async () => {
+    const wallet = `0x${'1'.repeat(40)}`
+    expect(await explain('sim', wallet)).toContain('not a contract: sim has no code at this address')
+    const [contract] = [...truthByContract(node.chain, { from: 0, to: 299 })][0]!
+    expect(await explain('sim', contract)).not.toContain('not a contract')
+  })
+
   test('a transfer is explained by range, evidence, endpoint and decoder', async () => {
     await place.runHere(['sync', '--chain', 'sim', '--from', '100', '--to', '299'])
     const truth = [...truthByContract(node.chain, { from: 0, to: 299 })].sort((a, b) => b[1].length - a[1].length)

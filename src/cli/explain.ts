@@ -1,4 +1,5 @@
-// Explains what answers show of a contract. It reads the store, and for a transfer one of the chain's nodes.
+// Explains what answers show of a contract. It reads the store, and asks a node of the chain about a transfer, and about
+// an address without any.
 import { Command } from 'commander'
 import type { Chain } from '../chains.ts'
 import type { LoadedConfig } from '../config/load.ts'
@@ -16,6 +17,7 @@ import {
 import { Holdings } from '../query/holdings/holdings.ts'
 import type { Store } from '../store/store.ts'
 import { commandLine, interruption } from './current-process.ts'
+import type { hasCode } from './open-chain.ts'
 import { withStore } from './open-store.ts'
 import { chooseChain, parseChain, requireAddress } from './options.ts'
 import { countOf, countText, fitted, printable, printData, printJson } from './terminal.ts'
@@ -56,8 +58,25 @@ async function explain(
   }
   if (json) return printJson(shown)
   const isKnown = explanation.covered.length > 0 || explanation.transfers > 0
-  const missing = isKnown ? [] : await whyNothing(store, loaded, { chain, contract })
+  const missing =
+    explanation.transfers === 0 && (await isCodeless(loaded, { name: chain.name, address: contract }, opened))
+      ? codelessText(chain.name)
+      : isKnown
+        ? []
+        : await whyNothing(store, loaded, { chain, contract })
   printData(fitted(described(shown, missing), { output: process.stdout }))
+}
+
+async function isCodeless(...[loaded, place, opened]: Parameters<typeof hasCode>): Promise<boolean> {
+  const { hasCode: ask } = await import('./open-chain.ts')
+  return (await ask(loaded, place, opened)) === false
+}
+
+function codelessText(chain: string): string[] {
+  return [
+    `not a contract: ${chain} has no code at this address, so no transfer can be indexed for it`,
+    `Try: check the address and the chain; for the NFTs of a wallet, request /api/v2.2/<address>/nft?chain=${chain}`,
+  ]
 }
 
 /** What a person who has just asked for the contract needs to know: nothing of it is indexed. */

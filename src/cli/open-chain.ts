@@ -8,6 +8,7 @@ import { transactionDeriver } from '../evm/audit/derive-transaction.ts'
 import { type ConnectedChain, connectChain } from '../evm/create-evm.ts'
 import { leaseChain, leaseHolder } from '../evm/index/leased-indexer.ts'
 import { paidBy } from '../evm/rpc/port.ts'
+import type { Address } from '../model.ts'
 import type { AskTransaction } from '../query/explain.ts'
 import { allRequests, BudgetKeeper } from '../rpc/daily-budget.ts'
 import { finishForgetting } from '../store/forget.ts'
@@ -86,6 +87,23 @@ export async function guardRoom(
   const room = await new StoreRoom({ store, bytesMax: config.limits.storeBytesMax }).start()
   opened.defer(() => room.close())
   return { store: room.guarded(store), room }
+}
+
+const codeWaitMs = 10_000
+
+/** Whether a node has code at an address; undefined where none tells. */
+export async function hasCode(
+  loaded: LoadedConfig,
+  { name, address }: { name: string; address: Address },
+  opened: AsyncDisposableStack,
+): Promise<boolean | undefined> {
+  const settings = loaded.config.chains[name]
+  if (settings === undefined || settings.rpc.length === 0) return undefined
+  const { rpc } = connectNodes(loaded, { name, settings }, opened)
+  const signal = AbortSignal.timeout(codeWaitMs)
+  const asked = paidBy(rpc, allRequests).ask([{ method: 'eth_getCode', params: [address, 'latest'] }], { signal })
+  const [code] = await asked.then(({ values }) => values).catch(() => [])
+  return typeof code === 'string' ? !/^0x0*$/.test(code) : undefined
 }
 
 /** For explanations. The first question connects. */
