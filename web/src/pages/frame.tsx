@@ -14,8 +14,7 @@ import { theme, themes } from '../state/theme.ts'
 
 const data = ['contract', 'token', 'wallet', 'account', 'block', 'transaction']
 const ways = [
-  { parts: ['', 'chain'], title: 'Overview' },
-  { parts: ['search', ...data], title: 'Search' },
+  { parts: ['', 'chain', 'search', ...data], title: 'Overview' },
   { parts: ['keys'], title: 'Keys' },
   { parts: ['explore'], title: 'Reference' },
 ]

@@ -144,7 +144,21 @@ export function groupsOfResults(results: readonly Result[]): Group[] {
   ] as const
   // A number is that of a block before it is within a name: the service says so by its order.
   const inOrder = results[0]?.type === 'block' ? [blocks, ...others] : [...others, blocks]
-  return groupsOf([...inOrder, ['Transactions', of('transaction')]])
+  return groupsOf([...inOrder, ['Transactions', of('transaction')], ['Explain', explanationsOf(results)]])
+}
+
+const explainedMax = 4
+
+/** Of an address that nothing is known of: the page of a contract says why there is nothing. */
+function explanationsOf(results: readonly Result[]): Offer[] {
+  const [only, ...others] = results
+  if (only?.type !== 'wallet' || others.length > 0 || only.chains.length > 0 || only.label !== null) return []
+  const chains = Object.keys(status.value?.chains ?? {})
+  return chains.slice(0, explainedMax).map(chain => ({
+    type: 'contract',
+    title: `Explain it as a contract on ${chain}`,
+    href: placeOf(['contract', chain, only.address]),
+  }))
 }
 
 export function offerOf(result: Result): Offer {
