@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { Mark } from '../parts/icons.tsx'
-import { problemOf } from '../state/service.ts'
+import { problemOf, service } from '../state/service.ts'
 import { problemOfKey, refusal, refusalOfKey, signIn } from '../state/session.ts'
 import './sign-in.css'
 
@@ -13,8 +13,14 @@ export function SignIn() {
   const secret = useSignal('')
   const remember = useSignal(false)
   const isTrying = useSignal(false)
+  const sandboxKey = useSignal<string | undefined>(undefined)
   const field = useRef<HTMLInputElement>(null)
   useEffect(() => field.current?.focus(), [])
+  useEffect(() => {
+    void keyOfSandbox().then(found => {
+      sandboxKey.value = found
+    })
+  }, [])
   const submit = async (event: Event) => {
     event.preventDefault()
     const given = secret.value.trim()
@@ -73,6 +79,21 @@ export function SignIn() {
           </button>
         </form>
         <div id="key-help" class="sign-in-help soft">
+          {sandboxKey.value !== undefined && (
+            <p class="sign-in-sandbox">
+              This is a sandbox: its key is <code>{sandboxKey.value}</code>.{' '}
+              <button
+                type="button"
+                class="small"
+                onClick={() => {
+                  secret.value = sandboxKey.value ?? ''
+                  field.current?.focus()
+                }}
+              >
+                Use it
+              </button>
+            </p>
+          )}
           <p>
             The key needs the scope <code>ops</code>, and <code>keys</code> to administer keys. The first start prints
             one; create another with
@@ -94,6 +115,12 @@ export function SignIn() {
       </footer>
     </main>
   )
+}
+
+/** Undefined where the service is not a sandbox, or does not answer. */
+async function keyOfSandbox(): Promise<string | undefined> {
+  const { data } = await service.GET('/health').catch(() => ({ data: undefined }))
+  return data?.sandbox_key
 }
 
 /** Undefined where the key opens the console. */
