@@ -78,7 +78,7 @@ function wordOf({ state }: Backfill, chain: LiveChain): string {
   if (isUnasked(chain)) return 'nothing asked for yet'
   if (complete) return 'complete'
   if (isStuck(chain)) return 'waits for an endpoint'
-  return state === 'outside_hours' ? 'waits for its hours' : 'filling'
+  return state === 'outside_hours' ? 'waits for its hours' : 'backfilling'
 }
 
 function doneText(chain: LiveChain): string {

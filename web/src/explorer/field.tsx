@@ -48,16 +48,19 @@ export function Field({ id, parameter, value, refusal, accepted, onChange }: Pro
   )
 }
 
-/** What is chosen from a list is text too. */
-function typeOf({ required, schema: { type, enum: choices, minimum, default: usual } }: Parameter): string {
-  const kind = type === 'array' ? 'list, with commas' : choices === undefined ? (type ?? 'string') : 'enum'
-  const bounded = minimum === undefined ? kind : `${kind} ≥ ${minimum}`
-  return usual === undefined || required ? bounded : `${bounded} · default ${usual}`
+/** With the values that are accepted. */
+function typeOf({ required, schema }: Parameter): string {
+  const { type, enum: choices, minimum, maximum, 'x-taken-up-to': highest = maximum, default: usual } = schema
+  const kind = type === 'array' ? 'list, with commas' : (choices?.join(' | ') ?? type ?? 'string')
+  const least = minimum === undefined ? '' : ` ≥ ${minimum}`
+  const bounds = minimum === undefined || highest === undefined ? least : ` ${minimum}–${highest}`
+  return `${kind}${bounds}${usual === undefined || required ? '' : ` · default ${usual}`}`
 }
 
-/** Of a field that must be filled, what it begins with. */
-function hintOf({ required, schema, example }: Parameter): string {
-  if (!required) return String(schema.default ?? example ?? '')
+/** Of a field that must be filled, what it begins with; of another one what it means when empty, or an example. */
+function hintOf({ name, required, schema, example }: Parameter): string {
+  if (name === 'cursor') return 'cursor of the page before'
+  if (!required) return String(schema.default ?? (example === undefined || example === '' ? '' : `such as ${example}`))
   return String(example).startsWith('0x') ? '0x…' : ''
 }
 

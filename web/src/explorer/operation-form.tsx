@@ -90,7 +90,7 @@ export function OperationForm({ id, parameters, values, problem, onAsk, onMissin
           )}
         >
           <summary>
-            {rest.length} more {rest.length === 1 ? 'parameter' : 'parameters'}
+            {rest.length} rarely used {rest.length === 1 ? 'parameter' : 'parameters'}
             <span class="soft">
               {rest.map(({ name }, at) => (
                 <Fragment key={name}>
@@ -113,7 +113,9 @@ export function OperationForm({ id, parameters, values, problem, onAsk, onMissin
   )
 }
 
-/** What nearly every question has; the rest is folded away until it is wanted. */
-function isMain({ name, required }: Parameter): boolean {
-  return required || ['chain', 'chains', 'at_block', 'limit'].includes(name)
+/** What few questions have is folded away until it is wanted: other spellings, and what is taken without an effect. */
+function isMain({ name, required, description, deprecated }: Parameter): boolean {
+  if (required) return true
+  const isWithout = deprecated === true || description.startsWith('Accepted')
+  return !isWithout && !['format', 'normalizeMetadata', 'totalRanges', 'range'].includes(name)
 }

@@ -12,7 +12,7 @@ type CurlOptions = {
   method?: string
   body?: string | undefined
   /** The form of the answer, and the file that it goes to. */
-  accept?: string
+  accept?: string | undefined
   file?: string
   key?: string | undefined
 }
@@ -39,12 +39,15 @@ export type RequestFacts = {
   body?: string | undefined
   /** What is answered is not JSON. */
   isText?: boolean
+  /** The form of the answer, where it is chosen. */
+  accept?: string | undefined
   key: string | undefined
 }
 
-export function typescriptText({ method, url, body, isText = false, key }: RequestFacts): string {
+export function typescriptText({ method, url, body, isText = false, accept, key }: RequestFacts): string {
   const secret = key === undefined ? `process.env.${variable}` : quoted(key)
-  const type = body === undefined ? '' : `, 'Content-Type': 'application/json'`
+  const form = accept === undefined ? '' : `, Accept: ${quoted(accept)}`
+  const type = `${form}${body === undefined ? '' : `, 'Content-Type': 'application/json'`}`
   return `const response = await fetch(${quoted(url)}, {
 ${method === 'GET' ? '' : `  method: '${method}',\n`}  headers: { 'X-API-Key': ${secret}${type} },
 ${body === undefined ? '' : `  body: ${bodyLiteral(body)},\n`}})
@@ -62,9 +65,10 @@ function bodyLiteral(body: string): string {
   }
 }
 
-export function pythonText({ method, url, body, isText = false, key }: RequestFacts): string {
+export function pythonText({ method, url, body, isText = false, accept, key }: RequestFacts): string {
   const secret = key === undefined ? `os.environ["${variable}"]` : JSON.stringify(key)
-  const type = body === undefined ? '' : `, "Content-Type": "application/json"`
+  const form = accept === undefined ? '' : `, "Accept": ${JSON.stringify(accept)}`
+  const type = `${form}${body === undefined ? '' : `, "Content-Type": "application/json"`}`
   const read = isText ? 'response.read().decode()' : 'json.dumps(json.load(response), indent=2)'
   return `${isText && body === undefined ? '' : 'import json\n'}${key === undefined ? 'import os\n' : ''}import urllib.request
 
@@ -126,7 +130,8 @@ export function targetOf(path: string, parameters: readonly Parameter[], values:
     const value = values[parameter.name] ?? ''
     if (value === '') continue
     if (parameter.in === 'path') target = target.replace(`{${parameter.name}}`, encodeURIComponent(value))
-    else query.append(parameter.name, parameter.schema.type === 'array' ? joined(value) : value)
+    else if (parameter.in === 'query')
+      query.append(parameter.name, parameter.schema.type === 'array' ? joined(value) : value)
   }
   // A comma needs no escape, and lists are read by it.
   return query.size === 0 ? target : `${target}?${`${query}`.replaceAll('%2C', ',')}`

@@ -73,7 +73,7 @@ export function errorHref(code: string): string {
   return `/docs/errors.html#${code}`
 }
 
-function adviceOf({ status, code, reason }: Problem): string | undefined {
+export function adviceOf({ status, code, reason }: Problem): string | undefined {
   if (status === undefined) return 'Check that the service runs and that this machine reaches it.'
   if (status === 429) {
     const until = code === 'quota_exceeded' ? 'Wait until midnight UTC' : 'Wait a moment'

@@ -1,14 +1,14 @@
 // The same request elsewhere: a command and programs that can be pasted as they are. The key is written into them only
 // where that is wanted.
 import { computed, effect, signal } from '@preact/signals'
-import { curlText, pythonText, typescriptText } from '../explorer/request-text.ts'
+import { curlText, pythonText, type RequestFacts, typescriptText } from '../explorer/request-text.ts'
 import { keepLanguage, keptLanguage } from '../state/kept-language.ts'
 import { key, typedKey } from '../state/session.ts'
 import { CodeView } from './code-view.tsx'
 import type { Language } from './highlight.ts'
 import { type Tab, Tabs } from './tabs.tsx'
 
-type Request = { method: string; url: string; body?: string | undefined; isText?: boolean }
+type Request = Omit<RequestFacts, 'key'>
 
 /** The sandbox's key is public, so it is written out from the start. */
 const sandboxKey = 'sandbox'
@@ -30,9 +30,12 @@ export function Snippets({ request, more = [] }: { request: Request; more?: read
 
 function snippetTabs(request: Request): Tab[] {
   const facts = { ...request, key: snippetKey.value }
-  const { method, url, body } = request
+  const { method, url, body, accept } = request
   return [
-    codeTab('curl', 'curl', { text: curlText(url, { method, body, key: snippetKey.value }), language: 'shell' }),
+    codeTab('curl', 'curl', {
+      text: curlText(url, { method, body, accept, key: snippetKey.value }),
+      language: 'shell',
+    }),
     codeTab('typescript', 'TypeScript', { text: typescriptText(facts), language: 'typescript' }),
     codeTab('python', 'Python', { text: pythonText(facts), language: 'python' }),
   ]

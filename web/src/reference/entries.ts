@@ -75,11 +75,9 @@ export function versionOf({ path }: DocumentedOperation): string | undefined {
   return version.exec(path)?.[1]
 }
 
+/** In the order of the entries. */
 export function subjectsOf(entries: readonly Entry[]): { subject: string; entries: Entry[] }[] {
-  return order.flatMap(subject => {
-    const own = entries.filter(entry => entry.subject === subject)
-    return own.length === 0 ? [] : [{ subject, entries: own }]
-  })
+  return [...Map.groupBy(entries, entry => entry.subject)].map(([subject, own]) => ({ subject, entries: own }))
 }
 
 export function matches({ title, id, operation }: Entry, text: string): boolean {

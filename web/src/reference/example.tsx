@@ -4,7 +4,7 @@ import { targetOf, type Values } from '../explorer/request-text.ts'
 import { CodeView } from '../parts/code-view.tsx'
 import { JsonView } from '../parts/json-view.tsx'
 import { Panel } from '../parts/panel.tsx'
-import type { ApiDocument, DocumentedAnswer, DocumentedOperation } from '../state/document.ts'
+import { type ApiDocument, type DocumentedAnswer, type DocumentedOperation, exampleIn } from '../state/document.ts'
 import { useAnswer } from '../state/use-answer.ts'
 import { isJsonType, receive } from './receive.ts'
 
@@ -21,15 +21,13 @@ type Props = {
 
 export function Example({ operation, status, answer, shown, values, body }: Props) {
   const [type, content] = Object.entries(answer.content ?? {})[0] ?? []
-  // The newest version answers so, which is the one that is shown.
-  const { live, ...others } = content?.examples ?? {}
-  const documented = live ?? Object.values(others)[0]
+  const documented = exampleIn(content)
   const isAsked = values !== undefined && isJsonType(type ?? '') && isCheap(operation, shown)
   const target = isAsked ? exampleTarget(operation, values) : undefined
   const state = useAnswer(target, signal => receive(operation.method, { target: target!, body }, signal))
   const { answered } = state.value
   if (type === undefined || (documented === undefined && answered === undefined)) return null
-  const value = answered?.data.json ?? documented?.value
+  const value = answered?.data.json ?? documented
   // Until it is known, the other one would show for a moment.
   if (target !== undefined && state.value.loading) return null
   const origin = answered !== undefined ? 'of this service' : originOf(operation, values !== undefined)

@@ -4,23 +4,24 @@ import type { DocumentedOperation } from '../state/document.ts'
 import type { Entry } from './entries.ts'
 import { filtered } from './filter.ts'
 
-function entry(id: string, summary: string, parameters: string[] = []): Entry {
+function entry(id: string, summary: string, parameters: string[] = [], subject = ''): Entry {
   const facts = {
     operationId: id,
     summary,
     method: 'GET',
     path: `/${id}`,
+    responses: { 200: { content: id === 'getOwners' ? { 'text/csv': {} } : {} } },
     parameters: parameters.map(name => ({
       name,
       description: name === 'include_prices' ? 'Accepted; adds nothing.' : 'A parameter.',
     })),
   }
   const operation = facts as unknown as DocumentedOperation
-  return { id, title: summary, note: undefined, subject: '', operation, older: [] }
+  return { id, title: summary, note: undefined, subject, operation, older: [] }
 }
 
-const owners = entry('getOwners', 'Owners of the NFTs of a contract', ['address', 'at_block'])
-const transfers = entry('getTransfers', 'NFT transfers of a block', ['from_block'])
+const owners = entry('getOwners', 'Owners of the NFTs of a contract', ['address', 'at_block', 'cursor'], 'Owners')
+const transfers = entry('getTransfers', 'NFT transfers of a block', ['from_block'], 'Transfers and blocks')
 const tokens = entry('getTokens', 'Counts of tokens', ['include_prices'])
 const version = entry('getVersion', 'Version of the service')
 const all = [owners, transfers, tokens, version]
@@ -38,6 +39,18 @@ test.each([
   ['SYNCING', []],
   ['429', []],
   ['ens', []],
+  ['csv', [owners]],
+  ['paging', [owners]],
+  ['pagination', [owners]],
+  ['as of', [owners]],
+  ['range', [transfers]],
+  ['owners', [owners]],
+  ['Transfers and Blocks', [transfers]],
 ])('%s', (text, found) => {
   expect(filtered(all, text)).toEqual(found)
+})
+
+test('the operation that is named comes before those whose names begin so', () => {
+  const [byBlock, plain] = [entry('getPagesByBlock', 'Pages of a block'), entry('getPages', 'Pages')]
+  expect(filtered([byBlock, plain], 'getpages')).toEqual([plain, byBlock])
 })

@@ -1,9 +1,11 @@
 // The key of those who look at the reference without signing in: one small field beside the request that carries it.
 import { useEffect, useRef } from 'preact/hooks'
+import { apiDocument } from '../state/document.ts'
 import { key, typedKey, typedKeyRefusal } from '../state/session.ts'
 
 /** Whoever signed in has given one. */
 export function KeyField() {
+  const sandboxKey = apiDocument.value?.info['x-sandbox-key']
   const refusal = typedKeyRefusal.value
   const input = useRef<HTMLInputElement>(null)
   useEffect(() => {
@@ -32,6 +34,11 @@ export function KeyField() {
       {refusal !== undefined && (
         <strong class="refusal" id="reference-key-refusal">
           {refusal}
+          {sandboxKey !== undefined && (
+            <>
+              . The key of this sandbox is <code>{sandboxKey}</code>.
+            </>
+          )}
         </strong>
       )}
     </div>

@@ -7,7 +7,7 @@ import { OperationForm } from '../explorer/operation-form.tsx'
 import { sdkText, targetOf, type Values } from '../explorer/request-text.ts'
 import { Badge } from '../parts/badge.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
-import { errorHref, FailureNote } from '../parts/failure-note.tsx'
+import { adviceOf, errorHref, FailureNote } from '../parts/failure-note.tsx'
 import { JsonView } from '../parts/json-view.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { Paragraphs, Prose } from '../parts/prose.tsx'
@@ -16,15 +16,18 @@ import { codeTab, Snippets, snippetKey } from '../parts/snippets.tsx'
 import type { Tab } from '../parts/tabs.tsx'
 import {
   type ApiDocument,
+  apiDocument,
   chainPairs,
   type DocumentedAnswer,
   type DocumentedOperation,
+  exampleIn,
   resolved,
 } from '../state/document.ts'
 import { goTo, hrefOf, route } from '../state/route.ts'
 import type { Problem } from '../state/service.ts'
 import { key, typedKeyRefusal } from '../state/session.ts'
 import { useAnswer } from '../state/use-answer.ts'
+import { answerFormOf, sentValues, withAnswerForm } from './answer-form.ts'
 import { BodyField } from './body-field.tsx'
 import { type Entry, nameOf, versionOf } from './entries.ts'
 import { Example } from './example.tsx'
@@ -42,11 +45,12 @@ type Props = { entry: Entry; shown: ApiDocument }
 const changedNote = 'to the request before your changes'
 const nothing = { answered: undefined, problem: undefined, loading: false }
 
-type Sent = { number: number; target: string; body: string | undefined }
+type Sent = { number: number; target: string; body: string | undefined; accept: string | undefined }
 
 export function OperationView({ entry, shown }: Props) {
   const { operation, title } = entry
-  const { operationId: id, method, path, parameters = [], requestBody } = operation
+  const { operationId: id, method, path, requestBody } = operation
+  const parameters = withAnswerForm(operation)
   const isOrder = method !== 'GET'
   const example = Object.values(requestBody?.content['application/json'].examples ?? {})[0]?.value
   const live = liveExamples.value
@@ -61,8 +65,14 @@ export function OperationView({ entry, shown }: Props) {
   // What was answered before is not of a request that was not sent.
   const isUnasked = useSignal(false)
   const linked = isOrder ? undefined : linkedValues(operation, route.value.query)
-  const asked = linked === undefined ? sent.value : { target: targetOf(path, parameters, linked), body: undefined }
-  const question = linked === undefined ? sent.value?.number : `${route.value.turn} ${asked!.target}`
+  const asked =
+    linked === undefined
+      ? sent.value
+      : {
+          ...{ target: targetOf(path, parameters, sentValues(linked)), body: undefined },
+          accept: answerFormOf(linked),
+        }
+  const question = linked === undefined ? sent.value?.number : `${route.value.turn} ${asked!.target} ${asked!.accept}`
   const state = useAnswer(
     question === undefined ? undefined : String(question),
     signal => receive(method, asked!, signal),
@@ -70,9 +80,12 @@ export function OperationView({ entry, shown }: Props) {
   )
   const isRefused = isUnasked.value || fault.value !== undefined
   const { answered, problem, loading, again } = isRefused ? { ...state.value, ...nothing } : state.value
-  const draftTarget = targetOf(path, parameters, given.value)
+  const draftTarget = targetOf(path, parameters, sentValues(given.value))
+  const accept = answerFormOf(given.value)
   const isChanged =
-    asked !== undefined && !loading && (asked.target !== draftTarget || (isOrder && asked.body !== body))
+    asked !== undefined &&
+    !loading &&
+    (asked.target !== draftTarget || asked.accept !== accept || (isOrder && asked.body !== body))
   // What never left this browser is told beside the field of the key alone.
   const isUnsent = problem?.status === 401 && problem.requestId === undefined
   const isOfBody =
@@ -104,8 +117,9 @@ export function OperationView({ entry, shown }: Props) {
     else
       sent.value = {
         number: (sent.value?.number ?? 0) + 1,
-        target: targetOf(path, parameters, chosen),
+        target: targetOf(path, parameters, sentValues(chosen)),
         body,
+        accept: answerFormOf(chosen),
       }
   }
   return (
@@ -171,7 +185,8 @@ export function OperationView({ entry, shown }: Props) {
             <Snippets
               request={{
                 method,
-                isText,
+                isText: isText || accept !== undefined,
+                accept,
                 body: whole.current,
                 url: location.origin + draftTarget,
               }}
@@ -180,7 +195,7 @@ export function OperationView({ entry, shown }: Props) {
           )}
         </Panel>
         <div ref={place} class="reference-answer" aria-live="polite" aria-busy={loading}>
-          {problem !== undefined && !isBeside && (
+          {problem !== undefined && !isBeside && problem.body === undefined && (
             <FailureNote problem={problem} what="The request failed." onRetry={isOrder ? undefined : again} />
           )}
           {problem?.body !== undefined && (
@@ -189,8 +204,9 @@ export function OperationView({ entry, shown }: Props) {
               title="Answer"
               flush
               note={isChanged ? changedNote : undefined}
-              actions={<Refused problem={problem} />}
+              actions={<Refused problem={problem} onRetry={isOrder ? undefined : again} />}
             >
+              <Advice problem={problem} />
               <JsonView value={problem.body} what="the answer" />
             </Panel>
           )}
@@ -208,7 +224,7 @@ export function OperationView({ entry, shown }: Props) {
           {answer !== undefined && <AnswerSchema id={id} status={success![0]} answer={answer} shown={shown} />}
         </div>
         <div>
-          {answer !== undefined && answered === undefined && problem === undefined && !isRefused && (
+          {answer !== undefined && (
             <Example
               {...{ operation, shown, answer }}
               body={example === undefined ? undefined : bodyOf(example, live ?? {})}
@@ -223,13 +239,31 @@ export function OperationView({ entry, shown }: Props) {
   )
 }
 
-function Refused({ problem: { status, code } }: { problem: Problem }) {
+function Refused({ problem: { status, code }, onRetry }: { problem: Problem; onRetry: (() => void) | undefined }) {
   return (
     <>
+      {onRetry !== undefined && (
+        <button type="button" class="small" onClick={onRetry}>
+          Try again
+        </button>
+      )}
       {code !== undefined && <a href={errorHref(code)}>How to solve it</a>}
       <Badge word={`${status}`} tone="bad" />
     </>
   )
+}
+
+/** What to do about it, where the answer does not say so. */
+function Advice({ problem }: { problem: Problem }) {
+  const sandboxKey = apiDocument.value?.info['x-sandbox-key']
+  const advice = adviceOf(problem)
+  if (problem.status === 401 && sandboxKey !== undefined)
+    return (
+      <p class="answer-advice">
+        The key of this sandbox is <code>{sandboxKey}</code>.
+      </p>
+    )
+  return advice === undefined ? null : <p class="answer-advice">{advice}</p>
 }
 
 /** How the public SDK asks the same, where it does. */
@@ -324,7 +358,7 @@ function AnswerSchema({ id, status, answer, shown }: SchemaProps) {
       <p class="soft">
         <Prose text={answer.description} />
       </p>
-      {content !== undefined && <SchemaTree schema={content.schema} shown={shown} />}
+      {content !== undefined && <SchemaTree schema={content.schema} shown={shown} like={exampleIn(content)} />}
       {headers.length > 0 && (
         <details class="headers">
           <summary>

@@ -2,15 +2,17 @@
 import type { Body } from '../explorer/answer-view.tsx'
 import { key, problemOfKey, typedKey } from '../state/session.ts'
 
-type Asked = { target: string; body: string | undefined }
+/** `accept`: the form of the answer, where it is not JSON. */
+type Asked = { target: string; body: string | undefined; accept?: string | undefined }
 type Outcome = { data?: Body; error?: unknown; response: Response }
 
-export async function receive(method: string, { target, body }: Asked, signal: AbortSignal): Promise<Outcome> {
+export async function receive(method: string, { target, body, accept }: Asked, signal: AbortSignal): Promise<Outcome> {
   const secret = key.value ?? typedKey.value.trim()
   const message = secret === '' ? undefined : problemOfKey(secret)
   if (message !== undefined) return { error: { message }, response: new Response(null, { status: 401 }) }
   const headers = {
     ...(secret === '' ? {} : { 'x-api-key': secret }),
+    ...(accept === undefined ? {} : { accept }),
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
   }
   const response = await fetch(target, { method, headers, cache: 'no-store', signal, body: body ?? null })

@@ -7,9 +7,11 @@ import { type ApiDocument, resolved, type Schema } from '../state/document.ts'
 const depthMax = 6
 
 /** `isBody`: what a client sends, where a field may have to be there. */
-export function SchemaTree({ schema, shown, isBody = false }: Omit<Props, 'depth' | 'isBody'> & { isBody?: boolean }) {
-  return <Fields {...{ schema, shown, isBody }} depth={0} />
+export function SchemaTree({ schema, shown, like, isBody = false }: TreeProps) {
+  return <Fields {...{ schema, shown, like, isBody }} depth={0} />
 }
+
+type TreeProps = Pick<Props, 'schema' | 'shown'> & { like?: unknown; isBody?: boolean }
 
 /** As the newest version answers, which is the one that is shown. */
 function formOf(shown: ApiDocument, given: Schema): Schema {
@@ -21,9 +23,10 @@ function formOf(shown: ApiDocument, given: Schema): Schema {
   return { ...(description === undefined ? {} : { description }), ...live }
 }
 
-type Props = { schema: Schema; shown: ApiDocument; depth: number; isBody: boolean }
+/** `like`: an example, in the order of whose fields they are listed. */
+type Props = { schema: Schema; shown: ApiDocument; like: unknown; depth: number; isBody: boolean }
 
-function Fields({ schema, shown, depth, isBody }: Props) {
+function Fields({ schema, shown, like, depth, isBody }: Props) {
   const variants = variantsOf(schema, shown)
   if (variants.length > 1) {
     return variants.map((variant, at) => (
@@ -31,7 +34,7 @@ function Fields({ schema, shown, depth, isBody }: Props) {
         <p class="schema-variant">
           <b>{at === 0 ? 'Either' : 'or'}</b> <span class="soft">{variantName(variant)}</span>
         </p>
-        <Fields schema={variant} {...{ shown, depth, isBody }} />
+        <Fields schema={variant} {...{ shown, like, depth, isBody }} />
       </Fragment>
     ))
   }
@@ -40,18 +43,41 @@ function Fields({ schema, shown, depth, isBody }: Props) {
   const required = new Set(object.required ?? [])
   return (
     <ul class="schema">
-      {Object.entries(object.properties)
+      {inOrderOf(firstIn(like), object.properties)
         .filter(([, field]) => field['x-live'] !== null)
         .map(([name, field]) => (
-          <Field key={name} {...{ name, field, shown, depth, isBody }} isRequired={required.has(name)} />
+          <Field
+            key={name}
+            {...{ name, field, shown, depth, isBody }}
+            like={firstIn(like)[name]}
+            isRequired={required.has(name)}
+          />
         ))}
     </ul>
   )
 }
 
+/** Of a list the first element. */
+function firstIn(like: unknown): Record<string, unknown> {
+  const one = Array.isArray(like) ? like.find(each => each !== null) : like
+  return typeof one === 'object' && one !== null ? (one as Record<string, unknown>) : {}
+}
+
+/** What the example does not have stays behind what stands before it. */
+function inOrderOf(like: Record<string, unknown>, fields: Record<string, Schema>): [string, Schema][] {
+  const names = Object.keys(like)
+  let last = -1
+  const placed = Object.entries(fields).map((entry, at) => {
+    const place = names.indexOf(entry[0])
+    if (place >= 0) last = place
+    return { entry, place: place < 0 ? last + 0.5 : place, at }
+  })
+  return placed.sort((one, other) => one.place - other.place || one.at - other.at).map(({ entry }) => entry)
+}
+
 type FieldProps = Omit<Props, 'schema'> & { name: string; field: Schema; isRequired: boolean }
 
-function Field({ name, field, isRequired, shown, depth, isBody }: FieldProps) {
+function Field({ name, field, like, isRequired, shown, depth, isBody }: FieldProps) {
   const description = formOf(shown, field).description
   const head = (
     <>
@@ -72,7 +98,12 @@ function Field({ name, field, isRequired, shown, depth, isBody }: FieldProps) {
               <Prose text={description} />
             </p>
           )}
-          <Fields schema={itemsOf(field, shown)} {...{ shown, isBody }} depth={depth + 1} />
+          <Fields
+            schema={itemsOf(field, shown)}
+            {...{ shown, isBody }}
+            like={inMap(field, shown) ? Object.values(firstIn(like))[0] : like}
+            depth={depth + 1}
+          />
         </details>
       ) : (
         <>
@@ -86,6 +117,10 @@ function Field({ name, field, isRequired, shown, depth, isBody }: FieldProps) {
       )}
     </li>
   )
+}
+
+function inMap(field: Schema, shown: ApiDocument): boolean {
+  return valuesIn(present(formOf(shown, field), shown)) !== undefined
 }
 
 /** What each field of a map is, where that is said. */
