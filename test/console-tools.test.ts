@@ -64,7 +64,9 @@ walkConsole(walk => {
       .toEqual([expect.stringMatching(/^transaction0x.*sim · block \d+$/)])
     await page.goto(`${walk.world.url}/#/search?q=${transactionHash}`)
     await expect.poll(() => page.url(), patience).toContain(`#/transaction/sim/${transactionHash}`)
-    expect(await page.getByRole('navigation', { name: 'Pages' }).locator('[aria-current]').textContent()).toBe('Overview')
+    expect(await page.getByRole('navigation', { name: 'Pages' }).locator('[aria-current]').textContent()).toBe(
+      'Overview',
+    )
     expect(await find(page, 'picked')).toContain('chainpicked')
     expect(await find(page, 'searched f')).toEqual([`keysearched for${id} · active`])
     expect(await find(page, 'revoke')).toContain('pageKeys')

@@ -1,5 +1,5 @@
-// Explains what answers show of a contract. It reads the store, and asks a node of the chain about a transfer, and about
-// an address without any.
+// Explains what answers show of a contract. It reads the store, and asks a node of the chain about a transfer, and
+// about an address without any.
 import { Command } from 'commander'
 import type { Chain } from '../chains.ts'
 import type { LoadedConfig } from '../config/load.ts'
