@@ -35,6 +35,7 @@ describe('on the command line', () => {
   }
 
   test('an address without code on the chain is said to be no contract', async () => {
+    await makeStore(place.storeUrl)
     const wallet = `0x${'1'.repeat(40)}`
     expect(await explain('sim', wallet)).toContain('not a contract: sim has no code at this address')
     const [contract] = [...truthByContract(node.chain, { from: 0, to: 299 })][0]!
