@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { Mark } from '../parts/icons.tsx'
-import { problemOf, service } from '../state/service.ts'
+import { problemOf, type Schemas } from '../state/service.ts'
 import { problemOfKey, refusal, refusalOfKey, signIn } from '../state/session.ts'
 import './sign-in.css'
 
@@ -119,8 +119,13 @@ export function SignIn() {
 
 /** Undefined where the service is not a sandbox, or does not answer. */
 async function keyOfSandbox(): Promise<string | undefined> {
-  const { data } = await service.GET('/health').catch(() => ({ data: undefined }))
-  return data?.sandbox_key
+  try {
+    const response = await fetch('/health')
+    const { sandbox_key: key } = (await response.json()) as Schemas['Health']
+    return key
+  } catch {
+    return undefined
+  }
 }
 
 /** Undefined where the key opens the console. */
