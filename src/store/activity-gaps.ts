@@ -1,6 +1,6 @@
 // Wallets whose activity on a chain is not whole: a transaction had to be taken back, and the ones that it stood for
 // are not known. Kept as checkpoints, because there are few.
-import type { Address, ChainId } from '../model.ts'
+import type { ActivityRow, Address, ChainId, Interval } from '../model.ts'
 import type { Store } from './store.ts'
 
 export const gapsPrefix = 'activity-gaps/'
@@ -42,7 +42,20 @@ export async function setActivityGap(
   await store.putCheckpoint(nameOf(wallet), JSON.stringify(stored))
 }
 
-const walletsPerPage = 1_000
+/** Wallets of which the first or the last transaction is in an interval of final blocks, by address, some at a time. */
+export async function* activityPages(
+  store: Store,
+  chain: ChainId,
+  interval: Interval,
+  limit = 1_000,
+): AsyncGenerator<ActivityRow[]> {
+  for (let after: Address | undefined; ; ) {
+    const page = await store.activityWithin(chain, interval, { after, limit })
+    yield page
+    if (page.length < limit) return
+    after = page.at(-1)?.address
+  }
+}
 
 /**
  * Before finality is taken back: those with a first transaction that stays and a last one that goes, because what lies
@@ -53,10 +66,6 @@ export async function markCutWallets(
   chain: ChainId,
   { to, finalized }: { to: number; finalized: number },
 ): Promise<void> {
-  for (let after: Address | undefined; ; ) {
-    const rows = await store.activityWithin(chain, { from: to + 1, to: finalized }, { after, limit: walletsPerPage })
-    for (const { address, first } of rows) if (first.block <= to) await setActivityGap(store, chain, address, to)
-    if (rows.length < walletsPerPage) return
-    after = rows.at(-1)?.address
-  }
+  for await (const page of activityPages(store, chain, { from: to + 1, to: finalized }))
+    for (const { address, first } of page) if (first.block <= to) await setActivityGap(store, chain, address, to)
 }

@@ -2,8 +2,8 @@
 // both directions. Where endpoints disagree, nothing is compared. Only `repairRange` writes.
 import type { Chain } from '../../chains.ts'
 import { isCovered, weakestEvidence, weakestOf } from '../../coverage.ts'
-import type { ActivityRow, Address, CoveredInterval, Evidence, Interval } from '../../model.ts'
-import { setActivityGap } from '../../store/activity-gaps.ts'
+import type { Address, CoveredInterval, Evidence, Interval } from '../../model.ts'
+import { activityPages, setActivityGap } from '../../store/activity-gaps.ts'
 import { activityCount, joinActivity, mergePacked, unpackActivity } from '../../store/packed-activity.ts'
 import type { Store } from '../../store/store.ts'
 import type { WholeScope } from '../../views.ts'
@@ -149,25 +149,17 @@ async function compareWallets(
   // Most wallets of a range have their first or last transaction in it: one page has what thousands of reads would.
   const unconfirmed = new Map(activity)
   const strays: Address[] = []
-  for await (const stored of activityWithin(store, chain, interval)) {
-    const { address } = stored
-    const row = activity.get(address)
-    if (compareStoredActivity({ stored, derived: row, interval }, differences)) strays.push(address)
-    if (row !== undefined && activityFaults(stored, row).length === 0) unconfirmed.delete(address)
-  }
+  for await (const page of activityPages(store, chain.id, interval, walletsPerPage))
+    for (const stored of page) {
+      const { address } = stored
+      const row = activity.get(address)
+      if (compareStoredActivity({ stored, derived: row, interval }, differences)) strays.push(address)
+      if (row !== undefined && activityFaults(stored, row).length === 0) unconfirmed.delete(address)
+    }
   // Activity comes with the claim.
   if (isCovered(wallets, interval))
     for (const row of unconfirmed.values()) await compareActivity(store, chain.id, row, differences)
   return strays
-}
-
-async function* activityWithin(store: Store, chain: Chain, interval: Interval): AsyncGenerator<ActivityRow> {
-  for (let after: Address | undefined; ; ) {
-    const page = await store.activityWithin(chain.id, interval, { after, limit: walletsPerPage })
-    yield* page
-    after = page.at(-1)?.address
-    if (page.length < walletsPerPage) return
-  }
 }
 
 /** Every contract of the store: only so are rows found of contracts that the node does not report at all. */

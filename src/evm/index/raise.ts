@@ -2,16 +2,8 @@
 // rises without their being read again. What hung on nothing and turns out to be of another chain is dropped, so that
 // another source gives it.
 import { wholeCoverage } from '../../coverage.ts'
-import {
-  type Address,
-  type Block,
-  type CoveredInterval,
-  chainScopes,
-  type Evidence,
-  type Hash,
-  type Interval,
-} from '../../model.ts'
-import { setActivityGap } from '../../store/activity-gaps.ts'
+import { type Block, type CoveredInterval, chainScopes, type Evidence, type Hash, type Interval } from '../../model.ts'
+import { activityPages, setActivityGap } from '../../store/activity-gaps.ts'
 import { noActivity } from '../../store/packed-activity.ts'
 import type { WholeScope } from '../../views.ts'
 import type { BulkSources } from '../source/bulk-sources.ts'
@@ -147,20 +139,15 @@ async function headerOf(
   return rpc.endpoints.length === 0 ? undefined : await source.provenHeaderOf(block, signal)
 }
 
-const walletsPerPage = 1_000
-
 /**
  * Wallets with a first or last transaction in the blocks lose both, because what else they did is not known, and are
  * marked as incomplete before: whatever happens in between, no answer claims more than is known.
  */
 async function drop(interval: Interval, { chain, store }: RaiseOptions): Promise<void> {
-  for (let after: Address | undefined; ; ) {
-    const page = await store.activityWithin(chain.id, interval, { after, limit: walletsPerPage })
+  for await (const page of activityPages(store, chain.id, interval)) {
     const wallets = page.map(({ address }) => address)
     for (const wallet of wallets) await setActivityGap(store, chain.id, wallet, Infinity)
     if (wallets.length > 0) await store.dropActivity(chain.id, wallets)
-    after = wallets.at(-1)
-    if (page.length < walletsPerPage) break
   }
   await store.dropRange(chain.id, 'full', interval)
 }
