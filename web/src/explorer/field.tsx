@@ -50,7 +50,9 @@ export function Field({ id, parameter, value, refusal, accepted, onChange }: Pro
 
 /** With the values that are accepted. */
 function typeOf({ required, schema }: Parameter): string {
-  const { type, enum: choices, minimum, maximum, 'x-taken-up-to': highest = maximum, default: usual } = schema
+  const { type, enum: choices, minimum, maximum, 'x-taken-up-to': taken, default: usual } = schema
+  // A number that JSON cannot hold exactly is no bound of the operation.
+  const highest = taken ?? (maximum === Number.MAX_SAFE_INTEGER ? undefined : maximum)
   const kind = type === 'array' ? 'list, with commas' : (choices?.join(' | ') ?? type ?? 'string')
   const least = minimum === undefined ? '' : ` ≥ ${minimum}`
   const bounds = minimum === undefined || highest === undefined ? least : ` ${minimum}–${highest}`

@@ -257,6 +257,8 @@ function Refused({ problem: { status, code }, onRetry }: { problem: Problem; onR
 function Advice({ problem }: { problem: Problem }) {
   const sandboxKey = apiDocument.value?.info['x-sandbox-key']
   const advice = adviceOf(problem)
+  // The field of a key that was typed says it itself.
+  if (problem.status === 401 && key.value === undefined) return null
   if (problem.status === 401 && sandboxKey !== undefined)
     return (
       <p class="answer-advice">
