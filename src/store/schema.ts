@@ -1,7 +1,7 @@
 // The schema of a store: how its tables are read, in the words of an engine or for a copy of a store; their format, and
 // which stores are refused. Pure.
 import { AlmanacError } from '../errors.ts'
-import type { ColumnType } from './core/work.ts'
+import { storeTables } from './tables/store-tables.ts'
 
 /** Of the tables and of what is packed in them. Who changes either raises it: no store changes its format. */
 export const storeFormat = 18
@@ -28,6 +28,8 @@ export function requireFormat(format: number, what: string): void {
 
 // Tables, as `tables/store-tables.ts` has them.
 
+/** `utf8`: text of chains, which the text of PostgreSQL cannot hold: bytes there. */
+export type ColumnType = 'int' | 'big' | 'float' | 'text' | 'utf8' | 'bytes'
 export type Table = { columns: readonly { name: string; type: ColumnType }[]; key: readonly string[] }
 
 const createTable = /^CREATE TABLE (\w+) \(([\s\S]*?)\);$/gm
@@ -58,9 +60,11 @@ export function tablesIn(dialect: TableDialect, tables: string): string {
   return words.reduce((text, [word, instead]) => text.replaceAll(word, instead), made)
 }
 
-export function tableOf(tables: string, name: string): Table {
-  for (const [, its, body] of tables.matchAll(createTable)) if (its === name) return parsed(body!)
-  throw new Error(`There is no table ${name}.`)
+const known = new Map<string, Table>()
+
+export function tableOf(name: string): Table {
+  if (known.size === 0) for (const [, its, body] of storeTables.matchAll(createTable)) known.set(its!, parsed(body!))
+  return known.get(name)!
 }
 
 function parsed(body: string): Table {

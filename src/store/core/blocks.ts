@@ -5,7 +5,7 @@ import type { Block, Hash, Interval } from '../../model.ts'
 import { blockOfKey, payloadAt, transferValue, transferView } from '../runs/transfer-view.ts'
 import { blockOf, type Mirror } from './mirror.ts'
 import { changeRuns, type RunPlace } from './runs.ts'
-import { insert, type Row, row, rows, run, type Work } from './work.ts'
+import { put, type Row, row, rows, run, type Work } from './work.ts'
 
 /** With its hash as bytes. */
 export type StoredBlock = { number: number; hash: Uint8Array; timestamp: number }
@@ -34,15 +34,9 @@ export function* putBlocks(place: RunPlace, chain: number, given: readonly Store
     return before?.timestamp !== block.timestamp || Buffer.compare(before.hash, block.hash) !== 0
   }
   const changed = blocks.filter(isOther)
-  yield* insert(
+  yield* put(
     'blocks',
-    [
-      ['chain', 'int', changed.map(() => chain)],
-      ['number', 'big', changed.map(({ number }) => number)],
-      ['timestamp', 'big', changed.map(({ timestamp }) => timestamp)],
-      ['hash', 'bytes', changed.map(({ hash }) => hash)],
-    ],
-    '(chain, number) DO UPDATE SET hash = excluded.hash, timestamp = excluded.timestamp',
+    changed.map(({ number, timestamp, hash }) => ({ chain, number, timestamp, hash })),
   )
   const corrected = new Map(changed.filter(({ number }) => known.has(number)).map(block => [block.number, block]))
   if (corrected.size === 0) return

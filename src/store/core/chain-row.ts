@@ -71,18 +71,10 @@ export function* addParts(before: ChainRow, change: Partial<ChainRow>, parts: re
     ...{ ...change, parts: before.parts + parts.length },
     bytes: bytes.reduce((sum, each) => sum + each, before.bytes),
   })
-  yield* insert('recent_blocks', [
-    ['chain', 'int', parts.map(() => chain)],
-    ['number', 'big', parts.map(({ number }) => number)],
-    ['part', 'int', parts.map(({ part }) => part)],
-    ['change', 'big', parts.map(() => changes)],
-    ['timestamp', 'big', parts.map(({ timestamp }) => timestamp)],
-    ['bytes', 'int', bytes],
-    ['hash', 'bytes', parts.map(({ hash }) => hash)],
-    ['transfers', 'bytes', parts.map(({ transfers }) => transfers)],
-    ['wallets', 'bytes', wallets],
-    ['activity', 'bytes', parts.map(({ activity }) => activity)],
-  ])
+  yield* insert(
+    'recent_blocks',
+    parts.map((part, at) => ({ chain, ...part, change: changes, bytes: bytes[at], wallets: wallets[at] })),
+  )
 }
 
 export function* writeHead(chain: number, { number, hash, timestamp }: Block): Work<void> {

@@ -12,7 +12,7 @@ import {
 } from '../../model.ts'
 import { withoutScope } from '../forget.ts'
 import type { Claim, Watch, WatchedContract } from '../store.ts'
-import { insert, lock, type Row, row, rows, run, type Work } from './work.ts'
+import { insert, lock, put, type Row, row, rows, run, type Work } from './work.ts'
 
 const columns = 'from_block, to_block, evidence, scope'
 /** Those that are not of a contract. */
@@ -111,13 +111,10 @@ function* rewrite(
   const starts = gone.map(({ from }) => from)
   if (gone.length > 0)
     yield* run('DELETE FROM coverage WHERE chain = $1 AND scope = $2 AND from_block IN $3:ints', chain, scope, starts)
-  yield* insert('coverage', [
-    ['chain', 'int', added.map(() => chain)],
-    ['scope', 'text', added.map(() => scope)],
-    ['from_block', 'big', added.map(({ from }) => from)],
-    ['to_block', 'big', added.map(({ to }) => to)],
-    ['evidence', 'text', added.map(({ evidence }) => evidence)],
-  ])
+  yield* insert(
+    'coverage',
+    added.map(({ from, to, evidence }) => ({ chain, scope, from_block: from, to_block: to, evidence })),
+  )
 }
 
 // Contracts that are followed at the head, each from a block on.
@@ -158,15 +155,9 @@ export function* pendingWithin(chain: number, intervals: readonly Interval[]): W
 }
 
 export function* addPending(chain: number, ranges: readonly PendingRange[]): Work<void> {
-  yield* insert(
+  yield* put(
     'pending_ranges',
-    [
-      ['chain', 'int', ranges.map(() => chain)],
-      ['from_block', 'big', ranges.map(({ from }) => from)],
-      ['to_block', 'big', ranges.map(({ to }) => to)],
-      ['hash', 'bytes', ranges.map(({ hash }) => hash)],
-    ],
-    '(chain, from_block) DO UPDATE SET to_block = excluded.to_block, hash = excluded.hash',
+    ranges.map(({ from, to, hash }) => ({ chain, from_block: from, to_block: to, hash })),
   )
 }
 

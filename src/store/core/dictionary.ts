@@ -141,14 +141,8 @@ function* addOrdinal(chain: ChainId): Work<number | undefined> {
 
 function* addContracts(ordinal: number, addresses: readonly Address[]): Work<Map<Address, number>> {
   const stored = addresses.map(bytesOfHex)
-  yield* insert(
-    'contracts',
-    [
-      ['chain', 'int', stored.map(() => ordinal)],
-      ['address', 'bytes', stored],
-    ],
-    'DO NOTHING',
-  )
+  const added = stored.map(address => ({ chain: ordinal, address }))
+  yield* insert('contracts', added, 'DO NOTHING')
   const found = yield* rows(findContracts, stored, ordinal)
   return new Map(found.map(([address, id]) => [hexOf<Address>(address), id]))
 }

@@ -18,6 +18,7 @@ import { activityView } from '../runs/activity-view.ts'
 import { bucketMax, countKey, countView } from '../runs/count-view.ts'
 import { spanOfBlocks, transferView } from '../runs/transfer-view.ts'
 import type { Forgotten } from '../store.ts'
+import { putCheckpoint } from '../tables/leases.ts'
 import { changeChain, countChange, lockChain } from './chain-row.ts'
 import type { Core } from './core.ts'
 import { addClaims, coverageOf, dropClaimsOfChain, highestClaim, watchContract } from './coverage-table.ts'
@@ -26,7 +27,7 @@ import { withoutContract } from './recent-block.ts'
 import { type Bound, blockEnd, changeRuns, dropRunsOf, sweepPacks } from './runs.ts'
 import { slotOfContract } from './slots.ts'
 import { RemovedTransfers } from './transfer-runs.ts'
-import { endPart, insert, lock, row, rows, run, type Work } from './work.ts'
+import { endPart, lock, row, rows, run, type Work } from './work.ts'
 
 /** Of one contract; a pack has more. */
 const rowsPerPack = 16
@@ -57,17 +58,6 @@ export function* forgetStep(core: Core, what: Forgotten, rowsMax: number): Work<
   if (next === undefined) yield* run('DELETE FROM checkpoints WHERE name = $1', name)
   else yield* putCheckpoint(name, JSON.stringify(next))
   return { removed: step.removed, done: next === undefined }
-}
-
-function* putCheckpoint(name: string, value: string): Work<void> {
-  yield* insert(
-    'checkpoints',
-    [
-      ['name', 'text', [name]],
-      ['value', 'text', [value]],
-    ],
-    '(name) DO UPDATE SET value = excluded.value',
-  )
 }
 
 /** A commit that knows an index as kept ends before, or it would leave records behind that nothing removes. */

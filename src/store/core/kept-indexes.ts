@@ -42,14 +42,8 @@ export function* liveIndexes(chain: number): Work<IndexView[]> {
 
 /** For a chain that is new to the store. */
 export function* keepAllIndexes(chain: number): Work<void> {
-  yield* insert(
-    'chain_indexes',
-    [
-      ['chain', 'int', indexViews.map(() => chain)],
-      ['view', 'int', indexViews.map(({ id }) => id)],
-    ],
-    'DO NOTHING',
-  )
+  const kept = indexViews.map(({ id }) => ({ chain, view: id }))
+  yield* insert('chain_indexes', kept, 'DO NOTHING')
 }
 
 /** One step, of about `transfersMax` rows, towards keeping these. False where nothing is left to do. */

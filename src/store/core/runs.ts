@@ -84,20 +84,16 @@ type NewRun = Run & {
 }
 
 export function* insertRuns(added: readonly NewRun[]): Work<void> {
-  yield* insert('runs', [
-    ['slot', 'int', added.map(({ slot }) => slot)],
-    ['id', 'big', added.map(({ id }) => id)],
-    ['chain', 'int', added.map(({ chain }) => chain)],
-    ['view', 'int', added.map(({ view }) => view.id)],
-    ['from_block', 'big', added.map(({ from }) => from)],
-    ['to_block', 'big', added.map(({ to }) => to)],
-    ['level', 'int', added.map(({ level }) => level)],
-    ['records', 'big', added.map(({ records }) => records)],
-    ['growing', 'int', added.map(({ growing }) => (growing ? 1 : 0))],
-    ['first_contract', 'int', added.map(({ members }) => (members === undefined ? null : wordAt(members, 1)))],
-    ['has_list', 'int', added.map(({ members }) => (members?.[0] === listForm ? 1 : 0))],
-    ['contracts', 'bytes', added.map(({ members }) => members ?? null)],
-  ])
+  yield* insert(
+    'runs',
+    added.map(({ slot, id, chain, view, from, to, level, records, growing, members }) => ({
+      ...{ slot, id, chain, view: view.id, from_block: from, to_block: to, level, records },
+      growing: Number(growing),
+      first_contract: members && wordAt(members, 1),
+      has_list: Number(members?.[0] === listForm),
+      contracts: members,
+    })),
+  )
 }
 
 /** Those that reach into the interval, in the order of slots and numbers. */

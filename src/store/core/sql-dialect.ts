@@ -1,5 +1,5 @@
 // Reads the statements of the core (`work.ts`, Statement) in the dialect of an engine. Pure.
-import type { ColumnType } from './work.ts'
+import type { ColumnType } from '../schema.ts'
 
 const listTypes = ['ints', 'texts', 'blobs'] as const
 export type ListType = (typeof listTypes)[number]

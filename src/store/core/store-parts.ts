@@ -19,7 +19,6 @@ import { contractOfKey, hashOf, payloadAt, positionOfKey, timestampOf, transferV
 import type { View } from '../runs/view.ts'
 import { type Table, tableOf } from '../schema.ts'
 import { textOf } from '../tables/sql.ts'
-import { storeTables } from '../tables/store-tables.ts'
 import { addParts, lockChain, type NewPart } from './chain-row.ts'
 import { Core } from './core.ts'
 import { addActivity } from './fold.ts'
@@ -30,7 +29,7 @@ import { packTransfers, recentBlock } from './recent-block.ts'
 import { blockEnd } from './runs.ts'
 import { neighbour } from './transfer-pages.ts'
 import { addTransfers, type BlockTransfer, blocksOf } from './transfer-runs.ts'
-import { type Column, type Engine, insert, row, rows, run, type Work } from './work.ts'
+import { type Engine, put, row, rows, run, type Work } from './work.ts'
 
 type TableName = keyof typeof partTables
 
@@ -38,7 +37,7 @@ type CopiedTable = Table & { where: string | undefined }
 
 function copiedTable(name: TableName): CopiedTable {
   const { columns: names, where }: PartTable = partTables[name]
-  const { columns, key } = tableOf(storeTables, name)
+  const { columns, key } = tableOf(name)
   return { columns: columns.filter(column => names?.includes(column.name) ?? true), key, where }
 }
 
@@ -190,10 +189,9 @@ function* writePart(
 }
 
 function* writeTable(table: TableName, given: readonly PartRow[]): Work<void> {
-  const { columns: typed, key } = copiedTable(table)
-  const columns = typed.map(({ name, type }, at): Column => [name, type, given.map(each => each[at] ?? null)])
-  const kept = typed.map(({ name }) => `${name} = excluded.${name}`)
-  yield* insert(table, columns, `(${key.join()}) DO UPDATE SET ${kept.join()}`)
+  const { columns } = copiedTable(table)
+  const cells = given.map(each => Object.fromEntries(columns.map(({ name }, at) => [name, each[at]])))
+  yield* put(table, cells)
 }
 
 function* writeRecent(given: readonly PartRow[]): Work<void> {

@@ -4,6 +4,7 @@
 import type { Interval } from '../../model.ts'
 import type { Pack } from '../runs/pack.ts'
 import type { View } from '../runs/view.ts'
+import { type ColumnType, tableOf } from '../schema.ts'
 
 export type Value = number | string | Uint8Array | null
 /** A list is one parameter: `IN $1:ints`, and so are rows of several columns: `IN $2:rows(bytes, text)`. */
@@ -37,12 +38,13 @@ export type Statement = {
 }
 export type RowKey = { table: 'solana_accounts'; value: Uint8Array }
 
-/** `utf8`: text of chains, which the text of PostgreSQL cannot hold: bytes there. */
-export type ColumnType = 'int' | 'big' | 'float' | 'text' | 'utf8' | 'bytes'
-export type Column = readonly [name: string, type: ColumnType, values: readonly Value[]]
-
 /** Many rows at once, given as columns. `conflict`: what follows ON CONFLICT. */
-export type Insert = { kind: 'insert'; table: string; columns: readonly Column[]; conflict?: string | undefined }
+export type Insert = {
+  kind: 'insert'
+  table: string
+  columns: readonly (readonly [name: string, type: ColumnType, values: readonly Value[]])[]
+  conflict: string | undefined
+}
 
 /** Packs for one part of a run, in the order of their keys. */
 export type InsertPacks = { kind: 'packs'; slot: number; run: number; packs: readonly Pack[] }
@@ -187,8 +189,36 @@ export function* run(sql: string, ...values: Bound[]): Work<number> {
   return (yield { kind: 'run', sql, values }) as number
 }
 
-export function* insert(table: string, columns: readonly Column[], conflict?: string): Work<void> {
-  if (columns[0]![2].length > 0) yield { kind: 'insert', table, columns, conflict }
+/** A row by the names of its columns, whose types its table knows. Undefined is NULL. */
+export type Cells = Readonly<Record<string, Value | undefined>>
+
+/** Rows that are new and have the same columns. `conflict`: what follows ON CONFLICT. */
+export function* insert(table: string, given: readonly Cells[], conflict?: string): Work<void> {
+  if (given.length === 0) return
+  const types = new Map(tableOf(table).columns.map(({ name, type }) => [name, type]))
+  const columns = Object.keys(given[0]!).map(name => {
+    return [name, types.get(name)!, given.map(cells => cells[name] ?? null)] as const
+  })
+  yield { kind: 'insert', table, columns, conflict }
+}
+
+/** What a row does that meets another of its key: each column is replaced, or set to this, where that is so. */
+export type Meeting = { key?: readonly string[]; set?: Readonly<Record<string, string>>; where?: string }
+
+/** The same of rows that replace those of their keys. One call may not write one row twice. */
+export function* put(table: string, given: readonly Cells[], meeting?: Meeting): Work<void> {
+  if (given.length > 0) yield* insert(table, given, onConflict(table, Object.keys(given[0]!), meeting))
+}
+
+/** What follows ON CONFLICT. */
+export function onConflict(
+  table: string,
+  columns: readonly string[],
+  { key = tableOf(table).key, set = {}, where }: Meeting = {},
+): string {
+  const sets = columns.flatMap(name => (key.includes(name) ? [] : `${name} = ${set[name] ?? `excluded.${name}`}`))
+  if (sets.length === 0) return 'DO NOTHING'
+  return `(${key}) DO UPDATE SET ${sets}${where === undefined ? '' : ` WHERE ${where}`}`
 }
 
 export function* insertPacks(slot: number, of: number, packs: readonly Pack[]): Work<void> {

@@ -3,8 +3,7 @@
 // others wait.
 import { randomBytes } from 'node:crypto'
 import { AlmanacError } from '../../errors.ts'
-import type { ColumnType } from '../core/work.ts'
-import { noStoreAt, requireFormat, storeFormat, type TableDialect, tablesIn } from '../schema.ts'
+import { type ColumnType, noStoreAt, requireFormat, storeFormat, type TableDialect, tablesIn } from '../schema.ts'
 import { sharedTables, storeTables } from '../tables/store-tables.ts'
 import { hasCitus, placeTables, useOneConnection } from './citus/place-tables.ts'
 import type { Database, Transaction } from './database.ts'

@@ -4,10 +4,10 @@ import { existsSync, rmSync } from 'node:fs'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import type { SolanaNetwork } from '../../model.ts'
 import { createPrivate } from '../../private-file.ts'
+import { type Cells, onConflict } from '../core/work.ts'
 import type { SolanaStaging, StagedRows } from '../solana-store.ts'
 import { type HoldingUpdate, networkNumber } from '../solana-store.ts'
 import { accountCells, metadataCells, mintParts } from '../tables/solana-mints.ts'
-import { type Cells, onConflict } from '../tables/sql.ts'
 import { storeFailure } from './failures.ts'
 
 const mintColumns = {

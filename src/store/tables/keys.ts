@@ -1,6 +1,6 @@
 // Keys, their daily use, and the rates and quotas that all processes share. It sees only the hash of a key.
 import { AlmanacError } from '../../errors.ts'
-import { type Engine, lockNames, type Row, row, rows, run, type Value, type Work, written } from '../core/work.ts'
+import { type Engine, lockNames, put, type Row, row, rows, run, type Value, type Work, written } from '../core/work.ts'
 import type {
   AllowanceGrant,
   AllowanceRequest,
@@ -12,7 +12,7 @@ import type {
   KeyUse,
   StoredKey,
 } from '../key-store.ts'
-import { lastOfEach, plain, plainUnseen, put } from './sql.ts'
+import { lastOfEach, plain, plainUnseen } from './sql.ts'
 
 export function keyStore(engine: Engine): KeyStore {
   const { shared } = engine

@@ -14,9 +14,9 @@ import {
 } from '../annotation-store.ts'
 import type { Core } from '../core/core.ts'
 import type { Dictionary } from '../core/dictionary.ts'
-import { type Engine, type Row, rows, run, type Value, type Work, written } from '../core/work.ts'
+import { type Engine, insert, put, type Row, rows, run, type Value, type Work, written } from '../core/work.ts'
 import { type AddressRange, changesKept, changesSince, type LabelChanges, packRanges } from '../label-changes.ts'
-import { lastOfEach, plain, put, textOf } from './sql.ts'
+import { lastOfEach, plain, textOf } from './sql.ts'
 
 export function labelStore({ engine, dictionary }: Core): LabelStore {
   return {
@@ -122,7 +122,7 @@ export async function writeLabels(engine: Engine, work: () => Work<readonly Pick
     const changed = yield* work()
     if (changed.length === 0) return undefined
     const [[count] = [0]] = yield* written(labelCount.up)
-    yield* put('label_changes', [{ count, ranges: packRanges(changed.map(({ address }) => address)) }])
+    yield* insert('label_changes', [{ count, ranges: packRanges(changed.map(({ address }) => address)) }])
     yield* run('DELETE FROM label_changes WHERE count <= $1', count - changesKept)
     return count
   }, plain)

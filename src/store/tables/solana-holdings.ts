@@ -2,7 +2,7 @@
 // Holdings are stored by owner: a portfolio is one walk and, on a cluster, one shard. Accounts have an index of their
 // own.
 import type { TokenProgram } from '../../model.ts'
-import { type Engine, lockNames, type Row, row, rowOf, rows, run, type Work } from '../core/work.ts'
+import { type Engine, insert, lockNames, put, type Row, row, rowOf, rows, run, type Work } from '../core/work.ts'
 import {
   afterAllReadings,
   closedKeptMs,
@@ -17,7 +17,6 @@ import {
   type SolanaUpdates,
 } from '../solana-store.ts'
 import { keyText, mintsOf, nameColumns, putMints } from './solana-mints.ts'
-import { put } from './sql.ts'
 
 export function solanaStore(engine: Engine): SolanaStore {
   const writing = <T>(work: () => Work<T>): Promise<T> => engine.write(work, { of: 'spread' })
@@ -232,7 +231,7 @@ function* writeUpdates(
   const closed = updates.filter(update => 'closed' in update)
   if (closed.length === 0) return
   const now = Date.now()
-  yield* put(
+  yield* insert(
     'solana_closed',
     closed.map(({ account, slot, writeVersion }) => ({
       ...{ network, account, slot, write_version: versionBytes(writeVersion), closed_at_ms: now },
