@@ -18,7 +18,6 @@ import { bucketOfKey, countOf, countView } from '../runs/count-view.ts'
 import { contractOfKey, hashOf, payloadAt, positionOfKey, timestampOf, transferView } from '../runs/transfer-view.ts'
 import type { View } from '../runs/view.ts'
 import { type Table, tableOf } from '../schema.ts'
-import { textOf } from '../tables/sql.ts'
 import { addParts, lockChain, type NewPart } from './chain-row.ts'
 import { Core } from './core.ts'
 import { addActivity } from './fold.ts'
@@ -29,7 +28,7 @@ import { packTransfers, recentBlock } from './recent-block.ts'
 import { blockEnd } from './runs.ts'
 import { neighbour } from './transfer-pages.ts'
 import { addTransfers, type BlockTransfer, blocksOf } from './transfer-runs.ts'
-import { type Engine, put, row, rows, run, type Work } from './work.ts'
+import { type Engine, put, row, rows, run, textOf, type Work } from './work.ts'
 
 type TableName = keyof typeof partTables
 

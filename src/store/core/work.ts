@@ -175,6 +175,12 @@ export function* row(sql: string, ...values: Bound[]): Work<Row | undefined> {
   return ((yield { kind: 'rows', sql, values }) as Row[])[0]
 }
 
+/** Of a column of type `utf8`: PostgreSQL's text cannot hold every character, as chains have them. */
+export function textOf(cell: Value): string | undefined {
+  if (cell === null || typeof cell === 'number') return undefined
+  return typeof cell === 'string' ? cell : Buffer.from(cell.buffer, cell.byteOffset, cell.length).toString()
+}
+
 /** Of rows with one key. */
 export function* rowOf(of: RowKey, sql: string, ...values: Bound[]): Work<Row | undefined> {
   return ((yield { kind: 'rows', sql, values, of }) as Row[])[0]
@@ -205,7 +211,7 @@ export function* insert(table: string, given: readonly Cells[], conflict?: strin
 /** What a row does that meets another of its key: each column is replaced, or set to this, where that is so. */
 export type Meeting = { key?: readonly string[]; set?: Readonly<Record<string, string>>; where?: string }
 
-/** The same of rows that replace those of their keys. One call may not write one row twice. */
+/** The same of rows that replace those of their keys. One call may not write one row twice: see `lastOfEach`. */
 export function* put(table: string, given: readonly Cells[], meeting?: Meeting): Work<void> {
   if (given.length > 0) yield* insert(table, given, onConflict(table, Object.keys(given[0]!), meeting))
 }
@@ -219,6 +225,15 @@ export function onConflict(
   const sets = columns.flatMap(name => (key.includes(name) ? [] : `${name} = ${set[name] ?? `excluded.${name}`}`))
   if (sets.length === 0) return 'DO NOTHING'
   return `(${key}) DO UPDATE SET ${sets}${where === undefined ? '' : ` WHERE ${where}`}`
+}
+
+/** The last value of each key, in the order of keys: two writers that meet the same rows wait for each other once. */
+export function lastOfEach<T>(values: readonly T[], keyOf: (value: T) => string): T[] {
+  const keyed = values.map(value => ({ key: keyOf(value), value }))
+  // Long lists come in order.
+  if (keyed.every(({ key }, index) => index === 0 || key > keyed[index - 1]!.key)) return [...values]
+  const byKey = new Map(keyed.map(({ key, value }) => [key, value]))
+  return [...byKey].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value)
 }
 
 export function* insertPacks(slot: number, of: number, packs: readonly Pack[]): Work<void> {
@@ -306,3 +321,5 @@ export interface Engine extends Place {
  * one transaction everywhere, and those of them that a cluster spreads.
  */
 export type WriteOptions = { unseen?: boolean; of?: 'plain' | 'spread' }
+export const plain = { of: 'plain' } as const satisfies WriteOptions
+export const plainUnseen = { of: 'plain', unseen: true } as const satisfies WriteOptions

@@ -32,12 +32,9 @@ const dialect: Dialect = {
 const texts = new Map<string, DialectText>()
 
 export function textOf(sql: string): DialectText {
-  let text = texts.get(sql)
-  if (text === undefined) {
-    text = inDialect(sql, dialect)
-    texts.set(sql, text)
-  }
-  return text
+  const made = texts.get(sql) ?? inDialect(sql, dialect)
+  texts.set(sql, made)
+  return made
 }
 
 export function valuesOf(values: readonly Bound[], { special }: DialectText): SQLInputValue[] {

@@ -16,10 +16,9 @@ import {
   verifiedNamesMax,
 } from '../annotation-store.ts'
 import type { Core } from '../core/core.ts'
-import { put, type Row, row, rows, type Work } from '../core/work.ts'
+import { lastOfEach, plain, put, type Row, row, rows, textOf, type Work } from '../core/work.ts'
 import { forgetSource, labelStore, markStore, putLabels, putMarks, remove, writeLabels } from './labels.ts'
 import { putCheckpoint } from './leases.ts'
-import { lastOfEach, plain, textOf } from './sql.ts'
 
 export function annotationStore(core: Core): AnnotationStore {
   return {

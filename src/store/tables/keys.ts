@@ -1,6 +1,20 @@
 // Keys, their daily use, and the rates and quotas that all processes share. It sees only the hash of a key.
 import { AlmanacError } from '../../errors.ts'
-import { type Engine, lockNames, put, type Row, row, rows, run, type Value, type Work, written } from '../core/work.ts'
+import {
+  type Engine,
+  lastOfEach,
+  lockNames,
+  plain,
+  plainUnseen,
+  put,
+  type Row,
+  row,
+  rows,
+  run,
+  type Value,
+  type Work,
+  written,
+} from '../core/work.ts'
 import type {
   AllowanceGrant,
   AllowanceRequest,
@@ -12,7 +26,6 @@ import type {
   KeyUse,
   StoredKey,
 } from '../key-store.ts'
-import { lastOfEach, plain, plainUnseen } from './sql.ts'
 
 export function keyStore(engine: Engine): KeyStore {
   const { shared } = engine

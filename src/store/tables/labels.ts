@@ -14,9 +14,21 @@ import {
 } from '../annotation-store.ts'
 import type { Core } from '../core/core.ts'
 import type { Dictionary } from '../core/dictionary.ts'
-import { type Engine, insert, put, type Row, rows, run, type Value, type Work, written } from '../core/work.ts'
+import {
+  type Engine,
+  insert,
+  lastOfEach,
+  plain,
+  put,
+  type Row,
+  rows,
+  run,
+  textOf,
+  type Value,
+  type Work,
+  written,
+} from '../core/work.ts'
 import { type AddressRange, changesKept, changesSince, type LabelChanges, packRanges } from '../label-changes.ts'
-import { lastOfEach, plain, textOf } from './sql.ts'
 
 export function labelStore({ engine, dictionary }: Core): LabelStore {
   return {

@@ -1,10 +1,9 @@
 // Checkpoints, which no answer shows, and leases: which holder may do a piece of work, and the check that it still may.
 // The clock may step in both directions.
 import { leaseLost } from '../commit-rules.ts'
-import { type Engine, put, row, run, type Work, written } from '../core/work.ts'
+import { type Engine, plainUnseen, put, row, run, type Work, written } from '../core/work.ts'
 import type { CheckpointStore, Lease, LeaseStore } from '../store.ts'
 import { heldMsMax } from '../store.ts'
-import { plainUnseen } from './sql.ts'
 
 export function checkpointStore(engine: Engine): CheckpointStore {
   return {

@@ -1,7 +1,6 @@
 // Solana mints: what their own account and their metadata account say, each with a version of its own.
-import { type Cells, type Meeting, put, type Row, rows, type Work } from '../core/work.ts'
+import { type Cells, type Meeting, put, type Row, rows, textOf, type Work } from '../core/work.ts'
 import type { Mint, MintAccount, MintMetadata, MintUpdate } from '../solana-store.ts'
-import { textOf } from './sql.ts'
 
 /** `m` is the row of the mint. The extension's name and symbol win. */
 export const nameColumns =
