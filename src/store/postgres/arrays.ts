@@ -1,39 +1,31 @@
 // Columns as PostgreSQL's binary arrays: one statement carries any number of rows (`unnest`). As text, bytes would take
 // twice the size and the server would have to parse them.
+import type { Value } from '../core/work.ts'
+import type { ColumnType } from '../schema.ts'
 
-const int4Type = 23
-const int8Type = 20
-const float8Type = 701
-const byteaType = 17
-const textType = 25
 const headerBytes = 20
 
-export function int4Array(values: readonly (number | null)[]): Buffer {
-  return fixedArray({ type: int4Type, size: 4 }, values, (bytes, value, at) => bytes.writeInt32BE(value, at))
-}
-
 /** Integers up to 2^53. */
-export function int8Array(values: readonly (number | null)[]): Buffer {
-  return fixedArray({ type: int8Type, size: 8 }, values, writeInt8)
+export const arrayOf: Readonly<Record<ColumnType, (values: readonly Value[]) => Buffer>> = {
+  int: fixed(23, 4, (bytes, value, at) => bytes.writeInt32BE(value, at)),
+  big: fixed(20, 8, writeInt8),
+  float: fixed(701, 8, (bytes, value, at) => bytes.writeDoubleBE(value, at)),
+  text: values => varying(25, values.map(bytesOf)),
+  utf8: values => varying(17, values.map(bytesOf)),
+  bytes: values => varying(17, values as readonly (Uint8Array | null)[]),
 }
 
-export function float8Array(values: readonly (number | null)[]): Buffer {
-  return fixedArray({ type: float8Type, size: 8 }, values, (bytes, value, at) => bytes.writeDoubleBE(value, at))
-}
-
-function fixedArray(
-  { type, size }: { type: number; size: number },
-  values: readonly (number | null)[],
-  write: (bytes: Buffer, value: number, at: number) => number,
-): Buffer {
-  const bytes = arrayOf(type, values.length, values.length * (4 + size))
-  let at = headerBytes
-  for (const value of values) {
-    at = bytes.writeInt32BE(value === null ? -1 : size, at)
-    if (value === null) bytes.writeInt32BE(1, 4)
-    else at = write(bytes, value, at)
+function fixed(type: number, size: number, write: (bytes: Buffer, value: number, at: number) => number) {
+  return (values: readonly Value[]): Buffer => {
+    const bytes = headed(type, values.length, values.length * (4 + size))
+    let at = headerBytes
+    for (const value of values) {
+      at = bytes.writeInt32BE(value === null ? -1 : size, at)
+      if (value === null) bytes.writeInt32BE(1, 4)
+      else at = write(bytes, value as number, at)
+    }
+    return bytes.subarray(0, at)
   }
-  return bytes.subarray(0, at)
 }
 
 /** A number as 8 bytes; arithmetic, because going through bigint takes five times as long. */
@@ -42,40 +34,28 @@ export function writeInt8(bytes: Buffer, value: number, at: number): number {
   return bytes.writeUInt32BE(value - Math.floor(value / 2 ** 32) * 2 ** 32, at + 4)
 }
 
-export function byteaArray(values: readonly (Uint8Array | null | undefined)[]): Buffer {
-  return bytesArray(byteaType, values)
+function bytesOf(text: Value): Buffer | null {
+  return text === null ? null : Buffer.from(text as string)
 }
 
-export function textArray(values: readonly (string | null | undefined)[]): Buffer {
-  return bytesArray(
-    textType,
-    values.map(value => (value == null ? value : Buffer.from(value))),
-  )
-}
-
-function bytesArray(type: number, values: readonly (Uint8Array | null | undefined)[]): Buffer {
+function varying(type: number, values: readonly (Uint8Array | null)[]): Buffer {
   const size = values.reduce((sum, value) => sum + 4 + (value?.length ?? 0), 0)
-  const bytes = arrayOf(type, values.length, size)
+  const bytes = headed(type, values.length, size)
   let at = headerBytes
   for (const value of values) {
     at = bytes.writeInt32BE(value?.length ?? -1, at)
-    if (value == null) {
-      bytes.writeInt32BE(1, 4)
-      continue
+    if (value === null) bytes.writeInt32BE(1, 4)
+    else {
+      bytes.set(value, at)
+      at += value.length
     }
-    bytes.set(value, at)
-    at += value.length
   }
   return bytes
 }
 
 /** Dimensions, whether there are nulls, type, length, lower bound; then the elements, each after its length. */
-function arrayOf(type: number, length: number, size: number): Buffer {
+function headed(type: number, length: number, size: number): Buffer {
   const bytes = Buffer.allocUnsafe(headerBytes + size)
-  bytes.writeInt32BE(1, 0)
-  bytes.writeInt32BE(0, 4)
-  bytes.writeInt32BE(type, 8)
-  bytes.writeInt32BE(length, 12)
-  bytes.writeInt32BE(1, 16)
+  for (const [place, word] of [1, 0, type, length, 1].entries()) bytes.writeInt32BE(word, 4 * place)
   return bytes
 }

@@ -4,11 +4,11 @@
 import { findSlots, inShardOrder, type Slots } from '../core/slots.ts'
 import type { Ask, Engine, Insert, InsertPacks, Lock, Statement, Work, WriteOptions } from '../core/work.ts'
 import { runAwaiting } from '../core/work.ts'
-import { byteaArray, textArray, writeInt8 } from './arrays.ts'
+import { arrayOf, writeInt8 } from './arrays.ts'
 import type { Transaction } from './database.ts'
 import { type PackQueries, packBytesOf, readLooks, readRecords, readSpans, readWallet } from './read-packs.ts'
 import { labelRevisionRow } from './revision.ts'
-import { arrayOf, inText } from './sql.ts'
+import { inText } from './sql.ts'
 import type { StoreDatabase } from './store-database.ts'
 import { columnTypes } from './tables.ts'
 
@@ -137,7 +137,7 @@ export class PostgresEngine implements Engine {
       case 'lock':
         return await lockRows(transaction, ask)
       case 'names':
-        return await transaction.query(lockNames, textArray(ask.names))
+        return await transaction.query(lockNames, arrayOf.text(ask.names))
       case 'end':
         return false
       default:
@@ -163,8 +163,8 @@ async function insertPacks(transaction: Transaction, ask: InsertPacks): Promise<
     `INSERT INTO packs (slot, run, key, bytes) SELECT $1::int4, $2::int8, key, bytes
      FROM unnest($3::bytea[], $4::bytea[]) AS given (key, bytes)`,
     ...[slot, run],
-    byteaArray(packs.map(({ firstKey }) => firstKey)),
-    byteaArray(packs.map(({ bytes }) => bytes)),
+    arrayOf.bytes(packs.map(({ firstKey }) => firstKey)),
+    arrayOf.bytes(packs.map(({ bytes }) => bytes)),
   )
 }
 

@@ -24,7 +24,7 @@ import { countView } from '../runs/count-view.ts'
 import { newestOfBlock, oldestOfBlock, writePlace } from '../runs/place-key.ts'
 import { transferView } from '../runs/transfer-view.ts'
 import type { IndexView, View } from '../runs/view.ts'
-import { byteaArray, int4Array, int8Array } from './arrays.ts'
+import { arrayOf } from './arrays.ts'
 import type { Value } from './database.ts'
 
 /** Reads of one slot, and of the tables that stay on the coordinator. */
@@ -270,10 +270,10 @@ export async function readLooks(queries: PackQueries, ask: LooksAsk): Promise<Lo
 
 function columnsOf(looks: readonly Look[]): Value[] {
   return [
-    int4Array(looks.map(({ contract }) => contract)),
-    byteaArray(looks.map(({ key }) => key)),
-    int8Array(looks.map(({ blocks }) => blocks.from)),
-    int8Array(looks.map(({ blocks }) => blocks.to)),
+    arrayOf.int(looks.map(({ contract }) => contract)),
+    arrayOf.bytes(looks.map(({ key }) => key)),
+    arrayOf.big(looks.map(({ blocks }) => blocks.from)),
+    arrayOf.big(looks.map(({ blocks }) => blocks.to)),
   ]
 }
 

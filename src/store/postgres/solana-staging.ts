@@ -3,7 +3,7 @@
 import type { SolanaNetwork } from '../../model.ts'
 import { networkNumber, type SolanaStaging } from '../solana-store.ts'
 import type { Store } from '../store.ts'
-import { byteaArray } from './arrays.ts'
+import { arrayOf } from './arrays.ts'
 import type { StoreDatabase } from './store-database.ts'
 
 /** By the first byte of the owner: each part ends long before the server's limit for one statement. */
@@ -39,8 +39,8 @@ export function solanaStaging(tables: StagingTables, store: StoreDatabase, netwo
         await store.writingUnseen(transaction =>
           transaction.run(
             `INSERT INTO ${keys} SELECT * FROM unnest($1::bytea[], $2::bytea[]) ON CONFLICT DO NOTHING`,
-            byteaArray(held.map(({ owner }) => owner)),
-            byteaArray(held.map(({ account }) => account)),
+            arrayOf.bytes(held.map(({ owner }) => owner)),
+            arrayOf.bytes(held.map(({ account }) => account)),
           ),
         )
       await tables.updateAccounts(network, { mints, holdings })

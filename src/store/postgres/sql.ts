@@ -2,11 +2,11 @@
 import { type Dialect, type DialectText, inDialect, type ListType } from '../core/sql-dialect.ts'
 import type { Statement, Value } from '../core/work.ts'
 import type { ColumnType } from '../schema.ts'
-import { byteaArray, float8Array, int4Array, int8Array, textArray } from './arrays.ts'
+import { arrayOf } from './arrays.ts'
 import type { Value as DatabaseValue } from './database.ts'
 import { columnTypes } from './tables.ts'
 
-const listTypes: Record<ListType, string> = { ints: 'int8[]', texts: 'text[]', blobs: 'bytea[]' }
+const elements: Record<ListType, ColumnType> = { ints: 'big', texts: 'text', blobs: 'bytes' }
 
 /** As the indexes of `tables.ts` have it: the same text, or they are not used. */
 const folded = (bytes: string): string => `lower(encode(${bytes}, 'escape') COLLATE "C")`
@@ -14,8 +14,10 @@ const begin = (bytes: string): string => `left(${folded(bytes)}, 64)`
 
 const dialect: Dialect = {
   parameter: (at, type) => (type === undefined ? `$${at}` : `$${at}::${columnTypes[type]}`),
-  list: (at, type, as) =>
-    as === 'IN' ? `= ANY($${at}::${listTypes[type]})` : `(SELECT unnest($${at}::${listTypes[type]}) AS value)`,
+  list(at, type, as) {
+    const given = `$${at}::${columnTypes[elements[type]]}[]`
+    return as === 'IN' ? `= ANY(${given})` : `(SELECT unnest(${given}) AS value)`
+  },
   rows: (at, types) =>
     `(SELECT * FROM unnest(${types.map((type, place) => `$${at + place}::${columnTypes[type]}[]`).join()}))`,
   words: [
@@ -47,21 +49,9 @@ export function inText({ sql, values }: Pick<Statement, 'sql' | 'values'>): [str
     const type = special.get(at)
     if (type === undefined) return [value as DatabaseValue]
     if (type === 'utf8') return [Buffer.from(value as string)]
-    if (typeof type === 'string') return [arrayOf[type](value as readonly Value[])]
+    if (typeof type === 'string') return [arrayOf[elements[type]](value as readonly Value[])]
     const rows = value as readonly (readonly Value[])[]
     return type.map((each, column) => arrayOf[each](rows.map(row => row[column]!)))
   })
   return [text, ...given]
-}
-
-export const arrayOf: Record<ListType | ColumnType, (values: readonly Value[]) => Buffer> = {
-  int: values => int4Array(values as (number | null)[]),
-  big: values => int8Array(values as (number | null)[]),
-  float: values => float8Array(values as (number | null)[]),
-  ints: values => int8Array(values as number[]),
-  text: values => textArray(values as (string | null)[]),
-  texts: values => textArray(values as string[]),
-  utf8: values => byteaArray(values.map(value => (value === null ? null : Buffer.from(value as string)))),
-  bytes: values => byteaArray(values as (Uint8Array | null)[]),
-  blobs: values => byteaArray(values as Uint8Array[]),
 }

@@ -1,7 +1,6 @@
 // Solana owners and token accounts. The version (slot, write version) decides, so updates may come in any order.
 // Holdings are stored by owner: a portfolio is one walk and, on a cluster, one shard. Accounts have an index of their
 // own.
-import type { TokenProgram } from '../../model.ts'
 import { type Engine, insert, lockNames, put, type Row, row, rowOf, rows, run, type Work } from '../core/work.ts'
 import {
   afterAllReadings,
@@ -171,8 +170,6 @@ const readStored = `
   SELECT ${versioned}, owner, mint, amount, program FROM solana_holdings WHERE network = $1 AND account IN $2:blobs
   UNION ALL SELECT ${versioned}, NULL, NULL, NULL, NULL FROM solana_closed WHERE network = $1 AND account IN $2:blobs`
 
-type Stored = [Uint8Array, number, Uint8Array, Uint8Array | null, Uint8Array | null, string | null, TokenProgram | null]
-
 function* storedUpdates(
   network: number,
   accounts: readonly Uint8Array[],
@@ -180,7 +177,7 @@ function* storedUpdates(
 ): Work<Map<string, HoldingUpdate>> {
   const stored = new Map<string, HoldingUpdate>()
   const add = (found: readonly Row[]): void => {
-    for (const each of found) stored.set(keyText(each[0]), updateOf(each as Stored))
+    for (const each of found) stored.set(keyText(each[0]), updateOf(each))
   }
   if (owner !== undefined) add(yield* rows(readOfOwner, network, owner))
   const others = accounts.filter(account => !stored.has(keyText(account)))
@@ -188,10 +185,10 @@ function* storedUpdates(
   return stored
 }
 
-function updateOf([account, slot, version, owner, mint, amount, program]: Stored): HoldingUpdate {
+function updateOf([account, slot, version, owner, mint, amount, program]: Row): HoldingUpdate {
   const writeVersion = Buffer.from(version.buffer, version.byteOffset, 8).readBigUInt64BE()
   if (owner === null) return { account, slot, writeVersion, closed: true }
-  return { account, slot, writeVersion, owner, mint: mint!, amount: BigInt(amount!), program: program! }
+  return { account, slot, writeVersion, owner, mint, amount: BigInt(amount), program }
 }
 
 function isSame(a: HoldingUpdate | undefined, b: HoldingUpdate): boolean {

@@ -1,7 +1,7 @@
 // Where tables are on Citus. Those that are not listed here stay on the coordinator, where every process connects: a
 // block at the head is then a commit of one server, and a request reads from a worker only what is spread.
 import { AlmanacError } from '../../../errors.ts'
-import { textArray } from '../arrays.ts'
+import { arrayOf } from '../arrays.ts'
 import type { Database, Transaction } from '../database.ts'
 
 /**
@@ -90,7 +90,7 @@ async function undistributed(transaction: Transaction, names: readonly string[])
   const found = await transaction.query(
     `SELECT name FROM unnest($1::text[]) AS name WHERE to_regclass(name) IS NOT NULL
        AND NOT EXISTS (SELECT 1 FROM pg_dist_partition WHERE logicalrelid = to_regclass(name))`,
-    textArray(names),
+    arrayOf.text(names),
   )
   return found.map(([name]) => name as string)
 }
