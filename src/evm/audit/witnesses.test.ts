@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { AlmanacError } from '../../errors.ts'
 import { packActivity } from '../../store/packed-activity.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
@@ -15,7 +15,8 @@ function asked(witness: Witness, answer: () => Promise<DecodedRange>) {
 }
 
 // A failed range is asked for again after pauses.
-vi.mock('../../abort.ts', async original => ({ ...(await original<object>()), pause: async () => {} }))
+beforeAll(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }).setTimerTickMode('nextTimerAsync'))
+afterAll(() => void vi.useRealTimers())
 
 test('a witness that fails for a moment is asked again, and the range is known as unheard', async () => {
   const witness: Witness = { endpoint: 'second.example', source: {} as AuditSource }

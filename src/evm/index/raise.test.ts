@@ -106,8 +106,8 @@ test('a header that is the word of its source raises nothing', async () => {
 test('a proof raises what hangs on the word of a node or an operator, and drops nothing of it', async () => {
   const node = await startSimNode({ chain: shape })
   cleanups.push(() => node.close())
-  for (const of of [node.chain, new SimChain({ ...shape, seed: 2 })]) {
-    const { chain, store, raise } = await world(node, [{ of, from: 0, to: 40, evidence: 'receipts-root' }], [])
+  for (const held of [node.chain, new SimChain({ ...shape, seed: 2 })]) {
+    const { chain, store, raise } = await world(node, [{ of: held, from: 0, to: 40, evidence: 'receipts-root' }], [])
     for (const anchor of [
       [35, 'receipts-root'],
       [30, 'canonical'],
@@ -116,7 +116,7 @@ test('a proof raises what hangs on the word of a node or an operator, and drops 
       expect(await raise(new BulkSources([source]))).toEqual([])
     }
     expect(await coverage(store, chain.id)).toEqual(
-      of === node.chain
+      held === node.chain
         ? [
             { from: 0, to: 30, evidence: 'canonical' },
             { from: 31, to: 40, evidence: 'receipts-root' },
