@@ -64,7 +64,7 @@ describe('before a node', () => {
     await vi.waitFor(() => expect(portal.queries.length).toBeGreaterThan(2), { timeout: patienceMs })
     await caughtUp(indexer, node)
     const covered = await store.coverage(node.chain.options.chainId as ChainId, 'full')
-    expect(covered).toEqual([{ from: 0, to: 80, evidence: 'receipts-root' }])
+    expect(covered).toEqual([{ scope: 'full', from: 0, to: 80, evidence: 'receipts-root' }])
     const [told] = (await indexer.status()).sources ?? []
     expect(told?.state === 'failed' || (told?.refused.length ?? 0) > 0).toBe(true)
     expect([told?.reason, ...(told?.refused ?? []).map(each => each.reason)].join('; ')).toMatch(reason)

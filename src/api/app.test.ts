@@ -74,7 +74,12 @@ test('lent memory is released once when it cannot be sent', async () => {
 
 test('a file of the console that would take the place of a route is refused', () => {
   const file = { type: 'text/plain', tag: '"1"', immutable: false, plain: Buffer.from('') }
-  const parts = { chains: new ChainTable(), settings: defaultApiSettings, metrics: createMetrics(), store: {} }
+  const parts = {
+    chains: new ChainTable(),
+    settings: defaultApiSettings,
+    metrics: createMetrics(),
+    store: { secret: 'kept' },
+  }
   const app = (path: string) => createApp({ ...parts, console: new Map([[path, file]]) } as unknown as AppDependencies)
   expect(() => app('/status')).toThrow('There are two routes for GET /status')
   expect(() => app('/status.js')).not.toThrow()
