@@ -371,6 +371,46 @@ describe('the age of the newest block', () => {
   })
 })
 
+test('an answer of all contracts says that a chain on demand has those that were requested', async () => {
+  const chainOf = (index: 'full' | 'on-demand') =>
+    ({
+      state: 'live',
+      index,
+      head: 7,
+      finalized: 7,
+      lag_seconds: 0,
+      complete: false,
+      eta_seconds: null,
+      covered: [],
+      rpc: [],
+    }) as const
+  const own = await serveApi({
+    fill: async store => {
+      for (const chain of [1, 137])
+        await store.putHead(chain as ChainId, { number: 7, hash: `0x${'ab'.repeat(32)}` as Hash, timestamp: 1 })
+    },
+    parts: { status: async () => ({ chains: { eth: chainOf('on-demand'), polygon: chainOf('full') }, solana: {} }) },
+  })
+  const reasonOf = async (path: string) => {
+    const response = await own.get(`/api/v2.2${path}`)
+    expect([path, response.status, response.headers.get('x-index-complete')]).toEqual([path, 200, 'false'])
+    return response.headers.get('x-index-incomplete-reason')
+  }
+  const address = '0x1111111111111111111111111111111111111111'
+  const said = 'eth is indexed on demand: only contracts that were requested are in the answer'
+  const ofAll = [`/${address}/nft`, `/${address}/nft/collections`, `/${address}/nft/transfers`, '/nft/transfers']
+  try {
+    for (const path of [...ofAll, `/wallets/${address}/stats`, '/block/7/nft/transfers']) {
+      expect([path, await reasonOf(`${path}?chain=eth`)]).toEqual([path, said])
+      expect([path, await reasonOf(`${path}?chain=polygon`)]).toEqual([path, null])
+    }
+    for (const path of [`/nft/${address}/owners`, `/nft/${address}/transfers`, `/nft/${address}/1/transfers`])
+      expect([path, await reasonOf(`${path}?chain=eth`)]).toEqual([path, null])
+  } finally {
+    await own.close()
+  }
+})
+
 describe('a chain that is not configured', () => {
   const reasonOf = (response: Response) => response.headers.get('x-index-incomplete-reason')
   const nothing = '0x1111111111111111111111111111111111111111'

@@ -3169,10 +3169,10 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
-          "X-Index-Incomplete-Reason"?: string;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
           "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
           "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
@@ -3271,10 +3271,10 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
-          "X-Index-Incomplete-Reason"?: string;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
           "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
           "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
@@ -3396,6 +3396,8 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -3520,6 +3522,8 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -3617,6 +3621,8 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -3714,6 +3720,8 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -3806,6 +3814,8 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -3899,6 +3909,8 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -4005,6 +4017,8 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -4110,6 +4124,8 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -4229,6 +4245,8 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -4350,6 +4368,8 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -4454,6 +4474,8 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -4555,6 +4577,8 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -4661,6 +4685,8 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -4769,6 +4795,8 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -4872,6 +4900,8 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -4976,6 +5006,8 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -5059,6 +5091,8 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -5142,6 +5176,8 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -5215,6 +5251,8 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -5285,6 +5323,8 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -5370,6 +5410,8 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -5455,6 +5497,8 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -5561,6 +5605,8 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -5670,6 +5716,8 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -5748,6 +5796,8 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -5823,6 +5873,8 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -5881,6 +5933,8 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -5939,6 +5993,8 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -5999,6 +6055,8 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -6059,6 +6117,8 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -6119,6 +6179,8 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -6179,6 +6241,8 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
@@ -6237,6 +6301,8 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
           "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
           "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
@@ -6292,6 +6358,8 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
           "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
           "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
@@ -6468,7 +6536,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -6531,7 +6599,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -6829,6 +6897,8 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
           "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
           "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
@@ -6886,6 +6956,8 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
           "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
           "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
@@ -6941,6 +7013,8 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
           "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
           "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
@@ -6996,6 +7070,8 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
           "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
           "RateLimit-Reset": components["headers"]["RateLimit-Reset"];

@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream'
 import { AlmanacError } from '../errors.ts'
+import { keptFor } from '../kept-for.ts'
 import { Claims } from '../query/claims.ts'
 import type { Freshen } from '../query/freshen.ts'
 import { Holdings } from '../query/holdings/holdings.ts'
@@ -86,6 +87,8 @@ function abandon({ context, outgoing, request, route }: Exchange, error: unknown
 /** For clients that do not take their answers. Those who ask meanwhile are refused with 503. */
 const unsentBytesMax = 64 * 1024 * 1024
 
+const indexModesMs = 1_000
+
 function contextOf(dependencies: AppDependencies): Context {
   const { settings, metrics, store, replica } = dependencies
   const queue = new AdmissionQueue({
@@ -119,6 +122,10 @@ function contextOf(dependencies: AppDependencies): Context {
       holdingsAdmission: admission,
     },
     served: () => servedOperations(dependencies),
+    indexModes: keptFor(indexModesMs, async () => {
+      const { chains } = await dependencies.status()
+      return Object.fromEntries(Object.entries(chains).map(([name, { index }]) => [name, index]))
+    }),
     cursors,
     heads: new HeadAges({ ...dependencies, revision, cursors }),
     freshen: freshenWithoutSlot(dependencies.freshen, queue),

@@ -15,7 +15,7 @@ import type { KnownLabels } from '../query/known-labels.ts'
 import type { DisplayAmount } from '../query/portfolio.ts'
 import type { ShownContracts } from '../query/shown-contracts.ts'
 import type { TokenUris } from '../query/token-uris.ts'
-import type { StatusReport } from '../status.ts'
+import type { ChainStatus, StatusReport } from '../status.ts'
 import type { CursorSigner } from '../store/cursor.ts'
 import type { ReadReplica, Store } from '../store/store.ts'
 import type { AdmissionQueue, TurnLoad } from './admission-queue.ts'
@@ -46,6 +46,8 @@ export type Context = AppDependencies & {
   /** The operations of clients, by the ids of the OpenAPI document. */
   served: () => readonly { id: string; path: string }[]
   tokenUris: TokenUris
+  /** Whether chains are indexed in full or on demand, by name, as reported within the last second. */
+  indexModes: () => Promise<Readonly<Record<string, ChainStatus['index']>>>
   /** Of the store, read once for all requests that arrive in one turn of the event loop. */
   revision: () => number
 }

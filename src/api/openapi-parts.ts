@@ -245,11 +245,8 @@ export const indexHeaders = {
   'X-Index-Evidence': header(
     'Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders.',
   ),
-}
-/** Of the operations that answer for a chain that is not configured here. */
-export const incompleteReason = {
   'X-Index-Incomplete-Reason': header(
-    'Why waiting does not complete the answer: the chain is not configured here. Names the chains that are. Absent while an index is being filled.',
+    'Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled.',
   ),
 }
 export const incompleteChains = {

@@ -17,6 +17,8 @@ export type Operation = {
   scope: Scope | 'any'
   /** Which chains it is about. Absent: none that is indexed by blocks. */
   about?: AboutChains
+  /** The answer is of all contracts of a chain, such as those of a wallet. */
+  everyContract?: boolean
   /** Begins the whole list, where the operation is a list that can be sent whole. */
   whole?: (admission: Admission) => Promise<ListStream>
   /** Everything besides the URL that the answer depends on. Absent: the answer is never kept. */
@@ -49,7 +51,7 @@ function refused({ metrics }: Context, reason: AlmanacError): AlmanacError {
 function performAdmitted(
   context: Context,
   request: ApiRequest,
-  { scope, about, cacheKey, work, whole }: Operation,
+  { scope, about, everyContract = false, cacheKey, work, whole }: Operation,
   admission: Admission,
 ): Answer | Promise<Answer> {
   const { cache, queue, unsent, revision: currentRevision, settings } = context
@@ -62,7 +64,10 @@ function performAdmitted(
     const list = () => required().then(() => whole!(admission))
     return wholeListAnswer(context, request, { scope, form, list }, admission).then(async list => {
       const heads = about === undefined ? [] : await context.heads.asked(request, about)
-      return withHeaders(list, { ...headAgeHeader(heads), ...(await reasonHeader(context, request, list)) })
+      return withHeaders(list, {
+        ...headAgeHeader(heads),
+        ...(await reasonHeader(context, request, list, everyContract)),
+      })
     })
   }
   const key = cacheKey && `${cacheKey} ${request.target}`
@@ -76,7 +81,7 @@ function performAdmitted(
     request.heads = heads
     const { ready, keep } = await work(admission).catch(error => explainNotFound(context, request, error))
     if (heads.length > 0) ready.heads = heads
-    const reason = await reasonHeader(context, request, ready.plain)
+    const reason = await reasonHeader(context, request, ready.plain, everyContract)
     ready.plain = withHeaders(ready.plain, reason)
     ready.notModified = withHeaders(ready.notModified, reason)
     checkLength(ready, settings)

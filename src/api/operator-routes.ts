@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { shownCoverage } from '../coverage.ts'
 import type { ErrorCode } from '../errors.ts'
 import { asOfText } from '../head-age.ts'
+import { keptFor } from '../kept-for.ts'
 import { shownLimits, usualLimits } from '../keys/keys.ts'
 import { findingsOf } from '../query/findings.ts'
 import { findProblems, type Problem, stopsServing, storeInfo } from '../query/problems.ts'
@@ -59,19 +60,9 @@ export const health: RouteParts = {
 
 const readinessMs = 1_000
 
-type Findings = { askedMs: number; problems: Promise<Problem[]> }
-
 /** The route needs no key, so problems are looked for at most once a second. */
-function problemFinder(context: Context): () => Promise<Problem[]> {
-  const { store, status, chains, settings } = context
-  let known: Findings | undefined
-  return () => {
-    if (known === undefined || performance.now() - known.askedMs >= readinessMs) {
-      const problems = findProblems({ store, status, chains, lagMaxSeconds: settings.lagMaxSeconds })
-      known = { askedMs: performance.now(), problems }
-    }
-    return known.problems
-  }
+function problemFinder({ store, status, chains, settings }: Context): () => Promise<Problem[]> {
+  return keptFor(readinessMs, () => findProblems({ store, status, chains, lagMaxSeconds: settings.lagMaxSeconds }))
 }
 
 /** Ready: the store answers and is the one that was opened, whole. What is wrong besides is named. */

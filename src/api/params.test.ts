@@ -10,7 +10,9 @@ const table = new ChainTable()
 const transfer = transferParameters(table, 100)
 
 test('a format that is one of the whole list names the header that asks for it', () => {
-  expect(() => readParameter(transfer.format, 'CSV')).toThrow(/not "CSV"\. For a whole list as CSV.* Accept: text\/csv$/)
+  expect(() => readParameter(transfer.format, 'CSV')).toThrow(
+    /not "CSV"\. For a whole list as CSV.* Accept: text\/csv$/,
+  )
   expect(() => readParameter(transfer.format, 'xml')).toThrow(/not "xml"$/)
 })
 const { chains } = walletParameters(table)

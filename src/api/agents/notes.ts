@@ -23,7 +23,7 @@ export function agentNotes(operations: readonly DocumentedOperation[], { pageSiz
         'Lists of owners, NFTs and collections stay as of the block of their first page.',
     paged &&
       'The header `X-Index-Complete` is false where the index lacks something that the answer rests on: rows may be ' +
-        'missing, so ask again later, unless `X-Index-Incomplete-Reason` says that the chain is not configured. Lists ' +
+        'missing, so ask again later, unless `X-Index-Incomplete-Reason` says why that does not help. Lists ' +
         'of transfers say the same in `index_complete`, NFTs and collections of a wallet and NFTs of a contract in ' +
         '`status` (`SYNCED`, `SYNCING`).',
     ofThePast && `\`at_block\` or \`at_date\` answers the state after an earlier block, on ${ofThePast}.`,

@@ -88,6 +88,7 @@ export function holdingList<Row, Key>(list: HoldingList<Row, Key>): RouteParts {
         const dialect = dialectOf(request, context.settings.dialect)
         return perform(context, request, {
           about: 'indexed',
+          everyContract: list.path[0] === 'wallet',
           scope: 'nft-holdings',
           cacheKey: dialect,
           work: admission => pages.answer(request, dialect, admission),

@@ -48,14 +48,14 @@ export type HoldingAnswer = Completeness & { shown: unknown; isTold?: boolean }
 /** `isKept`: the same request gets the same answer while nothing was committed. */
 export function holdingAnswer(
   ask: (asked: AskedHolding) => Promise<HoldingAnswer>,
-  { isKept = true } = {},
+  { isKept = true, everyContract = false }: { isKept?: boolean; everyContract?: boolean | undefined } = {},
 ): RouteParts['answer'] {
   return context => {
     const parameters = holdingParameters(context.chains, context.settings.pageSizeMax)
     return request => {
       const dialect = dialectOf(request, context.settings.dialect)
       return perform(context, request, {
-        about: 'indexed',
+        ...{ about: 'indexed', everyContract },
         scope: 'nft-holdings',
         ...(isKept ? { cacheKey: dialect } : {}),
         work: async admission => {

@@ -34,6 +34,8 @@ type Stats = {
   path: (parameters: HoldingParameters) => Parameter<unknown>[]
   /** The state after a block can be asked for. */
   hasPast: boolean
+  /** It counts NFTs of all contracts. */
+  everyContract?: true
   ask: (asked: Asked) => Promise<HoldingAnswer>
 }
 
@@ -77,7 +79,7 @@ export const tokenStats = statsRoute({
 
 /** ERC-20 transfers are not indexed: their object is there, empty. */
 export const walletStats = statsRoute({
-  ...{ id: 'getWalletStats', summary: 'Wallet stats', schema: 'WalletStats', hasPast: false },
+  ...{ id: 'getWalletStats', summary: 'Wallet stats', schema: 'WalletStats', hasPast: false, everyContract: true },
   description:
     'How many NFTs and collections a wallet owns, and how many transfers and transactions it has. NFTs are distinct tokens. Transactions are those that the wallet sent, as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null.',
   path: ({ wallet }) => [wallet],
@@ -96,7 +98,7 @@ export const walletStats = statsRoute({
 })
 
 export const blockStats = statsRoute({
-  ...{ id: 'getBlockStats', summary: 'Block stats', schema: 'BlockStats', hasPast: false },
+  ...{ id: 'getBlockStats', summary: 'Block stats', schema: 'BlockStats', hasPast: false, everyContract: true },
   description:
     'How many transactions and NFT transfers a block has. Transactions are as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null. 404 for a block that the chain does not have.',
   path: () => [blockParameter],
@@ -120,17 +122,20 @@ function noSuchBlock(): AlmanacError {
   return new AlmanacError('not_found', 'The chain has no such block')
 }
 
-function statsRoute({ id, summary, description, schema, path, hasPast, ask }: Stats): RouteParts {
+function statsRoute({ id, summary, description, schema, path, hasPast, everyContract, ask }: Stats): RouteParts {
   return {
-    answer: holdingAnswer(async asked => {
-      const { context, request, parameters } = asked
-      const query = new QueryText(request.query)
-      const chain = (query.optional(parameters.chain) ?? context.chains.usual).id
-      const atBlock = hasPast
-        ? await readAtBlock(query, parameters, context, { chain, key: asked.options.key })
-        : undefined
-      return await ask({ ...asked, chain, atBlock })
-    }),
+    answer: holdingAnswer(
+      async asked => {
+        const { context, request, parameters } = asked
+        const query = new QueryText(request.query)
+        const chain = (query.optional(parameters.chain) ?? context.chains.usual).id
+        const atBlock = hasPast
+          ? await readAtBlock(query, parameters, context, { chain, key: asked.options.key })
+          : undefined
+        return await ask({ ...asked, chain, atBlock })
+      },
+      { everyContract },
+    ),
     document: ({ chains, pageSizeMax }, version) => {
       const parameters = holdingParameters(chains, pageSizeMax)
       return {

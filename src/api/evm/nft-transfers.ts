@@ -14,7 +14,7 @@ import {
 import { type CursorSigner, firstPage } from '../../store/cursor.ts'
 import { completenessHeaders, readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
-import { incompleteReason, inPath, inQuery, listErrors, listSuccess, onDemandSentence } from '../openapi-parts.ts'
+import { inPath, inQuery, listErrors, listSuccess, onDemandSentence } from '../openapi-parts.ts'
 import { freshenWaitMsOf, perform, ReplicaReads } from '../operation.ts'
 import {
   addressParameter,
@@ -67,7 +67,7 @@ export const nftTransfers: RouteParts = {
         summary: 'NFT transfers of a contract',
         parameters: [inPath(address), ...Object.values({ ...shared, disableTotal }).map(inQuery)],
         answers: {
-          200: listSuccess('TransferCollection', 'A page of transfers, newest first.', incompleteReason),
+          200: listSuccess('TransferCollection', 'A page of transfers, newest first.'),
         },
       }
     }
@@ -76,7 +76,7 @@ export const nftTransfers: RouteParts = {
       id: 'getNFTContractTransfersV22',
       summary: 'NFT transfers of a contract, with names and a choice of order',
       parameters: [inPath(address), ...Object.values({ ...shared, order }).map(inQuery)],
-      answers: { 200: listSuccess('NamedTransferCollection', 'A page of transfers.', incompleteReason) },
+      answers: { 200: listSuccess('NamedTransferCollection', 'A page of transfers.') },
     }
   },
 }

@@ -7,14 +7,23 @@ import type { Context } from '../context.ts'
 import type { ApiRequest } from '../request.ts'
 import type { AboutChains } from './head-ages.ts'
 
-/** A header that says why the answer lacks what waiting does not bring: no process indexes the chain. Never fails. */
-export async function reasonHeader(context: Context, { query }: ApiRequest, { headers }: Answer) {
+/**
+ * A header that says why the answer lacks what waiting does not bring: no process indexes the chain, or only contracts
+ * that are asked for while the answer is of `everyContract`. Never fails.
+ */
+export async function reasonHeader(
+  context: Context,
+  { query }: ApiRequest,
+  { headers }: Pick<Answer, 'headers'>,
+  everyContract: boolean,
+) {
   if (headers['X-Index-Complete'] !== 'false') return {}
   const asked = new URLSearchParams(query)
   // A cursor carries the chain, and clients may leave it out then.
   const usual = asked.get('cursor') ? [] : [context.chains.usual.name]
   const named = headers['X-Index-Incomplete-Chains']?.split(', ') ?? asked.getAll('chain').filter(Boolean)
-  const why = await whyNotIndexed(context, named.length === 0 ? usual : named)
+  const chains = named.length === 0 ? usual : named
+  const why = (await whyNotIndexed(context, chains)) ?? (everyContract ? await whyOnDemand(context, chains) : undefined)
   return why === undefined ? {} : { 'X-Index-Incomplete-Reason': why }
 }
 
@@ -54,6 +63,15 @@ async function whyNotIndexed(context: Context, named: readonly string[]) {
   const indexed = await indexedChains(context)
   const missing = unconfigured.filter(chain => !indexed.includes(chain))
   return missing.length === 0 || indexed.length === 0 ? undefined : whyText(missing, indexed)
+}
+
+/** A wallet or a block may have NFTs of contracts that nobody asked for. */
+async function whyOnDemand({ chains, indexModes }: Context, named: readonly string[]) {
+  const modes = await indexModes().catch(() => undefined)
+  const onDemand = named.flatMap(name => chains.parse(name) ?? []).filter(({ name }) => modes?.[name] === 'on-demand')
+  if (onDemand.length === 0) return undefined
+  const verb = onDemand.length === 1 ? 'is' : 'are'
+  return `${onDemand.map(headerName).join(', ')} ${verb} indexed on demand: only contracts that were requested are in the answer`
 }
 
 function whyText(missing: readonly Chain[], indexed: readonly Chain[]): string {

@@ -7,15 +7,7 @@ import type { Handler } from '../answer.ts'
 import { headerName, readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
 import { timestampMax } from '../json-bytes.ts'
-import {
-  dataErrors,
-  incompleteChains,
-  incompleteReason,
-  indexHeaders,
-  inPath,
-  inQueryList,
-  jsonSuccess,
-} from '../openapi-parts.ts'
+import { dataErrors, incompleteChains, indexHeaders, inPath, inQueryList, jsonSuccess } from '../openapi-parts.ts'
 import { freshenWaitMsOf, perform, ReplicaReads } from '../operation.ts'
 import { addressParameter, chainParameter, type Dialect, dialectOf, QueryText, readParameter } from '../params.ts'
 import type { ApiRequest } from '../request.ts'
@@ -35,7 +27,6 @@ export const walletChains: RouteParts = {
       answers: {
         200: jsonSuccess('WalletChains', 'The first and last transaction on each chain.', {
           ...indexHeaders,
-          ...incompleteReason,
           ...incompleteChains,
         }),
       },
