@@ -78,7 +78,7 @@ describe('a writer that is killed', () => {
       const store = await openStore(url, { role: 'owner' })
       const covered = await store.coverage(writerChain, 'full')
       const last = covered[0]?.to ?? 0
-      expect(covered).toEqual([{ from: 1, to: last, evidence: 'bloom' }])
+      expect(covered).toEqual([{ scope: 'full', from: 1, to: last, evidence: 'bloom' }])
       expect(last).toBeGreaterThanOrEqual(committed())
       const range = { chain: writerChain, contract: writerContract }
       expect(await store.transferCount(range)).toBe(last * rowsPerBlock)
