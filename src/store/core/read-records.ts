@@ -171,6 +171,8 @@ function* merge(ask: RecordsAsk, found: FoundRecords, recent: Recent): Work<unde
 }
 
 /** With the time and the hash of its block. */
+/** Room is made for so many, and twice as much as is needed after that: a large limit is rarely met. */
+const recordsUsual = 128
 const transferBytesUsual = 160
 const valueBytesUsual = 32
 
@@ -180,7 +182,7 @@ class FoundRecords {
   readonly #view: View
   readonly #limit: number
   readonly #keyBytes: number
-  readonly #keys: DataView
+  #keys: DataView
   #values: DataView
   #valuesEnd = 0
   #ends: number[] = []
@@ -190,9 +192,10 @@ class FoundRecords {
     this.#view = view
     this.#limit = limit
     this.#keyBytes = view.keyBytes
-    this.#keys = wordsOf(new Uint8Array(limit * view.keyBytes))
+    const records = Math.min(limit, recordsUsual)
+    this.#keys = wordsOf(new Uint8Array(records * view.keyBytes))
     const bytesUsual = view === transferView ? transferBytesUsual : valueBytesUsual
-    this.#values = wordsOf(new Uint8Array(limit * bytesUsual + 2 * valueBytesMax))
+    this.#values = wordsOf(new Uint8Array(records * bytesUsual + 2 * valueBytesMax))
   }
 
   /** Before the first one, and again where all is read anew. */
@@ -219,8 +222,9 @@ class FoundRecords {
       this.#isWhole = true
       return
     }
+    if (at + keyBytes > this.#keys.byteLength) this.#keys = twice(this.#keys, at)
     copyBytes(source.keys, source.keyAt, this.#keys, at, keyBytes)
-    if (this.#valuesEnd + valueBytesMax > this.#values.byteLength) this.#growValues()
+    if (this.#valuesEnd + valueBytesMax > this.#values.byteLength) this.#values = twice(this.#values, this.#valuesEnd)
     source.copyValue(this.#values, this.#valuesEnd)
     this.#valuesEnd += source.valueLength
     this.#ends.push(this.#valuesEnd)
@@ -235,16 +239,10 @@ class FoundRecords {
     source.copyValue(wordsOf(other), 0)
     const own = bytesIn(this.#values, this.#valuesEnd).subarray(start)
     const length = combine(target, own, own.length, other, source.valueLength)
-    if (start + valueBytesMax > this.#values.byteLength) this.#growValues()
+    if (start + valueBytesMax > this.#values.byteLength) this.#values = twice(this.#values, this.#valuesEnd)
     bytesIn(this.#values, start + length).set(target.subarray(0, length), start)
     this.#valuesEnd = start + length
     this.#ends[this.#ends.length - 1] = this.#valuesEnd
-  }
-
-  #growValues(): void {
-    const larger = new Uint8Array(2 * this.#values.byteLength)
-    larger.set(bytesIn(this.#values, this.#valuesEnd))
-    this.#values = wordsOf(larger)
   }
 
   columns(): RecordColumns {
@@ -268,6 +266,12 @@ export type RecordColumns = {
 
 function bytesIn({ buffer, byteOffset }: DataView, length: number): Uint8Array {
   return new Uint8Array(buffer, byteOffset, length)
+}
+
+function twice(words: DataView, used: number): DataView {
+  const larger = new Uint8Array(2 * words.byteLength)
+  larger.set(bytesIn(words, used))
+  return wordsOf(larger)
 }
 
 /** Neighbours differ near the end. */
