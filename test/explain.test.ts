@@ -37,7 +37,11 @@ describe('on the command line', () => {
   test('an address without code on the chain is said to be no contract', async () => {
     await makeStore(place.storeUrl)
     const wallet = `0x${'1'.repeat(40)}`
-    expect(await explain('sim', wallet)).toContain('not a contract: sim has no code at this address')
+    expect(await explain('sim', wallet)).toBe(
+      `not a contract: sim has no code at ${wallet}, so no transfer can be indexed for it
+Try: check the address and the chain; for the NFTs of a wallet, request /api/v2.2/${wallet}/nft?chain=sim
+`,
+    )
     const [contract] = [...truthByContract(node.chain, { from: 0, to: 299 })][0]!
     expect(await explain('sim', contract)).not.toContain('not a contract')
   })

@@ -57,14 +57,11 @@ async function explain(
     shown.transfer = shownTransfer(await explainTransfer(store, explanation, asked, node))
   }
   if (json) return printJson(shown)
+  const print = (text: string): void => printData(fitted(text, { output: process.stdout }))
+  if (explanation.transfers === 0 && (await isCodeless(loaded, { name: chain.name, address: contract }, opened)))
+    return print(codelessText(shown))
   const isKnown = explanation.covered.length > 0 || explanation.transfers > 0
-  const missing =
-    explanation.transfers === 0 && (await isCodeless(loaded, { name: chain.name, address: contract }, opened))
-      ? codelessText(chain.name)
-      : isKnown
-        ? []
-        : await whyNothing(store, loaded, { chain, contract })
-  printData(fitted(described(shown, missing), { output: process.stdout }))
+  print(described(shown, isKnown ? [] : await whyNothing(store, loaded, { chain, contract })))
 }
 
 async function isCodeless(...[loaded, place, opened]: Parameters<typeof hasCode>): Promise<boolean> {
@@ -72,11 +69,15 @@ async function isCodeless(...[loaded, place, opened]: Parameters<typeof hasCode>
   return (await ask(loaded, place, opened)) === false
 }
 
-function codelessText(chain: string): string[] {
+/** Nothing else holds for it: no verdict of spam, and no covered block in which it could have a transfer. */
+function codelessText(shown: Shown): string {
+  const { chain, contract } = shown
   return [
-    `not a contract: ${chain} has no code at this address, so no transfer can be indexed for it`,
-    `Try: check the address and the chain; for the NFTs of a wallet, request /api/v2.2/<address>/nft?chain=${chain}`,
-  ]
+    `not a contract: ${chain} has no code at ${contract}, so no transfer can be indexed for it`,
+    ...labelLines(shown),
+    ...transferLines(shown),
+    `Try: check the address and the chain; for the NFTs of a wallet, request /api/v2.2/${contract}/nft?chain=${chain}`,
+  ].join('\n')
 }
 
 /** What a person who has just asked for the contract needs to know: nothing of it is indexed. */
@@ -108,7 +109,7 @@ function readTransfer(text: string): AskedTransfer {
 
 type Flag = { value: boolean; because: string; mark: { source: string; updated_at: string } | null }
 
-function described({ transfer, ...shown }: Shown, [nothing, ...hints]: readonly string[]): string {
+function described(shown: Shown, [nothing, ...hints]: readonly string[]): string {
   const { possible_spam: spam, index } = shown
   const name = shown.name === null ? 'no name known' : printable(`${shown.name} (${shown.symbol ?? 'no symbol'})`)
   const read = shown.read_at === null ? 'never read' : `read on ${shown.read_at.slice(0, 10)}`
@@ -132,10 +133,7 @@ function described({ transfer, ...shown }: Shown, [nothing, ...hints]: readonly 
     }),
     `verified_collection  ${shown.verified_collection.value}: ${reasonText(shown.verified_collection)}`,
     ...(shown.labels.length === 0 ? ['label                none'] : []),
-    ...shown.labels.map(
-      ({ label, rank, source, chain, updated_at, shown: wins }) =>
-        `label                ${printable(label)}: ${rank}, from ${printable(source)}, ${chain ?? 'every chain'}, ${updated_at.slice(0, 10)}${wins ? ' (shown)' : ''}`,
-    ),
+    ...labelLines(shown),
     `index                ${nothing ?? countOf(index.transfers, 'transfer')}; head ${blockText(index.head)}, final ${blockText(index.finalized)}`,
     ...hints.map(hint => `  ${hint}`),
     ...((index.impossible_sums ?? 0) === 0
@@ -148,11 +146,24 @@ function described({ transfer, ...shown }: Shown, [nothing, ...hints]: readonly 
         ? `  block ${countText(from)} is covered: ${evidence}`
         : `  blocks ${countText(from)} to ${countText(to)} are covered: ${evidence}`,
     ),
-    ...(transfer === undefined ? [] : [`transfer             ${transfer.verdict}: ${transfer.because}`]),
-    ...(transfer?.node == null
-      ? []
-      : [`  asked ${transfer.node.endpoint}: block ${countText(transfer.node.block)}${receiptsText(transfer.node)}`]),
+    ...transferLines(shown),
   ].join('\n')
+}
+
+function labelLines({ labels }: Shown): string[] {
+  return labels.map(
+    ({ label, rank, source, chain, updated_at, shown: wins }) =>
+      `label                ${printable(label)}: ${rank}, from ${printable(source)}, ${chain ?? 'every chain'}, ${updated_at.slice(0, 10)}${wins ? ' (shown)' : ''}`,
+  )
+}
+
+function transferLines({ transfer }: Shown): string[] {
+  if (transfer === undefined) return []
+  const { verdict, because, node } = transfer
+  return [
+    `transfer             ${verdict}: ${because}`,
+    ...(node == null ? [] : [`  asked ${node.endpoint}: block ${countText(node.block)}${receiptsText(node)}`]),
+  ]
 }
 
 function blockText(block: number | null): string {
