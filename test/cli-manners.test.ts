@@ -517,7 +517,7 @@ test('verify counts a block once, whatever ranges it is in', () => {
 
 test('a plan of a whole chain without a final block does not ask for contracts', () => {
   const young = { name: 'local', works: [], missing: [], sources: [], isArchive: false, notFinal: 5 }
-  const told = described([young], [], { calls: 2, bytes: 1, seconds: 0 })
+  const told = described([young], { price: '', more: [], spent: { calls: 2, bytes: 1, seconds: 0 } })
   expect(told).toContain('No block is final yet')
   expect(told).not.toContain('No contract is configured')
 })

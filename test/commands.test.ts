@@ -267,6 +267,9 @@ describe('plan', () => {
       /^Estimate: indexing sim takes about \d.*, [\d.]+ [kM]B of disk and [\d,]+ calls\.\n\nCHAIN +WHAT +BLOCKS +CALLS +BYTES +TIME +TRANSFERS +DISK\nsim +everything +301 +[\d,]+ +[\d.]+ [kM]B /,
     )
     expect(stdout).not.toMatch(/^total/m)
+    const priced = (await place.runHere(['plan', '--price', '40'])).stdout
+    expect(priced).toMatch(/^Estimate: .* and [\d,]+ calls \(about \d+\.\d\d at 40 per million\)\.\n/)
+    expect(priced).not.toContain('Cost at')
     expect(stdout).toContain('sim: the time is set by chains.sim.daily_budget.')
     // One line of it for people, and every figure for programs.
     expect(stdout).toMatch(/Sampling took \d+ calls, [\d.]+ [kM]B and \d+ s\.\nAssumed: the endpoints stay as fast /)

@@ -10,7 +10,7 @@ import { bytesText, countText, fitted, ProgressLine, printData, printJson, print
 import { planChain } from './chain-plan.ts'
 import { type EngineCosts, engineCosts, fromFiles, sendersPerSecond } from './measured-costs.ts'
 import { modelledChains, modelText } from './model.ts'
-import { parsePrice, pricedCalls, priceText } from './price.ts'
+import { parsePrice, pricedCalls, priceText, shortPriceText } from './price.ts'
 import { type ChainPlan, callsOf, described, type Spent, shown, totalOf } from './report.ts'
 
 type PlanFlags = { chain?: string; samples: number; price?: number; model?: true; json?: true }
@@ -128,8 +128,10 @@ export async function plan(loaded: LoadedConfig, flags: PlanFlags): Promise<Alma
   else {
     const room = roomLines(totalOf(plans).disk_bytes, loaded.config.limits.storeBytesMax)
     const assumed = assumptions.length === 0 ? [] : [fitted(assumedText(costs), { output: process.stdout })]
-    const priced = cost ? [priceText(cost)] : []
-    printData([described(plans, [...priced, ...room], spent), ...assumed].join('\n'))
+    // Of one chain the first sentence has all of it.
+    const priced = cost && Object.keys(cost.chains).length > 1 ? [priceText(cost)] : []
+    const price = cost ? shortPriceText(cost) : ''
+    printData([described(plans, { price, more: [...priced, ...room], spent }), ...assumed].join('\n'))
   }
   const failures = plans.flatMap(({ failure = [] }) => failure)
   for (const failure of failures) printNote(`\n${describeError(failure)}`)

@@ -33,6 +33,11 @@ export function priceText({ per_million_calls: perMillion, total, chains }: Pric
   return `Cost at ${perMillion} per million calls: ${areSummed ? `about ${moneyText(total)}` : 'about'}${parts}.`
 }
 
+/** For the sentence that ends with the calls. */
+export function shortPriceText({ per_million_calls: perMillion, total }: Priced): string {
+  return ` (about ${moneyText(total)} at ${perMillion} per million)`
+}
+
 function moneyText(cost: number): string {
   if (cost > 0 && cost < 0.01) return '0.01 or less'
   return cost.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 })

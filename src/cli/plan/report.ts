@@ -106,7 +106,11 @@ const columns = [
   { title: 'DISK', figure: 'disk_bytes' },
 ] as const satisfies (Column & { figure: keyof Figures })[]
 
-export function described(plans: readonly ChainPlan[], room: readonly string[], spent: Spent): string {
+/** `price`: what the calls cost, for the first sentence. */
+export function described(
+  plans: readonly ChainPlan[],
+  { price, more, spent }: { price: string; more: readonly string[]; spent: Spent },
+): string {
   const works = plans.flatMap(plan => plan.works)
   const limits = works.filter(({ limitedBy }) => !['endpoints', 'portal', 'machine'].includes(limitedBy))
   const areEmpty = plans.every(isEmpty)
@@ -117,12 +121,12 @@ export function described(plans: readonly ChainPlan[], room: readonly string[], 
     ...(areEmpty ? [] : plans.filter(isEmpty).map(plan => `${plan.name}: ${emptyText([plan])}.`)),
     ...works.filter(({ source, limitedBy }) => source === 'nodes' && limitedBy === 'machine').map(machineLine),
     ...limits.map(({ chain, limitedBy }) => `${chain}: the time is set by chains.${chain}.${limitedBy}.`),
-    ...room,
+    ...more,
     `Sampling took ${countOf(spent.calls, 'call')}, ${bytesText(spent.bytes)} and ${durationText(spent.seconds)}.`,
   ]
   const inRoom = (text: string): string => fitted(text, { output: process.stdout })
   return [
-    inRoom(areEmpty ? `${capital(emptyText(plans))}.` : verdictOf(plans)),
+    inRoom(areEmpty ? `${capital(emptyText(plans))}.` : verdictOf(plans, price)),
     '',
     ...(areEmpty ? [] : [tableOf(plans), '']),
     ...notes.map(inRoom),
@@ -130,13 +134,13 @@ export function described(plans: readonly ChainPlan[], room: readonly string[], 
 }
 
 /** The answer in one sentence. */
-function verdictOf(plans: readonly ChainPlan[]): string {
+function verdictOf(plans: readonly ChainPlan[], price: string): string {
   const failed = plans.filter(({ failure }) => failure !== undefined).map(({ name }) => name)
   const known = plans.filter(({ works }) => works.length > 0).map(({ name }) => name)
   const lacking = failed.length === 0 ? '' : ` Not estimated: ${failed.join(', ')}.`
   if (known.length === 0) return `No chain could be estimated.${lacking}`
   const chains = known.length <= listedMax ? known.join(', ') : countOf(known.length, 'chain')
-  return `Estimate: indexing ${chains} takes about ${costText(totalOf(plans))}.${lacking}`
+  return `Estimate: indexing ${chains} takes about ${costText(totalOf(plans))}${price}.${lacking}`
 }
 
 export function costText({ seconds, senders_seconds, disk_bytes, calls }: Figures): string {
