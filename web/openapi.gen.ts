@@ -4163,12 +4163,12 @@ export interface operations {
          */
         chain?: string;
         /**
-         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head; a block above it is refused.
          * @example 16220243
          */
         at_block?: number;
         /**
-         * @description Answers the state after the last block at or before this moment. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
+         * @description Answers the state after the last block at or before this moment. A moment after the head means the head. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         at_date?: string;
@@ -4286,12 +4286,12 @@ export interface operations {
          */
         chain?: string;
         /**
-         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head; a block above it is refused.
          * @example 16220243
          */
         at_block?: number;
         /**
-         * @description Answers the state after the last block at or before this moment. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
+         * @description Answers the state after the last block at or before this moment. A moment after the head means the head. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         at_date?: string;
@@ -4409,12 +4409,12 @@ export interface operations {
          */
         chain?: string;
         /**
-         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head; a block above it is refused.
          * @example 16220243
          */
         at_block?: number;
         /**
-         * @description Answers the state after the last block at or before this moment. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
+         * @description Answers the state after the last block at or before this moment. A moment after the head means the head. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         at_date?: string;
@@ -4512,12 +4512,12 @@ export interface operations {
          */
         chain?: string;
         /**
-         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head; a block above it is refused.
          * @example 16220243
          */
         at_block?: number;
         /**
-         * @description Answers the state after the last block at or before this moment. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
+         * @description Answers the state after the last block at or before this moment. A moment after the head means the head. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         at_date?: string;
@@ -4835,12 +4835,12 @@ export interface operations {
          */
         chain?: string;
         /**
-         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head; a block above it is refused.
          * @example 16220243
          */
         at_block?: number;
         /**
-         * @description Answers the state after the last block at or before this moment. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
+         * @description Answers the state after the last block at or before this moment. A moment after the head means the head. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         at_date?: string;
@@ -4941,12 +4941,12 @@ export interface operations {
          */
         chain?: string;
         /**
-         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head; a block above it is refused.
          * @example 16220243
          */
         at_block?: number;
         /**
-         * @description Answers the state after the last block at or before this moment. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
+         * @description Answers the state after the last block at or before this moment. A moment after the head means the head. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         at_date?: string;
@@ -5047,12 +5047,12 @@ export interface operations {
          */
         chain?: string;
         /**
-         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head; a block above it is refused.
          * @example 16220243
          */
         at_block?: number;
         /**
-         * @description Answers the state after the last block at or before this moment. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
+         * @description Answers the state after the last block at or before this moment. A moment after the head means the head. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         at_date?: string;
@@ -5132,12 +5132,12 @@ export interface operations {
          */
         chain?: string;
         /**
-         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head; a block above it is refused.
          * @example 16220243
          */
         at_block?: number;
         /**
-         * @description Answers the state after the last block at or before this moment. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
+         * @description Answers the state after the last block at or before this moment. A moment after the head means the head. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         at_date?: string;
@@ -5217,12 +5217,12 @@ export interface operations {
          */
         chain?: string;
         /**
-         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head; a block above it is refused.
          * @example 16220243
          */
         at_block?: number;
         /**
-         * @description Answers the state after the last block at or before this moment. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
+         * @description Answers the state after the last block at or before this moment. A moment after the head means the head. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         at_date?: string;
@@ -5289,12 +5289,12 @@ export interface operations {
          */
         chain?: string;
         /**
-         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head; a block above it is refused.
          * @example 16220243
          */
         at_block?: number;
         /**
-         * @description Answers the state after the last block at or before this moment. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
+         * @description Answers the state after the last block at or before this moment. A moment after the head means the head. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         at_date?: string;
@@ -5535,12 +5535,12 @@ export interface operations {
          */
         chain?: string;
         /**
-         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head; a block above it is refused.
          * @example 16220243
          */
         at_block?: number;
         /**
-         * @description Answers the state after the last block at or before this moment. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
+         * @description Answers the state after the last block at or before this moment. A moment after the head means the head. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         at_date?: string;
@@ -5646,12 +5646,12 @@ export interface operations {
          */
         chain?: string;
         /**
-         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head; a block above it is refused.
          * @example 16220243
          */
         at_block?: number;
         /**
-         * @description Answers the state after the last block at or before this moment. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
+         * @description Answers the state after the last block at or before this moment. A moment after the head means the head. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         at_date?: string;
@@ -5757,12 +5757,12 @@ export interface operations {
          */
         chain?: string;
         /**
-         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head; a block above it is refused.
          * @example 16220243
          */
         at_block?: number;
         /**
-         * @description Answers the state after the last block at or before this moment. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
+         * @description Answers the state after the last block at or before this moment. A moment after the head means the head. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         at_date?: string;
@@ -5834,12 +5834,12 @@ export interface operations {
          */
         chain?: string;
         /**
-         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head; a block above it is refused.
          * @example 16220243
          */
         at_block?: number;
         /**
-         * @description Answers the state after the last block at or before this moment. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
+         * @description Answers the state after the last block at or before this moment. A moment after the head means the head. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
          * @example 2022-12-10T00:00:00.000Z
          */
         at_date?: string;

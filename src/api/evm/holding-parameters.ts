@@ -40,9 +40,13 @@ export function holdingParameters(table: ChainTable, pageSizeMax: number, sizeFi
     tokenId: tokenIdParameter,
     atBlock: wholeParameter('at_block', {
       ...{ min: 0, example: 16_220_243 },
-      description: 'Answers the state after this block. Takes precedence over `at_date`. Defaults to the head.',
+      description:
+        'Answers the state after this block. Takes precedence over `at_date`. Defaults to the head; a block above it is refused.',
     }),
-    atDate: dateParameter('at_date', 'Answers the state after the last block at or before this moment.'),
+    atDate: dateParameter(
+      'at_date',
+      'Answers the state after the last block at or before this moment. A moment after the head means the head.',
+    ),
     excludeSpam: flagParameter('exclude_spam', 'Leaves possible spam out.'),
     tokenCounts: flagParameter('token_counts', 'Adds how many tokens of each collection the wallet has.'),
     normalizeMetadata: flagParameter('normalizeMetadata', 'Adds `normalized_metadata` where the metadata is known.'),
