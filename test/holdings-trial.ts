@@ -179,10 +179,9 @@ export class HoldingsTrial {
     }
   }
 
-  /** Of a contract, or of all. */
-  #isComplete(contract: Address | undefined, block: number): boolean {
+  #isComplete(contract: Address | 'every', block: number): boolean {
     const { model } = this.#history.memory
-    return isCovered(model.contractCoverage(chain, contract ?? 'every'), { from: 0, to: block })
+    return isCovered(model.contractCoverage(chain, contract), { from: 0, to: block })
   }
 
   async #compareContract(
@@ -220,9 +219,15 @@ export class HoldingsTrial {
     { wallet, tokenIds: _, block, ...asked }: AskedOf & { wallet: Address },
   ): Promise<void> {
     const { atBlock } = asked
-    const whole = { ...asked, isComplete: this.#isComplete(undefined, block) }
-    const filters = [{}, { contracts: contracts.slice(1) }, { excludeSpam: true }]
-    for (const filter of this.#some(filters, 1)) await readWhole(this.#walletNfts(model, wallet, filter), whole)
+    const whole = { ...asked, isComplete: this.#isComplete('every', block) }
+    const named = [contracts.slice(1), ...contracts.map(contract => [contract])]
+    const filters = [{}, { excludeSpam: true }, ...named.map(some => ({ contracts: some }))]
+    for (const filter of this.#some(filters, 1)) {
+      // Others than the named ones need not be indexed.
+      const subjects = 'contracts' in filter ? filter.contracts : (['every'] as const)
+      const isComplete = subjects.every(each => this.#isComplete(each, block))
+      await readWhole(this.#walletNfts(model, wallet, filter), { ...asked, isComplete })
+    }
     const held = model.walletNfts(wallet)
     for (const excludeSpam of this.#some([false, true], 1)) {
       const shown = held.filter(({ contract }) => !excludeSpam || !factsOf(contract).possibleSpam)

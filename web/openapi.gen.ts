@@ -83,14 +83,14 @@ export interface paths {
   "/api/v2/{address}/nft": {
     /**
      * NFTs of a wallet
-     * @description The NFTs that a wallet owns, now or as of an earlier block (`at_block`, `at_date`): a row for each token, newest change first. Use it for a gallery, or to let owners in; `token_addresses` keeps those of some contracts. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`. Pages stay as of the block of the first one while tokens move.
+     * @description The NFTs that a wallet owns, now or as of an earlier block (`at_block`, `at_date`): a row for each token, newest change first. Use it for a gallery, or to let owners in; `token_addresses` keeps those of some contracts. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`; with `token_addresses` it is `SYNCED` once these contracts are indexed. Pages stay as of the block of the first one while tokens move.
      */
     get: operations["getWalletNFTs"];
   };
   "/api/v2.2/{address}/nft": {
     /**
      * NFTs of a wallet
-     * @description The NFTs that a wallet owns, now or as of an earlier block (`at_block`, `at_date`): a row for each token, newest change first. Use it for a gallery, or to let owners in; `token_addresses` keeps those of some contracts. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`. Pages stay as of the block of the first one while tokens move.
+     * @description The NFTs that a wallet owns, now or as of an earlier block (`at_block`, `at_date`): a row for each token, newest change first. Use it for a gallery, or to let owners in; `token_addresses` keeps those of some contracts. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`; with `token_addresses` it is `SYNCED` once these contracts are indexed. Pages stay as of the block of the first one while tokens move.
      */
     get: operations["getWalletNFTsV22"];
   };
@@ -4152,7 +4152,7 @@ export interface operations {
   };
   /**
    * NFTs of a wallet
-   * @description The NFTs that a wallet owns, now or as of an earlier block (`at_block`, `at_date`): a row for each token, newest change first. Use it for a gallery, or to let owners in; `token_addresses` keeps those of some contracts. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`. Pages stay as of the block of the first one while tokens move.
+   * @description The NFTs that a wallet owns, now or as of an earlier block (`at_block`, `at_date`): a row for each token, newest change first. Use it for a gallery, or to let owners in; `token_addresses` keeps those of some contracts. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`; with `token_addresses` it is `SYNCED` once these contracts are indexed. Pages stay as of the block of the first one while tokens move.
    */
   getWalletNFTs: {
     parameters: {
@@ -4275,7 +4275,7 @@ export interface operations {
   };
   /**
    * NFTs of a wallet
-   * @description The NFTs that a wallet owns, now or as of an earlier block (`at_block`, `at_date`): a row for each token, newest change first. Use it for a gallery, or to let owners in; `token_addresses` keeps those of some contracts. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`. Pages stay as of the block of the first one while tokens move.
+   * @description The NFTs that a wallet owns, now or as of an earlier block (`at_block`, `at_date`): a row for each token, newest change first. Use it for a gallery, or to let owners in; `token_addresses` keeps those of some contracts. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`; with `token_addresses` it is `SYNCED` once these contracts are indexed. Pages stay as of the block of the first one while tokens move.
    */
   getWalletNFTsV22: {
     parameters: {

@@ -85,7 +85,7 @@ export const walletNfts = holdingList({
   ...{ list: 'wallet-nfts', id: 'getWalletNFTs', summary: 'NFTs of a wallet', schema: 'WalletNfts' },
   ...{ keys: holdingKeys, firstPage: 1, path: ['wallet'], subjectOf: ofWallet },
   description:
-    'The NFTs that a wallet owns, now or as of an earlier block (`at_block`, `at_date`): a row for each token, newest change first. Use it for a gallery, or to let owners in; `token_addresses` keeps those of some contracts. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`.',
+    'The NFTs that a wallet owns, now or as of an earlier block (`at_block`, `at_date`): a row for each token, newest change first. Use it for a gallery, or to let owners in; `token_addresses` keeps those of some contracts. On a chain that is not indexed in full it shows what is there, with the status `SYNCING`; with `token_addresses` it is `SYNCED` once these contracts are indexed.',
   query: ['excludeSpam', 'tokenAddresses', ...ofNfts, 'includePrices', ...asOfParameters],
   ask: (holdings, { subject, filter, ...question }, options) => {
     return holdings.walletNfts({ ...question, wallet: addressOf(subject), ...shownOf(filter) }, options)

@@ -1,11 +1,12 @@
 // Finds the sheet that a question is about, with what may be claimed of it; has a contract indexed first where it is
 // not complete.
+import { weakestOf } from '../../coverage.ts'
 import { AlmanacError } from '../../errors.ts'
 import type { Address, ChainId } from '../../model.ts'
 import type { IndexName } from '../../store/runs/view.ts'
 import type { Claims } from '../claims.ts'
 import type { HoldingsRequest } from './holdings-admission.ts'
-import type { Completeness, HoldingsOptions } from './questions.ts'
+import type { Completeness, HoldingsOptions, WalletNftsQuestion } from './questions.ts'
 import type { FoundSheet, Sheets } from './sheets.ts'
 import type { ContractSubject, Subject } from './subject.ts'
 
@@ -32,11 +33,11 @@ export class AnsweredSheets {
   }
 
   async ofWallet(
-    subject: { chain: ChainId; wallet: Address },
-    atBlock: number | undefined,
+    { chain, wallet, atBlock, contracts }: Pick<WalletNftsQuestion, 'chain' | 'wallet' | 'atBlock' | 'contracts'>,
+    options: HoldingsOptions,
     request: HoldingsRequest,
   ): Promise<Answered> {
-    return await this.find(subject, await this.walletClaim(subject.chain, atBlock), request)
+    return await this.find({ chain, wallet }, await this.walletClaim(chain, atBlock, contracts, options), request)
   }
 
   async contractClaim(
@@ -56,9 +57,19 @@ export class AnsweredSheets {
     return await ask()
   }
 
-  async walletClaim(chain: ChainId, atBlock: number | undefined): Promise<AskedClaim> {
+  /** `contracts`: those that the question names, of which a request may name some. Others need not be indexed then. */
+  async walletClaim(
+    chain: ChainId,
+    atBlock: number | undefined,
+    contracts: readonly Address[] = [],
+    { freshen }: Pick<HoldingsOptions, 'freshen'> = { freshen: undefined },
+  ): Promise<AskedClaim> {
     const { block, takenBack } = await this.#asOf(chain, atBlock)
-    return { claim: await this.#claims.of(chain, 'every', { from: 0, to: block }, 'by_wallet'), takenBack }
+    const blocks = { from: 0, to: block }
+    for (const contract of contracts) freshen?.asked?.(chain, contract)
+    const subjects = contracts.length === 0 ? (['every'] as const) : contracts
+    const claims = await Promise.all(subjects.map(of => this.#claims.of(chain, of, blocks, 'by_wallet')))
+    return { claim: claims.reduce(weakerClaim), takenBack }
   }
 
   /** Fails with `list_too_large` where there is too much for one sheet. The request holds the sheet. */
@@ -87,6 +98,12 @@ export class AnsweredSheets {
 
 export function indexOf(subject: Subject): IndexName {
   return 'wallet' in subject ? 'by_wallet' : 'by_token'
+}
+
+export function weakerClaim(a: Completeness, b: Completeness): Completeness {
+  const complete = a.complete && b.complete
+  const evidence = a.evidence && b.evidence && weakestOf(a.evidence, b.evidence)
+  return { block: Math.min(a.block, b.block), complete, evidence: complete ? evidence : undefined }
 }
 
 function nothingOf(claim: Completeness): Completeness {

@@ -96,6 +96,23 @@ test('a range of four billion ids costs no more than a token', async () => {
   expect([stats.nfts, stats.collections]).toEqual([idCount - 6, 1])
 })
 
+test('what a wallet holds of named contracts is complete once these are, though others are not indexed', async () => {
+  const holdings = holdingsOf(storeOf([rowOf(1, {})]))
+  const asked: Address[] = []
+  const freshen = { asked: (_: ChainId, each: Address) => void asked.push(each) }
+  const claimOf = async (contracts: Address[] | undefined) => {
+    const question = { ...list, wallet: alice, excludeSpam: false, contracts }
+    const { complete, evidence, rows } = await holdings.walletNfts(question, { ...options, freshen })
+    return [complete, evidence, rows.length]
+  }
+  expect(await claimOf([contract])).toEqual([true, 'bloom', 1])
+  expect(await claimOf([contract, other])).toEqual([false, undefined, 1])
+  expect(await claimOf([other])).toEqual([false, undefined, 0])
+  expect(await claimOf(undefined)).toEqual([false, undefined, 1])
+  // They stay indexed, as those of other requests do.
+  expect(asked).toEqual([contract, contract, other, other])
+})
+
 test('requests for one contract share the building of its sheet', async () => {
   let reads = 0
   const holdings = holdingsOf(storeOf([rowOf(1, {})]), () => reads++)

@@ -1,5 +1,4 @@
 // Answers who owns what, and what there is of it: of contracts, tokens, wallets and blocks. No HTTP and no JSON.
-import { weakestOf } from '../../coverage.ts'
 import { type Address, zeroAddress } from '../../model.ts'
 import type { IndexReader } from '../../store/index-reader.ts'
 import { readTokenRecord } from '../../store/indexes/by-token.ts'
@@ -8,7 +7,7 @@ import { transfersOfBlock } from '../lookups/block-transfers.ts'
 import type { BranchStore } from '../one-branch.ts'
 import { Pace } from '../pace.ts'
 import { type FactsStore, ShownContracts } from '../shown-contracts.ts'
-import { type Answered, AnsweredSheets, type AskedClaim, undefinedIfTooLarge } from './answered-sheets.ts'
+import { type Answered, AnsweredSheets, type AskedClaim, undefinedIfTooLarge, weakerClaim } from './answered-sheets.ts'
 import { collectionsByAddress, collectionsOf } from './collections.ts'
 import { contractFilter, partyFilter } from './contract-filter.ts'
 import { contractNftPage, contractNftTotal } from './contract-nfts.ts'
@@ -132,7 +131,7 @@ export class Holdings implements q.HoldingsQueries {
 
   async walletNfts(question: q.WalletNftsQuestion, options: q.HoldingsOptions): Promise<q.WalletNftsAnswer> {
     using request = this.#admission.request(options)
-    const { sheet, claim } = await this.#answered.ofWallet(question, question.atBlock, request)
+    const { sheet, claim } = await this.#answered.ofWallet(question, options, request)
     const isShown = partyFilter(sheet, contractFilter(this.#contracts, question))
     const { holdings, next } = await holdingPage(sheet, { ...question, isShown })
     const rows = await walletRows(this.#rows, { ...question, sheet }, holdings, options)
@@ -272,12 +271,6 @@ function listAnswer<Row, Key>(
 }
 
 const nothingClaimed: q.Completeness = { block: -1, complete: false, evidence: undefined }
-
-function weakerClaim(a: q.Completeness, b: q.Completeness): q.Completeness {
-  const complete = a.complete && b.complete
-  const evidence = a.evidence && b.evidence && weakestOf(a.evidence, b.evidence)
-  return { block: Math.min(a.block, b.block), complete, evidence: complete ? evidence : undefined }
-}
 
 function firstAfter(sheet: Sheet, parties: Uint32Array, after: Address): number {
   let [low, high] = [0, parties.length]

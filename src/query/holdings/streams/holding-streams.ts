@@ -102,7 +102,7 @@ export class HoldingStreams {
     const { answered, branches, contracts } = this.#parts
     const parts = this.#partWork(options)
     const branch = await OneBranch.now(branches, chain)
-    const asked = begunOn(branch, 'by_wallet', await answered.walletClaim(chain, atBlock))
+    const asked = begunOn(branch, 'by_wallet', await answered.walletClaim(chain, atBlock, question.contracts, options))
     const isShown = contractFilter(contracts, question)
     const rows = (sheet: Sheet) => newestBatches(sheet, batchRows(true), partyFilter(sheet, isShown))
     const large = async function* (block: number): AsyncGenerator<RowBatch> {
