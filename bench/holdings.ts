@@ -48,9 +48,9 @@ class CountedReads {
         ...indexes,
         indexRecords: counted(indexes.indexRecords),
         transfersAt: counted(indexes.transfersAt),
-        oldestOfTokens: async (chain, tokens) => {
+        oldestOfTokens: async (chain, tokens, rangesOf) => {
           this.rows += tokens.length
-          return await indexes.oldestOfTokens(chain, tokens)
+          return await indexes.oldestOfTokens(chain, tokens, rangesOf)
         },
       },
     }

@@ -103,7 +103,7 @@ async function compareOldest(
       expected.push(records[at])
     }
   }
-  const { records: found, withRanges: marked } = await store.indexes.oldestOfTokens(chain, tokens)
+  const { records: found, withRanges: marked } = await store.indexes.oldestOfTokens(chain, tokens, contracts)
   expect(
     found.map(
       record =>

@@ -89,10 +89,10 @@ export class MemoryStore {
       indexes: {
         indexRecords: query => later(() => this.#records(query)),
         transfersAt: () => Promise.reject(new Error('not part of who owns what')),
-        oldestOfTokens: (chain, tokens) =>
+        oldestOfTokens: (chain, tokens, rangesOf) =>
           later(() => ({
             records: tokens.map(token => this.#oldest(chain, token)),
-            withRanges: new Set(tokens.map(each => each.contract).filter(each => this.#hasRanges(chain, each))),
+            withRanges: new Set(rangesOf.filter(each => this.#hasRanges(chain, each))),
           })),
         rowState: () => later(() => ({ ...this.#changes, indexes: filledIndexes })),
       },

@@ -10,9 +10,9 @@ export interface IndexReader {
   transfersAt(chain: ChainId, places: readonly ContractPlace[]): Promise<MixedPage>
   /**
    * The oldest record of each token in `by_token`, in the order of the tokens; undefined where there is none. Ranges
-   * that cover a token are not looked at, but it is told which contracts have some.
+   * that cover a token are not looked at, but it is told which of `rangesOf` have some, which costs more than a token.
    */
-  oldestOfTokens(chain: ChainId, tokens: readonly TokenKey[]): Promise<OldestOfTokens>
+  oldestOfTokens(chain: ChainId, tokens: readonly TokenKey[], rangesOf: readonly Address[]): Promise<OldestOfTokens>
   /** Cheap enough for every request. */
   rowState(chain: ChainId): Promise<RowState>
 }

@@ -19,10 +19,16 @@ const keptMax = 50_000
 /** Those who emit ranges decide how many there are. */
 const rangesMax = 4_000
 
+/** `stamp` stays the same while final rows do. */
+type Moment = { chain: ChainId; stamp: string; finalized: number }
+
 export class Mints {
   readonly #indexes: IndexReader
   /** With what stays the same while final rows do. */
   readonly #kept = new LRUCache<string, { stamp: string; mint: TokenMint }>(atMost(keptMax))
+
+  /** Contracts without ranges, up to a block that was final. */
+  readonly #withoutRanges = new LRUCache<string, { stamp: string; block: number }>(atMost(keptMax))
 
   constructor(indexes: IndexReader) {
     this.#indexes = indexes
@@ -40,7 +46,7 @@ export class Mints {
     })
     const unknown = tokens.keys().filter(at => mints[at] === undefined)
     const looks = Array.from(unknown, (at): Look & { at: number } => ({ ...tokens[at]!, at, oldest: undefined }))
-    await this.#look(chain, looks)
+    await this.#look({ chain, stamp, finalized }, looks)
     for (const { at, oldest } of looks) {
       const mint = mintOf(oldest)
       mints[at] = mint
@@ -49,12 +55,28 @@ export class Mints {
     return mints
   }
 
-  async #look(chain: ChainId, looks: readonly Look[]): Promise<void> {
+  async #look({ chain, stamp, finalized }: Moment, looks: readonly Look[]): Promise<void> {
     if (looks.length === 0) return
-    const { records, withRanges } = await this.#indexes.oldestOfTokens(chain, looks)
+    const byContract = Map.groupBy(looks, ({ contract }) => contract)
+    const without = new Map<Address, number>()
+    for (const contract of byContract.keys()) {
+      const known = this.#withoutRanges.get(`${chain} ${contract}`)
+      if (known?.stamp === stamp) without.set(contract, known.block)
+    }
+    const unknown = [...byContract.keys()].filter(contract => !without.has(contract))
+    const { records, withRanges } = await this.#indexes.oldestOfTokens(chain, looks, unknown)
     for (const [at, look] of looks.entries()) look.oldest = records[at]
-    for (const [contract, its] of Map.groupBy(looks, ({ contract }) => contract))
-      if (withRanges.has(contract)) await this.#lookAtRanges(chain, its)
+    // Ranges that came since are of later blocks, while the stamp is the same.
+    const mayHaveOlder = (block: number, { oldest }: Look): boolean =>
+      oldest === undefined || blockOfPlace(oldest.place, 0) > block
+    const since = [...without].flatMap(([contract, block]) =>
+      byContract.get(contract)!.some(look => mayHaveOlder(block, look)) ? [contract] : [],
+    )
+    const later = since.length === 0 ? undefined : await this.#indexes.oldestOfTokens(chain, [], since)
+    for (const contract of [...unknown, ...since])
+      if (withRanges.has(contract) || later?.withRanges.has(contract))
+        await this.#lookAtRanges(chain, byContract.get(contract)!)
+      else this.#withoutRanges.set(`${chain} ${contract}`, { stamp, block: finalized })
   }
 
   /** Of tokens of one contract: takes what is older of the ranges that cover them; nothing where they are too many. */

@@ -215,9 +215,9 @@ function indexReader(core: Core): IndexReader {
   const ofChain = core.ofChain.bind(core)
   return {
     indexRecords: query => ofChain(query.chain, noRecords, ordinal => indexRecords(core, ordinal, query)),
-    oldestOfTokens: (chain, tokens) =>
+    oldestOfTokens: (chain, tokens, rangesOf) =>
       ofChain(chain, { records: tokens.map(() => undefined), withRanges: new Set() }, ordinal =>
-        oldestOfTokens(core, ordinal, tokens),
+        oldestOfTokens(core, ordinal, tokens, rangesOf),
       ),
     transfersAt: (chain, places) =>
       ofChain(chain, { ...emptyPage, contracts: [] }, ordinal => transfersAt(core, ordinal, places)),

@@ -1,6 +1,6 @@
-// The oldest records of tokens, and which of their contracts have ranges: single keys are looked for in few runs of
-// each contract first, those of the lowest blocks, and again in all where that was not enough.
-import type { Interval } from '../../model.ts'
+// The oldest records of tokens, and which contracts have ranges: single keys are looked for in few runs of each contract
+// first, those of the lowest blocks, and in twice as many of the next ones where that was not enough.
+import type { Address, Interval } from '../../model.ts'
 import type { OldestOfTokens, TokenKey, TokenRecordAt } from '../index-reader.ts'
 import { byToken, tokenKey, tokenKinds, withContract } from '../indexes/by-token.ts'
 import { PackSearch } from '../runs/open-pack.ts'
@@ -12,6 +12,7 @@ import { looks, type Work } from './work.ts'
 
 /** Of each contract. Most tokens are as old as their contract. */
 const runsAtFirst = 3
+const idMax = 2n ** 256n - 1n
 const everyBlock: Interval = { from: 0, to: 2 ** 32 }
 
 /** A span of keys that begin with so many bytes alike, of which the last record is looked for. */
@@ -24,24 +25,31 @@ type TokenLook = {
 }
 
 /** None where the index is not kept. */
-export function* oldestOfTokens(core: Core, chain: number, tokens: readonly TokenKey[]): Work<OldestOfTokens> {
-  const numbers = yield* core.dictionary.numbersOf(
-    chain,
-    tokens.map(({ contract }) => contract),
-  )
+export function* oldestOfTokens(
+  core: Core,
+  chain: number,
+  tokens: readonly TokenKey[],
+  rangesOf: readonly Address[],
+): Work<OldestOfTokens> {
+  const contracts = [...tokens.map(({ contract }) => contract), ...rangesOf]
+  const numbers = yield* core.dictionary.numbersOf(chain, contracts)
   return yield* inMoment(core.mirrors, chain, function* (mirror: Mirror) {
     const asked = tokens.map(({ contract, tokenId }) => {
       const number = numbers.get(contract)
       return number === undefined ? undefined : newLook(number, tokenKinds.single, [tokenId, tokenId])
     })
-    const known = asked.filter(look => look !== undefined)
-    const ranges = [...numbers].map(
-      ([contract, number]) => [contract, newLook(number, tokenKinds.range, [0n, 2n ** 256n - 1n])] as const,
-    )
-    const left = yield* find(mirror, chain, known, runsAtFirst)
-    if (left === stale) return stale
-    const rest = [...left, ...ranges.map(([, look]) => look)]
-    if ((yield* find(mirror, chain, rest, undefined)) === stale) return stale
+    const ranges = rangesOf.flatMap(contract => {
+      const number = numbers.get(contract)
+      return number === undefined ? [] : [[contract, newLook(number, tokenKinds.range, [0n, idMax])] as const]
+    })
+    let left: readonly TokenLook[] = asked.filter(look => look !== undefined)
+    for (let [from, to] = [0, runsAtFirst]; left.length > 0; [from, to] = [to, to + 2 * (to - from)]) {
+      const found = yield* find(mirror, chain, left, { from, to })
+      if (found === stale) return stale
+      left = found
+    }
+    const inRanges = ranges.map(([, look]) => look)
+    if ((yield* find(mirror, chain, inRanges, { from: 0, to: Number.POSITIVE_INFINITY })) === stale) return stale
     return {
       records: asked.map(look => look?.found),
       withRanges: new Set(ranges.flatMap(([contract, { found }]) => (found === undefined ? [] : [contract]))),
@@ -61,11 +69,11 @@ function* find(
   mirror: Mirror,
   chain: number,
   asked: readonly TokenLook[],
-  runsMax: number | undefined,
+  runs: { from: number; to: number },
 ): Work<readonly TokenLook[] | typeof stale> {
   if (asked.length === 0) return asked
   const wanted = asked.map(({ contract, last }) => ({ contract, key: last, blocks: everyBlock }))
-  const batch = yield* looks({ kind: 'looks', chain, view: byToken, looks: wanted, runsMax, fold: mirror.fold })
+  const batch = yield* looks({ kind: 'looks', chain, view: byToken, looks: wanted, runs, fold: mirror.fold })
   if (!batch.isKept) return []
   if (batch.changes !== mirror.changes) return stale
   const search = new PackSearch(byToken.keyBytes)

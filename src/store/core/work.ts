@@ -124,8 +124,8 @@ export type LooksAsk = {
   view: View
   looks: readonly Look[]
   fold?: number | undefined
-  /** Only in so many runs of each contract, those of the lowest blocks. */
-  runsMax?: number | undefined
+  /** Only in some runs of each contract, in the order of their lowest blocks. */
+  runs?: { from: number; to: number }
 }
 
 export type LooksBatch = {
@@ -133,7 +133,7 @@ export type LooksBatch = {
   changes: number
   /** `looks`: the places in the list of those that the pack may answer. */
   packs: { looks: readonly number[]; bytes: Uint8Array }[]
-  /** Of contracts with runs that were not looked into, the lowest block of these. */
+  /** Of contracts with further runs, the lowest block of these. */
   beyond: ReadonlyMap<number, number>
 }
 

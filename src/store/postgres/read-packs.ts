@@ -217,7 +217,7 @@ function keyOfBlock({ view, order, first }: RecordsAsk, block: number): Uint8Arr
 }
 
 // Looking up single keys of contracts: one statement gives each pack that may have some of them once, with the numbers
-// of the keys. Its parameters: contracts, keys, lowest and highest blocks, slot, chain, view, how many runs.
+// of the keys. Its parameters: contracts, keys, lowest and highest blocks, slot, chain, view, up to which run, the fold, after which run.
 
 const looksSql = `WITH given AS MATERIALIZED (
     SELECT * FROM unnest($1::int4[], $2::bytea[], $3::int8[], $4::int8[])
@@ -234,16 +234,16 @@ const looksSql = `WITH given AS MATERIALIZED (
       FROM given JOIN its_runs USING (of_contract)
       CROSS JOIN LATERAL (SELECT key AS pack_key FROM packs WHERE slot = $5::int4 AND run = id AND key <= look_key
         ORDER BY key DESC LIMIT 1) AS its_pack
-      WHERE from_block <= highest AND to_block >= lowest AND rank <= $8::int8
+      WHERE from_block <= highest AND to_block >= lowest AND rank > $10::int8 AND rank <= $8::int8
       GROUP BY id, pack_key) AS looked
     JOIN packs ON slot = $5::int4 AND run = id AND key = pack_key
   UNION ALL SELECT ${kinds.run}, of_contract, NULL, NULL, min(from_block) FROM its_runs WHERE rank > $8::int8
     GROUP BY of_contract`
 const looksHereSql = `${looksSql} UNION ALL ${chainSql('$7::int4', '$6::int4')}`
-const allRuns = 2 ** 31
+const allRuns = { from: 0, to: 2 ** 31 }
 
 export async function readLooks(queries: PackQueries, ask: LooksAsk): Promise<LooksBatch> {
-  const { chain, view, looks, runsMax = allRuns } = ask
+  const { chain, view, looks, runs = allRuns } = ask
   const slots = await queries.slots(queries.here)
   const isWhole = !queries.isDistributed
   const bySlot = Map.groupBy(looks.keys(), at => slotOfContract(slots, looks[at]!.contract))
@@ -255,7 +255,7 @@ export async function readLooks(queries: PackQueries, ask: LooksAsk): Promise<Lo
       slot,
       isWhole ? looksHereSql : looksSql,
       ...columnsOf(some),
-      ...[slot, chain, view.id, runsMax, ask.fold ?? blockEnd],
+      ...[slot, chain, view.id, Math.min(runs.to, allRuns.to), ask.fold ?? blockEnd, runs.from],
     )
     for (const [kind, number, bytes, wanted, block] of rows)
       if (kind === kinds.run) beyond.set(number, block)

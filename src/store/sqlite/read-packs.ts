@@ -85,6 +85,8 @@ const walks = {
   },
 }
 
+const allRuns = { from: 0, to: Number.POSITIVE_INFINITY }
+
 /** Packs read at once, and after the first ones. */
 const packsAhead = 8
 const packsOnward = 4
@@ -168,14 +170,14 @@ export class PackReads {
     }
   }
 
-  looks({ chain, view, looks, runsMax = Number.POSITIVE_INFINITY }: LooksAsk): LooksBatch {
+  looks({ chain, view, looks, runs: some = allRuns }: LooksAsk): LooksBatch {
     const packs: LooksBatch['packs'] = []
     const beyond = new Map<number, number>()
     for (const [contract, its] of Map.groupBy(looks.keys(), at => looks[at]!.contract)) {
       const runs = this.#known.of(view, chain, contract).sort((a, b) => a.from - b.from)
-      const left = runs[runsMax]
+      const left = runs[some.to]
       if (left !== undefined) beyond.set(contract, left.from)
-      const looked = runs.slice(0, runsMax)
+      const looked = runs.slice(some.from, some.to)
       for (const at of its) {
         const { key, blocks } = looks[at]!
         const ids = looked.filter(({ from, to }) => from <= blocks.to && to >= blocks.from).map(({ id }) => id)
