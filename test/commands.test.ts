@@ -257,6 +257,25 @@ describe('plan', () => {
     expectWithin(2, part.transfers, run.transfers)
   })
 
+  test('says of a listed wallet that it is not a contract, as the log of a start does, once', async () => {
+    const node = await simulate()
+    const wallet = `0x${'1'.repeat(40)}`
+    const contract = node.chain.contracts.all[0]!.address
+    place.configure({ sim: { id: chainId, rpc: node.url, contracts: [wallet, contract] } })
+    const { stdout } = await place.runHere(['plan'])
+    expect(stdout).toMatch(new RegExp(`^sim +${wallet}, not a contract +\\d`, 'm'))
+    expect(stdout).toMatch(new RegExp(`^sim +${contract} +\\d`, 'm'))
+    expect(stdout).toContain(`\nsim has no code at ${wallet}: not a contract. Take it out of chains.sim.contracts.\n`)
+    const run = place.begin(['start', '--listen', '127.0.0.1:0'], { ALMANAC_KEY: 'the-operator-key' })
+    const told = () =>
+      [...run.stderr.matchAll(/^.*Listed addresses have no code: not contracts.*$/gm)].map(([line]) => line)
+    await run.until(() => told().length > 0, 'the warning')
+    await new Promise(resolve => setTimeout(resolve, 2_000))
+    expect(told()).toEqual([expect.stringContaining(wallet)])
+    expect(told()[0]).not.toContain(contract)
+    await run.kill()
+  })
+
   test('says the answer, then a table, what sampling took and what is assumed; a limit sets the time', async () => {
     const node = await simulate()
     place.configure({ sim: { id: chainId, rpc: node.url, index: 'full', daily_budget: 100_000 } })

@@ -122,6 +122,8 @@ describe('init', () => {
     expect(stderr).toContain('logs: at most 100 blocks at once')
     expect(stderr).toContain('subscribes to new heads')
     expect(stderr).toContain('a private ledger, not that of Solana devnet')
+    // Nothing is deployed there.
+    expect(stderr).toContain(`Warning: sim has no code at ${contract.toLowerCase()}: not a contract.`)
     // Samples cost calls that nobody asked for.
     expect(stdout).toBe('')
     expect(stderr.replaceAll(/\s+/g, ' ')).toContain('almanac plan estimates what indexing costs')
@@ -472,6 +474,36 @@ describe('init', () => {
     const { chains, store } = loadConfig({ file: file() }).config
     expect(chains.sim).toMatchObject({ id: chainId, index: 'full', rpc: [node.url] })
     expect(store).toBe('file:./other.db')
+  })
+
+  test('on a terminal contracts without code are asked for again', async () => {
+    const node = await simulate()
+    const [wallet, contract] = [`0x${'1'.repeat(40)}`, node.chain.contracts.all[0]!.address]
+    const run = place.beginOnTerminal(['init', '--index', 'on-demand', '--listen', '127.0.0.1:8080'])
+    const isCodeless = `Warning: sim has no code at ${wallet}: not a contract.`
+    let seen = 0
+    for (const [question, text] of [
+      ['EVM chains', 'sim'],
+      ['sim is not a known chain', 'yes'],
+      ['JSON-RPC endpoints', node.url],
+      ['WebSocket endpoint', ''],
+      ['contracts to index', wallet],
+      [isCodeless, undefined],
+      ['Keep it anyway, or paste other contracts? [no]', ''],
+      ['contracts to index', `${wallet},${contract}`],
+      [isCodeless, undefined],
+      ['Keep it anyway, or paste other contracts? [no]', contract],
+      ['Solana portfolios', 'no'],
+      ['Where to keep the data', ''],
+      ['Write almanac.yaml? [yes]', ''],
+      ['Next: ', undefined],
+    ] as const) {
+      await run.until(() => run.stdout.replaceAll(/\r\n/g, ' ').indexOf(question, seen) !== -1, question)
+      seen = run.stdout.replaceAll(/\r\n/g, ' ').indexOf(question, seen) + question.length
+      if (text !== undefined) run.child.stdin.write(`${text}\n`)
+    }
+    await run.ended()
+    expect(loadConfig({ file: file() }).config.chains.sim).toMatchObject({ contracts: [contract] })
   })
 
   test('on a terminal a node is called what it serves, and what is pasted is taken as an endpoint', async () => {

@@ -17,7 +17,7 @@ import {
 import { Holdings } from '../query/holdings/holdings.ts'
 import type { Store } from '../store/store.ts'
 import { commandLine, interruption } from './current-process.ts'
-import type { hasCode } from './open-chain.ts'
+import type { isCodeless } from './open-chain.ts'
 import { withStore } from './open-store.ts'
 import { chooseChain, parseChain, requireAddress } from './options.ts'
 import { countOf, countText, fitted, printable, printData, printJson } from './terminal.ts'
@@ -58,15 +58,15 @@ async function explain(
   }
   if (json) return printJson(shown)
   const print = (text: string): void => printData(fitted(text, { output: process.stdout }))
-  if (explanation.transfers === 0 && (await isCodeless(loaded, { name: chain.name, address: contract }, opened)))
-    return print(codelessText(shown))
+  const place = { name: chain.name, address: contract }
+  if (explanation.transfers === 0 && (await lacksCode(loaded, place, opened))) return print(codelessText(shown))
   const isKnown = explanation.covered.length > 0 || explanation.transfers > 0
   print(described(shown, isKnown ? [] : await whyNothing(store, loaded, { chain, contract })))
 }
 
-async function isCodeless(...[loaded, place, opened]: Parameters<typeof hasCode>): Promise<boolean> {
-  const { hasCode: ask } = await import('./open-chain.ts')
-  return (await ask(loaded, place, opened)) === false
+async function lacksCode(...asked: Parameters<typeof isCodeless>): Promise<boolean> {
+  const openChain = await import('./open-chain.ts')
+  return await openChain.isCodeless(...asked)
 }
 
 /** Nothing else holds for it: no verdict of spam, and no covered block in which it could have a transfer. */

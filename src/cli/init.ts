@@ -13,7 +13,7 @@ import { storeFile } from '../store/open.ts'
 import { commandLine, exitCodes } from './current-process.ts'
 import { type Answers, answersOf, askForAnswers, type InitFlags } from './init/answers.ts'
 import { socketLine } from './init/check.ts'
-import { checkAll, checkOne, planSamples, tellCost } from './init/endpoints.ts'
+import { checkAll, checkContracts, checkOne, planSamples, tellCost } from './init/endpoints.ts'
 import { configurationText, type Findings } from './init/file.ts'
 import { parseListenFlag, settledListen, settledStore } from './init/place.ts'
 import { summaryLines } from './init/summary.ts'
@@ -79,6 +79,7 @@ async function init(flags: InitFlags): Promise<void> {
     const figured = new Set<string>()
     const answers = await askForAnswers(questions, flags, {
       check: async (typed, taken) => !flags.check || (await checkOne(typed, { found, questions, taken })),
+      checkContracts: async chain => !found.has(chain.name) || (await checkContracts(chain, questions)),
       tellCost: async chain => {
         if (await tellCost(chain, found.has(chain.name))) figured.add(chain.name)
       },

@@ -8,6 +8,7 @@ import { transactionDeriver } from '../evm/audit/derive-transaction.ts'
 import { type ConnectedChain, connectChain } from '../evm/create-evm.ts'
 import { leaseChain, leaseHolder } from '../evm/index/leased-indexer.ts'
 import { paidBy } from '../evm/rpc/port.ts'
+import { codelessAmong } from '../evm/source/deployment.ts'
 import type { Address } from '../model.ts'
 import type { AskTransaction } from '../query/explain.ts'
 import { allRequests, BudgetKeeper } from '../rpc/daily-budget.ts'
@@ -91,19 +92,17 @@ export async function guardRoom(
 
 const codeWaitMs = 10_000
 
-/** Whether a node has code at an address; undefined where none tells. */
-export async function hasCode(
+/** Whether a node says that an address has no code. */
+export async function isCodeless(
   loaded: LoadedConfig,
   { name, address }: { name: string; address: Address },
   opened: AsyncDisposableStack,
-): Promise<boolean | undefined> {
+): Promise<boolean> {
   const settings = loaded.config.chains[name]
-  if (settings === undefined || settings.rpc.length === 0) return undefined
+  if (settings === undefined || settings.rpc.length === 0) return false
   const { rpc } = connectNodes(loaded, { name, settings }, opened)
-  const signal = AbortSignal.timeout(codeWaitMs)
-  const asked = paidBy(rpc, allRequests).ask([{ method: 'eth_getCode', params: [address, 'latest'] }], { signal })
-  const [code] = await asked.then(({ values }) => values).catch(() => [])
-  return typeof code === 'string' ? !/^0x0*$/.test(code) : undefined
+  const codeless = await codelessAmong([address], paidBy(rpc, allRequests), AbortSignal.timeout(codeWaitMs))
+  return codeless.length > 0
 }
 
 /** For explanations. The first question connects. */

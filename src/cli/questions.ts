@@ -49,7 +49,7 @@ export class Questions {
     { otherwise, help }: { otherwise: boolean; help: string },
     read: (text: string) => Other,
   ): Promise<boolean | Other> {
-    return this.ask(question, choice(otherwise, help), text => (/[:./]/.test(text) ? read(text) : yesOrNo(text)))
+    return this.ask(question, choice(otherwise, help), text => (/[:./]|^0x/i.test(text) ? read(text) : yesOrNo(text)))
   }
 }
 

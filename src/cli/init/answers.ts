@@ -165,6 +165,8 @@ export type Endpoints = {
   check(typed: ChainAnswers | SolanaAnswers, taken?: readonly NamedChain[]): Promise<boolean>
   /** Says what each mode costs. */
   tellCost(chain: ChainAnswers): Promise<void>
+  /** Looks at the contracts that are typed, and may change them. False: the user wants to type others. */
+  checkContracts(chain: ChainAnswers): Promise<boolean>
 }
 
 export async function askForAnswers(questions: Questions, flags: InitFlags, endpoints: Endpoints): Promise<Answers> {
@@ -275,9 +277,11 @@ async function askChain(
     const help =
       'Addresses, 0x and 40 hex digits, separated by commas. Others are indexed when they are first requested.'
     const question = `${name}: contracts to index at once; empty for none`
-    answers.contracts = await questions.ask(question, { otherwise: '', help }, text =>
-      isNone(text) ? [] : parseContracts(text),
-    )
+    do {
+      answers.contracts = await questions.ask(question, { otherwise: '', help }, text =>
+        isNone(text) ? [] : parseContracts(text),
+      )
+    } while (!(await endpoints.checkContracts(answers)))
   }
   return answers
 }

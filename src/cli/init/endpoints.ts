@@ -6,7 +6,9 @@ import { loadConfig } from '../../config/load.ts'
 import type { ChainSettings } from '../../config/settings.ts'
 import { durationText } from '../../duration-text.ts'
 import { AlmanacError, describeError } from '../../errors.ts'
+import { codelessAt } from '../../evm/audit/check-endpoint.ts'
 import { commandLine } from '../current-process.ts'
+import { parseContracts } from '../options.ts'
 import { planChain } from '../plan/chain-plan.ts'
 import { engineCosts } from '../plan/measured-costs.ts'
 import { modelledChains } from '../plan/model.ts'
@@ -65,13 +67,16 @@ export async function checkAll(
   const found = new Map<string, string[]>()
   for (const typed of check ? [...chains, ...solana] : []) {
     const taken = chains.filter(chain => chain !== typed)
-    if (!(await checkOne(typed, { found, questions, taken })))
-      throw new AlmanacError('interrupted', 'Nothing was written.')
+    const isAgreed =
+      (await checkOne(typed, { found, questions, taken })) &&
+      (!('name' in typed) || !found.has(typed.name) || (await checkContracts(typed, questions)))
+    if (!isAgreed) throw new AlmanacError('interrupted', 'Nothing was written.')
   }
   return found
 }
 
 const checkTimeoutMs = 120_000
+const codeTimeoutMs = 10_000
 
 type Checking = {
   found: Map<string, string[]>
@@ -100,6 +105,24 @@ export async function checkOne(
       const mended = await mend(typed, error, { questions, taken })
       if (mended !== 'changed') return mended
     }
+  }
+}
+
+/** Warns of addresses without code. False: the user does not want them. Without a terminal they are kept. */
+export async function checkContracts(typed: ChainAnswers, questions: Questions | undefined): Promise<boolean> {
+  for (;;) {
+    const { name, rpc, contracts } = typed
+    const asked = codelessAt(rpc, contracts, AbortSignal.timeout(codeTimeoutMs))
+    const codeless = await whileWaiting(`  Looking for the contracts of ${name}`, asked)
+    for (const address of codeless) printNote(`Warning: ${name} has no code at ${address}: not a contract.`)
+    if (codeless.length === 0 || questions === undefined) return true
+    const about = {
+      otherwise: false,
+      help: 'Of an address without code nothing can be indexed, unless a contract is deployed there later. With no, the contracts are asked for again.',
+    }
+    const answer = await questions.confirmOr('Keep it anyway, or paste other contracts?', about, parseContracts)
+    if (typeof answer === 'boolean') return answer
+    typed.contracts = answer
   }
 }
 

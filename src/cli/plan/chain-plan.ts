@@ -12,7 +12,7 @@ import { type Part, partsOf } from '../../evm/index/parts.ts'
 import { MeteredRpc } from '../../evm/rpc/chain-rpc.ts'
 import { type BulkSource, SourceLost } from '../../evm/source/bulk-source.ts'
 import { inlineDecoder } from '../../evm/source/decode-pool.ts'
-import { deploymentOf } from '../../evm/source/deployment.ts'
+import { codelessAmong, deploymentOf } from '../../evm/source/deployment.ts'
 import { finalHeaderOf } from '../../evm/source/finality.ts'
 import { FullSource } from '../../evm/source/full-source.ts'
 import { sourcesOf } from '../../evm/sources.ts'
@@ -102,11 +102,13 @@ async function planContracts(
     const before = rpc.calls
     const onSample = samplesOf(contract, onStep)
     const deployed = await deploymentOf(contract, { rpc, upTo: final }, signal)
+    // Without old state it is not known either.
+    const isCodeless = deployed === undefined && (await codelessAmong([contract], rpc, signal)).length > 0
     const callsBefore = rpc.calls - before
     const intervals = [{ from: Math.max(settings.from, deployed?.block ?? 0), to: final }]
     const sampled = await estimateCost({ chain, rpc, intervals, contract, scope, ...share, onSample }, signal)
     const estimate = { ...sampled, calls: sampled.calls + callsBefore }
-    works.push(nodesWork({ chain: name, contract, intervals, views }, estimate, { settings, costs }))
+    works.push(nodesWork({ chain: name, contract, isCodeless, intervals, views }, estimate, { settings, costs }))
   }
   return { works, notFinal: works.length === 0 ? 0 : notFinal }
 }

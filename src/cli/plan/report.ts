@@ -84,9 +84,9 @@ function shownFailure(failure: AlmanacError) {
 }
 
 function shownPart(work: Work) {
-  const { contract, views, source, sourceName, intervals, estimate, senders, limitedBy } = work
+  const { contract, isCodeless, views, source, sourceName, intervals, estimate, senders, limitedBy } = work
   return {
-    ...(contract === undefined ? { views } : { contract }),
+    ...(contract === undefined ? { views } : { contract, ...(isCodeless ? { has_code: false } : {}) }),
     ...{ source, ...(sourceName === undefined ? {} : { source_name: sourceName }) },
     ...{ from: intervals[0]?.from ?? 0, to: intervals.at(-1)?.to ?? -1, intervals },
     ...{ blocks: estimate.blocks, blocks_sampled: estimate.blocksSampled },
@@ -118,6 +118,7 @@ export function described(
     ...plans.flatMap(sourceLines),
     ...plans.flatMap(viewsLines),
     ...plans.flatMap(notFinalLine),
+    ...works.flatMap(codelessLine),
     ...(areEmpty ? [] : plans.filter(isEmpty).map(plan => `${plan.name}: ${emptyText([plan])}.`)),
     ...works.filter(({ source, limitedBy }) => source === 'nodes' && limitedBy === 'machine').map(machineLine),
     ...limits.map(({ chain, limitedBy }) => `${chain}: the time is set by chains.${chain}.${limitedBy}.`),
@@ -179,7 +180,9 @@ function tableOf(plans: readonly ChainPlan[]): string {
     if (works.length === 0) return [rowOf(name, what, '-', '-', unknown)]
     return works.map(work => {
       const blocks = countText(work.estimate.blocks)
-      return rowOf(name, work.contract ?? 'everything', work.source, blocks, cells(figuresOf(work)))
+      const what = work.contract ?? 'everything'
+      const codeless = work.isCodeless ? ', not a contract' : ''
+      return rowOf(name, `${what}${codeless}`, work.source, blocks, cells(figuresOf(work)))
     })
   })
   const total = works.length < 2 ? [] : [rowOf('total', '', '', '', cells(totalOf(plans)))]
@@ -247,6 +250,11 @@ function notFinalLine({ name, works, notFinal }: ChainPlan): string[] {
   return [
     `${name}: ${countOf(notFinal, 'block')} ${notFinal === 1 ? 'is not final and is' : 'are not final and are'} left out.`,
   ]
+}
+
+function codelessLine({ chain, contract, isCodeless }: Work): string[] {
+  if (isCodeless !== true) return []
+  return [`${chain} has no code at ${contract}: not a contract. Take it out of chains.${chain}.contracts.`]
 }
 
 /** What the activity of wallets costs, or that it is left out. */

@@ -14,6 +14,8 @@ export type SourceKind = 'nodes' | 'files' | 'portal'
 export type Work = {
   chain: string
   contract: Address | undefined
+  /** Whether a node says that the address of the contract has no code. */
+  isCodeless?: boolean | undefined
   source: SourceKind
   /** As people see it; undefined for nodes. */
   sourceName: string | undefined
@@ -42,7 +44,7 @@ export type Limit =
   /** What this machine indexes in a second. */
   | 'machine'
 
-type Planned = Pick<Work, 'chain' | 'contract' | 'intervals' | 'views'>
+type Planned = Pick<Work, 'chain' | 'contract' | 'isCodeless' | 'intervals' | 'views'>
 type Bounds = { settings: ChainSettings; costs: EngineCosts }
 
 export function nodesWork(planned: Planned, sampled: CostEstimate, { settings, costs }: Bounds): Work {

@@ -2,11 +2,13 @@
 // once. It asks a few dozen small questions and stores nothing.
 import type { Chain } from '../../chains.ts'
 import { quantityHex } from '../../hex.ts'
+import type { Address } from '../../model.ts'
 import { rpcFailureOf } from '../../rpc/failures.ts'
 import { topics } from '../decode/token-events.ts'
 import { ChainRpc } from '../rpc/chain-rpc.ts'
 import { RangeRefused, type RpcBlock, type RpcCall } from '../rpc/port.ts'
 import { HeaderSource } from '../source/chain-source.ts'
+import { codelessAmong } from '../source/deployment.ts'
 import { probeChain } from '../source/probe.ts'
 import { firstBlockWhere } from '../source/wallet-lookup.ts'
 
@@ -42,6 +44,21 @@ export async function chainIdAt(url: string, signal: AbortSignal): Promise<numbe
   try {
     const { values } = await rpc.ask([{ method: 'eth_chainId', params: [] }], { signal })
     return Number(values[0])
+  } finally {
+    await rpc.close()
+  }
+}
+
+/** Those of the addresses that have no code; none where no endpoint answers. */
+export async function codelessAt(
+  urls: readonly string[],
+  addresses: readonly Address[],
+  signal: AbortSignal,
+): Promise<Address[]> {
+  const endpoints = urls.map(url => ({ url }))
+  const rpc = new ChainRpc({ chain: { name: 'The', id: undefined }, endpoints, timeoutMs, attemptsMax: 2 })
+  try {
+    return await codelessAmong(addresses, rpc, signal)
   } finally {
     await rpc.close()
   }

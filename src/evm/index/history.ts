@@ -13,6 +13,7 @@ import { type Lack, lowestFloor, outOfReach } from '../rpc/history-floors.ts'
 import type { RpcPort } from '../rpc/port.ts'
 import { type BulkSource, SourceLost } from '../source/bulk-source.ts'
 import type { BulkSources } from '../source/bulk-sources.ts'
+import { codelessAmong } from '../source/deployment.ts'
 import { findStored } from '../source/find-stored.ts'
 import { FullSource } from '../source/full-source.ts'
 import type { WatchedSource } from '../source/watched-source.ts'
@@ -50,6 +51,8 @@ export type HistoryOptions = {
 /** How long nodes fill what no bulk source has before the sources are looked at again. */
 const turnMs = 600_000
 
+const codelessShown = 10
+
 /** Asked for what no bulk source has. */
 type Nodes = { kind: 'nodes'; holds: readonly Interval[] }
 
@@ -61,6 +64,7 @@ export class History {
   /** Whether nothing that a source has was left at the last look. */
   isDone = false
   #isResting = false
+  #isCodeLookedFor = false
   /** Blocks that could not be connected to what is stored of them or beside them, in this round, and why. */
   #unconnected: (Interval & { error: unknown })[] = []
   /** The block that the operator names, found among those that are stored; and for which it was looked in vain. */
@@ -165,7 +169,19 @@ export class History {
         signal,
       )
     await recheck?.next(signal)
+    await this.#warnOfCodeless(signal)
     await contracts?.ensureListed(setup.contracts, signal)
+  }
+
+  /** Once: it is a slip of the operator, and the contract may still be deployed. */
+  async #warnOfCodeless(signal: AbortSignal): Promise<void> {
+    const { setup, rpc, log } = this.#options
+    if (this.#isCodeLookedFor) return
+    this.#isCodeLookedFor = true
+    const codeless = await codelessAmong(setup.contracts, rpc, signal)
+    if (codeless.length === 0) return
+    const facts = { chain: setup.chain.name, count: codeless.length, contracts: codeless.slice(0, codelessShown) }
+    log.warn(facts, 'Listed addresses have no code: not contracts')
   }
 
   async #fillWhole(source: FullSource, signal: AbortSignal): Promise<void> {

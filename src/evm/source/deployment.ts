@@ -59,6 +59,24 @@ export async function lacksCode(
   return other === undefined || isNoCode(other.values[0])
 }
 
+const codesAtOnce = 100
+
+/** Those of the addresses that have no code now, by the word of one endpoint; where none answers, none of them. */
+export async function codelessAmong(
+  addresses: readonly Address[],
+  rpc: RpcPort,
+  signal: AbortSignal,
+): Promise<Address[]> {
+  const codeless: Address[] = []
+  for (let first = 0; first < addresses.length; first += codesAtOnce) {
+    const some = addresses.slice(first, first + codesAtOnce)
+    const calls = some.map(address => ({ method: 'eth_getCode', params: [address, 'latest'] }))
+    const { values } = await rpc.ask(calls, { signal }).catch(() => ({ values: [] }))
+    codeless.push(...some.filter((_, at) => /^0x0*$/.test(String(values[at]))))
+  }
+  return codeless
+}
+
 type At = { rpc: RpcPort; upTo: number }
 
 /** Some endpoint that sees the contract at `upTo`. */
