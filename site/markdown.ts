@@ -182,10 +182,15 @@ export function renderPage(source: string, text: string, linkTo: Linker, operati
       },
     },
   })
+  const rowIds = new Set<string>()
   const idOfRow = (cells: readonly Tokens.TableCell[]): string => {
     const codes = cells.flatMap(({ tokens: inner }) => inner.filter(({ type }) => type === 'codespan'))
     const [operation] = codes.flatMap(code => operationIn(operations, (code as Tokens.Codespan).text) ?? [])
-    return operation === undefined ? '' : ` id="${operation.id}"`
+    // What is not served has the name in its first cell; Solana has some of the names too.
+    const id = operation?.id ?? /^`(\w+)`$/.exec(cells[0]?.text ?? '')?.[1]
+    if (id === undefined || rowIds.has(id)) return ''
+    rowIds.add(id)
+    return ` id="${id}"`
   }
   const html = marked.parser(tokens, marked.defaults)
   return { title: headings[0]?.text ?? source, html, headings, sections }

@@ -8,7 +8,10 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import axe from 'axe-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { entriesOf } from '../web/src/reference/entries.ts'
+import { filtered } from '../web/src/reference/filter.ts'
 import { type DocsEntry, docsIndexOf } from '../web/src/search/docs-index.ts'
+import type { ApiDocument } from '../web/src/state/document.ts'
 import { browserPath, launchBrowser } from './browser.ts'
 import { rawRequest } from './raw-request.ts'
 import { serveApi } from './served-api.ts'
@@ -105,9 +108,46 @@ test('operations come from the OpenAPI document: each is listed, found by the se
   const owners = operations.find(({ text }) => text === 'GET /nft/{address}/owners')!.operation!
   const list = textOf('operations.html')
   for (const { operation } of operations) expect(list).toContain(`<tr id="${operation}">`)
+  // The reference leads to the rows of what is not served.
+  expect(list).toContain('<tr id="getTokenPrice">')
+  const rows = [...list.matchAll(/<tr id="([^"]+)"/g)].map(([, id]) => id)
+  expect(rows.length).toBe(new Set(rows).size)
   expect(textOf('guides/who-owns-what.html').replaceAll(/<wbr>| class="\w+"/g, '')).toContain(
     `<a href="../operations.html#${owners}" data-operation="${owners}"><code>GET /nft/{address}/owners</code></a>`,
   )
+})
+
+/** As the menu of the reference has them. */
+const entries = entriesOf(
+  JSON.parse(readFileSync(new URL('../docs/openapi.json', import.meta.url), 'utf8')) as ApiDocument,
+)
+
+test.each([
+  ['owners', 'getNFTOwnersV22'],
+  ['GET /nft/{address}/owners', 'getNFTOwnersV22'],
+  ['/nft/{address}/owners', 'getNFTOwnersV22'],
+  ['/api/v2.1/nft/{address}/owners', 'getNFTOwnersV22'],
+  ['getNFTOwners', 'getNFTOwnersV22'],
+  ['historical owners', 'getNFTOwnersV22'],
+  ['unique', 'getUniqueOwnersByCollectionV22'],
+  ['transfers', 'getNFTContractTransfersV22'],
+  ['nft transfers of a wallet', 'getWalletNFTTransfersV22'],
+  ['wallet nfts', 'getWalletNFTsV22'],
+  ['native balance', 'getNativeBalanceV22'],
+  ['block by date', 'getDateToBlockV22'],
+  ['portfolio', 'getPortfolio'],
+  ['nft metadata', 'getNFTMetadataV22'],
+  ['rotate', 'rotateKey'],
+  ['GET /keys', 'listKeys'],
+  ['DELETE /keys/{id}', 'revokeKey'],
+])('the filter of the reference: %s finds %s first', (text, id) => {
+  expect(filtered(entries, text)[0]?.id).toBe(id)
+})
+
+test('the filter of the reference asks for every word, in more than the fields of an operation', () => {
+  expect(filtered(entries, 'owners').length).toBeLessThan(7)
+  expect(filtered(entries, 'token gating').map(({ id }) => id)).toEqual(['getWalletNFTsV22', 'getNFTOwnersV22'])
+  for (const text of ['token zyzzyva', 'ens', '429']) expect([text, filtered(entries, text)]).toEqual([text, []])
 })
 
 test('the search answers what people ask', () => {

@@ -1,5 +1,6 @@
 // One field of an operation's form, with its help and its refusal. Chains that this service is not configured for are
 // offered apart from those that it is.
+import { formats } from '../downloads/row-counter.ts'
 import { Prose } from '../parts/prose.tsx'
 import { chainPairs, type Parameter } from '../state/document.ts'
 import { type Offered, offeredChains, offeredNetworks } from './configured.ts'
@@ -41,22 +42,51 @@ export function Field({ id, parameter, value, refusal, accepted, onChange }: Pro
           {accepted !== undefined && `. Accepted: ${accepted}.`}
         </strong>
       )}
-      <small id={`${id}-help`}>
-        <Prose text={parameter.description} />
-      </small>
+      <Help id={`${id}-help`} text={parameter.description} />
     </div>
   )
 }
+
+/** More lines than these would push the other fields away. */
+const helpLengthMax = 130
+
+/** What is long folds after its first sentence. */
+function Help({ id, text }: { id: string; text: string }) {
+  const [first = ''] = /^.+?\.(?= [A-Z`])/.exec(text) ?? []
+  if (text.length <= helpLengthMax || first === '')
+    return (
+      <small id={id}>
+        <Prose text={text} />
+      </small>
+    )
+  return (
+    <small id={id}>
+      <details>
+        <summary>
+          <Prose text={first} />
+        </summary>
+        <Prose text={text.slice(first.length + 1)} />
+      </details>
+    </small>
+  )
+}
+
+/** A form of the answer is known by its name. */
+function titleOf(choice: string): string {
+  return Object.values(formats).find(({ type }) => type === choice)?.title ?? (choice === jsonType ? 'JSON' : choice)
+}
+
+const jsonType = 'application/json'
 
 /** With the values that are accepted. */
 function typeOf({ required, schema }: Parameter): string {
   const { type, enum: choices, minimum, maximum, 'x-taken-up-to': taken, default: usual } = schema
   // A number that JSON cannot hold exactly is no bound of the operation.
   const highest = taken ?? (maximum === Number.MAX_SAFE_INTEGER ? undefined : maximum)
-  const kind = type === 'array' ? 'list, with commas' : (choices?.join(' | ') ?? type ?? 'string')
+  const kind = type === 'array' ? 'list, with commas' : (choices?.map(titleOf).join(' | ') ?? type ?? 'string')
   const least = minimum === undefined ? '' : ` ≥ ${minimum}`
   const bounds = minimum === undefined || highest === undefined ? least : ` ${minimum}–${highest}`
-  return `${kind}${bounds}${usual === undefined || required ? '' : ` · default ${usual}`}`
+  return `${kind}${bounds}${usual === undefined || required ? '' : ` · default ${titleOf(String(usual))}`}`
 }
 
 /** Of a field that must be filled, what it begins with; of another one what it means when empty, or an example. */
@@ -85,11 +115,11 @@ function Control(props: ControlProps & { invalid: boolean }) {
     return (
       <select {...shared} value={value} onChange={event => onChange(event.currentTarget.value)} required={required}>
         {(!required || value === '') && (
-          <option value="">{schema.default === undefined ? '' : `default (${schema.default})`}</option>
+          <option value="">{schema.default === undefined ? '' : `${titleOf(String(schema.default))} (default)`}</option>
         )}
         {choices.map(choice => (
           <option key={choice} value={choice}>
-            {choice}
+            {titleOf(choice)}
           </option>
         ))}
       </select>

@@ -23,6 +23,19 @@ type Props = {
   children?: ComponentChildren
 }
 
+/** The button that sends it stands in the heading above, where it is seen however long the form is. */
+export function SendButton({ id }: { id: string }) {
+  return (
+    <button type="submit" class="primary small" form={formIdOf(id)}>
+      Send
+    </button>
+  )
+}
+
+function formIdOf(id: string): string {
+  return `${id}-form`
+}
+
 /** Many a message says it already. */
 function isNews({ accepted }: Problem['errors'][number], { message }: Problem): boolean {
   return !message.includes(accepted)
@@ -80,7 +93,7 @@ export function OperationForm({ id, parameters, values, problem, onAsk, onMissin
     />
   )
   return (
-    <form ref={form} class="operation" onSubmit={submit} noValidate>
+    <form ref={form} id={formIdOf(id)} class="operation" onSubmit={submit} noValidate>
       {parameters.filter(isMain).map(fieldOf)}
       {rest.length > 0 && (
         <details
@@ -104,11 +117,6 @@ export function OperationForm({ id, parameters, values, problem, onAsk, onMissin
         </details>
       )}
       {children}
-      <div class="form-end">
-        <button type="submit" class="primary">
-          Send
-        </button>
-      </div>
     </form>
   )
 }

@@ -12,14 +12,14 @@ import { Paragraphs, Prose } from '../parts/prose.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
 import { Snippets } from '../parts/snippets.tsx'
 import { type Entry, entriesOf, entryNamed, subjectsOf } from '../reference/entries.ts'
-import { filtered } from '../reference/filter.ts'
+import { filtered, notServedFor } from '../reference/filter.ts'
 import { liveExamples, loadLiveExamples, withoutLiveExamples } from '../reference/live-examples.ts'
 import { firstValues, OperationView, sdkTabs } from '../reference/operation-view.tsx'
 import { openSearchFor } from '../search/search-box.tsx'
 import { type ApiDocument, apiDocument } from '../state/document.ts'
 import { isLive, status } from '../state/live.ts'
 import { documentProblem, loadDocument } from '../state/load-document.ts'
-import { hrefOf, route } from '../state/route.ts'
+import { goTo, hrefOf, route } from '../state/route.ts'
 import { key, typedKey } from '../state/session.ts'
 import { useTitle } from '../state/title.ts'
 import '../explorer/explorer.css'
@@ -45,7 +45,7 @@ export function Reference() {
   if (shown === undefined) return <NoDocument />
   return (
     <div class="reference">
-      <Menu entries={entries} here={entry?.id} />
+      <Menu entries={entries} notServed={shown['x-not-served'] ?? {}} here={entry?.id} />
       <div class="reference-main">
         {entry !== undefined && <OperationView key={entry.id} entry={entry} shown={shown} />}
         {id === undefined && <Introduction shown={shown} entries={entries} />}
@@ -61,12 +61,13 @@ function NoOperation({ id, why }: { id: string; why: string | undefined }) {
   if (why === undefined)
     return (
       <EmptyState title="There is no such operation" action={all}>
-        The document has no operation <code>{id}</code>.
+        No operation has the id <code>{id}</code>. Type a part of its name or path into the filter, or choose it from
+        the list.
       </EmptyState>
     )
   const action = (
     <>
-      <a href="/docs/operations.html">What is served, and what is not</a>
+      <a href={`/docs/operations.html#${id}`}>What is served, and what is not</a>
       {all}
     </>
   )
@@ -102,8 +103,10 @@ function NoDocument() {
   )
 }
 
+type MenuProps = { entries: readonly Entry[]; notServed: Readonly<Record<string, string>>; here: string | undefined }
+
 /** On a phone it is folded. */
-function Menu({ entries, here }: { entries: readonly Entry[]; here: string | undefined }) {
+function Menu({ entries, notServed, here }: MenuProps) {
   const text = useSignal('')
   const isOpen = useSignal(false)
   useEffect(() => {
@@ -139,6 +142,10 @@ function Menu({ entries, here }: { entries: readonly Entry[]; here: string | und
           onInput={event => {
             text.value = event.currentTarget.value
           }}
+          onKeyDown={event => {
+            if (event.key === 'Enter' && text.value.trim() !== '' && found[0] !== undefined)
+              goTo(hrefOf(['explore', found[0].id]))
+          }}
         />
         {/* One stop of the Tab key: the arrow keys move on. */}
         {/* biome-ignore lint/a11y/noStaticElementInteractions: the links in it have the focus */}
@@ -168,19 +175,45 @@ function Menu({ entries, here }: { entries: readonly Entry[]; here: string | und
             </div>
           ))}
         </div>
-        {found.length === 0 && (
-          <>
-            <p class="soft">No operation here has “{text.value}”.</p>
-            <a href="/docs/operations.html">What is served, and what is not</a>
-          </>
-        )}
+        {text.value.trim() !== '' && <NotServed notServed={notServed} text={text.value} hasOthers={found.length > 0} />}
         {text.value.trim() !== '' && (
-          <button type="button" class="plain" onClick={() => openSearchFor(text.value.trim())}>
+          <button type="button" class="plain docs-search" onClick={() => openSearchFor(text.value.trim())}>
             Search the docs for “{text.value.trim()}”
           </button>
         )}
       </div>
     </nav>
+  )
+}
+
+/** Few, because a word such as token is in many of them. */
+const notServedMax = 5
+
+type NotServedProps = { notServed: MenuProps['notServed']; text: string; hasOthers: boolean }
+
+/** What the hosted service has by that name: why it is not here, and its row in the list of all. */
+function NotServed({ notServed, text, hasOthers }: NotServedProps) {
+  const found = notServedFor(notServed, text)
+  const list = '/docs/operations.html'
+  if (hasOthers && (found.length === 0 || found.length > notServedMax)) return null
+  if (found.length === 0)
+    return (
+      <>
+        <p class="soft">No operation here has “{text}”.</p>
+        <a href={list}>What is served, and what is not</a>
+      </>
+    )
+  return (
+    <section class="not-served" aria-label="Not served">
+      <h2>Not served</h2>
+      {found.slice(0, notServedMax).map(([id, why]) => (
+        <a key={id} href={`${list}#${id}`}>
+          <code>{id}</code>
+          <span class="soft">{why}</span>
+        </a>
+      ))}
+      {found.length > notServedMax && <a href={list}>{found.length - notServedMax} more in the list</a>}
+    </section>
   )
 }
 

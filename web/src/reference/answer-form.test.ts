@@ -11,7 +11,7 @@ function operation(...types: string[]): DocumentedOperation {
 test('a list that can be sent whole offers each form, and others offer none', () => {
   const forms = ['application/json', 'text/csv', 'application/x-ndjson']
   expect(withAnswerForm(operation(...forms)).map(({ in: place, schema }) => [place, schema.enum])).toEqual([
-    ['header', forms],
+    ['header', ['text/csv', 'application/x-ndjson']],
   ])
   expect(withAnswerForm(operation('application/json'))).toEqual([])
 })

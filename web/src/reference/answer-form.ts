@@ -11,8 +11,9 @@ const ofPages = ['limit', 'cursor']
 export function withAnswerForm({ parameters = [], responses }: DocumentedOperation): Parameter[] {
   const forms = Object.keys(responses[200]?.content ?? {})
   if (!forms.includes('text/csv')) return parameters
+  const others = forms.filter(form => form !== page)
   const field: Parameter = {
-    ...{ name, in: 'header', required: false, example: page, schema: { type: 'string', enum: forms, default: page } },
+    ...{ name, in: 'header', required: false, example: page, schema: { type: 'string', enum: others, default: page } },
     description: 'A page as JSON, or the whole list as CSV or NDJSON, without `limit` and `cursor`.',
   }
   return [...parameters, field]

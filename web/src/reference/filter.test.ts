@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { DocumentedOperation } from '../state/document.ts'
 import type { Entry } from './entries.ts'
-import { filtered } from './filter.ts'
+import { filtered, notServedFor } from './filter.ts'
 
 function entry(id: string, summary: string, parameters: string[] = [], subject = ''): Entry {
   const facts = {
@@ -32,7 +32,8 @@ test.each([
   ['history', [transfers]],
   ['transfres', [transfers]],
   ['vresion', [version]],
-  ['block', [owners, transfers]],
+  // Only a field of the other one says it.
+  ['block', [transfers]],
   ['', all],
   ['price', []],
   ['who owns', [owners]],
@@ -48,6 +49,19 @@ test.each([
   ['Transfers and Blocks', [transfers]],
 ])('%s', (text, found) => {
   expect(filtered(all, text)).toEqual(found)
+})
+
+test('what the hosted service has besides is known by its name, and by what it needs', () => {
+  const notServed = {
+    getTokenTransfers: 'it needs ERC-20 transfers',
+    getNFTFloorPriceByToken: 'it needs facts from outside the chain',
+  }
+  const ids = (text: string) => notServedFor(notServed, text).map(([id]) => id)
+  expect(ids('gettokentransfers')).toEqual(['getTokenTransfers'])
+  for (const text of ['erc20', 'ERC-20', 'token transfers'])
+    expect([text, ids(text)]).toEqual([text, ['getTokenTransfers']])
+  expect(ids('floor')).toEqual(['getNFTFloorPriceByToken'])
+  for (const text of ['', 'a', 'zyzzyva']) expect([text, ids(text)]).toEqual([text, []])
 })
 
 test('the operation that is named comes before those whose names begin so', () => {

@@ -1,21 +1,19 @@
-// Which operations a text in the menu finds: an id, a subject and what an operation can do mean just these; any other
-// text by the engine of the search, over what the document says of each. Pure.
-import { type DocsIndex, docsIndexOf } from '../search/docs-index.ts'
+// Which operations a text in the menu finds, the best first: an id, a subject and what an operation can do mean just
+// these; any other text is found in titles, ids and paths before the other words that people have for them. Pure.
+import { isFiller, stemOf, type Word, wordsOf } from '../search/docs-words.ts'
+import { isLike } from '../search/typo.ts'
 import type { DocumentedOperation } from '../state/document.ts'
-import { type Entry, effectiveNames, nameOf } from './entries.ts'
+import { type Entry, effectiveNames } from './entries.ts'
 import { otherNames } from './other-names.ts'
 
 /** Other words for what a title or a path says. */
 const synonyms: readonly [says: RegExp, others: string][] = [
-  [/owner/i, 'holder, holders, snapshot'],
-  [/transfer/i, 'history, activity'],
-  [/\bnft/i, 'token'],
-  [/collection|contract/i, 'collection, contract'],
-  [/balance/i, 'coins, amount'],
-  [/stats/i, 'statistics, totals, counts, number'],
+  [/owner/i, 'holder holders snapshot'],
+  [/transfer/i, 'history activity'],
+  [/collection|contract/i, 'collection contract'],
+  [/balance/i, 'coins amount'],
+  [/stats/i, 'statistics totals counts number'],
 ]
-
-let known: { ids: string; search: DocsIndex } | undefined
 
 /** What an operation can do, by the words that people have for it, and how that is seen. */
 const capabilities: readonly [words: RegExp, has: (operation: DocumentedOperation) => boolean][] = [
@@ -29,6 +27,8 @@ const capabilities: readonly [words: RegExp, has: (operation: DocumentedOperatio
   [/^sdk$/, operation => operation['x-sdk-call'] !== undefined],
 ]
 
+const notServedLengthMin = 3
+
 function takes(...names: string[]) {
   return (operation: DocumentedOperation) => effectiveNames(operation).some(name => names.includes(name))
 }
@@ -37,16 +37,8 @@ function isStreamed(responses: DocumentedOperation['responses']): boolean {
   return 'text/csv' in (responses[200]?.content ?? {})
 }
 
-/** The one that is named before all others. */
 export function filtered(entries: readonly Entry[], text: string): readonly Entry[] {
   const asked = text.trim().toLowerCase()
-  const isNamed = ({ id, older }: Entry) =>
-    [id, ...older.map(each => each.operationId)].some(each => each.toLowerCase() === asked)
-  const found = foundFor(entries, text, asked)
-  return [...found.filter(isNamed), ...found.filter(entry => !isNamed(entry))]
-}
-
-function foundFor(entries: readonly Entry[], text: string, asked: string): readonly Entry[] {
   if (asked === '') return entries
   const ofSubject = entries.filter(({ subject }) => subject.toLowerCase() === asked)
   if (ofSubject.length > 0) return ofSubject
@@ -56,21 +48,81 @@ function foundFor(entries: readonly Entry[], text: string, asked: string): reado
   // The name of a parameter, written out, means that one alone.
   const taking = entries.filter(({ operation }) => effectiveNames(operation).includes(text.trim()))
   if (taking.length > 0 && text.includes('_')) return taking
-  const ids = entries.map(({ id }) => id).join()
-  if (known?.ids !== ids) known = { ids, search: docsIndexOf(entries.map(entryFor)) }
-  const found = new Set(known.search(text, { operationsAlone: true }).map(({ operation }) => operation))
-  return entries.filter(({ id }) => found.has(id))
+  const worth = new Map(entries.map(entry => [entry, worthOf(entry, text)]))
+  const found = entries.filter(entry => worth.get(entry)! > 0)
+  if (found.length === 0 && asked.length > 3)
+    return entries.filter(entry => isLike(asked, `${entry.title} ${idsOf(entry).join(' ')}`))
+  return found.toSorted((one, other) => worth.get(other)! - worth.get(one)!)
 }
 
-function entryFor(entry: Entry, at: number) {
-  const { id, title, subject, operation, older } = entry
-  const { method, path, summary } = operation
-  const own = [summary, id, nameOf(entry), path].join(' ')
-  const others = synonyms.filter(([says]) => says.test(own)).map(([, words]) => words)
-  return {
-    ...{ id: at, page: subject, title, text: `${method} ${path}`, href: id, operation: id },
-    code: [id, ...older.map(({ operationId }) => operationId)].join(' '),
-    about: [summary, ...effectiveNames(operation)].join(' '),
-    also: [...(otherNames[id] ?? []), ...others].join(', '),
-  }
+/** Who looks for these does not find an operation by its address in a path. */
+const unsaid = new Set(['api', 'address', 'id', 'v2', 'v22'])
+
+/** A path stands below each version. */
+function withoutMethod(text: string): string {
+  return text
+    .trim()
+    .replace(/^(get|post|put|delete)\s+(?=\/)/i, '')
+    .replace(/^\/api\/v2(\.\d)?(?=\/)/i, '')
+}
+
+function idsOf({ id, older }: Entry): string[] {
+  return [id, ...older.map(({ operationId }) => operationId)]
+}
+
+/** How well an entry fits: 0 where it lacks a word. What is written out whole comes before all else. */
+function worthOf(entry: Entry, text: string): number {
+  const asked = text.trim().toLowerCase()
+  const { id, title, operation } = entry
+  const path = withoutMethod(operation.path)
+  const others = otherNames[id] ?? []
+  const [, method = operation.method] = /^(\w+)\s+\//.exec(text.trim()) ?? []
+  const isOtherMethod = method.toLowerCase() !== operation.method.toLowerCase()
+  const isAsked = (each: string) => each.toLowerCase() === asked
+  if ([title, ...idsOf(entry)].some(isAsked) || path.toLowerCase() === withoutMethod(asked))
+    return isOtherMethod ? 2.5 : 3
+  const own = [...idsOf(entry).map(each => each.replace(/(?<=[a-z])(?=[A-Z])/g, ' ')), ...idsOf(entry), path].join(' ')
+  const meant = synonyms.filter(([says]) => says.test(`${title} ${path}`)).map(([, words]) => words)
+  const titled = partsOf(title)
+  const fields: readonly (readonly [weight: number, parts: readonly string[]])[] = [
+    [1, titled],
+    [0.8, partsOf(own).filter(part => !unsaid.has(part))],
+    [0.5, partsOf([...others, ...meant].join(' '))],
+  ]
+  const words = wordsOf(withoutMethod(text).replaceAll(/\{\w+\}/g, ''))
+  const fits = words.map(word => Math.max(...fields.map(([weight, parts]) => weight * fitOf(word, parts))))
+  if (fits.some(fit => fit === 0)) return 0
+  const isMeant = (part: string) => words.some(word => fitOf(word, [part]) > 0)
+  const fit = fits.reduce((sum, each) => sum + each, 0) / fits.length
+  // A title that says little else, and begins with what is asked.
+  return (
+    fit +
+    titled.filter(isMeant).length / titled.length / 2 +
+    (isMeant(titled[0]!) ? 0.2 : 0) +
+    (others.some(isAsked) ? 1 : 0)
+  )
+}
+
+function partsOf(text: string): string[] {
+  return (text.match(/[\p{L}\p{N}]+/gu) ?? []).map(part => part.toLowerCase()).filter(part => !isFiller(part))
+}
+
+/** A whole word before the beginning of one; of several words that belong together, the worst. */
+function fitOf(word: Word, parts: readonly string[]): number {
+  const likeness = (asked: string, part: string) =>
+    part === asked || stemOf(part) === stemOf(asked) ? 1 : part.startsWith(asked) ? 0.7 : 0
+  const best = (asked: string) => Math.max(0, ...parts.map(part => likeness(asked, part)))
+  return Math.max(...word.map(together => Math.min(...together.map(best))))
+}
+
+/** Operations of the hosted service that Almanac does not have, by their names or by what they need. */
+export function notServedFor(notServed: Readonly<Record<string, string>>, text: string): [id: string, why: string][] {
+  const plain = (said: string) => said.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
+  const words = text.split(/\s+/).filter(word => word !== '' && !isFiller(word))
+  const stems = words.map(word => plain(stemOf(word)))
+  if (stems.length === 0 || stems.some(stem => stem.length < notServedLengthMin)) return []
+  const isMeant = ([id, why]: [string, string]) => stems.every(stem => plain(id + why).includes(stem))
+  const isNamed = (id: string) => id.toLowerCase() === text.trim().toLowerCase()
+  const found = Object.entries(notServed).filter(isMeant)
+  return found.toSorted(([one], [other]) => Number(isNamed(other)) - Number(isNamed(one)))
 }

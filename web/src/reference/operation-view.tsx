@@ -3,7 +3,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { AnswerView } from '../explorer/answer-view.tsx'
-import { OperationForm } from '../explorer/operation-form.tsx'
+import { OperationForm, SendButton } from '../explorer/operation-form.tsx'
 import { sdkText, targetOf, type Values } from '../explorer/request-text.ts'
 import { Badge } from '../parts/badge.tsx'
 import { CopyButton } from '../parts/copy-button.tsx'
@@ -140,7 +140,16 @@ export function OperationView({ entry, shown }: Props) {
         <Needs entry={entry} />
       </header>
       <div class="reference-columns">
-        <Panel id={`${id}-request`} title="Request" actions={<KeyField />}>
+        <Panel
+          id={`${id}-request`}
+          title="Request"
+          actions={
+            <>
+              <KeyField />
+              <SendButton id={id} />
+            </>
+          }
+        >
           {values === undefined ? (
             <Skeleton rows={4} />
           ) : (

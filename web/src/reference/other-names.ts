@@ -2,7 +2,10 @@
 
 /** By the id of the newest version. */
 export const otherNames: Readonly<Record<string, readonly string[]>> = {
-  getWalletNFTsV22: ['list all nfts of a wallet', 'nfts of an owner', 'getNFTsForOwner', 'qn_fetchNFTs'],
+  getWalletNFTsV22: [
+    ...['list all nfts of a wallet', 'nfts of an owner', 'getNFTsForOwner', 'qn_fetchNFTs'],
+    ...['token gating', 'check ownership'],
+  ],
   getContractNFTsV22: ['nfts of a collection', 'getNFTsForContract', 'getNFTsForCollection'],
   getNFTOwnersV22: [
     'owners of a collection',
@@ -12,6 +15,7 @@ export const otherNames: Readonly<Record<string, readonly string[]>> = {
     'historical owners',
     'past owners',
     'owners at a block',
+    'token gating',
   ],
   getNFTMetadataV22: ['nft metadata', 'metadata of a token', 'token uri', 'tokenURI', 'image of an nft'],
   getMultipleNFTsV22: ['batch', 'several nfts', 'nfts in bulk'],

@@ -1,6 +1,6 @@
 // The index over the pages of the documentation, for their own search and for the console's. It loads and shows nothing.
 import MiniSearch, { type Query, type SearchOptions, type SearchResult } from 'minisearch'
-import { type Word, wordsOf } from './docs-words.ts'
+import { stemOf, type Word, wordsOf } from './docs-words.ts'
 import { excerptOf } from './excerpt.ts'
 
 /** One section of a page, or one operation of the API. What is shown of it is its text; its code is found too. */
@@ -222,11 +222,6 @@ function isSection(result: SearchResult): boolean {
 /** Those who look for owners would find all that has it. */
 function isOwn(term: string): boolean {
   return term.toLowerCase() === 'own'
-}
-
-/** Owners, owner and owns are one word to somebody who looks for them. */
-function stemOf(term: string): string {
-  return term.toLowerCase().replace(/(?<=...)(ers?|ing|ed|s)$/, '')
 }
 
 /** Words that begin as a short stem does are others. */

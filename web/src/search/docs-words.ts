@@ -82,6 +82,11 @@ export function wordsOf(asked: string, saysNothing = isFiller): Word[] {
   })
 }
 
+/** Owners, owner and owns are one word to somebody who looks for them. */
+export function stemOf(term: string): string {
+  return term.toLowerCase().replace(/(?<=...)(ers?|ing|ed|s)$/, '')
+}
+
 function partsOf(name: string): string[] | undefined {
   const parts = name.split(/(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/).map(part => part.toLowerCase())
   const telling = parts.filter(part => !isFiller(part))
