@@ -1,13 +1,18 @@
 // The answer to a request: what its headers say, as a table where its rows are known, as JSON, and its headers whole.
+import { openSink } from '../downloads/file-sink.ts'
+import { formats } from '../downloads/row-counter.ts'
 import { Badge, type Tone } from '../parts/badge.tsx'
 import { CodeView } from '../parts/code-view.tsx'
 import { JsonView } from '../parts/json-view.tsx'
 import { Paging } from '../parts/paging.tsx'
 import { Panel } from '../parts/panel.tsx'
+import { Table } from '../parts/table.tsx'
 import { type Tab, Tabs } from '../parts/tabs.tsx'
+import { countOf, countText } from '../quantities.ts'
 import { hrefOf } from '../state/route.ts'
 import type { Answered } from '../state/use-answer.ts'
 import { tableOf } from './answer-tables.tsx'
+import { type ListRows, listRowsOf } from './list-rows.ts'
 import type { Values } from './request-text.ts'
 
 /** `json` is undefined where the answer is of another type. */
@@ -19,19 +24,74 @@ type Props = { id: string; values: Values; answered: Answered<Body>; note?: stri
 export function AnswerView({ id, values, answered, note }: Props) {
   const { data, response } = answered
   const headers = [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n')
-  const table = tableOf(id, data.json, values)
+  const list = listRowsOf(response.headers.get('content-type') ?? '', data.text)
+  const table = list === undefined ? tableOf(id, data.json, values) : <ListTable list={list} />
   const tabs: Tab[] = [
     ...(table === undefined ? [] : [{ name: 'table', title: 'Table', content: () => table }]),
     data.json === undefined
-      ? { name: 'text', title: 'Text', content: () => <CodeView text={data.text} what="the answer" /> }
+      ? {
+          name: 'text',
+          title: list === undefined ? 'Text' : formats[list.format].title,
+          content: () => <CodeView text={data.text} what="the answer" />,
+        }
       : { name: 'json', title: 'JSON', content: () => <JsonView value={data.json} what="the answer" /> },
     { name: 'headers', title: 'Headers', content: () => <CodeView text={headers} what="the headers" /> },
   ]
   return (
-    <Panel id={`${id}-answer`} title="Answer" flush note={note} actions={<Facts answered={answered} />}>
+    <Panel
+      id={`${id}-answer`}
+      title="Answer"
+      flush
+      note={note}
+      actions={
+        <>
+          {list !== undefined && <Download id={id} text={data.text} list={list} />}
+          <Facts answered={answered} />
+        </>
+      }
+    >
       <Tabs label="Views of the answer" tabs={tabs} />
       <Pages id={id} values={values} json={data.json} />
     </Panel>
+  )
+}
+
+function ListTable({ list: { columns, rows, mark } }: { list: ListRows }) {
+  return (
+    <>
+      <Table columns={columns} name="list-rows" isPlain>
+        {rows.map((cells, row) => (
+          <tr key={row}>
+            {cells.map((cell, at) => (
+              <td key={at}>{cell}</td>
+            ))}
+          </tr>
+        ))}
+      </Table>
+      <p class="list-end soft">
+        {mark === undefined
+          ? 'The list was cut: it is not whole. Send the request again.'
+          : rows.length < mark.rows
+            ? `The first ${countText(rows.length)} of ${countOf(mark.rows, 'row')} as of block ${countText(mark.block)}. The file has all.`
+            : `All of ${countOf(mark.rows, 'row')}, as of block ${countText(mark.block)}.`}
+      </p>
+    </>
+  )
+}
+
+/** Of a whole list alone, as the pages of the console keep one. */
+function Download({ id, text, list: { format, mark } }: { id: string; text: string; list: ListRows }) {
+  if (mark === undefined) return <Badge word="not whole" tone="warn" />
+  const { title, type } = formats[format]
+  const save = async () => {
+    const sink = await openSink({ name: `${id.replace(/V22$/, '')}.${format}`, type })
+    await sink?.write(new TextEncoder().encode(text))
+    await sink?.keep()
+  }
+  return (
+    <button type="button" class="small" onClick={() => void save()}>
+      Download {title}
+    </button>
   )
 }
 

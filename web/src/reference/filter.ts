@@ -124,5 +124,8 @@ export function notServedFor(notServed: Readonly<Record<string, string>>, text: 
   const isMeant = ([id, why]: [string, string]) => stems.every(stem => plain(id + why).includes(stem))
   const isNamed = (id: string) => id.toLowerCase() === text.trim().toLowerCase()
   const found = Object.entries(notServed).filter(isMeant)
-  return found.toSorted(([one], [other]) => Number(isNamed(other)) - Number(isNamed(one)))
+  // What it needs says more than a name that only has the words.
+  const rankOf = ([id, why]: [string, string]) =>
+    isNamed(id) ? 2 : Number(stems.every(stem => plain(why).includes(stem)))
+  return found.toSorted((one, other) => rankOf(other) - rankOf(one))
 }
