@@ -38,7 +38,7 @@ for (const [name, language] of Object.entries(languages)) hljs.registerLanguage(
 
 export type Heading = { depth: number; id: string; text: string }
 /** Code apart from text: an excerpt is text, and each line of it stands alone. */
-export type Section = { id: string; title: string; text: string; code: string; also?: string }
+export type Section = { id: string; title: string; text: string; code: string; also?: string; isTerm?: true }
 export type Page = { title: string; html: string; headings: Heading[]; sections: Section[] }
 
 /** What fits beside other columns on a phone. */
@@ -75,6 +75,9 @@ const alsoCalled = /^<!-- also: (.*) -->/
 /** Says where a link leads: an address within the site, or undefined where the site does not have it. */
 export type Linker = (path: string) => string | undefined
 
+/** Each of its rows explains one word. */
+const glossaryPage = 'docs/glossary.md'
+
 /** The page that lists all of them, each in a row with its id. */
 export const operationsPage = 'docs/operations.md'
 
@@ -103,7 +106,7 @@ export function renderPage(source: string, text: string, linkTo: Linker, operati
       if (token.type !== 'table') continue
       // Rows with names of their own are listed below their heading.
       const rows = namedRowsOf(token as Tokens.Table)
-      named.push(...rows)
+      named.push(...rows, ...(source === glossaryPage ? termsOf(token as Tokens.Table) : []))
       headings.push(...rows.map(({ id, title }) => ({ depth: 3, id, text: title })))
     }
   }
@@ -157,7 +160,7 @@ export function renderPage(source: string, text: string, linkTo: Linker, operati
           pathCell.test(cell) || (at > 0 && cell.length >= proseLengthMin)
         const isStacked = token.rows.some(cells => cells.length > 2 && cells.some(isLong))
         const row = (cells: Tokens.TableCell[], tag: string) =>
-          `<tr${source === operationsPage ? idOfRow(cells) : ''}>${cells
+          `<tr${idOfRow(cells)}>${cells
             .map(({ text: title, tokens: inner }, at) => {
               const name = title === '' ? 'td' : tag
               const titled =
@@ -184,6 +187,8 @@ export function renderPage(source: string, text: string, linkTo: Linker, operati
   })
   const rowIds = new Set<string>()
   const idOfRow = (cells: readonly Tokens.TableCell[]): string => {
+    if (source === glossaryPage) return ` id="${termId(cells[0]!)}"`
+    if (source !== operationsPage) return ''
     const codes = cells.flatMap(({ tokens: inner }) => inner.filter(({ type }) => type === 'codespan'))
     const [operation] = codes.flatMap(code => operationIn(operations, (code as Tokens.Codespan).text) ?? [])
     // What is not served has the name in its first cell; Solana has some of the names too.
@@ -213,6 +218,18 @@ function namedRowsOf({ rows }: Tokens.Table): Section[] {
       },
     ]
   })
+}
+
+function termsOf({ rows }: Tokens.Table): Section[] {
+  return rows.flatMap(([name, ...rest]) =>
+    name === undefined
+      ? []
+      : [{ id: termId(name), title: name.text, text: rowText(rest), code: '', isTerm: true as const }],
+  )
+}
+
+function termId({ text }: Tokens.TableCell): string {
+  return idOf(text, new Map())
 }
 
 type Example = { isFirst: boolean; isLast: boolean }

@@ -29,15 +29,24 @@ export async function makeSite(folder: string): Promise<void> {
   for (const [from, to] of movedTo([...targetBySource.values()])) writeFileSync(join(folder, from), movedHtml(to))
   for (const path of copied) cpSync(join(root, path), join(folder, 'files', path), { recursive: true })
   const internal = menu.find(({ title }) => title === 'Internals')!.links.map(({ target }) => target)
-  const sections = pages.flatMap(({ target, title: page, sections: own }) =>
-    own.map(({ id, title, text, code, also }, place) => ({
-      ...{ page, title, text: trimmed(text), code: oneLine(code), ...(also && { also }) },
+  const sections = pages.flatMap(({ source, target, title: named, sections: own }) => {
+    // The title of the first page is the name of the product.
+    const page = source === 'README.md' ? labelOf(target, menu) : named
+    return own.map(({ id, title, text, code, also, isTerm }, place) => ({
+      ...{
+        page,
+        title: place === 0 ? page : title,
+        text: trimmed(text),
+        code: oneLine(code),
+        ...(place === 0 && page !== named ? { also: [named, also].filter(Boolean).join(', ') } : also && { also }),
+        ...(isTerm && { isTerm }),
+      },
       href: place === 0 ? target : `${target}#${id}`,
       ...(internal.includes(target) ? { isInternal: true as const } : {}),
       ...(lists.includes(target) ? { isList: true as const } : {}),
       ...(last.includes(target) ? { isLast: true as const } : {}),
-    })),
-  )
+    }))
+  })
   const asked = operations.map(({ id, ids, title, subject, method, path, about, also }) => ({
     ...{ page: subject, title, text: `${method} ${path}`, code: ids.join(' '), about: oneLine(about), operation: id },
     ...(also.length > 0 && { also: also.join(', ') }),
@@ -47,6 +56,10 @@ export async function makeSite(folder: string): Promise<void> {
   writeFileSync(join(folder, 'search-index.js'), `window.almanacEntries = ${JSON.stringify(entries)}\n`)
   cpSync(join(root, 'web/src/almanac.svg'), join(folder, 'almanac.svg'))
   await bundle(folder)
+}
+
+function labelOf(target: string, menu: readonly MenuGroup[]): string {
+  return menu.flatMap(({ links }) => links).find(link => link.target === target)!.title
 }
 
 function oneLine(text: string): string {

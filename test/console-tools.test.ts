@@ -584,8 +584,8 @@ walkConsole(walk => {
     await menu.getByRole('searchbox').fill('solana balance')
     expect(await menu.getByRole('link').allTextContents()).toEqual([
       'Introduction',
-      'GETBalance, tokens and NFTs of a Solana account',
       'GETBalance of a Solana account',
+      'GETBalance, tokens and NFTs of a Solana account',
     ])
     // By a parameter, and with a typing error.
     await menu.getByRole('searchbox').fill('totalranges')

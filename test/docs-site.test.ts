@@ -239,7 +239,30 @@ const firstPages = {
   ECONNREFUSED: 'troubleshooting.html#no-answer-at-all',
   'what does SYNCING mean': 'guides/complete-answers.html',
   'handle 429': 'guides/errors-and-retries.html#retry-with-retry-after',
+  'spam nfts': 'annotations.html',
+  'spam nft': 'annotations.html',
+  'historical balance': 'guides/balances.html',
+  'block number by date': 'operations.html#getDateToBlockV22',
+  'nft transfers since date': 'guides/follow-transfers.html',
+  opensea: 'faq.html#does-it-have-prices',
+  'how do i start': 'guides/first-calls.html',
+  'cursor expired': 'guides/pages.html',
+  'what does backfilling mean': 'glossary.html#backfill',
+  'what is a reorg': 'glossary.html#reorg',
 }
+
+test('a word written without its hyphen finds the same, and what lacks a rare word or is only like it is left out', () => {
+  const search = docsIndexOf(entriesOfSearch())
+  const hrefs = (asked: string) => search(asked).map(({ href }) => href)
+  expect(hrefs('ERC1155')[0]).toBe(hrefs('erc-1155')[0])
+  expect(search('opensea').flatMap(({ terms }) => terms)).not.toContain('openssl')
+  expect(hrefs('move from moralis')).toEqual(['guides/moving.html', 'overview.html'])
+  const own = ['guides/who-owns-what.html#let-holders-in-token-gating', 'operations.html#getWalletNFTsV22']
+  expect(hrefs('token gating').toSorted()).toEqual([...own, 'operations.html#getNFTOwnersV22'].toSorted())
+  // Its heading is the name of the product, which says nothing in a list.
+  expect(search('almanac').find(({ href }) => href === 'overview.html')?.title).toBe('Overview and quick start')
+  expect(textOf('glossary.html')).toContain('<tr id="backfill">')
+})
 
 test.each(Object.entries(firstPages))('%s leads to %s', (asked, page) => {
   const search = docsIndexOf(entriesOfSearch())

@@ -24,9 +24,9 @@ type Props = {
 }
 
 /** The button that sends it stands in the heading above, where it is seen however long the form is. */
-export function SendButton({ id }: { id: string }) {
+export function SendButton({ id, isReady }: { id: string; isReady: boolean }) {
   return (
-    <button type="submit" class="primary small" form={formIdOf(id)}>
+    <button type="submit" class="primary small" form={formIdOf(id)} disabled={!isReady}>
       Send
     </button>
   )

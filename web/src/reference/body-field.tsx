@@ -18,7 +18,7 @@ export function BodyField({ id, body, fault, refusal, onChange, onLeave }: Props
   const told = fault?.message ?? refusal
   useEffect(() => {
     // Who left the field is elsewhere; who pressed Send is led back.
-    if (fault !== undefined && document.activeElement?.closest('form') === field.current?.form) {
+    if (fault !== undefined && (document.activeElement as HTMLButtonElement | null)?.form === field.current?.form) {
       field.current?.focus()
       field.current?.setSelectionRange(fault.position, fault.position + 1)
     }

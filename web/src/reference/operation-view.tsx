@@ -146,7 +146,7 @@ export function OperationView({ entry, shown }: Props) {
           actions={
             <>
               <KeyField />
-              <SendButton id={id} />
+              <SendButton id={id} isReady={values !== undefined} />
             </>
           }
         >

@@ -44,7 +44,13 @@ export const otherNames: Readonly<Record<string, readonly string[]>> = {
     ...['sort order', 'oldest first', 'newest first', 'order of transfers', 'sort transfers'],
   ],
   getNativeBalanceV22: ['native balance', 'balance at block', 'balance at a block', 'eth_getBalance'],
-  getDateToBlockV22: ['block by date', 'block by timestamp'],
+  getDateToBlockV22: [
+    'block by date',
+    'block number by date',
+    'block at a date',
+    'date to block',
+    'block by timestamp',
+  ],
   getPortfolio: ['portfolio', 'solana portfolio'],
   getSolanaNfts: ['solana nfts', 'nfts of a solana wallet'],
 }

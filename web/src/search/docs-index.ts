@@ -2,6 +2,7 @@
 import MiniSearch, { type Query, type SearchOptions, type SearchResult } from 'minisearch'
 import { stemOf, type Word, wordsOf } from './docs-words.ts'
 import { excerptOf } from './excerpt.ts'
+import { isTypo } from './typo.ts'
 
 /** One section of a page, or one operation of the API. What is shown of it is its text; its code is found too. */
 export type DocsEntry = {
@@ -21,6 +22,8 @@ export type DocsEntry = {
   isList?: true
   /** For those who work on Almanac: found after what is for its users. */
   isInternal?: true
+  /** Explains one word: found first by who asks what that means, and else after the other pages. */
+  isTerm?: true
   /** Has a word of nearly everything, such as the changelog: found after all else. */
   isLast?: true
 }
@@ -33,9 +36,8 @@ export type FoundSection = Pick<DocsEntry, 'page' | 'title' | 'also' | 'href' | 
 }
 /**
  * `inHeadings`: beside other things, where every word has to be in a heading as it is, and operations are found anyway.
- * `operationsAlone`: every operation that has all words; where none has, those that are like it.
  */
-export type DocsIndex = (asked: string, options?: { inHeadings?: boolean; operationsAlone?: boolean }) => FoundSection[]
+export type DocsIndex = (asked: string, options?: { inHeadings?: boolean }) => FoundSection[]
 
 const sectionsMax = 8
 /** Beside operations: both are seen without scrolling. */
@@ -55,7 +57,19 @@ const shareMin = 0.6
 export function docsIndexOf(entries: readonly DocsEntry[]): DocsIndex {
   const index = new MiniSearch<DocsEntry>({
     fields: ['title', 'page', 'also', 'text', 'code', 'about'],
-    storeFields: ['page', 'title', 'also', 'text', 'code', 'href', 'operation', 'isInternal', 'isLast', 'isList'],
+    storeFields: [
+      'page',
+      'title',
+      'also',
+      'text',
+      'code',
+      'href',
+      'operation',
+      'isInternal',
+      'isLast',
+      'isList',
+      'isTerm',
+    ],
     processTerm: term => (isOwn(term) ? null : [term.toLowerCase(), stemOf(term)]),
     searchOptions: {
       ...{ prefix: true, processTerm: term => term },
@@ -69,7 +83,7 @@ export function docsIndexOf(entries: readonly DocsEntry[]): DocsIndex {
   index.addAll(entries)
   // Two letters that changed places are two changes.
   const fuzzy = (term: string) => (term.length > 4 ? 2 : term.length > 3 && 1)
-  return (given, { inHeadings = false, operationsAlone = false } = {}) => {
+  return (given, { inHeadings = false } = {}) => {
     // A call of the SDK, pasted with what it is given, is known by its name.
     const asked = /\bMoralis(\.\w+){3}/.exec(given)?.[0] ?? given
     const words = wordsOf(asked, inHeadings ? isOwn : undefined)
@@ -88,11 +102,13 @@ export function docsIndexOf(entries: readonly DocsEntry[]): DocsIndex {
     const isClose = !inHeadings && !found.some(({ hasAll, result }) => hasAll && !result.isLast)
     const results = found.slice(0, isClose ? closeMax : undefined).map(({ result }) => result)
     // What can be called is always offered.
-    const calls = found.filter(({ result, hasAll }) => !isSection(result) && (!operationsAlone || hasAll || isClose))
+    const isPageNamed = found[0] !== undefined && found[0].place < 0 && isSection(found[0].result)
+    // Beside a page of that name, what only mentions the words in passing is noise.
+    const calls = found.filter(({ result, isMentioned }) => !isSection(result) && !(isPageNamed && isMentioned))
     const operations = calls
-      .filter(({ value }) => operationsAlone || value >= operationShare * calls[0]!.value)
+      .filter(({ value }) => value >= operationShare * calls[0]!.value)
       .map(({ result }) => result)
-      .slice(0, operationsAlone ? undefined : words.length > 1 ? operationsFewer : operationsMax)
+      .slice(0, words.length > 1 ? operationsFewer : operationsMax)
     const most = operations.length > 0 ? sectionsFewer - (isClose ? operations.length : 0) : sectionsMax
     const sections = results.filter(isSection).slice(0, most)
     const isFirst = results[0] !== undefined && !isSection(results[0])
@@ -117,6 +133,8 @@ type Ranked = {
   value: number
   hasAll: boolean
   isWhole: boolean
+  /** A word is in what it says of itself alone. */
+  isMentioned: boolean
   inHeading: boolean
 }
 
@@ -136,8 +154,11 @@ function ranked(found: readonly SearchResult[], asked: string, words: readonly W
   const known = new Set(words.flat(2).map(stemOf))
   const isForUsers = ({ isInternal, isLast }: SearchResult) => !(isInternal || isLast)
   const hasUsers = found.some((result, which) => isForUsers(result) && fits[which]!.every(each => each > 0))
-  const all = found.map((result, which): Ranked => {
+  const asksMeaning = meaningQuestion.test(asked)
+  const all = found.flatMap((result, which): Ranked[] => {
     const fit = fits[which]!
+    // The index said that it is like a word, of which it has too few letters.
+    if (fit.every(each => each === 0)) return []
     const names = namesOf(result)
     const isNamed = names.some(each => each.toLowerCase() === name)
     const isSame = same !== '' && names.some(each => sameWords(each).join(' ') === same)
@@ -146,15 +167,18 @@ function ranked(found: readonly SearchResult[], asked: string, words: readonly W
     const longest = Math.max(0, ...whole.map(each => each.length)) / words.length
     const own = weights.reduce((sum, weight, at) => sum + weight * fit[at]!, 0) + longest * weights.reduce(added, 0)
     const value = own * (result.isInternal ? 0.5 : result.isList ? 0.8 : 1) * (result.title === result.page ? 1.1 : 1)
-    const place = result.isLast ? 2 : isNamed ? -2 : isSame ? -1 : result.isInternal && hasUsers ? 1 : 0
-    return {
-      result,
-      place,
-      value,
-      hasAll: fit.every(each => each > 0),
-      isWhole: words.every(word => isWholeIn(word, result)),
-      inHeading: fit.every(each => each >= headingFit),
-    }
+    const place = placeOf(result, { nameRank: isNamed ? 2 : isSame ? 1 : 0, hasUsers, asksMeaning })
+    return [
+      {
+        result,
+        place,
+        value,
+        hasAll: fit.every(each => each > 0),
+        isWhole: words.every(word => isWholeIn(word, result)),
+        isMentioned: fit.some(each => each <= fieldFits.about!),
+        inHeading: fit.every(each => each >= headingFit),
+      },
+    ]
   })
   // Whole words of everything asked: the beginnings of others would be noise.
   const whole = all.filter(({ isWhole, result }) => isWhole && !result.isLast)
@@ -166,9 +190,28 @@ function ranked(found: readonly SearchResult[], asked: string, words: readonly W
   return others.length >= wholeMin ? others : fitting
 }
 
+type Standing = {
+  /** 2: it has just this name; 1: the same words. */
+  nameRank: 0 | 1 | 2
+  /** Something for users has all words. */
+  hasUsers: boolean
+  asksMeaning: boolean
+}
+
+/** The lower the earlier, whatever else fits. */
+function placeOf({ isTerm, isLast, isInternal }: SearchResult, { nameRank, hasUsers, asksMeaning }: Standing): number {
+  if (isTerm && asksMeaning && nameRank > 0) return -3
+  if (isLast) return 2
+  if (isTerm && !asksMeaning) return 1
+  if (nameRank > 0) return -nameRank
+  return isInternal && hasUsers ? 1 : 0
+}
+
 function added(sum: number, each: number): number {
   return sum + each
 }
+
+const meaningQuestion = /\b(means?|meaning|definition|define)\b|^what (is|are) (an? )?[\w-]+\??$/i
 
 /** More than any word of a text has. */
 const headingFit = 0.41
@@ -198,9 +241,13 @@ function likeness(part: string, term: string): number {
   return isFuzzy(part, term) ? 0.5 : 0
 }
 
-/** The index said that it is like one of the words: this one, if both begin alike. */
+/** The index said that it is like one of the words: this one, if both begin alike. Of its length, only a typing error. */
 function isFuzzy(part: string, term: string): boolean {
-  return part.length > 3 && part[0] === term[0] && Math.abs(part.length - term.length) <= 2
+  return (
+    part.length > 3 &&
+    part[0] === term[0] &&
+    (part.length === term.length ? isTypo(part, term) : Math.abs(part.length - term.length) <= 2)
+  )
 }
 
 function namesOf(result: SearchResult): string[] {

@@ -41,6 +41,7 @@ const meanings: Readonly<Record<string, string>> = {
     export: 'whole lists',
     delete: 'removing',
     erc20: 'erc 20',
+    erc1155: 'erc 1155',
     erc721: 'nft',
     hardhat: 'development',
     anvil: 'development',

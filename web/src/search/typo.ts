@@ -11,7 +11,7 @@ export function isLike(text: string, name: string): boolean {
 }
 
 /** One letter more, less or another, or two neighbours that changed places; of a longer word its beginning is enough. */
-function isTypo(typed: string, word: string): boolean {
+export function isTypo(typed: string, word: string): boolean {
   if (typed.length < lengthMin) return false
   const begins = [typed.length - 1, typed.length, typed.length + 1].map(length => word.slice(0, length))
   return begins.some(begin => differsByOne(typed, begin))
