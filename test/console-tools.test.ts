@@ -592,9 +592,13 @@ walkConsole(walk => {
     expect(await menu.getByRole('link').allTextContents()).toEqual(['Introduction', 'GETNFTs of a collection'])
     await menu.getByRole('searchbox').fill('portfloio')
     expect(await menu.getByRole('link').count()).toBe(2)
-    // What is not served is told of in the docs.
-    await menu.getByRole('searchbox').fill('erc20')
-    await menu.getByText('No operation here has “erc20”.').waitFor(patience)
+    // What is not served says why, and leads to its row in the docs.
+    await menu.getByRole('searchbox').fill('getWalletTokenBalances')
+    const missing = menu.getByRole('region', { name: 'Not served' }).getByRole('link').first()
+    expect(await missing.textContent(patience)).toBe('getWalletTokenBalancesit needs ERC-20 transfers')
+    expect(await missing.getAttribute('href')).toBe('/docs/operations.html#getWalletTokenBalances')
+    await menu.getByRole('searchbox').fill('zyzzyva')
+    await menu.getByText('No operation here has “zyzzyva”.').waitFor(patience)
     const served = menu.getByRole('link', { name: 'What is served, and what is not' })
     expect(await served.getAttribute('href')).toBe('/docs/operations.html')
     // The whole ring of the focus is seen.
@@ -609,7 +613,9 @@ walkConsole(walk => {
     await menu.getByRole('searchbox').focus()
     expect(await page.evaluate(isRingWhole)).toBe(true)
     await menu.getByRole('searchbox').fill('')
-    await menu.getByRole('link', { name: 'NFTs of a wallet' }).click()
+    // Enter opens the first.
+    await menu.getByRole('searchbox').fill('nfts of a wallet')
+    await menu.getByRole('searchbox').press('Enter')
     await page.getByRole('heading', { name: 'NFTs of a wallet', level: 1 }).waitFor(patience)
     expect(await page.locator('.operation-id').textContent()).toBe('getWalletNFTs')
     await page.getByRole('button', { name: 'Copy the id of the operation' }).waitFor(patience)
@@ -642,7 +648,7 @@ walkConsole(walk => {
     await page.goto(`${walk.world.url}/reference#/getTokenPrice`)
     await page.getByText('Almanac does not serve getTokenPrice: it needs prices and markets.').waitFor(patience)
     const told = page.getByRole('main').getByRole('link', { name: 'What is served, and what is not' })
-    expect(await told.getAttribute('href')).toBe('/docs/operations.html')
+    expect(await told.getAttribute('href')).toBe('/docs/operations.html#getTokenPrice')
     await page.goto(`${walk.world.url}/reference#getWalletNFTs`)
     await page.getByRole('heading', { name: 'NFTs of a wallet', level: 1 }).waitFor(patience)
     // The address of the console names the same page, and the search needs no key.

@@ -46,12 +46,15 @@ export function filtered(entries: readonly Entry[], text: string): readonly Entr
   const able = has === undefined ? [] : entries.filter(({ operation }) => has(operation))
   if (able.length > 0) return able
   // The name of a parameter, written out, means that one alone.
-  const taking = entries.filter(({ operation }) => effectiveNames(operation).includes(text.trim()))
-  if (taking.length > 0 && text.includes('_')) return taking
+  const isWritten = (name: string) => name.toLowerCase() === asked && /[A-Z_]/.test(name)
+  const taking = entries.filter(({ operation }) => effectiveNames(operation).some(isWritten))
+  if (taking.length > 0) return taking
   const worth = new Map(entries.map(entry => [entry, worthOf(entry, text)]))
   const found = entries.filter(entry => worth.get(entry)! > 0)
   if (found.length === 0 && asked.length > 3)
-    return entries.filter(entry => isLike(asked, `${entry.title} ${idsOf(entry).join(' ')}`))
+    return entries.filter(entry =>
+      isLike(asked, [entry.title, ...idsOf(entry), ...(otherNames[entry.id] ?? [])].join(' ')),
+    )
   return found.toSorted((one, other) => worth.get(other)! - worth.get(one)!)
 }
 

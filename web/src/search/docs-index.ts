@@ -243,11 +243,9 @@ function likeness(part: string, term: string): number {
 
 /** The index said that it is like one of the words: this one, if both begin alike. Of its length, only a typing error. */
 function isFuzzy(part: string, term: string): boolean {
-  return (
-    part.length > 3 &&
-    part[0] === term[0] &&
-    (part.length === term.length ? isTypo(part, term) : Math.abs(part.length - term.length) <= 2)
-  )
+  if (part.length <= 3 || part[0] !== term[0]) return false
+  const difference = Math.abs(part.length - term.length)
+  return difference === 0 ? isTypo(part, term) : difference <= 2 && part.slice(0, 3) === term.slice(0, 3)
 }
 
 function namesOf(result: SearchResult): string[] {
