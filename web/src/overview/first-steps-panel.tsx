@@ -20,8 +20,14 @@ export function FirstStepsPanel({ told }: { told: LiveStatus }) {
     localStorage.setItem(place, 'over')
     isOver.value = true
   }
-  const others = answered?.data.keys.filter(({ id, state }) => state === 'active' && id !== answered.data.asked_by)
-  const steps = firstSteps({ told, otherKeys: others?.length })
+  const others = answered?.data.keys.filter(
+    ({ id, state, from_environment: isOperators }) =>
+      state === 'active' && !isOperators && id !== answered.data.asked_by,
+  )
+  const steps = firstSteps({
+    told,
+    otherKeys: others && { active: others.length, used: others.filter(({ last_used_on: day }) => day !== null).length },
+  })
   const done = steps.filter(({ isDone }) => isDone).length
   const isKnown = answered !== undefined || problem !== undefined
   const isDone = isKnown && done === steps.length

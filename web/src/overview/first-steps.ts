@@ -11,8 +11,11 @@ export type Step = {
 
 type Known = {
   told: Pick<LiveStatus, 'chains' | 'solana' | 'api'>
-  /** How many active keys there are beside the one in use; undefined where that is not known. */
-  otherKeys: number | undefined
+  /**
+   * Beside the key in use and the operator's own: how many work, and how many of these sent a request of late. Undefined
+   * where that is not known.
+   */
+  otherKeys: { active: number; used: number } | undefined
 }
 
 export function firstSteps({ told: { chains, solana, api }, otherKeys }: Known): Step[] {
@@ -34,15 +37,15 @@ export function firstSteps({ told: { chains, solana, api }, otherKeys }: Known):
             text: 'With its own scopes and limits, so that it can be revoked alone.',
             page: ['keys'],
             query: { new: 'client' },
-            isDone: otherKeys > 0,
+            isDone: otherKeys.active > 0,
           },
         ]),
     {
       title: otherKeys === undefined ? 'Send a request' : 'Send a request with it',
       text: 'Each operation has its command, to be copied. What this console asks does not count.',
       page: ['explore'],
-      // As the overview says it: what it calls none is not done.
-      isDone: (api?.requests_today ?? 0) > 0,
+      // The sandbox asks itself with the operator's key as it starts.
+      isDone: otherKeys === undefined ? (api?.requests_today ?? 0) > 0 : otherKeys.used > 0,
     },
   ]
 }
