@@ -101,6 +101,11 @@ describe('the commands of the README', { timeout: 180_000 }, () => {
   })
 })
 
+test('the cost at the top is that of the table', () => {
+  const [, cost] = /about (\$\d+) for all of Ethereum/.exec(readme)!
+  expect(readme).toMatch(new RegExp(`^\\| Ethereum \\| a node \\| [\\d,]+ \\| \\${cost} \\|`, 'm'))
+})
+
 describe('what the README points to', () => {
   test('exists', () => {
     const links = [...readme.matchAll(/\]\((?!https:)([^)#]+)\)/g)].map(([, path]) => path!)
