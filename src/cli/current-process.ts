@@ -1,6 +1,7 @@
 // What every process has: its version, how a user calls it, signals and exit codes. It knows nothing of what runs.
 import { readFileSync } from 'node:fs'
 import { delimiter, dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { AlmanacError } from '../errors.ts'
 import type { Log } from '../log.ts'
 
@@ -64,6 +65,10 @@ export function packageVersion(): string {
  * folder is on the PATH; npx finds it in the project that has it, and elsewhere asks a registry for a stranger's.
  */
 export const commandLine = calledAs(process.argv[1] ?? '', process.env)
+/** What lets a shell in any folder find the command of a checkout; empty where it needs nothing. */
+export const beforeCommand = commandLine.startsWith('npm run')
+  ? `export PATH="${fileURLToPath(new URL('../../node_modules/.bin', import.meta.url))}:$PATH" && `
+  : ''
 /** What stands before an option that is added to the command: npm passes on only what is behind two hyphens. */
 export const beforeOption = process.env.npm_lifecycle_event === 'start' ? 'npm start -- ' : ''
 

@@ -13,7 +13,7 @@ import { AlmanacError } from '../errors.ts'
 import type { Address, ChainId } from '../model.ts'
 import type { Label, Mark } from '../store/annotation-store.ts'
 import { openStore } from '../store/open.ts'
-import { commandLine, exitCodes } from './current-process.ts'
+import { beforeCommand, commandLine, exitCodes } from './current-process.ts'
 import { addConfigOptions, loadConfigFor } from './options.ts'
 import { announceSandbox, sandboxHere, urlHere } from './running-server.ts'
 import { bannerText, pagesAt } from './screen/banner.ts'
@@ -226,7 +226,8 @@ export function guide({ chains, wallets, solana, missing }: Sandbox, place: Plac
       ...missing.map(reason => `Missing: ${reason}`),
     ],
     nodes,
-    next: `your own chains, with ${commandLine} init`,
+    next: 'your own chains; paste this into a terminal in another folder',
+    nextLine: beforeCommand === '' ? `${commandLine} init` : `${beforeCommand}almanac init`,
   })
 }
 

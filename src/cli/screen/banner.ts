@@ -11,6 +11,8 @@ type Banner = {
   /** By the name of their chain. */
   nodes?: readonly (readonly [name: string, url: string])[]
   next?: string | undefined
+  /** A line to paste for it. */
+  nextLine?: string | undefined
   width: number
   colours?: boolean
 }
@@ -33,6 +35,7 @@ export function bannerText({
   trial,
   nodes = [],
   next,
+  nextLine,
   width,
   colours,
 }: Banner): string {
@@ -60,6 +63,7 @@ export function bannerText({
       return `${title}${name.padEnd(nameWidth)}  ${url}`
     }),
     ...(next === undefined ? [] : [titled('Next:', next)]),
+    ...(nextLine === undefined ? [] : [[nextLine]]),
   ].filter(lines => lines.length > 0)
   return blocks.length === 0 ? '' : `\n${blocks.map(lines => `${lines.join('\n')}\n`).join('\n')}\n`
 }
