@@ -30,6 +30,9 @@ const iconOf = (drawing: string) => `<svg class="icon" viewBox="0 0 16 16" aria-
 const searchIcon = iconOf('<circle cx="7" cy="7" r="4.25" /><path d="m10.2 10.2 3.3 3.3" />')
 const themeIcon = iconOf('<circle cx="8" cy="8" r="5.5" /><path d="M8 2.5a5.5 5.5 0 0 1 0 11Z" fill="currentColor" />')
 
+/** What settings of a chain begin with, such as `chains.<name>.`: the heading above says it. */
+const placeOfName = /^\w+\.<\w+>\./
+
 export function pageHtml({ title, target, html, headings, menu, version, up = upFrom(target) }: Shown): string {
   const groups = menu.map(
     group =>
@@ -42,7 +45,8 @@ export function pageHtml({ title, target, html, headings, menu, version, up = up
   )
   const below = headings.filter(({ depth }) => depth === 2 || depth === 3)
   const here = below.map(
-    ({ id, text, depth }) => `<li class="depth-${depth}"><a href="#${id}">${brokenName(text)}</a></li>`,
+    ({ id, text, depth }) =>
+      `<li class="depth-${depth}"><a href="#${id}">${brokenName(text.replace(placeOfName, ''))}</a></li>`,
   )
   const group = menu.find(({ links }) => links.some(link => link.target === target))
   const markdown = markdownTarget(target)

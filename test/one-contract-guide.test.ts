@@ -16,13 +16,15 @@ placeEachTest()
 
 const named = '0xbc4ca0eda7647a8ab7c2061c2e118a18a936f13d'
 const blocks = blocksOf('docs/guides/one-contract.md')
-const [init, plan, start, ask, look, ...others] = blocks.filter(({ language }) => language === 'sh')
+const [path, init, plan, start, ask, look, ...others] = blocks.filter(({ language }) => language === 'sh')
 const [settings] = blocks.filter(({ language }) => language === 'yaml')
 
 test('one contract is configured, planned, indexed and known to be complete by the commands of the guide', {
   timeout: 120_000,
 }, async () => {
   expect(others).toEqual([])
+  // `place` puts it there.
+  expect(commandsOf(path!.text)).toEqual(['export PATH="$PWD/node_modules/.bin:$PATH"'])
   const node = await startSimNode({ chain: { chainId: 1, height: 200, hashes: 'real', ...lightBlocks } })
   cleanups.push(() => node.close())
   const [contract, transfers] = [...truthByContract(node.chain, { from: 1, to: node.chain.finalized })][0]!
@@ -34,6 +36,8 @@ test('one contract is configured, planned, indexed and known to be complete by t
   await run(init!.text)
   const [checked, planned] = (await Promise.all(commandsOf(plan!.text).map(run))) as [string, string]
   expect(checked).toMatch(/eth +on-demand, .*, 1 contract$/m)
+  expect(planned).toMatch(/^Estimate: indexing eth takes about .* calls\.\n\nCHAIN/)
+  expect(planned).toMatch(/^Sampling took .*\nAssumed: /m)
   expect(planned).toMatch(new RegExp(`^eth +${contract} +\\d`, 'm'))
 
   // The file that the guide shows says the same as the one that `init` wrote.
