@@ -148,7 +148,8 @@ async function list(store: Store, _: LoadedConfig, { json }: { json?: true }): P
   const now = Date.now()
   const rows = shown.map(key => [
     ...[key.id, printable(key.name), stateText(key, shown, now), scopesText(key.scopes), limitsText(key)],
-    ...[countText(key.used_today), key.created_at!.slice(0, 10)],
+    // As the console has it: where there is a quota all that it counts, else the requests of clients.
+    ...[countText(key.quota_per_day === null ? key.requests_today : key.used_today), key.created_at!.slice(0, 10)],
   ])
   printData(fittedTable(columns, rows))
 }

@@ -1,5 +1,5 @@
-// The oldest records of tokens, and which contracts have ranges: single keys are looked for in few runs of each contract
-// first, those of the lowest blocks, and in twice as many of the next ones where that was not enough.
+// The oldest records of tokens, and which contracts have ranges: single keys are looked for in few runs of each
+// contract first, those of the lowest blocks, and in twice as many of the next ones where that was not enough.
 import type { Address, Interval } from '../../model.ts'
 import type { OldestOfTokens, TokenKey, TokenRecordAt } from '../index-reader.ts'
 import { byToken, tokenKey, tokenKinds, withContract } from '../indexes/by-token.ts'

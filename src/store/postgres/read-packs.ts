@@ -217,8 +217,8 @@ function keyOfBlock({ view, order, first }: RecordsAsk, block: number): Uint8Arr
 }
 
 // Looking up single keys of contracts: one statement gives each pack that may have some of them once, with the numbers
-// of the keys. Its parameters: contracts, keys, lowest and highest blocks, slot, chain, view, up to which run, the fold,
-// after which run.
+// of the keys. Its parameters: contracts, keys, lowest and highest blocks, slot, chain, view, up to which run, the
+// fold, after which run.
 
 const looksSql = `WITH given AS MATERIALIZED (
     SELECT * FROM unnest($1::int4[], $2::bytea[], $3::int8[], $4::int8[])

@@ -61,8 +61,8 @@ export function FirstStepsPanel({ told }: { told: LiveStatus }) {
       </ol>
       {told.sandbox === true && (
         <p class="soft">
-          These are local chains to try the service with. For your own, stop it and run <code>almanac init</code>, in a
-          checkout <code>npm run almanac -- init</code>: <a href="/docs/guides/endpoints.html">choose endpoints</a>
+          These are local chains to try the service with. For your own, stop it and run <code>almanac init</code> in
+          another folder: <a href="/docs/guides/endpoints.html">choose endpoints</a>
         </p>
       )}
     </Panel>
