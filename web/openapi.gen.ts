@@ -1368,6 +1368,8 @@ export interface components {
         error_share: number;
         /** @description Answers, with or without a key that was admitted, with a status from 400 to 499, or 501 for an operation that is not served. */
         refused_per_second: number;
+        /** @description Of the refused those with 501, for operations of the hosted service that are not served. */
+        not_served_per_second: number;
         /** @description Time until half of the answers were ready; null while there was none. */
         p50_ms: number | null;
         /** @description Time until 99 of 100 answers were ready; null while there was none. */

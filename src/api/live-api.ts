@@ -29,6 +29,7 @@ export class ApiWatch {
       errors_per_second: rounded(figures.errorsPerSecond),
       error_share: figures.errorShare,
       refused_per_second: rounded(figures.refusedPerSecond),
+      not_served_per_second: rounded(figures.notServedPerSecond),
       p50_ms: figures.p50Ms === undefined ? null : rounded(figures.p50Ms),
       p99_ms: figures.p99Ms === undefined ? null : rounded(figures.p99Ms),
       requests_today: used.reduce((sum, { today }) => sum + today, 0),

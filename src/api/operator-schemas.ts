@@ -152,6 +152,9 @@ const liveApi = z.object({
     .describe(
       'Answers, with or without a key that was admitted, with a status from 400 to 499, or 501 for an operation that is not served.',
     ),
+  not_served_per_second: z
+    .number()
+    .describe('Of the refused those with 501, for operations of the hosted service that are not served.'),
   p50_ms: z.number().nullable().describe('Time until half of the answers were ready; null while there was none.'),
   p99_ms: z.number().nullable().describe('Time until 99 of 100 answers were ready; null while there was none.'),
   requests_today: z.int().describe(`${key.shape.requests_today.description} Of all processes.`),

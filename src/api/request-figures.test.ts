@@ -43,6 +43,7 @@ test('a minute is told as rates of what a key was admitted to, by outcome and by
   expect(figures.errorsPerSecond).toBeCloseTo(0.5, 1)
   expect(figures.errorShare).toBeCloseTo(0.5 / 11.5, 2)
   expect(figures.refusedPerSecond).toBeCloseTo(1, 1)
+  expect(figures.notServedPerSecond).toBeCloseTo(0.5, 1)
   expect(keys.get('a')).toBeCloseTo(10, 1)
   expect(keys.get('b')).toBeCloseTo(1, 1)
   expect(meter.figures('moment').keys.get('a')).toBe(10)

@@ -23,6 +23,8 @@ type Slot = {
   errorsBefore: number
   /** Answered with 4xx, or with 501: what this service does not serve is not its failure. */
   refused: number
+  /** Of them those with 501. */
+  notServed: number
   durations: Uint32Array
   keys: Map<string, number>
 }
@@ -33,6 +35,7 @@ export type RequestFigures = {
   /** Of everything that was asked and not refused, from 0 to 1. */
   errorShare: number
   refusedPerSecond: number
+  notServedPerSecond: number
   /** Undefined while nothing was answered. */
   p50Ms: number | undefined
   p99Ms: number | undefined
@@ -59,6 +62,7 @@ export class RequestMeter {
     const isError = status >= 500 && status !== 501
     if (isError) slot.errors++
     else if (status >= 400) slot.refused++
+    if (status === 501) slot.notServed++
     if (keyId === undefined) {
       if (isError) slot.errorsBefore++
     } else {
@@ -113,6 +117,7 @@ function emptySlot(number: number): Slot {
     errors: 0,
     errorsBefore: 0,
     refused: 0,
+    notServed: 0,
     durations: new Uint32Array(buckets),
     keys: new Map(),
   }
@@ -143,6 +148,7 @@ function figuresOf(slots: readonly Slot[], seconds: number): RequestFigures {
     errorsPerSecond: errors / seconds,
     errorShare: errors === 0 ? 0 : errors / (requests + sum(slot => slot.errorsBefore)),
     refusedPerSecond: sum(slot => slot.refused) / seconds,
+    notServedPerSecond: sum(slot => slot.notServed) / seconds,
     p50Ms: quantileMs(durations, requests, 0.5),
     p99Ms: quantileMs(durations, requests, 0.99),
     keys,

@@ -1,7 +1,8 @@
 // The big figures of the overview: what the API answers, and what is indexed.
 import { Skeleton } from '../parts/skeleton.tsx'
 import { Stat } from '../parts/stat.tsx'
-import { bytesText, countText, percentText, rateText, shortCountText, spanText } from '../quantities.ts'
+import { ageText, bytesText, countText, percentText, rateText, shortCountText, spanText } from '../quantities.ts'
+import { now } from '../state/clock.ts'
 import { type LiveStatus, lagOf, past, status } from '../state/live.ts'
 import type { Line } from '../state/past.ts'
 
@@ -33,6 +34,7 @@ export function Figures() {
 
 function ApiFigures({ api }: { api: NonNullable<LiveStatus['api']> }) {
   const { requests_per_second: requests, error_share: failed, refused_per_second: refused, p50_ms, p99_ms } = api
+  const last = p99_ms === null ? lastOf('p99_ms') : { value: p99_ms, at: undefined }
   return (
     <dl class="stats" aria-label="The API in the last minute">
       <Stat
@@ -44,9 +46,9 @@ function ApiFigures({ api }: { api: NonNullable<LiveStatus['api']> }) {
       />
       <Stat
         label={apiTitles.latency}
-        value={p99_ms === null ? '–' : millisecondsText(p99_ms)}
-        {...(p99_ms === null ? {} : { unit: 'ms' })}
-        note={p50_ms === null ? 'no request in the last minute' : `p50 ${millisecondsText(p50_ms)} ms`}
+        value={last === undefined ? '–' : millisecondsText(last.value)}
+        {...(last === undefined ? {} : { unit: 'ms' })}
+        note={p50_ms === null ? unaskedText(last?.at) : `p50 ${millisecondsText(p50_ms)} ms`}
         values={valuesOf('p99_ms')}
       />
       <Stat
@@ -54,7 +56,7 @@ function ApiFigures({ api }: { api: NonNullable<LiveStatus['api']> }) {
         value={percentText(failed, 1).replace(' %', '')}
         unit="%"
         tone={failed > 0 ? 'bad' : undefined}
-        note={refused > 0 ? `${countText(Math.round(refused * 60))} a minute refused with 4xx` : 'answers with 5xx'}
+        note={refusedText(refused, api.not_served_per_second)}
         noteTone={null}
         values={valuesOf('errors_per_second')}
       />
@@ -102,6 +104,15 @@ function IndexFigures({ told: { chains, solana, store } }: { told: LiveStatus })
   )
 }
 
+/** What is not served yet is what a client that moves here has to know. */
+function refusedText(refused: number, notServed: number): string {
+  const told = [
+    ...(refused > notServed ? [{ rate: refused - notServed, how: 'refused with 4xx' }] : []),
+    ...(notServed > 0 ? [{ rate: notServed, how: 'not served (501)' }] : []),
+  ].map(({ rate, how }, at) => `${countText(Math.round(rate * 60))} ${at === 0 ? 'a minute ' : ''}${how}`)
+  return told.length === 0 ? 'answers with 5xx' : told.join(', ')
+}
+
 function worstText({ name, lag }: { name: string; lag: number }): string {
   return Math.round(lag) === 0 ? 'every chain is at its head' : name
 }
@@ -120,6 +131,17 @@ function blocksOf(blocks: Readonly<Record<string, number | undefined>>): number 
 function valuesOf(measure: Line['measure']): readonly (number | null)[] {
   const isWanted = (line: Line) => line.measure === measure && line.chain === undefined && line.key === undefined
   return past.value.lines.find(isWanted)?.values ?? []
+}
+
+/** The last one that is known of the past, and when it was. */
+function lastOf(measure: Line['measure']): { value: number; at: number | undefined } | undefined {
+  const values = valuesOf(measure)
+  const index = values.findLastIndex(value => value !== null)
+  return index === -1 ? undefined : { value: values[index]!, at: past.value.at[index] }
+}
+
+function unaskedText(lastAt: number | undefined): string {
+  return lastAt === undefined ? 'no request in the last minute' : ageText(lastAt, now.value)
 }
 
 function millisecondsText(milliseconds: number): string {

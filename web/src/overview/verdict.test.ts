@@ -10,7 +10,7 @@ const well: LiveChain = {
 }
 
 const api: NonNullable<LiveStatus['api']> = {
-  ...{ requests_per_second: 10, errors_per_second: 0, error_share: 0, refused_per_second: 0 },
+  ...{ requests_per_second: 10, errors_per_second: 0, error_share: 0, refused_per_second: 0, not_served_per_second: 0 },
   ...{ p50_ms: 1, p99_ms: 2 },
   ...{ requests_today: 0, keys_used_today: 0, keys: [] },
 }
