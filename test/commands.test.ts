@@ -506,7 +506,7 @@ describe('start and status', () => {
     const { stdout: shown } = await place.run(['status', '--url', url])
     expect(shown).toMatch(/CHAIN +STATE +HEAD +AGE +LAG +COVERED +RATE +ETA +ENDPOINTS/)
     // Simulated blocks are years old, as those of a node that stopped.
-    expect(shown).toMatch(/sim +live +364 +\d+ y( \d+ d)? +0 s +\[={12}\] 100% .*1 of 1 healthy/)
+    expect(shown).toMatch(/sim +live +364 +\d+ y( \d+ d)? +\d+ s +\[={12}\] 100% .*1 of 1 healthy/)
     expect(shown).toMatch(/gone +stalled +- +- +- .*0 of 1 healthy/)
     expect(shown).toMatch(
       /gone is stalled: gone endpoint 127\.0\.0\.1:\d+ did not answer .*\. Try: check that the node/,

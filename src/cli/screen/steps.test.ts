@@ -49,7 +49,7 @@ test('the spinner turns, and a late start says so, also where the terminal is na
   expect(terminal.shown).not.toEqual(before)
   expect(terminal.shown).toHaveLength(1)
   vi.advanceTimersByTime(20_000)
-  expect(terminal.shown[1]).toBe('  Still starting after 20 s; a busy machine takes a minute.')
+  expect(terminal.shown[1]).toBe('  Still starting after 20 s; it may take a minute.')
   steps.close()
 })
 
@@ -69,7 +69,7 @@ test('elsewhere each part has a line, nothing that a terminal obeys, and no sile
   expect(lines[0]).toBe('Still starting after 3 s: mining history (eth, base), starting the node (solana)\n')
   expect(lines[1]).toBe('solana ready after 3 s\n')
   expect(lines.slice(-2)).toEqual([
-    'Still starting after 21 s; a busy machine takes a minute: mining history (eth, base)\n',
+    'Still starting after 21 s; it may take a minute: mining history (eth, base)\n',
     'eth ready after 22 s\n',
   ])
   expect(lines).toHaveLength(9)

@@ -16,7 +16,7 @@ const redrawMs = 100
 /** Without a terminal: the longest silence. */
 const silentMsMax = 3_000
 const lateMs = 20_000
-const busy = 'a busy machine takes a minute'
+const busy = 'it may take a minute'
 
 const asItIs = (text: string): string => text
 

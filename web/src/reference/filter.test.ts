@@ -68,3 +68,26 @@ test('the operation that is named comes before those whose names begin so', () =
   const [byBlock, plain] = [entry('getPagesByBlock', 'Pages of a block'), entry('getPages', 'Pages')]
   expect(filtered([byBlock, plain], 'getpages')).toEqual([plain, byBlock])
 })
+
+test('a pasted path or address finds the operation of its shape alone', () => {
+  const at = (id: string, path: string) => {
+    const made = entry(id, id)
+    return { ...made, operation: { ...made.operation, path } as DocumentedOperation }
+  }
+  const [ofNft, ofContract, token] = [
+    at('getNFTTokenIdOwners', '/api/v2.2/nft/{address}/{token_id}/owners'),
+    at('getNFTOwners', '/api/v2.2/nft/{address}/owners'),
+    at('getNFTMetadata', '/api/v2.2/nft/{address}/{token_id}'),
+  ]
+  const address = '0x8464135c8f25da09e49bc8782676a84730c318bc'
+  for (const text of [
+    `/api/v2.2/nft/${address}/owners`,
+    `GET /nft/${address}/owners?chain=eth&limit=1`,
+    `https://deep-index.moralis.io/api/v2/nft/${address}/owners?chain=0x1`,
+    '/nft/:address/owners',
+    'nft/{address}/owners',
+    '/nft/0x8464…/owners',
+  ])
+    expect([text, filtered([ofNft, ofContract, token], text)]).toEqual([text, [ofContract]])
+  expect(filtered([ofNft, ofContract, token], `/nft/${address}/12`)).toEqual([token])
+})

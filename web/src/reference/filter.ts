@@ -40,6 +40,8 @@ function isStreamed(responses: DocumentedOperation['responses']): boolean {
 export function filtered(entries: readonly Entry[], text: string): readonly Entry[] {
   const asked = text.trim().toLowerCase()
   if (asked === '') return entries
+  const atPath = entries.filter(({ operation }) => isAtPath(operation.path, text))
+  if (atPath.length > 0) return atPath
   const ofSubject = entries.filter(({ subject }) => subject.toLowerCase() === asked)
   if (ofSubject.length > 0) return ofSubject
   const [, has] = capabilities.find(([words]) => words.test(asked)) ?? []
@@ -67,6 +69,28 @@ function withoutMethod(text: string): string {
     .trim()
     .replace(/^(get|post|put|delete)\s+(?=\/)/i, '')
     .replace(/^\/api\/v2(\.\d)?(?=\/)/i, '')
+}
+
+/** What stands for a parameter in an address that somebody has: a name, an address, a number, or a text cut short. */
+const givenSegment = /^(\{.+\}|:.+|\$\{?.+|0x[\da-f]*.*|\d+|[1-9a-hj-np-z]{32,44}|.*(…|\.\.\.))$/i
+
+/** Whether a path or a whole address, with or without its host, version and query, is one of this operation. */
+function isAtPath(path: string, text: string): boolean {
+  const address = withoutMethod(text)
+    .replace(/^https?:\/\/[^/]+/i, '')
+    .replace(/[?#].*$/, '')
+  if (!address.includes('/')) return false
+  const segmentsOf = (of: string): string[] =>
+    withoutMethod(`/${of.replace(/^\//, '')}`)
+      .split('/')
+      .filter(Boolean)
+  const [own, asked] = [segmentsOf(path), segmentsOf(address)]
+  return (
+    own.length === asked.length &&
+    own.every((segment, at) =>
+      segment.startsWith('{') ? givenSegment.test(asked[at]!) : segment.toLowerCase() === asked[at]!.toLowerCase(),
+    )
+  )
 }
 
 function idsOf({ id, older }: Entry): string[] {
