@@ -173,7 +173,7 @@ describe('the sandbox', { timeout: startedWithinMs + 60_000 }, () => {
     expect(told).toContain('"sandbox":true')
     for (const name of ['eth', 'polygon', 'base', 'solana'])
       expect(run.stdout).toMatch(new RegExp(`^${name} ready after`, 'm'))
-    for (const line of run.stdout.split('\n').filter(text => !/^curl |^ +Console: /.test(text)))
+    for (const line of run.stdout.split('\n').filter(text => !/^curl |^export |^ +Console: /.test(text)))
       expect(line.length, line).toBeLessThan(120)
     // Every line of the log is JSON; npm may have warnings of its own.
     const logged = run.stderr.split('\n').filter(line => line !== '' && !line.startsWith('npm '))

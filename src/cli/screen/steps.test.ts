@@ -74,3 +74,15 @@ test('elsewhere each part has a line, nothing that a terminal obeys, and no sile
   ])
   expect(lines).toHaveLength(9)
 })
+
+test('where each part does something else, a line names them alone', () => {
+  const lines: string[] = []
+  const write = (text: string) => lines.push(text) > 0
+  const steps = new Steps({ output: { isTTY: false, columns: 80, rows: 24, write }, unicode: true })
+  steps.take('polygon', 'deploying the contracts of the collections')
+  steps.take('base', 'mining the history of the collections')
+  steps.take('solana', 'filling the wallets of the accounts')
+  vi.advanceTimersByTime(3_100)
+  steps.close()
+  expect(lines[0]).toBe('Still starting after 3 s: polygon, base, solana\n')
+})

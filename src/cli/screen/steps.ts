@@ -17,6 +17,7 @@ const redrawMs = 100
 const silentMsMax = 3_000
 const lateMs = 20_000
 const busy = 'it may take a minute'
+const lineMax = 110
 
 const asItIs = (text: string): string => text
 
@@ -66,7 +67,10 @@ export class Steps {
     // Without its figures, what several parts do is said once.
     const groups = Map.groupBy(busyParts, ([, { doing }]) => doing.split(',')[0]!)
     const parts = [...groups].map(([doing, some]) => `${doing} (${some.map(([part]) => part).join(', ')})`).join(', ')
-    this.#say(`Still starting after ${this.#seconds} s${this.#isLate ? `; ${busy}` : ''}: ${parts}`)
+    const said = `Still starting after ${this.#seconds} s${this.#isLate ? `; ${busy}` : ''}: `
+    // A log is read in lines: where each part does something else, their names alone.
+    const fits = said.length + parts.length < lineMax
+    this.#say(said + (fits ? parts : busyParts.map(([part]) => part).join(', ')))
   }
 
   readonly #lines = (): string[] => {
