@@ -41,7 +41,11 @@ export function filtered(entries: readonly Entry[], text: string): readonly Entr
   const asked = text.trim().toLowerCase()
   if (asked === '') return entries
   const atPath = entries.filter(({ operation }) => isAtPath(operation.path, text))
-  if (atPath.length > 0) return atPath
+  if (atPath.length > 0) {
+    const method = /^(\w+)\s+\S/.exec(text.trim())?.[1]?.toLowerCase()
+    const isOther = ({ operation }: Entry) => Number(operation.method.toLowerCase() !== method)
+    return atPath.toSorted((one, other) => isOther(one) - isOther(other))
+  }
   const ofSubject = entries.filter(({ subject }) => subject.toLowerCase() === asked)
   if (ofSubject.length > 0) return ofSubject
   const [, has] = capabilities.find(([words]) => words.test(asked)) ?? []
