@@ -1,5 +1,6 @@
 // The memory of a process that answers from recent blocks: Ethereum with 100 of them beside eleven chains with 4,000
 // each (2 transfers and 20 wallets a block), and one chain with 4,000 in the shape of Ethereum.
+// What is resident has SQLite's page cache in it (up to 64 MB), which the first reading fills.
 // Run: node --expose-gc bench/recent-blocks.ts
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
