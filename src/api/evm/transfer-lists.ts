@@ -59,7 +59,7 @@ type List = {
   summary: string
   description: string
   hasBounds: boolean
-  isOfEveryContract: boolean
+  everyContract: boolean
   /** What the path and the query ask for. */
   subjectOf: (request: ApiRequest, query: QueryText, parameters: Parameters) => TransferSubject
   inPath: (parameters: Parameters) => Json[]
@@ -71,7 +71,7 @@ export const walletTransfers = listRoute({
   summary: 'NFT transfers of a wallet',
   description:
     'NFT transfers to and from one wallet, of all contracts, newest first. Use it for the activity of a wallet; `direction` keeps those that it sent or received. A transfer from the wallet to itself is listed once. Transfers of the zero address are not kept by wallet.',
-  ...{ hasBounds: true, isOfEveryContract: true },
+  ...{ hasBounds: true, everyContract: true },
   subjectOf: (request, query, { wallet, direction, contracts }) => ({
     list: 'wallet-transfers',
     wallet: readParameter(wallet, request.pathParameter('address')),
@@ -86,7 +86,7 @@ export const tokenTransfers = listRoute({
   id: 'getNFTTransfers',
   summary: 'NFT transfers of a token',
   description: `Every transfer of one token, newest first, back to its mint. Use it for the provenance of an NFT. ${onDemandSentence}`,
-  ...{ hasBounds: false, isOfEveryContract: false },
+  ...{ hasBounds: false, everyContract: false },
   subjectOf: (request, _, { address, tokenId }) => ({
     list: 'token-transfers',
     contract: readParameter(address, request.pathParameter('address')),
@@ -100,7 +100,7 @@ export const blockTransfers = listRoute({
   summary: 'NFT transfers of a block',
   description:
     'Every NFT transfer in one block, of all contracts, newest first. Use it to follow a chain block by block. A final block is found by its hash with the help of a node.',
-  ...{ hasBounds: false, isOfEveryContract: true },
+  ...{ hasBounds: false, everyContract: true },
   subjectOf: (request, _, { block }) => ({
     list: 'block-transfers',
     block: readParameter(block, request.pathParameter('block_number_or_hash')),
@@ -113,7 +113,7 @@ export const allTransfers = listRoute({
   summary: 'NFT transfers of all contracts',
   description:
     'NFT transfers of all contracts of a chain, newest first. Use it for a feed of the chain, or for a period between two blocks or dates.',
-  ...{ hasBounds: true, isOfEveryContract: true },
+  ...{ hasBounds: true, everyContract: true },
   subjectOf: () => ({ list: 'transfers' }),
   inPath: () => [],
 })
@@ -126,7 +126,7 @@ function listRoute(list: List): RouteParts {
         const dialect = dialectOf(request, context.settings.dialect)
         return perform(context, request, {
           about: 'indexed',
-          everyContract: list.isOfEveryContract,
+          everyContract: list.everyContract,
           scope: 'nft-transfers',
           cacheKey: dialect,
           work: admission => pages.answer(request, admission),
