@@ -61,8 +61,12 @@ export const health: RouteParts = {
 const readinessMs = 1_000
 
 /** The route needs no key, so problems are looked for at most once a second. */
-function problemFinder({ store, status, chains, settings }: Context): () => Promise<Problem[]> {
-  return keptFor(readinessMs, () => findProblems({ store, status, chains, lagMaxSeconds: settings.lagMaxSeconds }))
+function problemFinder(context: Context): () => Promise<Problem[]> {
+  return keptFor(readinessMs, () => problemsNow(context, context.status))
+}
+
+function problemsNow({ store, chains, settings }: Context, status: Context['status']): Promise<Problem[]> {
+  return findProblems({ store, status, chains, lagMaxSeconds: settings.lagMaxSeconds })
 }
 
 /** Ready: the store answers and is the one that was opened, whole. What is wrong besides is named. */
@@ -118,23 +122,21 @@ export async function coverageOfChain(
 const newKeyLimits = shownLimits(usualLimits)
 
 export const status: RouteParts = {
-  answer: context => {
-    const find = problemFinder(context)
-    return async request => {
-      await admitOperator(context, request)
-      const withContracts = readParameter(
-        contractsParameter,
-        new URLSearchParams(request.query).get('contracts') ?? 'false',
-      )
-      const [report, info, problems] = await Promise.all([context.status(), storeInfo(context.store), find()])
-      const chains = withAsOf(withContracts ? await withCoverage(context, report.chains) : report.chains)
-      const store = shownStore(info)
-      return jsonAnswer({
-        ...report,
-        ...{ chains, store, new_key_limits: newKeyLimits, version: context.version },
-        findings: findingsOf({ ...report, store, problems }),
-      })
-    }
+  answer: context => async request => {
+    await admitOperator(context, request)
+    const withContracts = readParameter(
+      contractsParameter,
+      new URLSearchParams(request.query).get('contracts') ?? 'false',
+    )
+    const [report, info] = await Promise.all([context.status(), storeInfo(context.store)])
+    const chains = withAsOf(withContracts ? await withCoverage(context, report.chains) : report.chains)
+    const store = shownStore(info)
+    const problems = await problemsNow(context, async () => report)
+    return jsonAnswer({
+      ...report,
+      ...{ chains, store, new_key_limits: newKeyLimits, version: context.version },
+      findings: findingsOf({ ...report, store, problems }),
+    })
   },
   document: {
     id: 'getStatus',
