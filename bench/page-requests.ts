@@ -1,6 +1,6 @@
 // The requests of the serving benchmark: whole, ready to be written to a socket.
 import type { Address, ChainId } from '../src/model.ts'
-import { CursorSigner, firstPage } from '../src/store/cursor.ts'
+import { CursorSigner, firstPage } from '../src/query/cursor.ts'
 import { openStore } from '../src/store/open.ts'
 import { requestBytes } from './load.ts'
 import type { FilledStore } from './serve-store.ts'

@@ -7,6 +7,7 @@ import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { AlmanacError } from '../src/errors.ts'
 import { type Address, type Block, type ChainId, type Hash, zeroAddress } from '../src/model.ts'
+import { firstPage } from '../src/query/cursor.ts'
 import { KnownLabels } from '../src/query/known-labels.ts'
 import {
   NftTransfers,
@@ -14,7 +15,6 @@ import {
   type TransfersQuestion,
   transferReads,
 } from '../src/query/nft-transfers.ts'
-import { firstPage } from '../src/store/cursor.ts'
 import { noActivity } from '../src/store/packed-activity.ts'
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts'
 import type { HotCommit, Store } from '../src/store/store.ts'

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import { isCovered } from '../src/coverage.ts'
 import type { Address, Hash } from '../src/model.ts'
-import { stateBlockAt } from '../src/query/date-to-block.ts'
 import type { AskBlock } from '../src/query/freshen.ts'
 import { Holdings } from '../src/query/holdings/holdings.ts'
 import type { Continuation, HoldingsOptions, ListAnswer, NftRow } from '../src/query/holdings/questions.ts'
+import { stateBlockAt } from '../src/query/lookups/date-to-block.ts'
 import {
   historyChain as chain,
   historyContracts as contracts,

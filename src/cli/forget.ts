@@ -13,7 +13,7 @@ import { takeChainAsItIs } from './open-chain.ts'
 import { parseChain, requireAddress, withConfig } from './options.ts'
 import { engineCosts } from './plan/measured-costs.ts'
 import { confirmRemoval } from './questions.ts'
-import { compactedText, compactNow } from './store.ts'
+import { compactedText, compactNow } from './store/store.ts'
 import { bytesText, countOf, countText, ProgressLine, printData, printJson } from './terminal.ts'
 
 type ForgottenView = Exclude<View, 'transfers'>

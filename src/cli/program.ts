@@ -49,7 +49,10 @@ const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
     ],
   },
   'Store and shell:': {
-    store: ['Copy, back up, restore or compact the store.', async () => (await import('./store.ts')).storeCommand()],
+    store: [
+      'Copy, back up, restore or compact the store.',
+      async () => (await import('./store/store.ts')).storeCommand(),
+    ],
     completion: [
       'Print the completion script of a shell.',
       async () => (await import('./completion.ts')).completionCommand(() => createProgram()),

@@ -1,10 +1,10 @@
 // The rows of an answered page over several contracts, from the places that an index gives. No completeness here.
 import type { Address, Position } from '../model.ts'
-import type { PageCursor } from '../store/cursor.ts'
 import type { IndexReader, MixedPage } from '../store/index-reader.ts'
 import { emptyPage } from '../store/index-reader.ts'
 import { idCountOf } from '../store/transfer-payload.ts'
 import { type AnswerRows, answerRows, isSameLog } from './answer-rows.ts'
+import type { PageCursor } from './cursor.ts'
 import { findPlaces, fromLogOn, type Span } from './index-places.ts'
 
 export type MixedRows = AnswerRows & {

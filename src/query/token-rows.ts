@@ -1,9 +1,9 @@
 // The transfers of one token: its own, and the ERC-2309 ranges that cover it as one row each. No completeness here.
 import type { Position } from '../model.ts'
-import type { PageCursor } from '../store/cursor.ts'
 import type { IndexReader } from '../store/index-reader.ts'
 import { idCountOf, layOut, newLayout } from '../store/transfer-payload.ts'
 import { type AnswerRows, answerRows, isSameLog, positionOf, type RowRun } from './answer-rows.ts'
+import type { PageCursor } from './cursor.ts'
 import { coveringRanges, findPlaces, type Token, tokenTransfers, visitAll } from './index-places.ts'
 import { type MixedRows, mixedRows } from './mixed-rows.ts'
 

@@ -1,6 +1,6 @@
 // What a list of transfers over several contracts is of, and how a cursor carries it. Pure.
 import type { Address, Hash } from '../model.ts'
-import type { PageCursor } from '../store/cursor.ts'
+import type { PageCursor } from './cursor.ts'
 
 export const directions = ['both', 'from', 'to'] as const
 export type Direction = (typeof directions)[number]

@@ -1,7 +1,8 @@
 // A list of transfers as a whole: the pages that a client would get by following cursors, up to a block that stays.
-import type { PageCursor } from '../store/cursor.ts'
+
 import type { AnswerRows } from './answer-rows.ts'
 import type { BlockBounds } from './block-bounds.ts'
+import type { PageCursor } from './cursor.ts'
 import type { Completeness } from './holdings/questions.ts'
 import type { OneBranch } from './one-branch.ts'
 

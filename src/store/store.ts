@@ -4,6 +4,7 @@
 // From top to bottom: the store as a whole, EVM chains, transfers, activity, checkpoints, leases, work between
 // processes. Indexes, Solana, keys and annotations have files of their own.
 
+import { createHash } from 'node:crypto'
 import type {
   ActivityRow,
   Address,
@@ -59,6 +60,11 @@ export interface Store
   /** What is wrong with the store as a whole, as far as it is known without reading all of it. */
   problems(): Promise<StoreProblem[]>
   close(): Promise<void>
+}
+
+/** Names a store for every process that has it open, and tells nothing else of it. A copy keeps the name. */
+export function storeIdOf({ secret }: Pick<Store, 'secret'>): string {
+  return createHash('sha256').update('store id').update(secret).digest('hex').slice(0, 16)
 }
 
 export type StoreProblem = {

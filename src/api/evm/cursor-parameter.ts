@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import type { Chain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
-import type { CursorSigner, PageCursor } from '../../store/cursor.ts'
+import type { CursorSigner, PageCursor } from '../../query/cursor.ts'
 import { type Parameter, showGiven } from '../params.ts'
 
 export const cursorParameter = {

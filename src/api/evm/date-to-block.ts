@@ -1,7 +1,7 @@
 // The date to block operation over HTTP. The rules are in `query/date-to-block.ts`.
 import type { ChainTable } from '../../chains.ts'
 import type { Admission } from '../../keys/gatekeeper.ts'
-import { blockAsker, dateToBlock as findBlock, noBlockKnown } from '../../query/date-to-block.ts'
+import { blockAsker, dateToBlock as findBlock, noBlockKnown } from '../../query/lookups/date-to-block.ts'
 import { completenessHeaders, readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
 import { timestampMax } from '../json-bytes.ts'

@@ -3,7 +3,7 @@
 import type { Chain, ChainTable } from '../../chains.ts'
 import { headAgeMax, usualBlockTime } from '../../head-age.ts'
 import type { ChainId } from '../../model.ts'
-import type { CursorSigner } from '../../store/cursor.ts'
+import type { CursorSigner } from '../../query/cursor.ts'
 import type { Store } from '../../store/store.ts'
 import type { ApiRequest, Head } from '../request.ts'
 

@@ -1,7 +1,7 @@
 // How cursors carry the place and the filters of the lists of who owns what. It knows neither HTTP nor the lists.
 import type { Address } from '../../model.ts'
+import type { PageCursor } from '../../query/cursor.ts'
 import type { ContractNftKey, HoldingKey } from '../../query/holdings/questions.ts'
-import type { PageCursor } from '../../store/cursor.ts'
 
 /** The two parts of a cursor that tell the last row of a page. */
 type LastRow = Pick<PageCursor, 'after' | 'key'>

@@ -3,9 +3,9 @@
 import { AlmanacError } from '../../errors.ts'
 import type { Admission } from '../../keys/gatekeeper.ts'
 import type { ChainId } from '../../model.ts'
+import { firstPage, type ListName, type PageCursor } from '../../query/cursor.ts'
 import type { HoldingsOptions, HoldingsQueries, ListAnswer, ListQuestion } from '../../query/holdings/questions.ts'
 import type { HoldingStreams } from '../../query/holdings/streams/holding-streams.ts'
-import { firstPage, type ListName, type PageCursor } from '../../store/cursor.ts'
 import { completenessHeaders, readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
 import {

@@ -2,8 +2,8 @@
 import { z } from 'zod'
 import type { ChainTable } from '../../chains.ts'
 import type { ChainId } from '../../model.ts'
-import { blockAsker, stateBlockAt } from '../../query/date-to-block.ts'
 import type { IndexingKey } from '../../query/freshen.ts'
+import { blockAsker, stateBlockAt } from '../../query/lookups/date-to-block.ts'
 import type { Context } from '../context.ts'
 import { inQuery, type Json } from '../openapi-parts.ts'
 import {

@@ -1,7 +1,7 @@
 // Counts of what there is over HTTP: of a collection, a token, a wallet, a block. `query/holdings/` has the rules.
 import { AlmanacError } from '../../errors.ts'
 import type { ChainId } from '../../model.ts'
-import { blockAsker } from '../../query/date-to-block.ts'
+import { blockAsker } from '../../query/lookups/date-to-block.ts'
 import { blockNumberOf } from '../../query/lookups/find-block.ts'
 import {
   chainErrors,

@@ -4,6 +4,7 @@ import type { Chain, ChainTable } from '../../chains.ts'
 import type { Admission } from '../../keys/gatekeeper.ts'
 import type { Address } from '../../model.ts'
 import type { AskedBounds } from '../../query/block-bounds.ts'
+import { type CursorSigner, firstPage } from '../../query/cursor.ts'
 import {
   NftTransfers,
   type TransfersAnswer,
@@ -11,7 +12,6 @@ import {
   type TransfersQuestion,
   transferReads,
 } from '../../query/nft-transfers.ts'
-import { type CursorSigner, firstPage } from '../../store/cursor.ts'
 import { completenessHeaders, readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
 import { inPath, inQuery, listErrors, listSuccess, onDemandSentence } from '../openapi-parts.ts'

@@ -2,11 +2,11 @@
 // in `query/index-transfers.ts`.
 import type { ChainTable } from '../../chains.ts'
 import type { Admission } from '../../keys/gatekeeper.ts'
+import { type CursorSigner, firstPage } from '../../query/cursor.ts'
 import type { Freshen } from '../../query/freshen.ts'
 import { IndexTransfers, type ListAnswer, type ListQuestion } from '../../query/index-transfers.ts'
 import { type TransfersOptions, transferReads } from '../../query/nft-transfers.ts'
 import { carriedSubject, type TransferSubject, walletFilterOf } from '../../query/transfer-subject.ts'
-import { type CursorSigner, firstPage } from '../../store/cursor.ts'
 import type { Store } from '../../store/store.ts'
 import { completenessHeaders, readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'

@@ -8,10 +8,11 @@
 // at hand.
 import { parseHex, quantityBytes, quantityOf } from '../../hex.ts'
 import type { Hash } from '../../model.ts'
-import { ActivityPacker, noRef, type PackedActivity, transactionIndexMax } from '../../store/packed-activity.ts'
+import { type PackedActivity, transactionIndexMax } from '../../store/packed-activity.ts'
 import { keccak256 } from '../proof/block-hash.ts'
 import { encodeRlp } from '../proof/rlp.ts'
 import type { RpcBlock, RpcLog, RpcTransaction } from '../rpc/port.ts'
+import { ActivityPacker, noRef } from './activity-packer.ts'
 import type { LogSequence } from './log-sequence.ts'
 import { batchOf, type EarlyCollections, holdsWords, topics, transferTopic, wordAt, zeroWord } from './token-events.ts'
 

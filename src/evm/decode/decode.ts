@@ -4,7 +4,6 @@
 // The standard is a property of the event, not of the contract, because one contract may emit several.
 import { addressDigits } from '../../hex.ts'
 import { type Address, parseAddress, type TransferRow } from '../../model.ts'
-import { type HexTransfer, TransferPacker } from '../../store/transfer-packer.ts'
 import { idCountMax, payloadFlags } from '../../store/transfer-payload.ts'
 import type { RpcLog, RpcQuantity } from '../rpc/port.ts'
 import type { LogSequence } from './log-sequence.ts'
@@ -20,6 +19,7 @@ import {
   wordAt,
   zeroWord,
 } from './token-events.ts'
+import { type HexTransfer, TransferPacker } from './transfer-packer.ts'
 
 export const malformedReasons = [
   /** Pending, or its place cannot be read. */

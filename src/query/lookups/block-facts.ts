@@ -2,8 +2,8 @@
 import { AlmanacError } from '../../errors.ts'
 import type { ChainId, Evidence, Hash } from '../../model.ts'
 import type { ChainReader } from '../../store/store.ts'
-import { isWithoutNode, noBlockKnown } from '../date-to-block.ts'
 import type { AskBlock } from '../freshen.ts'
+import { isWithoutNode, noBlockKnown } from './date-to-block.ts'
 
 export type BlockFacts = {
   number: number

@@ -1,8 +1,8 @@
 // The number of a block that a request names by number or hash. No HTTP.
 import type { ChainId, Hash } from '../../model.ts'
 import type { ChainReader } from '../../store/store.ts'
-import { isWithoutNode } from '../date-to-block.ts'
 import type { AskBlock } from '../freshen.ts'
+import { isWithoutNode } from './date-to-block.ts'
 
 /** Undefined where no block of the chain has the hash. Blocks that are final are not stored by it: a node knows. */
 export async function blockNumberOf(

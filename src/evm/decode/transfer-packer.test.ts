@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { packTransfer } from '../../test/pack-transfer.ts'
-import { type Address, type Hash, type TransferFacts, zeroAddress } from '../model.ts'
+import { packTransfer } from '../../../test/pack-transfer.ts'
+import { type Address, type Hash, type TransferFacts, zeroAddress } from '../../model.ts'
+import { idCountMax, payloadFlags, unpackTransfer } from '../../store/transfer-payload.ts'
 import { type HexTransfer, TransferPacker } from './transfer-packer.ts'
-import { idCountMax, payloadFlags, unpackTransfer } from './transfer-payload.ts'
 
 const max = 2n ** 256n - 1n
 const uint = fc.oneof(fc.bigInt({ min: 0n, max }), fc.bigInt({ min: 0n, max: 300n }))

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { AlmanacError } from '../errors.ts'
-import type { Block, ChainId, Hash } from '../model.ts'
+import { AlmanacError } from '../../errors.ts'
+import type { Block, ChainId, Hash } from '../../model.ts'
+import type { AskBlock } from '../freshen.ts'
 import { dateToBlock } from './date-to-block.ts'
-import type { AskBlock } from './freshen.ts'
 
 const chain = 1 as ChainId
 const hashOf = (number: number) => `0x${number.toString(16).padStart(64, '0')}` as Hash

@@ -1,7 +1,7 @@
 // Packs transfers straight from the hex text of a node's answer, in the layout of `transfer-payload.ts`: going through
 // bigints and texts takes twice as long. Tests compare the bytes with `test/pack-transfer.ts`.
-import { nibbles, noNibble } from '../hex.ts'
-import { payloadFlags, payloadHeaderBytes } from './transfer-payload.ts'
+import { nibbles, noNibble } from '../../hex.ts'
+import { payloadFlags, payloadHeaderBytes } from '../../store/transfer-payload.ts'
 
 /**
  * Where a row's fields are in hex text. Each `…At` is the place of the first digit; words have 64 digits, addresses 40.

@@ -2,17 +2,17 @@
 
 import { resolve } from 'node:path'
 import { Command } from 'commander'
-import type { LoadedConfig } from '../config/load.ts'
-import { durationText } from '../duration-text.ts'
-import { AlmanacError } from '../errors.ts'
-import { backUpStore, compactStore, openStoreParts, restoreStore, roomInStore } from '../store/open.ts'
-import { type CopyProgress, copyStore, type ReadableName } from '../store/parts.ts'
-import type { NamedKey } from '../store/sqlite/restore/present-store.ts'
-import type { RestoreProgress } from '../store/sqlite/restore/restore.ts'
-import { commandLine, interruption } from './current-process.ts'
-import { openUnlocked } from './open-store.ts'
-import { withConfig } from './options.ts'
-import { sandboxMeant, withSandboxElsewhere } from './running-server.ts'
+import type { LoadedConfig } from '../../config/load.ts'
+import { durationText } from '../../duration-text.ts'
+import { AlmanacError } from '../../errors.ts'
+import { backUpStore, compactStore, openStoreParts, restoreStore, roomInStore } from '../../store/open.ts'
+import type { ReadableName } from '../../store/parts.ts'
+import type { NamedKey } from '../../store/sqlite/restore/present-store.ts'
+import type { RestoreProgress } from '../../store/sqlite/restore/restore.ts'
+import { commandLine, interruption } from '../current-process.ts'
+import { openUnlocked } from '../open-store.ts'
+import { withConfig } from '../options.ts'
+import { sandboxMeant, withSandboxElsewhere } from '../running-server.ts'
 import {
   bytesText,
   countText,
@@ -24,7 +24,8 @@ import {
   printNote,
   table,
   whileWaiting,
-} from './terminal.ts'
+} from '../terminal.ts'
+import { type CopyProgress, copyStore } from './copy.ts'
 
 export function storeCommand(): Command {
   const copyCommand = new Command('copy')

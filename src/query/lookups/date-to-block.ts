@@ -1,9 +1,9 @@
 // The last block at or before a moment: from the blocks that are known, and from a node where they leave a gap.
-import { isCovered, wholeCoverage } from '../coverage.ts'
-import { AlmanacError } from '../errors.ts'
-import { type Block, type ChainId, chainScopes, type Hash } from '../model.ts'
-import type { ChainReader } from '../store/store.ts'
-import type { AskBlock, IndexingKey } from './freshen.ts'
+import { isCovered, wholeCoverage } from '../../coverage.ts'
+import { AlmanacError } from '../../errors.ts'
+import { type Block, type ChainId, chainScopes, type Hash } from '../../model.ts'
+import type { ChainReader } from '../../store/store.ts'
+import type { AskBlock, IndexingKey } from '../freshen.ts'
 
 /** Asks for a request with this key, which the calls are counted for. */
 export function blockAsker(ask: AskBlock | undefined, key: IndexingKey): AskBlock | undefined {
