@@ -46,7 +46,7 @@ export async function generateTransfers(store: Store, options: GenerateOptions):
   const newest = options.below === undefined ? headNumber : options.below - 1
   let to = newest
   let commitMs = 0
-  if (options.below === undefined) await store.putHead(chain, blockAt(headNumber))
+  if (options.below === undefined) await store.putChainState(chain, { head: blockAt(headNumber) })
   while (left > 0) {
     const rowCount = Math.min(left, blocksPerCommit * transfersPerBlock)
     const blockCount = Math.ceil(rowCount / transfersPerBlock)

@@ -29,7 +29,7 @@ export async function heldStore(store: Store, shape: HeldShape): Promise<HeldSto
   if (kept !== undefined) return JSON.parse(kept) as HeldStore
   const startedAt = performance.now()
   const maker = new HeldRows(shape)
-  await store.putHead(heldChain, blockAt(headNumber))
+  await store.putChainState(heldChain, { head: blockAt(headNumber) })
   let to = headNumber
   for (let left = shape.transfers; left > 0; ) {
     const blockCount = Math.min(blocksPerCommit, Math.ceil(left / transfersPerBlock))

@@ -85,7 +85,7 @@ async function fill(store: Store): Promise<void> {
     from = to + 1
   }
   await store.addCoverage(chain, 'full', { from: 0, to: 0, evidence: 'bloom' })
-  await store.putHead(chain, blockAt(head))
+  await store.putChainState(chain, { head: blockAt(head) })
   await store.putCheckpoint(checkpoint, 'filled')
 }
 

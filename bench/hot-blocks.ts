@@ -62,7 +62,7 @@ class Head {
     return {
       commit: () => store.commitHot({ chain, ancestor: block.number - 1, blocks, covered, head: block }),
       finalize: async () => {
-        if (block.number > finalAfter) await store.finalize(chain, block.number - finalAfter)
+        if (block.number > finalAfter) await store.putChainState(chain, { finalized: block.number - finalAfter })
       },
       contract: contracts[random.below(contracts.length)]!.contract,
     }

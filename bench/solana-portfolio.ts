@@ -33,7 +33,7 @@ const served = await serveApi({
   async fill(store) {
     await store.updateAccounts('mainnet', { mints: mintUpdates })
     const account = { owner, lamports: 5_000_000_000n, slot: 10, chainTime: 0, readAtMs: Date.now() }
-    await store.putOwner('mainnet', account, holdings)
+    await store.updateAccounts('mainnet', { reading: { account, holdings } })
   },
 })
 const nodes = spawn(process.execPath, [join(import.meta.dirname, 'solana-portfolio-node.ts')], {

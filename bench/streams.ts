@@ -82,7 +82,7 @@ async function fill(store: Store): Promise<void> {
       },
     })
   }
-  await store.putHead(chain, blockAt(head - 1))
+  await store.putChainState(chain, { head: blockAt(head - 1) })
   await store.putCheckpoint(checkpoint, `${tokens}`)
 }
 
@@ -99,7 +99,7 @@ async function serve(file: string): Promise<void> {
       const block = { ...blockAt(number), transfers: rowsOf(number, indexedRows), activity: noActivity }
       const covered = { scope: 'full', from: number, evidence: 'receipts-root' } as const
       await store.commitHot({ chain, ancestor: number - 1, blocks: [block], covered, head: blockAt(number) })
-      if (number % 8 === 0) await store.finalize(chain, number - 8)
+      if (number % 8 === 0) await store.putChainState(chain, { finalized: number - 8 })
       await delay(indexedEveryMs)
     }
   }

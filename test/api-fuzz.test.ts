@@ -29,7 +29,9 @@ beforeAll(async () => {
       freshen: {
         portfolio: async (network, owner) => {
           if ((await api.store.portfolioOf(network, owner)) !== undefined) return undefined
-          await api.store.putOwner(network, { owner, lamports: 0n, slot: 1, chainTime: 0, readAtMs: Date.now() }, [])
+          await api.store.updateAccounts(network, {
+            reading: { account: { owner, lamports: 0n, slot: 1, chainTime: 0, readAtMs: Date.now() }, holdings: [] },
+          })
           return undefined
         },
         mint: async () => ({ slot: 1, readAtMs: Date.now(), facts: null }),

@@ -278,10 +278,10 @@ describe('the age of the newest block', () => {
     const minutes = 60
     const own = await serveApi({
       fill: async store => {
-        await store.putHead(1 as ChainId, { number: 7, hash, timestamp: seconds() - 7 * minutes })
-        await store.putHead(137 as ChainId, { number: 7, hash, timestamp: seconds() - 9 * minutes })
-        await store.putHead(8453 as ChainId, { number: 7, hash, timestamp: seconds() - 9 * minutes })
-        await store.putHead(10 as ChainId, { number: 7, hash, timestamp: seconds() - minutes })
+        await store.putChainState(1 as ChainId, { head: { number: 7, hash, timestamp: seconds() - 7 * minutes } })
+        await store.putChainState(137 as ChainId, { head: { number: 7, hash, timestamp: seconds() - 9 * minutes } })
+        await store.putChainState(8453 as ChainId, { head: { number: 7, hash, timestamp: seconds() - 9 * minutes } })
+        await store.putChainState(10 as ChainId, { head: { number: 7, hash, timestamp: seconds() - minutes } })
       },
       parts: {
         chains: new ChainTable([], ['eth', 'polygon', 'base', 'optimism']),
@@ -348,7 +348,7 @@ describe('the age of the newest block', () => {
   test('grows on a kept answer, which is sent without being made again', async () => {
     const timestamp = seconds() - 400
     const own = await serveApi({
-      fill: store => store.putHead(1 as ChainId, { number: 7, hash, timestamp }),
+      fill: store => store.putChainState(1 as ChainId, { head: { number: 7, hash, timestamp } }),
       parts: { chains: new ChainTable([], ['eth']) },
     })
     try {
@@ -387,7 +387,9 @@ test('an answer of all contracts says that a chain on demand has those that were
   const own = await serveApi({
     fill: async store => {
       for (const chain of [1, 137])
-        await store.putHead(chain as ChainId, { number: 7, hash: `0x${'ab'.repeat(32)}` as Hash, timestamp: 1 })
+        await store.putChainState(chain as ChainId, {
+          head: { number: 7, hash: `0x${'ab'.repeat(32)}` as Hash, timestamp: 1 },
+        })
     },
     parts: { status: async () => ({ chains: { eth: chainOf('on-demand'), polygon: chainOf('full') }, solana: {} }) },
   })
@@ -456,7 +458,7 @@ describe('a chain that is not configured', () => {
       expect((await own.get(`/api/v2.2${path.replace(/chain=\w+/, 'chain=polygon')}`)).status).not.toBe(400)
     }
     const stored = await serveApi({
-      fill: store => store.putHead(56 as ChainId, { number: 7, hash: hash as Hash, timestamp: 1 }),
+      fill: store => store.putChainState(56 as ChainId, { head: { number: 7, hash: hash as Hash, timestamp: 1 } }),
       parts: { chains: new ChainTable([], ['polygon']) },
     })
     const empty = await stored.get(`/api/v2.2/nft/${nothing}/owners?chain=bsc`)
@@ -596,7 +598,7 @@ describe('wallet chains', () => {
     const twoOfThree = async (store: Store) => {
       for (const { id: chain } of chains.configured.slice(0, 2)) {
         await store.commitCold({ chain, covered: [full], blocks: [block], transfers: [], activity: noActivity })
-        await store.putHead(chain, block)
+        await store.putChainState(chain, { head: block })
       }
     }
     expect(await incompleteAt(twoOfThree)).toEqual([

@@ -82,7 +82,7 @@ test('a pause holds a backfill that is under way, and the head goes on', async (
 
 test('before history is looked at, what is missing is left and nobody knows for how long', async () => {
   const { node, store, chain } = await world(1)
-  await store.putHead(chain, { number: 150, hash: `0x${'1'.repeat(64)}` as Hash, timestamp: 1 })
+  await store.putChainState(chain, { head: { number: 150, hash: `0x${'1'.repeat(64)}` as Hash, timestamp: 1 } })
   const { indexer, stop } = startIndexer(node, store, { urls: ['http://127.0.0.1:9'] })
   cleanups.push(stop)
   expect(await indexer.status()).toMatchObject({ head: 150, complete: false, blocks_left: 151, eta_seconds: null })

@@ -78,7 +78,7 @@ async function insist(world: World, commit: () => Promise<unknown>): Promise<voi
 
 /** Ranges of a history, each with its claim. */
 async function fill(store: Store, world: World): Promise<void> {
-  await store.putHead(history, blockOf(10_000_000, 0))
+  await store.putChainState(history, { head: blockOf(10_000_000, 0) })
   for (; !world.done; await delay(20)) {
     const numbers = Array.from({ length: blocksPerCommit }, (_, at) => world.filled + at)
     const covered = { scope: 'full', from: numbers[0]!, to: numbers.at(-1)!, evidence: 'bloom' } as const
@@ -110,7 +110,7 @@ async function follow(store: Store, world: World): Promise<void> {
     now = [...now.slice(0, ancestor + 1), ...blocks.map(block => block.hash)]
     world.states.push(now)
     await insist(world, () => store.commitHot(commit))
-    if (now.length > hotKept) await insist(world, () => store.finalize(head, now.length - hotKept))
+    if (now.length > hotKept) await insist(world, () => store.putChainState(head, { finalized: now.length - hotKept }))
   }
 }
 

@@ -105,7 +105,7 @@ const fill = (made: World) => async (store: Store) => {
     covered: [{ scope: 'full', from: made.coveredFrom, to: made.head, evidence: 'receipts-root' }],
     blocks: blocks.map(number => blockOf(made, number)),
   })
-  await store.putHead(eth!, blockOf(made, made.head))
+  await store.putChainState(eth!, { head: blockOf(made, made.head) })
   const wallets = [...made.onPolygon].map(([address, first]) => ({
     ...{ address, first: transactionAt(first), last: transactionAt(60) },
   }))
@@ -114,9 +114,9 @@ const fill = (made: World) => async (store: Store) => {
     covered: [{ scope: 'full', from: 0, to: 400, evidence: 'receipts-root' }],
     blocks: [0, 400].map(number => blockOf(made, number)),
   })
-  await store.putHead(polygon!, blockOf(made, 400))
+  await store.putChainState(polygon!, { head: blockOf(made, 400) })
   const facts = { symbol: 'APE', possibleSpam: false }
-  await store.putContractFacts([{ chain: eth!, contract: apes!, name: made.name, ...facts }])
+  await store.annotate({ facts: [{ chain: eth!, contract: apes!, name: made.name, ...facts }] })
   await fillSolana(store, made)
 }
 
@@ -133,7 +133,7 @@ async function fillSolana(store: Store, { lamports, tokenAmount: amount }: World
   })
   const held = { account: key32(9), owner: key32(6), mint: key32(8), amount, program: 'token' as const, slot }
   const owner = { owner: key32(6), lamports, slot, chainTime: Math.floor(readAtMs / 1_000), readAtMs }
-  await store.putOwner('mainnet', owner, [{ ...held, writeVersion: 0n }])
+  await store.updateAccounts('mainnet', { reading: { account: owner, holdings: [{ ...held, writeVersion: 0n }] } })
 }
 
 const chainStatus: ChainStatus = {

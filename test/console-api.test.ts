@@ -462,7 +462,9 @@ describe('Solana accounts that were read', () => {
   test('are listed page by page, the last reading first, also where one is read again meanwhile', async () => {
     await serve()
     const read = (n: number, readAtMs: number) =>
-      api.store.putOwner('devnet', { owner: key32(n), lamports: 1n, slot: readAtMs, chainTime: 0, readAtMs }, [])
+      api.store.updateAccounts('devnet', {
+        reading: { account: { owner: key32(n), lamports: 1n, slot: readAtMs, chainTime: 0, readAtMs }, holdings: [] },
+      })
     for (const n of [1, 2, 3, 4, 5]) await read(n, n < 4 ? 1_000 : 1_000 * n)
     const page = async (query: string) =>
       accountList.parse(await (await api.get(`/solana/devnet/accounts?limit=2${query}`)).json())

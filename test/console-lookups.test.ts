@@ -44,9 +44,9 @@ async function listed(query: string, chain = 'eth') {
 async function judge(store: Store, contract: Address, transfers: number): Promise<void> {
   const known = await store.contractFacts(eth, contract)
   const verdict = { rulesVersion: 1, score: 0, reasons: [], basis: '', transfers, judgedAtMs: 1 }
-  await store.putContractFacts([
-    { name: undefined, symbol: undefined, possibleSpam: false, ...known, chain: eth, contract, verdict },
-  ])
+  await store.annotate({
+    facts: [{ name: undefined, symbol: undefined, possibleSpam: false, ...known, chain: eth, contract, verdict }],
+  })
 }
 
 /** Facts of a contract whose rows nobody looks at. */
@@ -87,7 +87,7 @@ describe('the contracts of a chain', () => {
           await seed(store)
           await judge(store, collection, 50)
           await judge(store, editions, 150)
-          await store.putContractFacts(Array.from({ length: 205 }, (_, at) => made(at)))
+          await store.annotate({ facts: Array.from({ length: 205 }, (_, at) => made(at)) })
         },
         wrap: store => ({
           ...store,
@@ -130,7 +130,7 @@ describe('the contracts of a chain', () => {
     const rows = Array.from({ length: 1_300 }, (_, at) => made(at))
     // Only the counts are asked for: no row has to be stored.
     const wrap = (store: Store): Store => ({ ...store, transferCount: async () => 1 })
-    await serve({ fill: async store => await seed(store).then(() => store.putContractFacts(rows)), wrap })
+    await serve({ fill: async store => await seed(store).then(async () => void (await store.annotate({ facts: rows }))), wrap })
     const { found, pages } = await listed('search=ape&limit=50')
     expect(found.map(({ name }) => name)).toEqual(Array.from({ length: 130 }, (_, at) => `Ape ${1_290 - 10 * at}`))
     expect(pages).toBe(3)
@@ -206,7 +206,7 @@ test('labels of addresses, and of who deployed a contract', async () => {
   const refused = await api.get(`/chains/eth/labels?addresses=${many}`)
   expect([refused.status, await refused.json()]).toMatchObject([400, { details: { parameter: 'addresses' } }])
   const known = await api.store.contractFacts(eth, collection)
-  await api.store.putContractFacts([{ ...known!, reading: { ...known!.reading!, deployer: alice } }])
+  await api.store.annotate({ facts: [{ ...known!, reading: { ...known!.reading!, deployer: alice } }] })
   expect(await (await api.get(`/explain/eth/${collection}`)).json()).toMatchObject({
     ...{ deployer: alice, deployer_label: seeded.aliceLabel },
   })

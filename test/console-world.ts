@@ -61,13 +61,12 @@ export async function startConsoleWorld(): Promise<ConsoleWorld> {
   const store = await openStore(place.storeUrl, { role: 'owner' })
   await seed(store)
   const read = { contract: seeded.collection, readAtMs: Date.now() }
-  await store.putTokenUris(
-    seeded.chains.eth,
-    readTokens.map(token => ({ ...token, ...read })),
-  )
+  await store.annotate({
+    tokenUris: { chain: seeded.chains.eth, uris: readTokens.map(token => ({ ...token, ...read })) },
+  })
   const facts = await store.contractFacts(seeded.chains.eth, seeded.collection)
   const reading = { ...facts!.reading!, deployer: seeded.alice, createdBlock: 900 }
-  await store.putContractFacts([{ ...facts!, reading }])
+  await store.annotate({ facts: [{ ...facts!, reading }] })
   await store.close()
 
   let port = 0

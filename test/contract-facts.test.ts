@@ -155,7 +155,7 @@ test('what another version of the rules said is judged again after a restart', a
   await first.stop()
   const right = (await factsOf(store, spam)) as ContractFacts
   const verdict = { ...right.verdict!, rulesVersion: rulesVersion - 1, score: 0, reasons: [] }
-  await store.putContractFacts([{ ...right, possibleSpam: false, verdict }])
+  await store.annotate({ facts: [{ ...right, possibleSpam: false, verdict }] })
   const second = start({ node, store })
   await until(async () => (await factsOf(store, spam))?.verdict?.rulesVersion === rulesVersion)
   expect((await factsOf(store, spam))?.possibleSpam).toBe(true)

@@ -67,7 +67,7 @@ test.each([
 test('one that declares a standard is known before its first transfer', async () => {
   const contract = `0x${'1155'.repeat(10)}` as Address
   const facts = { chain: seeded.chains.eth, contract, name: 'New', symbol: undefined, possibleSpam: false }
-  await api.store.putContractFacts([{ ...facts, reading: { interfaces: ['erc1155'], readAtMs: 5 } }])
+  await api.store.annotate({ facts: [{ ...facts, reading: { interfaces: ['erc1155'], readAtMs: 5 } }] })
   const answer = await api.get(`/api/v2/nft/${contract}/metadata`)
   expect(await answer.json()).toMatchObject({
     name: 'New',

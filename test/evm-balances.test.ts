@@ -55,7 +55,7 @@ async function start(
   cleanups.push(() => served.close())
   const headAt = async (number: number) => {
     const { hash, timestamp } = node.chain.block(number)
-    await served.store.putHead(chain.id, { number, hash: hash as Hash, timestamp })
+    await served.store.putChainState(chain.id, { head: { number, hash: hash as Hash, timestamp } })
   }
   if (head >= 0) await headAt(head)
   const blocks = Array.from({ length: height }, (_, number) => node.chain.block(number))

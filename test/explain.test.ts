@@ -173,16 +173,18 @@ describe('over HTTP', () => {
       ],
     })
     const [facts] = [await api.store.contractFacts(chain, contract)]
-    await api.store.putContractFacts([
-      {
-        ...facts!,
-        possibleSpam: true,
-        verdict: {
-          ...{ rulesVersion: 1, score: 1.5, basis: 'x', judgedAtMs: 5 },
-          reasons: [{ rule: 'imitation', weight: 1, numbers: { distance: 1 } }],
+    await api.store.annotate({
+      facts: [
+        {
+          ...facts!,
+          possibleSpam: true,
+          verdict: {
+            ...{ rulesVersion: 1, score: 1.5, basis: 'x', judgedAtMs: 5 },
+            reasons: [{ rule: 'imitation', weight: 1, numbers: { distance: 1 } }],
+          },
         },
-      },
-    ])
+      ],
+    })
     const shown = await ask(`/explain/eth/${contract}`)
     expect(shown).toMatchObject({
       verified_collection: { value: true, because: 'list', mark: { source: 'seed' } },

@@ -39,7 +39,7 @@ async function fill(store: Store): Promise<void> {
     ],
     blocks: [0, 10, 15, 19].map(blockOf),
   })
-  await store.putHead(other, blockOf(19))
+  await store.putChainState(other, { head: blockOf(19) })
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: answers as clients see them.
@@ -66,7 +66,7 @@ const freshen: Freshen = {
     node.tokens.push(...tokens.map(({ tokenId }) => `${tokenId}`))
     if (node.uri === undefined) return
     const read = tokens.map(token => ({ ...token, uri: node.uri, readAtMs: Date.now() }))
-    await api.store.putTokenUris(id, read)
+    await api.store.annotate({ tokenUris: { chain: id, uris: read } })
   },
   async nonce() {
     node.nonces++
@@ -115,8 +115,10 @@ describe('normalized metadata', () => {
       const { result, ...single } = await json(target + query)
       return (result ?? [single]) as Json[]
     }
-    await api.store.putTokenUris(chain, [{ contract: apes, tokenId: 1n, uri, readAtMs: 5 }])
-    await api.store.putTokenUris(chain, [{ contract: apes, tokenId: 2n, uri: 'ipfs://2', readAtMs: 5 }])
+    await api.store.annotate({ tokenUris: { chain, uris: [{ contract: apes, tokenId: 1n, uri, readAtMs: 5 }] } })
+    await api.store.annotate({
+      tokenUris: { chain, uris: [{ contract: apes, tokenId: 2n, uri: 'ipfs://2', readAtMs: 5 }] },
+    })
     for (const query of ['', '?normalizeMetadata=false'])
       for (const each of await records(query)) expect(each).not.toHaveProperty('normalized_metadata')
     const asked = await records('?normalizeMetadata=true')

@@ -25,7 +25,7 @@ const rows: TransferRow[] = [
 
 async function fill(store: Store): Promise<void> {
   await fillFinal(store, rows)
-  await store.putContractFacts([{ chain, contract: apes, name: 'Apes', symbol: 'APE', possibleSpam: false }])
+  await store.annotate({ facts: [{ chain, contract: apes, name: 'Apes', symbol: 'APE', possibleSpam: false }] })
   await store.annotate({
     marks: [
       { chain, contract: coins, source: 'test', rank: 'operator', verified: undefined, spam: true, updatedAt: 1 },
@@ -222,7 +222,7 @@ describe('single NFTs', () => {
 
   test('show what their contract says of them once it was read', async () => {
     const uri = 'data:application/json,{"a":1}'
-    await api.store.putTokenUris(chain, [{ contract: apes, tokenId: 2n, uri, readAtMs: 5 }])
+    await api.store.annotate({ tokenUris: { chain, uris: [{ contract: apes, tokenId: 2n, uri, readAtMs: 5 }] } })
     const sync = { last_token_uri_sync: '1970-01-01T00:00:00.005Z' }
     expect(await json(`${v22}/nft/${apes}/2`)).toMatchObject({ token_uri: uri, metadata: '{"a":1}', ...sync })
   })

@@ -32,7 +32,7 @@ async function fill(store: Store): Promise<void> {
     transfers: [...transfers, row(art, [20, tokens, tokens], { tokenId: 1n, to: to(1) })],
     covered: [{ scope: 'transfers', from: 0, to: head, evidence: 'receipts-root' }],
   })
-  await store.putHead(chain, blockOf(head))
+  await store.putChainState(chain, { head: blockOf(head) })
 }
 
 describe.each(engineAbove('sqlite'))('on %s', name => {

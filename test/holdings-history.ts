@@ -13,7 +13,7 @@ import { packTransfer } from './pack-transfer.ts'
 /** Writes that go to the store beside those to the model. */
 export type HistoryWrites = Pick<
   ChainWriter,
-  'commitCold' | 'commitHot' | 'addToHot' | 'finalize' | 'dropRange' | 'forgetStep' | 'keepIndexes'
+  'commitCold' | 'commitHot' | 'addToHot' | 'putChainState' | 'dropRange' | 'forgetStep' | 'keepIndexes'
 >
 
 export const historyChain = 1 as ChainId
@@ -91,7 +91,8 @@ export class History {
     const contract = contracts[depth % contracts.length]!
     if (kind === 'hot') await this.#commitHot(head, 1 + (depth % 2), rows)
     if (kind === 'reorg') await this.#commitHot(Math.max(finalized, head - depth), 1 + depth, rows)
-    if (kind === 'finalize' && head - depth > finalized) await this.#both(to => to.finalize(chain, head - depth))
+    if (kind === 'finalize' && head - depth > finalized)
+      await this.#both(to => to.putChainState(chain, { finalized: head - depth }))
     if (kind === 'older') await this.#commitCold(rows, { from: Math.min(at, finalized), to: finalized })
     if (kind === 'stretch' && at <= finalized) {
       const isOfOne = (at + depth) % 2 === 0
@@ -112,7 +113,7 @@ export class History {
   }
 
   async #both(
-    write: (to: Pick<MemoryStore, 'commitCold' | 'commitHot' | 'addToHot' | 'finalize' | 'dropRange'>) => unknown,
+    write: (to: Pick<MemoryStore, 'commitCold' | 'commitHot' | 'addToHot' | 'putChainState' | 'dropRange'>) => unknown,
   ) {
     await write(this.memory)
     if (this.#store !== undefined) await write(this.#store)

@@ -18,7 +18,9 @@ export async function tryOnStore(
   const [steps] = fc.sample(historySteps, { seed, numRuns: 1 })
   const store = await open(url, seed % 2 === 0 ? { foldBlocks: 1, runsPerMerge: 2, recordsWorthMerging: 1 } : {})
   const putFacts = () =>
-    store.putContractFacts(historyContracts.map(contract => ({ chain: historyChain, contract, ...factsOf(contract) })))
+    store.annotate({
+      facts: historyContracts.map(contract => ({ chain: historyChain, contract, ...factsOf(contract) })),
+    })
   // Names go with a contract that is forgotten.
   const forgetStep: typeof store.forgetStep = async (what, rowsMax) => {
     const step = await store.forgetStep(what, rowsMax)

@@ -24,7 +24,7 @@ async function fill(store: Store): Promise<void> {
   const covered = [{ scope: 'transfers', from: 0, to: 3, evidence: 'receipts-root' }] as const
   for (const chain of [eth.id, polygon])
     await store.commitCold({ chain, covered, blocks: [block], transfers, activity: noActivity })
-  for (const chain of [eth.id, polygon]) await store.putHead(chain, block)
+  for (const chain of [eth.id, polygon]) await store.putChainState(chain, { head: block })
 }
 
 let api: ServedApi

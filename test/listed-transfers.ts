@@ -45,7 +45,7 @@ export async function fillListed(store: Store): Promise<void> {
   }))
   const covered = { scope: 'transfers', from: 20, evidence } as const
   await store.commitHot({ chain, ancestor: 19, blocks, covered, head: blockOf(21) })
-  await store.putContractFacts([{ chain, contract: apes, name: 'Apes', symbol: 'APE', possibleSpam: false }])
+  await store.annotate({ facts: [{ chain, contract: apes, name: 'Apes', symbol: 'APE', possibleSpam: false }] })
   await store.annotate({
     marks: [
       { chain, contract: coins, source: 'test', rank: 'operator', verified: undefined, spam: true, updatedAt: 1 },

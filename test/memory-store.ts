@@ -47,8 +47,8 @@ export class MemoryStore {
     this.#write(what.chain, () => this.model.forget(what))
   }
 
-  finalize(chain: ChainId, upTo: number): void {
-    this.#write(chain, () => this.model.finalize(chain, upTo))
+  putChainState(chain: ChainId, { finalized }: { finalized: number }): void {
+    this.#write(chain, () => this.model.finalize(chain, finalized))
   }
 
   dropRange(...drop: Parameters<ModelStore['dropRange']>): void {

@@ -59,7 +59,7 @@ class Chain {
 
   async begin(blocks: Log[][]): Promise<void> {
     await this.#commitCold([this.#block(1_000, blocks[0] ?? [])], { from: 1_000, to: 1_000 })
-    await this.store.finalize(chain, 1_000)
+    await this.store.putChainState(chain, { finalized: 1_000 })
     for (const given of blocks.slice(1)) await this.append(given)
     if (blocks.length < 2) await this.append([])
   }
@@ -73,7 +73,7 @@ class Chain {
     if (next.do === 'reorganise') await this.#replaceAbove(Math.max(this.#final, this.#head - next.depth), next.blocks)
     if (next.do === 'finalize') {
       this.#final = Math.max(this.#final, this.#head - next.depth)
-      await this.store.finalize(chain, this.#final)
+      await this.store.putChainState(chain, { finalized: this.#final })
     }
     if (next.do === 'fill') {
       const to = this.#lowest - 1

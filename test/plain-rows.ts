@@ -37,5 +37,5 @@ export async function fillFinal(store: Store, rows: readonly TransferRow[]): Pro
     covered: [{ scope: 'transfers', from: 0, to: 19, evidence: 'receipts-root' }],
     blocks: [0, ...new Set(rows.map(({ block }) => block)), 19].map(blockOf),
   })
-  await store.putHead(chain, blockOf(19))
+  await store.putChainState(chain, { head: blockOf(19) })
 }

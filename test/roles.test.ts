@@ -146,7 +146,7 @@ describe.each(engineAbove('postgres'))('on %s', name => {
       if (work.kind !== 'token-uris') throw new Error(work.kind)
       const readAtMs = Date.now()
       const read = work.tokens.map(token => ({ ...token, uri: `${token.standard} ${token.tokenId}`, readAtMs }))
-      await indexing.putTokenUris(work.chain, read)
+      await indexing.annotate({ tokenUris: { chain: work.chain, uris: read } })
       return {}
     }
     const claimer = new WorkClaimer({ store: indexing, log, topics, perform })

@@ -43,12 +43,14 @@ afterAll(() => api.close())
 async function fill(store: ServedApi['store']): Promise<void> {
   await seed(store)
   const facts = { chain: eth, symbol: undefined, possibleSpam: false }
-  await store.putContractFacts([
-    { ...facts, contract: seeded.collection, name: 'Garden Deeds', symbol: 'GRDN' },
-    { ...facts, contract: seeded.editions, name: 'The garden\u202e of editions' },
-    { ...facts, contract: spam, name: 'Garden', possibleSpam: true },
-    { ...facts, chain: polygon, contract: seeded.deeds, name: 'Polygon deeds' },
-  ])
+  await store.annotate({
+    facts: [
+      { ...facts, contract: seeded.collection, name: 'Garden Deeds', symbol: 'GRDN' },
+      { ...facts, contract: seeded.editions, name: 'The garden\u202e of editions' },
+      { ...facts, contract: spam, name: 'Garden', possibleSpam: true },
+      { ...facts, chain: polygon, contract: seeded.deeds, name: 'Polygon deeds' },
+    ],
+  })
   const label = { source: 'test', rank: 'operator' as const, updatedAt: 1 }
   await store.annotate({
     labels: [

@@ -275,7 +275,7 @@ async function seedEth(store: Store): Promise<void> {
     covered: { scope: 'full', from: finalNumber + 1, evidence: 'bloom' },
     head: seededBlock(eth, headNumber),
   })
-  await store.finalize(eth, finalNumber)
+  await store.putChainState(eth, { finalized: finalNumber })
 }
 
 async function seedOtherChains(store: Store): Promise<void> {
@@ -289,7 +289,7 @@ async function seedOtherChains(store: Store): Promise<void> {
       activity(alice, seededTransaction(polygon, 600, 0), seededTransaction(polygon, 1_700, 11)),
     ]),
   })
-  await store.putHead(polygon, seededBlock(polygon, headNumber))
+  await store.putChainState(polygon, { head: seededBlock(polygon, headNumber) })
   await store.commitCold({
     chain: arbitrum,
     covered: [{ scope: 'full', from: 0, to: headNumber, evidence: 'receipts-root' }],
@@ -297,7 +297,7 @@ async function seedOtherChains(store: Store): Promise<void> {
     transfers: [],
     activity: packActivity([activity(alice, seededTransaction(arbitrum, 42, 0), seededTransaction(arbitrum, 42, 0))]),
   })
-  await store.putHead(arbitrum, seededBlock(arbitrum, headNumber))
+  await store.putChainState(arbitrum, { head: seededBlock(arbitrum, headNumber) })
 }
 
 /** The transaction at a place of a chain, with the hash that the transfers there carry. */
@@ -322,23 +322,25 @@ async function seedAnnotations(store: Store): Promise<void> {
       { chain: undefined, address: alice, label: seeded.aliceLabel, source: 'seed', rank: 'operator', updatedAt: 0 },
     ],
   })
-  await store.putContractFacts([
-    {
-      chain: eth,
-      contract: seeded.collection,
-      name: 'Collection',
-      symbol: 'COLL',
-      possibleSpam: false,
-      reading: seeded.reading,
-    },
-    {
-      chain: eth,
-      contract: seeded.editions,
-      name: undefined,
-      symbol: undefined,
-      possibleSpam: true,
-    },
-  ])
+  await store.annotate({
+    facts: [
+      {
+        chain: eth,
+        contract: seeded.collection,
+        name: 'Collection',
+        symbol: 'COLL',
+        possibleSpam: false,
+        reading: seeded.reading,
+      },
+      {
+        chain: eth,
+        contract: seeded.editions,
+        name: undefined,
+        symbol: undefined,
+        possibleSpam: true,
+      },
+    ],
+  })
   const said = { chain: eth, source: 'seed', verified: undefined, spam: undefined, updatedAt: 0 }
   await store.annotate({ marks: [{ ...said, contract: seeded.collection, rank: 'imported', verified: true }] })
 }
@@ -405,19 +407,20 @@ async function seedSolana(store: Store): Promise<void> {
       }),
     ),
   })
-  await store.putOwner(
-    'mainnet',
-    { owner, lamports: seeded.solanaLamports, slot, chainTime: Math.floor(readAtMs / 1_000), readAtMs },
-    holdings.map(
-      ({ name, amount }): Holding => ({
-        account: keyOf(`account ${name}`),
-        owner,
-        mint: keyOf(`mint ${name}`),
-        amount,
-        program: 'token',
-        slot,
-        writeVersion: 0n,
-      }),
-    ),
-  )
+  await store.updateAccounts('mainnet', {
+    reading: {
+      account: { owner, lamports: seeded.solanaLamports, slot, chainTime: Math.floor(readAtMs / 1_000), readAtMs },
+      holdings: holdings.map(
+        ({ name, amount }): Holding => ({
+          account: keyOf(`account ${name}`),
+          owner,
+          mint: keyOf(`mint ${name}`),
+          amount,
+          program: 'token',
+          slot,
+          writeVersion: 0n,
+        }),
+      ),
+    },
+  })
 }

@@ -85,7 +85,7 @@ async function archive(
 async function amounts(): Promise<Record<number, bigint>> {
   // An owner counts as known once it was read: a reading of its balance alone keeps the holdings.
   const account = { owner, lamports: 5n, slot: 1, chainTime: 0, readAtMs: 0 }
-  await store.putOwner('devnet', account, [])
+  await store.updateAccounts('devnet', { reading: { account, holdings: [] } })
   const found = await store.portfolioOf('devnet', owner)
   return Object.fromEntries(holdingRows(found?.holdings).map(({ account, amount }) => [account[0], amount]))
 }
@@ -105,7 +105,9 @@ describe('a full snapshot', () => {
   })
 
   test('does not bring back what a later reading of the owner no longer had', async () => {
-    await store.putOwner('devnet', { owner, lamports: 5n, slot: 200, chainTime: 0, readAtMs: 0 }, [])
+    await store.updateAccounts('devnet', {
+      reading: { account: { owner, lamports: 5n, slot: 200, chainTime: 0, readAtMs: 0 }, holdings: [] },
+    })
     const path = await archive(`snapshot-100-${hash}.tar.zst`, [[90, [held(10, 5n), theMint]]])
     await importSnapshot({ store, network: 'devnet', path })
     expect((await store.portfolioOf('devnet', owner))?.holdings).toHaveLength(0)
@@ -130,7 +132,9 @@ describe('a full snapshot', () => {
     await importSnapshot({ store, network: 'devnet', path })
     const token = solanaAccount('madlads-9963-token-account')
     const nftOwner = token.data.slice(32, 64)
-    await store.putOwner('devnet', { owner: nftOwner, lamports: 5n, slot: 1, chainTime: 0, readAtMs: 0 }, [])
+    await store.updateAccounts('devnet', {
+      reading: { account: { owner: nftOwner, lamports: 5n, slot: 1, chainTime: 0, readAtMs: 0 }, holdings: [] },
+    })
     expect(holdingRows((await store.portfolioOf('devnet', nftOwner))?.holdings)).toMatchObject([
       { amount: 1n, name: 'Mad Lads #9963', symbol: 'MAD', tokenStandard: 4, decimals: 0, supply: '1' },
     ])
@@ -186,7 +190,9 @@ describe('an import that does not end well', () => {
     expect(await amounts()).toEqual({})
     const { holdings } = await importSnapshot({ store, network: 'devnet', path })
     expect(holdings).toBeLessThan(160_000)
-    await store.putOwner('devnet', { owner, lamports: 5n, slot: 0, chainTime: 0, readAtMs: 0 }, [])
+    await store.updateAccounts('devnet', {
+      reading: { account: { owner, lamports: 5n, slot: 0, chainTime: 0, readAtMs: 0 }, holdings: [] },
+    })
     expect((await store.portfolioOf('devnet', owner))?.holdings).toHaveLength(160_000)
   })
 
@@ -232,10 +238,15 @@ describe.each(engineNames)('on %s', name => {
     // The owner was read in between: what the snapshot says of it is newer, though it was changed before.
     const account = { owner, lamports: 5n, slot: 150, chainTime: 0, readAtMs: 0 }
     const read = { ...newer, slot: 150, writeVersion: 0n }
-    await store.putOwner('devnet', account, [
-      { ...read, account: key(10), amount: 5n },
-      { ...read, account: key(12), amount: 7n },
-    ])
+    await store.updateAccounts('devnet', {
+      reading: {
+        account,
+        holdings: [
+          { ...read, account: key(10), amount: 5n },
+          { ...read, account: key(12), amount: 7n },
+        ],
+      },
+    })
     const second = await archive(`snapshot-200-${hash}.tar.zst`, [[90, [held(10, 5n), theMint]]])
     await importSnapshot({ store, network: 'devnet', path: second })
     expect(await amounts()).toEqual({ 10: 5n, 13: 8n })
@@ -254,7 +265,9 @@ describe.each(engineNames)('on %s', name => {
       return Object.fromEntries(holdingRows(found!.holdings).map(({ account, amount }) => [account[0], Number(amount)]))
     }
     for (const by of [30, 31])
-      await store.putOwner('devnet', { owner: key(by), lamports: 1n, slot: 10, chainTime: 1, readAtMs: 1 }, [])
+      await store.updateAccounts('devnet', {
+        reading: { account: { owner: key(by), lamports: 1n, slot: 10, chainTime: 1, readAtMs: 1 }, holdings: [] },
+      })
     await store.updateAccounts('devnet', {
       holdings: [row(40, 30, 50), row(41, 30, 300), closed(42, 300), row(43, 30, 50), row(44, 30, 50)],
     })

@@ -66,7 +66,9 @@ const covered = async () => JSON.parse((await store.checkpoint('solana.devnet.fe
 const held = (amount: bigint) => tokenAccountData({ mint, owner, amount })
 
 async function amounts(): Promise<Record<number, bigint>> {
-  await store.putOwner('devnet', { owner, lamports: 1n, slot: 0, chainTime: 0, readAtMs: 0 }, [])
+  await store.updateAccounts('devnet', {
+    reading: { account: { owner, lamports: 1n, slot: 0, chainTime: 0, readAtMs: 0 }, holdings: [] },
+  })
   const found = await store.portfolioOf('devnet', owner)
   return Object.fromEntries(holdingRows(found?.holdings).map(({ account: token, amount }) => [token[0], amount]))
 }

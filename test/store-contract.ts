@@ -117,7 +117,7 @@ export function storeContract(
         await same()
         await store.commitHot({ chain: eth, ancestor: 3, blocks: [hot(4, 1)], head: block(4, 1) })
         await same()
-        await store.finalize(eth, 3)
+        await store.putChainState(eth, { finalized: 3 })
         await same()
         await store.dropRange(eth, contract, { from: 2, to: 2 })
         await same()
@@ -135,7 +135,7 @@ export function storeContract(
         await store.keepIndexes(eth, ['by_token', 'by_wallet'], 1)
         const [state] = (await store.indexes.rowState(eth)).indexes
         expect(state).toMatchObject({ filled: false, progress: { contracts: 0, of: 2 } })
-        await store.finalize(eth, 3)
+        await store.putChainState(eth, { finalized: 3 })
         await fill()
         expect((await store.indexes.rowState(eth)).indexes.every(({ filled }) => filled)).toBe(true)
         await same()
@@ -161,7 +161,7 @@ export function storeContract(
         await store.commitCold(cold([5]))
         await store.commitHot({ chain: eth, ancestor: 5, blocks: [hot(6)], head: block(6) })
         await store.commitHot({ chain: eth, ancestor: 5, blocks: [hot(6, 1)], head: block(6, 1) })
-        await store.finalize(eth, 6)
+        await store.putChainState(eth, { finalized: 6 })
         expect(await changes()).toEqual({ takenBack: 0, filled: 0 })
         await store.commitCold(cold([3]))
         await store.commitCold(cold([3]))
@@ -213,8 +213,8 @@ export function storeContract(
         await store.commitHot({ chain, ancestor: 4, blocks: [hot(5)], head: block(5), covered: hotCovered })
         await store.addCoverage(chain, contract, { from: 0, to: 1, evidence: 'bloom' })
         await store.watchContract(chain, contract, { from: 2 })
-        await store.putContractFacts([facts(chain, contract), facts(chain, otherContract)])
-        await store.putTokenUris(chain, [contract, contract, otherContract].map(tokenUri))
+        await store.annotate({ facts: [facts(chain, contract), facts(chain, otherContract)] })
+        await store.annotate({ tokenUris: { chain, uris: [contract, contract, otherContract].map(tokenUri) } })
         await store.annotate({ marks: [{ ...markOfContract, chain }] })
         for (const name of kept(chain)) await store.putCheckpoint(name, '{}')
       }
@@ -374,7 +374,7 @@ export function storeContract(
         expect(await store.transferCount({ chain: eth, contract })).toBe(1)
         for (const ancestor of [1, 2])
           await store.commitHot({ chain: eth, ancestor, blocks: [hot(ancestor + 1, 1)], head: block(ancestor + 1, 1) })
-        await store.finalize(eth, 3)
+        await store.putChainState(eth, { finalized: 3 })
         expect(await store.transferCount({ chain: eth, contract })).toBe(3)
         // Folds what is final.
         await store.dropRange(eth, otherContract, { from: 0, to: 3 })
@@ -412,7 +412,7 @@ export function storeContract(
 
       test('a reorganisation replaces blocks, rows, activity, coverage and head at once', async () => {
         const covered = { scope: 'full', from: 11, evidence: 'bloom' } as const
-        await store.finalize(eth, 10)
+        await store.putChainState(eth, { finalized: 10 })
         await store.commitHot({
           chain: eth,
           ancestor: 10,
@@ -439,14 +439,14 @@ export function storeContract(
         const empty = (number: number) => ({ ...block(number), transfers: [], activity: noActivity })
         await store.commitHot({ chain: eth, ancestor: -1, blocks: [0, 1, 2, 3].map(empty), head: block(3) })
         for (const upTo of [1, 3]) {
-          await store.finalize(eth, upTo)
+          await store.putChainState(eth, { finalized: upTo })
           for (const number of [0, 1, 2, 3])
             expect(await store.lowestBlock(eth, { from: number, to: number })).toEqual(block(number))
         }
       })
 
       test('nothing at or below the final block is replaced', async () => {
-        await store.finalize(eth, 10)
+        await store.putChainState(eth, { finalized: 10 })
         const below = store.commitHot({ chain: eth, ancestor: 9, blocks: [hot(10)], head: block(10) })
         await expect(below).rejects.toMatchObject({ code: 'conflict' })
       })
@@ -526,16 +526,16 @@ export function storeContract(
         expect(await store.transferCount({ chain: eth, contract })).toBe(2)
         await store.addToHot(eth, [added(1, 0)], [{ from: 1, to: 2, evidence: 'bloom', scope: contract }])
         expect(await store.transferCount({ chain: eth, contract })).toBe(3)
-        await store.finalize(eth, 1)
+        await store.putChainState(eth, { finalized: 1 })
         await expect(store.addToHot(eth, [added(1, 0)], [])).rejects.toMatchObject({ code: 'conflict' })
       })
 
       test('the head never falls below a stored block', async () => {
-        await store.putHead(eth, block(5))
-        await store.putHead(eth, block(3))
+        await store.putChainState(eth, { head: block(5) })
+        await store.putChainState(eth, { head: block(3) })
         expect((await store.chainState(eth))?.head).toEqual(block(3))
         await store.commitHot({ chain: eth, ancestor: 9, blocks: [hot(10)], head: block(10) })
-        await store.putHead(eth, block(9))
+        await store.putChainState(eth, { head: block(9) })
         expect((await store.chainState(eth))?.head).toEqual(block(10))
       })
     })
@@ -571,7 +571,7 @@ export function storeContract(
           head: block(5),
         })
         for (const upTo of [4, 5]) {
-          await store.finalize(eth, upTo)
+          await store.putChainState(eth, { finalized: upTo })
           expect((await store.transferPage(latest)).length).toBe(2)
           expect(await store.transferCount({ chain: eth, contract })).toBe(4_000_000_001)
           expect(await store.transferCount({ chain: eth, contract, fromBlock: 5, toBlock: 5 })).toBe(4_000_000_001)
@@ -674,7 +674,7 @@ export function storeContract(
           { scope: 'transfers', from: 1, to: 1, evidence: 'bloom' },
         ])
         expect(await store.coverage(eth, 'full')).toEqual([{ scope: 'full', from: 2, to: 2, evidence: 'bloom' }])
-        await store.finalize(eth, 2)
+        await store.putChainState(eth, { finalized: 2 })
         await store.unfinalize(eth, 0)
         expect(await store.coverage(eth)).toEqual([])
       })
@@ -937,7 +937,7 @@ export function storeContract(
         await expect(
           lost.commitHot({ chain: eth, ancestor: 5, blocks: [hot(6)], head: block(6) }),
         ).rejects.toMatchObject({ code: 'conflict' })
-        await expect(lost.finalize(eth, 50)).rejects.toMatchObject({ code: 'conflict' })
+        await expect(lost.putChainState(eth, { finalized: 50 })).rejects.toMatchObject({ code: 'conflict' })
         await expect(lost.putCheckpoint('feed', '2')).rejects.toMatchObject({ code: 'conflict' })
         expect([await blocksOfPage(), await store.checkpoint('feed'), store.revision()]).toEqual([[1], '1', revision])
         await held.commitCold(cold([2]))
@@ -1050,7 +1050,7 @@ export function storeContract(
             ...{ account: key(at + 10), owner: key(at), mint: key(9), amount: 1n },
             ...{ program: 'token', slot: 10, writeVersion: 0n },
           }
-          await store.putOwner('devnet', account, [holding])
+          await store.updateAccounts('devnet', { reading: { account, holdings: [holding] } })
         }
         expect(await store.forgetOwners('mainnet', 300, 10)).toBe(0)
         expect(await store.forgetOwners('devnet', 300, 1)).toBe(1)
@@ -1060,7 +1060,7 @@ export function storeContract(
         expect((await store.portfolioOf('devnet', key(3)))?.holdings.length).toBe(1)
         // Read again, it is there with what it holds.
         const again = { owner: key(1), lamports: 5n, slot: 9, chainTime: 1, readAtMs: 500 }
-        await store.putOwner('devnet', again, [])
+        await store.updateAccounts('devnet', { reading: { account: again, holdings: [] } })
         expect((await store.portfolioOf('devnet', key(1)))?.holdings.length).toBe(0)
       })
     })
@@ -1281,14 +1281,16 @@ export function storeContract(
           ...{ chain, contract: `0x${digit.repeat(40)}` as Address, name, symbol, possibleSpam: false },
         })
         const long = `Bored ${'x'.repeat(5_000)}`
-        await store.putContractFacts([
-          facts(eth, '1', 'Bored Ape Yacht Club', 'BAYC'),
-          facts(polygon, '2', 'BORED', undefined),
-          facts(eth, '3', 'Club of bears', 'bor'),
-          facts(eth, '4', undefined, undefined),
-          facts(eth, '5', 'Ünbored \0 100%', '%'),
-          facts(eth, '6', long, '_'),
-        ])
+        await store.annotate({
+          facts: [
+            facts(eth, '1', 'Bored Ape Yacht Club', 'BAYC'),
+            facts(polygon, '2', 'BORED', undefined),
+            facts(eth, '3', 'Club of bears', 'bor'),
+            facts(eth, '4', undefined, undefined),
+            facts(eth, '5', 'Ünbored \0 100%', '%'),
+            facts(eth, '6', long, '_'),
+          ],
+        })
         await store.annotate({
           labels: [label({ label: 'Ada' }), label({ label: 'The Adaptable', source: 't', chain: eth })],
         })
@@ -1326,7 +1328,7 @@ export function storeContract(
         expect(ranges).toEqual([everyAddress])
         const version = reader.labelVersion()
         expect(await reader.labelChanges(count)).toEqual({ count, ranges: [] })
-        await store.putHead(eth, block(1))
+        await store.putChainState(eth, { head: block(1) })
         expect(reader.labelVersion()).toBe(version)
         await store.annotate({ labels: [label({}), label({ address: contract })] })
         expect(reader.labelVersion()).not.toBe(version)
@@ -1465,7 +1467,7 @@ export function storeContract(
           mark({ contract: address, verified: true }),
           mark({ contract: address, chain: polygon, source: 't', rank: 'operator', spam: false }),
         ])
-        await store.putHead(eth, block(1))
+        await store.putChainState(eth, { head: block(1) })
         await store.annotate({ labels: labels.toReversed() })
         await store.annotate({ marks: marks.toReversed() })
         const walk = async <T>(page: (after: T | undefined) => Promise<T[]>) => {
@@ -1512,8 +1514,8 @@ export function storeContract(
 
       test('facts of a contract are replaced', async () => {
         const facts = { chain: eth, contract, name: 'N', symbol: undefined, possibleSpam: true }
-        await store.putContractFacts([facts])
-        await store.putContractFacts([{ ...facts, name: undefined, symbol: 'S' }])
+        await store.annotate({ facts: [facts] })
+        await store.annotate({ facts: [{ ...facts, name: undefined, symbol: 'S' }] })
         expect(await store.contractFacts(eth, contract)).toEqual({ ...facts, name: undefined, symbol: 'S' })
         expect(await store.contractFacts(polygon, contract)).toBeUndefined()
       })
@@ -1527,8 +1529,8 @@ export function storeContract(
           },
         })
         const all = [contract, otherContract, wallet].sort()
-        await store.putContractFacts([...all.map(of => judged(of, 7)), judged(contract, 9, polygon)])
-        await store.putContractFacts([judged(all[1]!, 12_345_678_901), judged(all[0]!, undefined)])
+        await store.annotate({ facts: [...all.map(of => judged(of, 7)), judged(contract, 9, polygon)] })
+        await store.annotate({ facts: [judged(all[1]!, 12_345_678_901), judged(all[0]!, undefined)] })
         const ranked: [Address, number][] = []
         for (let after: RankedContract | undefined; ; ) {
           const [next] = await store.rankedContracts(eth, after, 1)
@@ -1558,7 +1560,7 @@ export function storeContract(
             reasons: [{ rule: 'r', weight: 0.5, numbers: { share: 0.25, text: 'a"\u0000b' } }],
           },
         }
-        await store.putContractFacts([facts])
+        await store.annotate({ facts: [facts] })
         expect(await store.contractFacts(eth, contract)).toEqual(facts)
       })
 
@@ -1570,7 +1572,7 @@ export function storeContract(
         ]
         expect(await store.tokenUris(eth, uris)).toEqual([])
         const revision = store.revision()
-        await store.putTokenUris(eth, uris)
+        await store.annotate({ tokenUris: { chain: eth, uris } })
         expect(store.revision()).not.toBe(revision)
         const byTime = (a: TokenUri, b: TokenUri) => a.readAtMs - b.readAtMs
         const unread = [1n, 255n, 25_600n].map(tokenId => ({ contract, tokenId }))
@@ -1583,7 +1585,7 @@ export function storeContract(
           { ...uris[0]!, uri: undefined, readAtMs: 4 },
           { ...uris[2]!, uri: 'b', readAtMs: 5 },
         ]
-        await store.putTokenUris(eth, [uris[0]!, ...changed])
+        await store.annotate({ tokenUris: { chain: eth, uris: [uris[0]!, ...changed] } })
         expect((await store.tokenUris(eth, uris)).sort(byTime)).toEqual([uris[1], ...changed])
       })
 
@@ -1591,7 +1593,7 @@ export function storeContract(
         const named = (of: Address, name: string) => ({
           ...{ chain: eth, contract: of, name, symbol: undefined, possibleSpam: false },
         })
-        await store.putContractFacts([named(contract, 'Apes'), named(otherContract, 'Others')])
+        await store.annotate({ facts: [named(contract, 'Apes'), named(otherContract, 'Others')] })
         await store.annotate({ marks: [mark({ verified: true }), mark({ contract: otherContract, verified: false })] })
         const label = { source: 's', rank: 'imported', updatedAt: 1 } as const
         await store.annotate({
@@ -1653,7 +1655,7 @@ export function storeContract(
       test('a portfolio is what was put, in the order of account keys, with full-range numbers', async () => {
         expect(await store.portfolioOf('mainnet', owner)).toBeUndefined()
         const large = holding(3, { amount: 2n ** 64n - 1n, writeVersion: 2n ** 64n - 1n, program: 'token-2022' })
-        await store.putOwner('mainnet', account, [large, holding(2)])
+        await store.updateAccounts('mainnet', { reading: { account, holdings: [large, holding(2)] } })
         const found = await store.portfolioOf('mainnet', owner)
         expect(found?.account).toEqual(account)
         const unread = { decimals: null, supply: null, name: '', symbol: '', tokenStandard: null, amountRule: null }
@@ -1665,18 +1667,23 @@ export function storeContract(
       })
 
       test('a reading replaces what is not newer; an older reading changes nothing', async () => {
-        await store.putOwner('mainnet', account, [holding(2), holding(3)])
+        await store.updateAccounts('mainnet', { reading: { account, holdings: [holding(2), holding(3)] } })
         await store.updateAccounts('mainnet', {
           holdings: [holding(4, { slot: 120 }), holding(3, { slot: 120, amount: 6n })],
         })
-        await store.putOwner('mainnet', { ...account, slot: 110, lamports: 1n }, [
-          holding(3, { slot: 110, amount: 1n }),
-        ])
+        await store.updateAccounts('mainnet', {
+          reading: {
+            account: { ...account, slot: 110, lamports: 1n },
+            holdings: [holding(3, { slot: 110, amount: 1n })],
+          },
+        })
         expect(await accountsOf()).toEqual([
           [3, 6n],
           [4, 5n],
         ])
-        await store.putOwner('mainnet', { ...account, slot: 105 }, [holding(9, { slot: 105 })])
+        await store.updateAccounts('mainnet', {
+          reading: { account: { ...account, slot: 105 }, holdings: [holding(9, { slot: 105 })] },
+        })
         expect(await accountsOf()).toEqual([
           [3, 6n],
           [4, 5n],
@@ -1685,7 +1692,7 @@ export function storeContract(
       })
 
       test('updates apply unless older, in whatever order they come', async () => {
-        await store.putOwner('mainnet', { ...account, slot: 1 }, [])
+        await store.updateAccounts('mainnet', { reading: { account: { ...account, slot: 1 }, holdings: [] } })
         const versions = [
           holding(2, { slot: 5, writeVersion: 2n ** 63n, amount: 3n }),
           holding(2, { slot: 5, writeVersion: 1n, amount: 1n }),
@@ -1700,20 +1707,22 @@ export function storeContract(
       })
 
       test('a closed account is not revived by an older update or reading, and can be opened again', async () => {
-        await store.putOwner('mainnet', account, [holding(2)])
+        await store.updateAccounts('mainnet', { reading: { account, holdings: [holding(2)] } })
         await store.updateAccounts('mainnet', {
           holdings: [{ account: bytes(2), closed: true, slot: 130, writeVersion: 4n }],
         })
         expect(await accountsOf()).toEqual([])
         await store.updateAccounts('mainnet', { holdings: [holding(2, { slot: 130, writeVersion: 3n })] })
-        await store.putOwner('mainnet', { ...account, slot: 120 }, [holding(2, { slot: 120 })])
+        await store.updateAccounts('mainnet', {
+          reading: { account: { ...account, slot: 120 }, holdings: [holding(2, { slot: 120 })] },
+        })
         expect(await accountsOf()).toEqual([])
         await store.updateAccounts('mainnet', { holdings: [holding(2, { slot: 131 })] })
         expect(await accountsOf()).toEqual([[2, 5n]])
       })
 
       test('an account that an owner no longer had at its reading is not brought back by what happened before', async () => {
-        await store.putOwner('mainnet', account, [])
+        await store.updateAccounts('mainnet', { reading: { account, holdings: [] } })
         await store.updateAccounts('mainnet', { holdings: [holding(2, { slot: 99 })] })
         expect(await accountsOf()).toEqual([])
         await store.updateAccounts('mainnet', { holdings: [holding(2, { slot: 101 })] })
@@ -1721,8 +1730,8 @@ export function storeContract(
       })
 
       test('a token account that changes hands leaves the old owner', async () => {
-        await store.putOwner('mainnet', account, [holding(2)])
-        await store.putOwner('mainnet', { ...account, owner: bytes(9) }, [])
+        await store.updateAccounts('mainnet', { reading: { account, holdings: [holding(2)] } })
+        await store.updateAccounts('mainnet', { reading: { account: { ...account, owner: bytes(9) }, holdings: [] } })
         await store.updateAccounts('mainnet', { holdings: [holding(2, { owner: bytes(9), slot: 101 })] })
         expect(await accountsOf()).toEqual([])
         expect((await store.portfolioOf('mainnet', bytes(9)))?.holdings.length).toBe(1)
@@ -1731,7 +1740,7 @@ export function storeContract(
       test('lamports follow the higher slot and do not stand for a reading', async () => {
         await store.updateAccounts('mainnet', { owners: [account] })
         expect(await store.portfolioOf('mainnet', owner)).toBeUndefined()
-        await store.putOwner('mainnet', account, [holding(2)])
+        await store.updateAccounts('mainnet', { reading: { account, holdings: [holding(2)] } })
         await store.updateAccounts('mainnet', { owners: [{ ...account, slot: 101, lamports: 1n }] })
         await store.updateAccounts('mainnet', { owners: [{ ...account, slot: 99, lamports: 2n }] })
         expect((await store.portfolioOf('mainnet', owner))?.account).toEqual({ ...account, slot: 101, lamports: 1n })
@@ -1741,13 +1750,17 @@ export function storeContract(
       test('owners that were read are listed by their last reading, page by page', async () => {
         expect(await store.solanaOwners('mainnet', { limit: 10 })).toEqual([])
         const read = (n: number, readAtMs: number, slot = 100) =>
-          store.putOwner('mainnet', { ...account, owner: bytes(n), readAtMs, slot }, [])
+          store.updateAccounts('mainnet', {
+            reading: { account: { ...account, owner: bytes(n), readAtMs, slot }, holdings: [] },
+          })
         for (const n of [3, 1, 2]) await read(n, 700)
         await read(4, 900)
         await read(5, 500)
         // Neither is a reading of this network.
         await store.updateAccounts('mainnet', { owners: [{ ...account, owner: bytes(6), readAtMs: 1_000 }] })
-        await store.putOwner('devnet', { ...account, owner: bytes(7), readAtMs: 1_000 }, [])
+        await store.updateAccounts('devnet', {
+          reading: { account: { ...account, owner: bytes(7), readAtMs: 1_000 }, holdings: [] },
+        })
         const listed = async (limit: number): Promise<(number | undefined)[][]> => {
           const pages: (number | undefined)[][] = []
           for (let before: ReadOwner | undefined; ; ) {
@@ -1793,7 +1806,7 @@ export function storeContract(
         })
         await store.updateAccounts('mainnet', { mints: [{ mint: bytes(201), slot: 5, readAtMs: 5, account: own }] })
         expect((await store.mintsOf('mainnet', [bytes(201)]))[0]).toMatchObject({ slot: 0, readAtMs: 0, name: '' })
-        await store.putOwner('mainnet', account, [holding(2)])
+        await store.updateAccounts('mainnet', { reading: { account, holdings: [holding(2)] } })
         expect(holdingRows((await store.portfolioOf('mainnet', owner))?.holdings)).toMatchObject([
           {
             decimals: 6,

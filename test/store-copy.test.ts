@@ -55,7 +55,7 @@ test('a file becomes a database and a file again, with every part as it was', as
   expect(await shownOf(last)).toEqual(expected)
   // The copy goes on as the original would: new rows get numbers of their own.
   const store = await openStore(database, { role: 'owner' })
-  await store.putHead(77 as never, { number: 1, hash: `0x${'1'.repeat(64)}` as never, timestamp: 1 })
+  await store.putChainState(77 as never, { head: { number: 1, hash: `0x${'1'.repeat(64)}` as never, timestamp: 1 } })
   expect((await store.chainState(77 as never))?.head.number).toBe(1)
   await store.close()
 })

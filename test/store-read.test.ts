@@ -57,7 +57,7 @@ async function commit(from: number, to: number): Promise<void> {
     transfers: numbers.map(block => ({ ...place, block })),
     activity: noActivity,
   })
-  await store.putHead(chain, head)
+  await store.putChainState(chain, { head })
 }
 
 type Page = { result: { block_number: string }[]; cursor: string; index_complete: boolean }

@@ -153,11 +153,11 @@ function writeOf(step: Step, model: ModelStore): Write | undefined {
     }
     case 'finalize': {
       const upTo = Math.max(0, finalized + step.c - 1)
-      return { toModel: m => m.finalize(chain, upTo), toStore: s => s.finalize(chain, upTo) }
+      return { toModel: m => m.finalize(chain, upTo), toStore: s => s.putChainState(chain, { finalized: upTo }) }
     }
     case 'putHead': {
       const head = block(chain, step.flag ? Math.max(0, finalized + step.c) : step.a, step.c)
-      return { toModel: m => m.putHead(chain, head), toStore: s => s.putHead(chain, head) }
+      return { toModel: m => m.putHead(chain, head), toStore: s => s.putChainState(chain, { head }) }
     }
     case 'addCoverage': {
       const covered = { ...interval, evidence }

@@ -77,7 +77,7 @@ if (process.argv[1] === import.meta.filename) {
     else {
       const claim = { scope: 'full', from: next, evidence: 'bloom' } as const
       await store.commitHot({ chain: writerChain, ancestor: next - 1, blocks, covered: claim, head: last })
-      await store.finalize(writerChain, last.number - hotBlocksMax)
+      await store.putChainState(writerChain, { finalized: last.number - hotBlocksMax })
     }
     next = last.number + 1
     process.stdout.write(`${last.number}\n`)

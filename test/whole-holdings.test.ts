@@ -23,11 +23,11 @@ const rows = [
 
 async function fill(store: Store): Promise<void> {
   await fillFinal(store, rows)
-  await store.putContractFacts([
-    { chain, contract: apes, name: 'Apes, "the" first', symbol: 'APE', possibleSpam: false },
-  ])
+  await store.annotate({
+    facts: [{ chain, contract: apes, name: 'Apes, "the" first', symbol: 'APE', possibleSpam: false }],
+  })
   const uri = 'data:application/json,{"name":"One","image":"ipfs://1"}'
-  await store.putTokenUris(chain, [{ contract: apes, tokenId: 1n, uri, readAtMs: 5 }])
+  await store.annotate({ tokenUris: { chain, uris: [{ contract: apes, tokenId: 1n, uri, readAtMs: 5 }] } })
 }
 
 let [api, low]: [ServedApi, ServedApi] = [undefined as never, undefined as never]

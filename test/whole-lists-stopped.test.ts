@@ -30,7 +30,7 @@ async function fill(url: string): Promise<void> {
     ...{ chain, transfers, activity: noActivity, blocks: [0, 10, 19].map(blockOf) },
     covered: [{ scope: 'transfers', from: 0, to: 19, evidence: 'receipts-root' }],
   })
-  await store.putHead(chain, blockOf(19))
+  await store.putChainState(chain, { head: blockOf(19) })
   await store.close()
 }
 

@@ -214,7 +214,7 @@ describe('the last line', () => {
       'another branch that became final',
       async (store: Store) => {
         await otherBranch(store)
-        await store.finalize(chain, 21)
+        await store.putChainState(chain, { finalized: 21 })
       },
     ],
     ['a shorter branch', (store: Store) => store.commitHot({ chain, ancestor: 19, blocks: [], head: blockOf(19) })],
@@ -236,7 +236,7 @@ describe('the last line', () => {
         return store.commitHot({ chain, ancestor: 21, blocks: [block], head: blockOf(22) })
       },
     ],
-    ['the end of all doubt', (store: Store) => store.finalize(chain, 21)],
+    ['the end of all doubt', (store: Store) => store.putChainState(chain, { finalized: 21 })],
   ])('comes after %s, without rows of later blocks', async (_, change) => {
     await serve()
     const asked = [lists[2]!, lists[5]!, lists[8]!]
@@ -357,7 +357,7 @@ describe('a reader that is slow', () => {
       covered: [{ scope: 'transfers', from: 0, to: many, evidence: 'receipts-root' }],
       blocks: [...transfers.keys(), many].map(blockOf),
     })
-    await store.putHead(chain, blockOf(many))
+    await store.putChainState(chain, { head: blockOf(many) })
   }
   const ask = (): Socket => {
     const { hostname, port } = new URL(api.url)

@@ -24,7 +24,6 @@ function world(read: (tokens: readonly ShownToken[]) => Promise<void> = async ()
     tokenUris: async (_: ChainId, tokens: readonly { tokenId: bigint }[]) =>
       tokens.flatMap(({ tokenId }) => stored.get(tokenId) ?? []),
     contractsWithUris: async () => new Set<Address>(),
-    putTokenUris: async () => {},
   }
   const tokenUris = async (_: ChainId, tokens: readonly ShownToken[]) => {
     asked.push(tokens.map(({ tokenId }) => tokenId))
@@ -85,10 +84,7 @@ test('the URIs of one answer are bounded together, and so are those that wait', 
   const stored = `data:,${'x'.repeat(90_000)}`
   const known = async (_: ChainId, all: readonly { tokenId: bigint }[]) =>
     all.map(({ tokenId }) => ({ ...token(Number(tokenId)), uri: stored, readAtMs: Date.now() }))
-  const uris = new TokenUris(
-    { tokenUris: known, contractsWithUris: async () => new Set<Address>(), putTokenUris: async () => {} },
-    undefined,
-  )
+  const uris = new TokenUris({ tokenUris: known, contractsWithUris: async () => new Set<Address>() }, undefined)
   const tokens = Array.from({ length: 100 }, (_, at) => token(at))
   const { details } = await uris.of(chain, tokens)
   expect(details.filter(({ tokenUri }) => tokenUri !== undefined)).toHaveLength(23)

@@ -22,7 +22,7 @@ test.each([
       { from: 5, to: 9, evidence: above, scope: 'full' },
     ] as const
     await store.commitCold({ chain, covered, blocks: [head], transfers: [], activity: packActivity([]) })
-    await store.putHead(chain, head)
+    await store.putChainState(chain, { head })
     const wallet = `0x${'1'.repeat(40)}` as Address
     const options = { key: undefined, freshen: undefined, freshenWaitMs: 0 }
     const wallets = new WalletChains(store, table)
@@ -43,7 +43,7 @@ test('a wallet with a gap is incomplete on that chain, and no other wallet is', 
     const activity = packActivity([wallet, other].map(address => ({ address, first: ref, last: ref })))
     const covered = [{ from: 0, to: 9, evidence: 'bloom', scope: 'full' }] as const
     await store.commitCold({ chain: eth.id, covered, blocks: [head], transfers: [], activity })
-    await store.putHead(eth.id, head)
+    await store.putChainState(eth.id, { head })
     const wallets = new WalletChains(store, table)
     const incomplete = async (asked: Address): Promise<ChainId[]> => {
       const options = { key: undefined, freshen: undefined, freshenWaitMs: 0 }

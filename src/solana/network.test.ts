@@ -80,7 +80,7 @@ test('a reading from before the clock went back is not taken for a fresh one', a
   const network = new Network({
     network: 'devnet',
     settings: { rpc, maxAgeMs: 60_000, subscriptionsMax: 0, reconcileMs: 60_000 },
-    store: { mintsOf: async () => [], updateAccounts: async () => {}, putOwner: async () => {} } as unknown as Store,
+    store: { mintsOf: async () => [], updateAccounts: async () => {} } as unknown as Store,
     log: createLog({ level: 'silent', format: 'json' }),
   })
   try {

@@ -140,8 +140,8 @@ export class Network {
     const complete = this.#feed.completeSlot
     if (complete === undefined || complete < account.slot - feedLagSlotsMax) return undefined
     // A reading as of slot 0, before anything existed, makes the owner known and leaves its holdings as they are.
-    await this.#store.putOwner(this.#network, { ...account, slot: 0 }, [])
-    await this.#store.updateAccounts(this.#network, { owners: [account] })
+    const reading = { account: { ...account, slot: 0 }, holdings: [] }
+    await this.#store.updateAccounts(this.#network, { reading, owners: [account] })
     return { slot: complete, chainTime: account.chainTime, readAtMs }
   }
 

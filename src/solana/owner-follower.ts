@@ -6,12 +6,12 @@ import { base58 } from '@scure/base'
 import { encodeKey } from '../base58.ts'
 import { messageWithCauses } from '../errors.ts'
 import { type Log, LogThrottle } from '../log.ts'
-import type { SolanaStore } from '../store/solana-store.ts'
+import type { OwnerReading, SolanaStore } from '../store/solana-store.ts'
 import { AccountNotifications, type OpenHolding } from './account-notifications.ts'
 import { clockSysvar, tokenPrograms } from './decode.ts'
 import { isVolatile } from './mints.ts'
 import { accountsPerCallMax, type SolanaRpc } from './rpc.ts'
-import { ChainClock, differencesOf, type Freshness, type OnDemand, type OwnerReading } from './source.ts'
+import { ChainClock, differencesOf, type Freshness, type OnDemand } from './source.ts'
 import {
   accountKey,
   accountSubscription,

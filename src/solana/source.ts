@@ -5,13 +5,11 @@ import { atMost } from '../at-most.ts'
 import { encodeKey, keyBytes } from '../base58.ts'
 import { AlmanacError } from '../errors.ts'
 import type { TokenProgram } from '../model.ts'
-import type { Holding, HoldingColumns, SolanaAccount, SolanaStore } from '../store/solana-store.ts'
+import type { Holding, HoldingColumns, OwnerReading, SolanaAccount, SolanaStore } from '../store/solana-store.ts'
 import { clockSysvar, decodeClock, decodeTokenAccount, tokenPrograms } from './decode.ts'
 import { ensureMints, keyText } from './mints.ts'
 import { type AccountInfo, type KeyedAccount, readAccount } from './read-accounts.ts'
 import type { At, SolanaRpc } from './rpc.ts'
-
-export type OwnerReading = { account: SolanaAccount; holdings: Holding[] }
 
 const partNames = {
   account: 'account itself',
@@ -181,7 +179,7 @@ export class OnDemand {
     const { rpc, store, nowMs, onReading } = this.#options
     const reading = await readOwner({ rpc, nowMs }, owner, this.#fresh.get(key)?.slot)
     await ensureMints({ rpc, store, nowMs }, heldMints(reading), reading.account.slot)
-    await store.putOwner(rpc.network, reading.account, reading.holdings)
+    await store.updateAccounts(rpc.network, { reading })
     const { slot, chainTime, readAtMs } = reading.account
     this.#fresh.set(key, { slot, chainTime, readAtMs })
     onReading?.(reading)

@@ -12,11 +12,13 @@ export type AnnotationChange = {
   labels?: readonly Label[]
   /** An undefined flag keeps what the same source said before. */
   marks?: readonly Mark[]
+  facts?: readonly ContractFacts[]
+  tokenUris?: { chain: ChainId; uris: readonly TokenUri[] }
   checkpoint?: { name: string; value: string }
 }
 
 export interface AnnotationStore extends LabelStore, MarkStore, ContractFactsStore, TokenUriStore, NameStore {
-  /** Changes what sources say, in one transaction. Returns how many of the removed labels and marks there were. */
+  /** Changes all of this in one transaction. Returns how many of the removed labels and marks there were. */
   annotate(change: AnnotationChange): Promise<number>
 }
 
@@ -131,7 +133,6 @@ export type SpamReason = { rule: string; weight: number; numbers: Readonly<Recor
 export type RankedContract = Pick<ContractFacts, 'contract' | 'name' | 'symbol'> & { transfers: number }
 
 export interface ContractFactsStore {
-  putContractFacts(facts: readonly ContractFacts[]): Promise<void>
   contractFacts(chain: ChainId, contract: Address): Promise<ContractFacts | undefined>
   /** Contracts with facts, those with the most transfers first, after one of them. */
   rankedContracts(
@@ -155,7 +156,6 @@ export interface TokenUriStore {
   tokenUris(chain: ChainId, tokens: readonly TokenKey[]): Promise<TokenUri[]>
   /** Of these contracts those of which a token was read. */
   contractsWithUris(chain: ChainId, contracts: readonly Address[]): Promise<ReadonlySet<Address>>
-  putTokenUris(chain: ChainId, uris: readonly TokenUri[]): Promise<void>
 }
 
 // Finding contracts by their names and addresses by their labels, for a search box.

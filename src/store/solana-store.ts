@@ -104,9 +104,17 @@ export type SolanaUpdates = {
    * reading cannot bring the account back; the owner's next newer reading may forget it.
    */
   holdings?: readonly HoldingUpdate[]
+  /**
+   * Replaces everything known of an owner by one consistent reading: holdings of this owner that the reading lacks are
+   * removed, unless what is stored of a token account (held or closed) has a higher slot. A reading older than the
+   * stored one changes nothing.
+   */
+  reading?: OwnerReading
   /** Of owners themselves, each once: their holdings stay. */
   owners?: readonly SolanaAccount[]
 }
+
+export type OwnerReading = { account: SolanaAccount; holdings: readonly Holding[] }
 
 export interface SolanaStore {
   /** Owners that were read, the last reading first, strictly before the given one. */
@@ -116,15 +124,9 @@ export interface SolanaStore {
     network: SolanaNetwork,
     owner: Uint8Array,
   ): Promise<{ account: SolanaAccount; holdings: HoldingColumns } | undefined>
-  /**
-   * Replaces everything known of an owner by one consistent reading: holdings of this owner that the reading lacks are
-   * removed, unless what is stored of a token account (held or closed) has a higher slot. A reading older than the
-   * stored one changes nothing.
-   */
-  putOwner(network: SolanaNetwork, account: SolanaAccount, holdings: readonly Holding[]): Promise<void>
   /** Those of the given mints whose own account was read. */
   mintsOf(network: SolanaNetwork, mints: readonly Uint8Array[]): Promise<Mint[]>
-  /** Applies updates of single accounts, each only if what is stored is not newer. */
+  /** Applies each update only if what is stored is not newer. */
   updateAccounts(network: SolanaNetwork, updates: SolanaUpdates): Promise<void>
   /** Forgets owners that were last read earlier, with what they hold, at most so many. Returns how many. */
   forgetOwners(network: SolanaNetwork, readBeforeMs: number, max: number): Promise<number>

@@ -219,10 +219,8 @@ export interface ChainWriter extends IndexWriter {
    * a block is no longer hot or has another hash.
    */
   addToHot(chain: ChainId, blocks: readonly HotBlock[], covered: ColdCommit['covered']): Promise<void>
-  /** Remembers `upTo` as final: hot rows at or below it become cold. */
-  finalize(chain: ChainId, upTo: number): Promise<void>
-  /** Remembers the head that a node reported, without rows. Never moves it below a stored hot block. */
-  putHead(chain: ChainId, head: Block): Promise<void>
+  /** Remembers what a node reported, without rows. Never moves the head below a stored hot block. */
+  putChainState(chain: ChainId, state: Partial<Pick<ChainState, 'head' | 'finalized'>>): Promise<void>
   /** Records coverage without rows, as for the blocks below a contract's deployment. */
   addCoverage(chain: ChainId, scope: CoverageScope, interval: CoveredInterval): Promise<void>
   /**

@@ -188,7 +188,7 @@ export function testNodeSdk({ sdk, version }: { sdk: NodeSdk; version: 'v2' | 'v
       string
     >
     const head = { number: Number(number), hash: hash as never, timestamp: Number(timestamp) }
-    await served.store.putHead(1 as never, head)
+    await served.store.putChainState(1 as never, { head })
     const asked = { chain: '0x1', address: accounts.dave.address, toBlock: head.number + 1 }
     await expect(sdk.EvmApi.balance.getNativeBalance(asked)).rejects.toThrow(
       /Bad Request\(400\): to_block must not be above the head/,

@@ -206,7 +206,7 @@ export class ContractAnnotator {
       const after = await this.#judge.judge(contract, { before, said: said.get(contract) }, asking)
       if (after !== undefined && isWorthWriting(before, after)) written.push(after)
     }
-    if (written.length > 0) await store.putContractFacts(written)
+    if (written.length > 0) await store.annotate({ facts: written })
   }
 
   #endpointsRest(): boolean {

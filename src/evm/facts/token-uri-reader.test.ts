@@ -109,9 +109,7 @@ function reader(behaviours: Record<Address, Behaviour>, { hasRoom = true, answer
   const made = new TokenUriReader({
     chain: { id: 1 as ChainId, name: 'test' },
     store: {
-      tokenUris: async () => [],
-      contractsWithUris: async () => new Set(),
-      putTokenUris: async (_, uris) => void stored.push(...uris),
+      annotate: async ({ tokenUris }) => stored.push(...(tokenUris?.uris ?? [])),
     },
     ...{ hasRoom: () => hasRoom, rpc, budget: way.budget, metrics: createEvmMetrics() },
     log: createLog({ level: 'silent', format: 'json' }),

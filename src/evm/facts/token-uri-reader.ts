@@ -8,7 +8,7 @@ import type { Log } from '../../log.ts'
 import type { EvmMetrics } from '../../metrics.ts'
 import type { Address, ChainId, ShownToken } from '../../model.ts'
 import { rpcFailureOf } from '../../rpc/failures.ts'
-import type { TokenUriStore } from '../../store/annotation-store.ts'
+import type { AnnotationStore } from '../../store/annotation-store.ts'
 import type { RateBudget } from '../rate-budget.ts'
 import type { RpcPort } from '../rpc/port.ts'
 import { askContracts, askNoContract, type ContractPort, contractCall, ofContracts } from './contract-reader.ts'
@@ -37,7 +37,7 @@ const slowContracts = { max: 1_000, ttl: 3_600_000 }
 
 export type TokenUriReaderOptions = {
   chain: { id: ChainId; name: string }
-  store: TokenUriStore
+  store: Pick<AnnotationStore, 'annotate'>
   /** False while nothing may be stored. */
   hasRoom: () => boolean
   rpc: Pick<RpcPort, 'ask'>
@@ -123,7 +123,7 @@ export class TokenUriReader {
       for (const contract of slow) this.#slow.set(contract, true)
       const readAtMs = Date.now()
       const read = uris.map(({ contract, tokenId, uri }) => ({ contract, tokenId, uri, readAtMs }))
-      await store.putTokenUris(chain.id, read)
+      await store.annotate({ tokenUris: { chain: chain.id, uris: read } })
       for (const { uri } of read) this.#stored.bytes += uri?.length ?? 0
       metrics.tokenUriReadings.inc({ chain: chain.name, outcome: 'read' }, read.length)
       metrics.tokenUriReadings.inc({ chain: chain.name, outcome: 'slow' }, tokens.length - read.length)

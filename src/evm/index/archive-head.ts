@@ -61,8 +61,7 @@ export class ArchiveHead implements FollowedHead {
     const [lowest] = await store.hotBlocks(chain)
     if (lowest !== undefined && lowest.number <= head.number)
       await store.commitHot({ chain, ancestor: lowest.number - 1, blocks: [], head })
-    await store.finalize(chain, head.number)
-    await store.putHead(chain, head)
+    await store.putChainState(chain, { head, finalized: head.number })
   }
 
   /**
@@ -81,7 +80,7 @@ export class ArchiveHead implements FollowedHead {
       await markCutWallets(store, chain, { to: head.number, finalized: stored.finalized })
       await store.unfinalize(chain, head.number)
     }
-    await store.putHead(chain, head)
+    await store.putChainState(chain, { head })
     this.#take({ head, finalized: Math.min(stored.finalized, head.number) })
     const lowered = { chain: chainName, from: stored.head.number, to: head.number }
     log.warn(lowered, 'Head of the archive lowered: no source has its block any longer')

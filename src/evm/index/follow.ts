@@ -196,7 +196,7 @@ export class Follower implements FollowedHead {
 
   async #settleAt(upTo: number, hash: Hash | undefined): Promise<void> {
     const { store, chain } = this.#options
-    await store.finalize(chain, upTo)
+    await store.putChainState(chain, { finalized: upTo })
     if (hash !== undefined) await store.putCheckpoint(this.#finalName, `${upTo} ${hash}`)
     this.#finalized = upTo
     this.#finalHash = hash

@@ -119,9 +119,9 @@ async function settle(
   const [lowest] = hot
   if (lowest !== undefined && lowest.number <= interval.to) {
     await store.commitHot({ chain: chain.id, ancestor: lowest.number - 1, blocks: [], head: report.latest })
-    await store.finalize(chain.id, interval.to)
+    await store.putChainState(chain.id, { finalized: interval.to })
   }
-  await store.putHead(chain.id, report.latest)
+  await store.putChainState(chain.id, { head: report.latest })
   return final
 }
 

@@ -270,7 +270,7 @@ test('an index that is not filled makes no answer complete, nor is what it tells
   const ask = () => holdings.collectionStats({ chain, contract, atBlock: undefined }, options)
   expect(await ask()).toMatchObject({ complete: false, owners: 0 })
   filled = true
-  store.finalize(chain, 10)
+  store.putChainState(chain, { finalized: 10 })
   expect(await ask()).toMatchObject({ complete: true, owners: 1 })
 })
 

@@ -72,7 +72,7 @@ describe('history that arrives', () => {
     expect(await owners()).toBe(1)
     // More than is put on top of an older sheet for each request.
     commitHot(store, 11, 2)
-    store.finalize(chain, 11)
+    store.putChainState(chain, { finalized: 11 })
     hook.once = () => commitHistory(store)
     await owners()
     expect(await owners()).toBe(2)
@@ -114,7 +114,7 @@ test('many tokens that were minted since are read with all others, not one by on
   await holdings.collectionStats(stats, options)
   for (const isFinal of [false, true]) {
     commitHot(store, 11, isFinal ? 300 : 150)
-    if (isFinal) store.finalize(chain, 11)
+    if (isFinal) store.putChainState(chain, { finalized: 11 })
     counts.indexRecords = 0
     expect(await holdings.collectionStats(stats, options)).toMatchObject({ tokens: isFinal ? 301 : 151 })
     expect(counts.indexRecords).toBeLessThan(5)
@@ -129,7 +129,7 @@ test('a sheet that is being made is enough for requests of a newer final block',
   let later: ReturnType<Holdings['collectionStats']> | undefined
   hook.once = async () => {
     commitHot(store, 11, 0)
-    store.finalize(chain, 11)
+    store.putChainState(chain, { finalized: 11 })
     later = holdings.collectionStats(stats, options)
     await turns(20)
   }

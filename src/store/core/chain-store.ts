@@ -71,12 +71,11 @@ function chainWriter(core: Core): ChainWriter {
       const numbers = await numbersOf(chain, rowsOf(blocks))
       await engine.write(() => commits.addToHot(numbers, blocks, covered))
     },
-    async finalize(chain, upTo) {
+    async putChainState(chain, state) {
       const ordinal = await dictionary.addOrdinal(chain)
-      const folded = await engine.write(() => commits.finalize(core, ordinal, upTo))
+      const folded = await engine.write(() => commits.putChainState(core, ordinal, state))
       await merges.pay(ordinal, recordsPerFinalize + folded)
     },
-    putHead: (chain, head) => writing(chain, ordinal => commits.putHead(ordinal, head)),
     addCoverage: (chain, scope, interval) =>
       writing(chain, ordinal => coverage.addClaims(ordinal, [{ ...interval, scope }])),
     async dropRange(chain, scope, interval) {

@@ -31,7 +31,7 @@ import {
 } from '../commit-rules.ts'
 import { countView } from '../runs/count-view.ts'
 import type { StoredTransfer } from '../runs/view.ts'
-import type { ColdCommit, HotBlock, HotCommit } from '../store.ts'
+import type { ChainState, ColdCommit, HotBlock, HotCommit } from '../store.ts'
 import { dropBlocksWithin, hasColdBlocks, knownBlocks, putBlocks, type StoredBlock, storedBlock } from './blocks.ts'
 import {
   addParts,
@@ -215,10 +215,17 @@ export function* addToHot(numbers: Numbers, blocks: readonly HotBlock[], covered
 }
 
 /** Answers about how many records it wrote into runs. */
-export function* finalize(core: Core, chain: number, upTo: number): Work<number> {
+export function* putChainState(
+  core: Core,
+  chain: number,
+  { head, finalized: upTo }: Partial<ChainState>,
+): Work<number> {
   const { foldBytes, foldBlocks } = core.options
   const state = yield* lockChain(chain)
-  const finalized = Math.max(upTo, state.finalized)
+  const finalized = Math.max(upTo ?? -1, state.finalized)
+  if (head !== undefined && (head.number >= Math.max(state.tip, finalized) || state.head === null))
+    yield* writeHead(chain, head)
+  if (upTo === undefined) return 0
   const find = `SELECT coalesce(sum(bytes), 0) FROM recent_blocks WHERE chain = $1 AND number > $2 AND number <= $3`
   const finalBytes = state.finalBytes + Number((yield* row(find, chain, state.finalized, finalized))![0])
   if (finalized > state.finalized) yield* writeFinal(chain, finalized, finalBytes)
@@ -230,11 +237,6 @@ export function* finalize(core: Core, chain: number, upTo: number): Work<number>
 function* foldFinal(core: Core, chain: number): Work<void> {
   const state = yield* lockChain(chain)
   yield* foldUpTo(yield* core.place(), state, state.finalized)
-}
-
-export function* putHead(chain: number, head: Block): Work<void> {
-  const { tip, finalized, head: known } = yield* lockChain(chain)
-  if (head.number >= Math.max(tip, finalized) || known === null) yield* writeHead(chain, head)
 }
 
 /**

@@ -291,7 +291,7 @@ describe('locks', () => {
     await stalled.connect()
     await stalled.query('BEGIN; SELECT 1 FROM chains FOR UPDATE')
     stalled.query(copyFrom('COPY packs FROM STDIN')).on('error', () => {})
-    await store.finalize(eth, 5)
+    await store.putChainState(eth, { finalized: 5 })
     expect((await store.chainState(eth))?.finalized ?? 5).toBe(5)
     await ended
     await store.close()

@@ -39,7 +39,7 @@ test('runs stay few while the head is followed', async () => {
     }))
     const blocks = [{ ...block, transfers, activity: noActivity }]
     await store.commitHot({ chain, ancestor: number - 1, blocks, head: block })
-    await store.finalize(chain, number)
+    await store.putChainState(chain, { finalized: number })
   }
   // Two levels of up to sixteen, and those that wait for a step.
   for (const { view, runs } of await store.runs!()) expect(runs, view).toBeLessThan(45)

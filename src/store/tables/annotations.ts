@@ -1,6 +1,6 @@
 // Facts of contracts and of tokens, the search for names, and replacing all that one source says.
 import { bytesOfHex, hexOf } from '../../hex.ts'
-import { type Address, zeroAddress } from '../../model.ts'
+import { type Address, type ChainId, zeroAddress } from '../../model.ts'
 import {
   type AnnotationChange,
   type AnnotationStore,
@@ -12,11 +12,12 @@ import {
   type NameStore,
   type RankedLabel,
   type SpamVerdict,
+  type TokenUri,
   type TokenUriStore,
   verifiedNamesMax,
 } from '../annotation-store.ts'
 import type { Core } from '../core/core.ts'
-import { lastOfEach, plain, put, type Row, row, rows, textOf, type Work } from '../core/work.ts'
+import { lastOfEach, put, type Row, row, rows, textOf, type Work } from '../core/work.ts'
 import { forgetSource, labelStore, markStore, putLabels, putMarks, remove, writeLabels } from './labels.ts'
 import { putCheckpoint } from './leases.ts'
 
@@ -33,9 +34,11 @@ export function annotationStore(core: Core): AnnotationStore {
 
 async function annotate(
   { engine, dictionary }: Core,
-  { replaces, removedLabels = [], removedMarks = [], labels = [], marks = [], checkpoint }: AnnotationChange,
+  { replaces, removedLabels = [], removedMarks = [], labels = [], marks = [], ...change }: AnnotationChange,
 ): Promise<number> {
-  await dictionary.addOrdinals([...labels, ...marks].flatMap(({ chain }) => chain ?? []))
+  const { facts = [], tokenUris, checkpoint } = change
+  const named = [...labels, ...marks, ...facts, ...(tokenUris === undefined ? [] : [tokenUris])]
+  const chains = await dictionary.addOrdinals(named.flatMap(({ chain }) => chain ?? []))
   let removed = 0
   await writeLabels(engine, function* () {
     const forgotten = replaces === undefined ? [] : yield* forgetSource(replaces)
@@ -43,6 +46,8 @@ async function annotate(
     removed = gone + (yield* remove(dictionary, 'contract_marks', removedMarks))
     if (labels.length > 0) yield* putLabels(dictionary, labels)
     if (marks.length > 0) yield* putMarks(dictionary, marks)
+    yield* putFacts(chains, facts)
+    if (tokenUris !== undefined) yield* putTokenUris(chains.get(tokenUris.chain)!, tokenUris.uris)
     if (checkpoint !== undefined) yield* putCheckpoint(checkpoint.name, checkpoint.value)
     return [...forgotten, ...(gone > 0 ? removedLabels : []), ...labels]
   })
@@ -64,20 +69,19 @@ const verifiedNames = `SELECT name FROM contract_facts JOIN contract_marks USING
 /** No contract has as many transfers. */
 const beforeAll = { transfers: Number.MAX_SAFE_INTEGER, contract: zeroAddress }
 
+function putFacts(chains: ReadonlyMap<ChainId, number>, all: readonly ContractFacts[]): Work<void> {
+  const sorted = lastOfEach(all, ({ chain, contract }) => `${chain} ${contract}`)
+  const json = (value: object | undefined) => (value === undefined ? null : JSON.stringify(value))
+  const cells = sorted.map(({ chain, contract, name, symbol, possibleSpam, reading, verdict }) => ({
+    ...{ chain: chains.get(chain), contract: bytesOfHex(contract), name, symbol },
+    ...{ possible_spam: Number(possibleSpam), reading: json(reading), verdict: json(verdict) },
+    transfers: verdict?.transfers ?? 0,
+  }))
+  return put('contract_facts', cells)
+}
+
 function contractFactsStore(core: Core): ContractFactsStore {
-  const { engine, dictionary } = core
   return {
-    async putContractFacts(all) {
-      const chains = await dictionary.addOrdinals(all.map(({ chain }) => chain))
-      const sorted = lastOfEach(all, ({ chain, contract }) => `${chain} ${contract}`)
-      const json = (value: object | undefined) => (value === undefined ? null : JSON.stringify(value))
-      const cells = sorted.map(({ chain, contract, name, symbol, possibleSpam, reading, verdict }) => ({
-        ...{ chain: chains.get(chain), contract: bytesOfHex(contract), name, symbol },
-        ...{ possible_spam: Number(possibleSpam), reading: json(reading), verdict: json(verdict) },
-        transfers: verdict?.transfers ?? 0,
-      }))
-      await engine.write(() => put('contract_facts', cells), plain)
-    },
     contractFacts: (chain, contract) =>
       core.ofChain(chain, undefined, function* (ordinal) {
         const found = yield* row(findFacts, ordinal, bytesOfHex(contract))
@@ -90,7 +94,7 @@ function contractFactsStore(core: Core): ContractFactsStore {
           ...{ contract: hexOf<Address>(address), name: textOf(name), symbol: textOf(symbol), transfers },
         }))
       }),
-    verifiedNames: async () => (await engine.read(() => rows(verifiedNames))).map(([name]) => textOf(name)!),
+    verifiedNames: async () => (await core.engine.read(() => rows(verifiedNames))).map(([name]) => textOf(name)!),
   }
 }
 
@@ -109,6 +113,14 @@ const findUris = `SELECT contract, token_id, uri, read_at FROM token_uris
 const findWithUris = `SELECT value FROM EACH $2:blobs AS asked
   WHERE EXISTS (SELECT 1 FROM token_uris WHERE chain = $1 AND contract = asked.value)`
 
+function putTokenUris(chain: number, uris: readonly TokenUri[]): Work<void> {
+  const sorted = lastOfEach(uris, ({ contract, tokenId }) => `${contract} ${tokenId}`)
+  const cells = sorted.map(({ contract, tokenId, uri, readAtMs }) => ({
+    ...{ chain, contract: bytesOfHex(contract), token_id: tokenIdBytes(tokenId), uri, read_at: readAtMs },
+  }))
+  return put('token_uris', cells)
+}
+
 function tokenUriStore(core: Core): TokenUriStore {
   return {
     tokenUris: (chain, tokens) =>
@@ -124,14 +136,6 @@ function tokenUriStore(core: Core): TokenUriStore {
         const found = yield* rows(findWithUris, ordinal, contracts.map(bytesOfHex))
         return new Set(found.map(([contract]) => hexOf<Address>(contract)))
       }),
-    async putTokenUris(chain, uris) {
-      const ordinal = await core.dictionary.addOrdinal(chain)
-      const sorted = lastOfEach(uris, ({ contract, tokenId }) => `${contract} ${tokenId}`)
-      const cells = sorted.map(({ contract, tokenId, uri, readAtMs }) => ({
-        ...{ chain: ordinal, contract: bytesOfHex(contract), token_id: tokenIdBytes(tokenId), uri, read_at: readAtMs },
-      }))
-      await core.engine.write(() => put('token_uris', cells), plain)
-    },
   }
 }
 

@@ -10,6 +10,7 @@ import {
   type HoldingColumns,
   type HoldingUpdate,
   networkNumber,
+  type OwnerReading,
   type ReadOwner,
   type SolanaAccount,
   type SolanaStore,
@@ -22,7 +23,6 @@ export function solanaStore(engine: Engine): SolanaStore {
   return {
     solanaOwners: (network, page) => engine.read(() => solanaOwners(networkNumber(network), page)),
     portfolioOf: (network, owner) => engine.read(() => portfolioOf(networkNumber(network), owner)),
-    putOwner: (network, account, holdings) => writing(() => putOwner(networkNumber(network), account, holdings)),
     mintsOf: (network, mints) => engine.read(() => mintsOf(networkNumber(network), mints)),
     updateAccounts: (network, updates) => writing(() => updateAccounts(networkNumber(network), updates)),
     forgetOwners: (network, readBeforeMs, max) =>
@@ -31,9 +31,13 @@ export function solanaStore(engine: Engine): SolanaStore {
 }
 
 /** In one order for every process, so that two with the same accounts wait for each other and do not deadlock. */
-function* updateAccounts(network: number, { mints = [], holdings = [], owners = [] }: SolanaUpdates): Work<void> {
+function* updateAccounts(
+  network: number,
+  { mints = [], holdings = [], reading, owners = [] }: SolanaUpdates,
+): Work<void> {
   if (mints.length > 0) yield* putMints(network, mints)
   if (holdings.length > 0) yield* applyHoldings(network, holdings)
+  if (reading !== undefined) yield* applyReading(network, reading)
   yield* putLamports(
     network,
     [...owners].sort((a, b) => Buffer.compare(a.owner, b.owner)),
@@ -99,7 +103,7 @@ const putReadingSlot = `UPDATE solana_accounts SET reading_slot = $3
 const readAccounts = 'SELECT account FROM solana_holdings WHERE network = $1 AND owner = $2'
 
 /** A reading is the state at the end of its slot: the owner no longer held what it does not list. */
-function* putOwner(network: number, account: SolanaAccount, holdings: readonly Holding[]): Work<void> {
+function* applyReading(network: number, { account, holdings }: OwnerReading): Work<void> {
   const { owner, slot } = account
   yield* lockKeys('owner', [owner])
   const [readingSlot] = (yield* row(readReadingSlot, network, owner)) ?? [null]

@@ -157,12 +157,12 @@ test('a finalization that is cut off before rows are in runs changes nothing', a
   const world = await openFollowed()
   await world.client.query('CREATE TRIGGER refuse BEFORE INSERT ON packs FOR EACH ROW EXECUTE FUNCTION refuse()')
   const before = await world.chainState(chain)
-  await expect(world.finalize(chain, 2)).rejects.toMatchObject({ code: 'store_failed' })
+  await expect(world.putChainState(chain, { finalized: 2 })).rejects.toMatchObject({ code: 'store_failed' })
   expect(await world.chainState(chain)).toEqual(before)
   expect(await world.stored()).toEqual({ recent: [1, 2, 3], inRuns: [] })
   await world.expectRows([1, 2, 3])
   await world.client.query('DROP TRIGGER refuse ON packs')
-  await world.finalize(chain, 2)
+  await world.putChainState(chain, { finalized: 2 })
   expect(await world.stored()).toEqual({ recent: [3], inRuns: [1, 2] })
   await world.expectRows([1, 2, 3])
   await world.close()
@@ -173,7 +173,7 @@ test('a finalization that is cut off before rows are no longer recent is final, 
   await world.client.query(
     'CREATE TRIGGER refuse BEFORE DELETE ON recent_blocks FOR EACH ROW EXECUTE FUNCTION refuse()',
   )
-  await expect(world.finalize(chain, 2)).rejects.toMatchObject({ code: 'store_failed' })
+  await expect(world.putChainState(chain, { finalized: 2 })).rejects.toMatchObject({ code: 'store_failed' })
   expect(await world.stored()).toEqual({ recent: [1, 2, 3], inRuns: [1, 2] })
   await world.expectRows([1, 2, 3])
   expect((await world.activityOf(contract)).get(chain)).toMatchObject({ first: { block: 1 }, last: { block: 3 } })
@@ -197,11 +197,11 @@ test('a finalization that is cut off before rows are no longer recent is final, 
 
 test('what a finalization that was cut off left in runs is merged with nothing', async () => {
   const world = await openFollowed()
-  await world.finalize(chain, 1)
+  await world.putChainState(chain, { finalized: 1 })
   await world.client.query(
     'CREATE TRIGGER refuse BEFORE DELETE ON recent_blocks FOR EACH ROW EXECUTE FUNCTION refuse()',
   )
-  await expect(world.finalize(chain, 2)).rejects.toMatchObject({ code: 'store_failed' })
+  await expect(world.putChainState(chain, { finalized: 2 })).rejects.toMatchObject({ code: 'store_failed' })
   // Below the fold: these merge all that they find, and fold nothing.
   const rows = Array.from({ length: 12 }, (_, logIndex) => ({ ...place, block: 0, logIndex }))
   for (const row of rows) await world.commitCold({ ...cold(0, 0), transfers: [row] })
@@ -212,7 +212,7 @@ test('what a finalization that was cut off left in runs is merged with nothing',
   const inIndex = await world.client.query('SELECT sum(records) FROM runs WHERE view = $1', [byToken.id])
   expect(Number(inIndex.rows[0].sum)).toBe(rows.length + 1)
   await world.client.query('DROP TRIGGER refuse ON recent_blocks')
-  await world.finalize(chain, 2)
+  await world.putChainState(chain, { finalized: 2 })
   expect((await world.stored()).recent).toEqual([3])
   expect(await world.transferCount({ chain, contract })).toBe(rows.length + 3)
   expect(await world.transferCount({ chain, contract, fromBlock: 0, toBlock: 9 })).toBe(rows.length + 3)
@@ -234,19 +234,19 @@ test('what becomes final, or is replaced, between the two reads of an answer is 
     }
   }
   await world.commitCold(cold(0, 0))
-  await meanwhile(() => world.finalize(chain, 1))
+  await meanwhile(() => world.putChainState(chain, { finalized: 1 }))
   expect((await world.transferPage(page)).blocks).toEqual([0, 1, 2, 3])
-  await meanwhile(() => world.finalize(chain, 2))
+  await meanwhile(() => world.putChainState(chain, { finalized: 2 }))
   expect(await world.transferCount({ chain, contract })).toBe(4)
   await meanwhile(async () => {
     const blocks = [blockOf(3, 1), blockOf(4, 1)]
     await world.commitHot({ chain, ancestor: 2, blocks, covered: { ...covered, from: 3 }, head: blocks[1]! })
-    await world.finalize(chain, 3)
+    await world.putChainState(chain, { finalized: 3 })
   })
   const { blocks, blockHashes } = await world.transferPage({ ...page, order: 'desc' })
   expect(blocks).toEqual([4, 3, 2, 1, 0])
   expect(Buffer.from(blockHashes.subarray(32, 64)).toString('hex')).toBe(blockOf(3, 1).hash.slice(2))
-  await meanwhile(() => world.finalize(chain, 4))
+  await meanwhile(() => world.putChainState(chain, { finalized: 4 }))
   expect(await world.blocksAround(chain, 4)).toEqual({ before: known(3, 1), after: known(4, 1) })
   expect((await world.activityOf(contract)).get(chain)).toMatchObject({ first: { block: 1 }, last: { block: 2 } })
   await world.expectRows([0, 1, 2, 3, 4])
