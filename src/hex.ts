@@ -89,3 +89,8 @@ export function bytesOfHex(hex: string): Buffer {
 export function hexOf<T extends string>(bytes: Uint8Array): T {
   return `0x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')}` as T
 }
+
+/** Bytes as the key of a map. */
+export function textOfKey(key: Uint8Array): string {
+  return Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('latin1')
+}

@@ -130,7 +130,11 @@ describe('the contracts of a chain', () => {
     const rows = Array.from({ length: 1_300 }, (_, at) => made(at))
     // Only the counts are asked for: no row has to be stored.
     const wrap = (store: Store): Store => ({ ...store, transferCount: async () => 1 })
-    await serve({ fill: async store => await seed(store).then(async () => void (await store.annotate({ facts: rows }))), wrap })
+    const fill = async (store: Store): Promise<void> => {
+      await seed(store)
+      await store.annotate({ facts: rows })
+    }
+    await serve({ fill, wrap })
     const { found, pages } = await listed('search=ape&limit=50')
     expect(found.map(({ name }) => name)).toEqual(Array.from({ length: 130 }, (_, at) => `Ape ${1_290 - 10 * at}`))
     expect(pages).toBe(3)

@@ -1,10 +1,12 @@
 // Reads what answers show of a mint: its account, its Metaplex metadata, its edition and the chain's clock, in one call
 // and so of one slot. Once for all who ask at the same time, and again when the reading is too old.
+
 import { LRUCache } from 'lru-cache'
 import { atMost } from '../at-most.ts'
 import { encodeKey } from '../base58.ts'
 import { AlmanacError } from '../errors.ts'
 import { exactAmount } from '../exact-amount.ts'
+import { textOfKey } from '../hex.ts'
 import type { MetaplexFacts, MintFacts, MintReading } from '../model.ts'
 import type { SolanaStore } from '../store/solana-store.ts'
 import { displayAmount } from './amounts.ts'
@@ -17,7 +19,7 @@ import {
   isMasterEdition,
   metadataProgram,
 } from './decode.ts'
-import { keyText, mintAccountOf, mintMetadataOf } from './mints.ts'
+import { mintAccountOf, mintMetadataOf } from './mints.ts'
 import { editionAddress, metadataAddress } from './pda.ts'
 import type { AccountInfo } from './read-accounts.ts'
 import type { SolanaRpc } from './rpc.ts'
@@ -40,7 +42,7 @@ export class MintFactsReader {
 
   /** At most `maxAgeMs` old, also where there is no such mint. */
   async read(mint: Uint8Array): Promise<MintReading> {
-    const key = keyText(mint)
+    const key = textOfKey(mint)
     const known = this.#known.get(key)
     // A reading from the future was made before the clock went back.
     if (known !== undefined && Math.abs(Date.now() - known.readAtMs) <= this.#options.maxAgeMs) return known

@@ -1,5 +1,7 @@
 // Mints and their metadata: which must be read for a portfolio, and how. The store keeps them.
+
 import { encodeKey } from '../base58.ts'
+import { textOfKey } from '../hex.ts'
 import { chunks } from '../rpc/batches.ts'
 import type { Mint, MintAccount, MintMetadata, MintUpdate, SolanaStore } from '../store/solana-store.ts'
 import { type DecodedMint, decodeMetadata, decodeMint, metadataProgram, tokenProgramAt } from './decode.ts'
@@ -22,17 +24,17 @@ export async function ensureMints(
   mints: readonly Uint8Array[],
   minContextSlot: number,
 ): Promise<Uint8Array[]> {
-  const known = new Map((await store.mintsOf(rpc.network, mints)).map(mint => [keyText(mint.mint), mint]))
+  const known = new Map((await store.mintsOf(rpc.network, mints)).map(mint => [textOfKey(mint.mint), mint]))
   const oldest = nowMs() - namesMaxAgeMs
   const stale = mints.filter(mint => {
-    const facts = known.get(keyText(mint))
+    const facts = known.get(textOfKey(mint))
     return facts === undefined || facts.readAtMs < oldest || (isVolatile(facts) && facts.slot < minContextSlot)
   })
   if (stale.length === 0) return []
   const updates = await readMints({ rpc, nowMs }, stale, minContextSlot)
   await store.updateAccounts(rpc.network, { mints: updates })
-  const read = new Set(updates.map(({ mint }) => keyText(mint)))
-  return stale.filter(mint => !read.has(keyText(mint)) && !known.has(keyText(mint)))
+  const read = new Set(updates.map(({ mint }) => textOfKey(mint)))
+  return stale.filter(mint => !read.has(textOfKey(mint)) && !known.has(textOfKey(mint)))
 }
 
 /** Whether the mint's own account decides what its holders are shown: by supply, rate or multiplier. */
@@ -97,9 +99,4 @@ export function mintMetadataOf(mint: Uint8Array, info: AccountInfo | undefined):
   if (decoded === undefined || Buffer.compare(decoded.mint, mint) !== 0)
     return { name: undefined, symbol: undefined, tokenStandard: undefined }
   return { name: decoded.name, symbol: decoded.symbol, tokenStandard: decoded.tokenStandard }
-}
-
-/** A key as the key of a map. */
-export function keyText(key: Uint8Array): string {
-  return Buffer.from(key.buffer, key.byteOffset, key.byteLength).toString('latin1')
 }

@@ -1,13 +1,15 @@
 // Reads what a node knows of one owner, as of one slot or later, or fails as a whole; on demand, once for all who ask.
 // Also the chain's clock, and the differences between what is stored and what is read.
+
 import { LRUCache } from 'lru-cache'
 import { atMost } from '../at-most.ts'
 import { encodeKey, keyBytes } from '../base58.ts'
 import { AlmanacError } from '../errors.ts'
+import { textOfKey } from '../hex.ts'
 import type { TokenProgram } from '../model.ts'
 import type { Holding, HoldingColumns, OwnerReading, SolanaAccount, SolanaStore } from '../store/solana-store.ts'
 import { clockSysvar, decodeClock, decodeTokenAccount, tokenPrograms } from './decode.ts'
-import { ensureMints, keyText } from './mints.ts'
+import { ensureMints } from './mints.ts'
 import { type AccountInfo, type KeyedAccount, readAccount } from './read-accounts.ts'
 import type { At, SolanaRpc } from './rpc.ts'
 
@@ -146,7 +148,7 @@ export class OnDemand {
   /** Resolves once the stored reading of the owner is at most `maxAgeMs` old. */
   async freshen(owner: Uint8Array): Promise<Freshness> {
     const { nowMs, maxAgeMs } = this.#options
-    const known = this.#fresh.get(keyText(owner))
+    const known = this.#fresh.get(textOfKey(owner))
     // A reading from the future was stored before the clock went back.
     if (known !== undefined && Math.abs(nowMs() - known.readAtMs) <= maxAgeMs) return known
     return (await this.read(owner)).account
@@ -154,7 +156,7 @@ export class OnDemand {
 
   /** Reads the owner, or joins the reading that is under way; with `joins: false`, reads it again after that one. */
   read(owner: Uint8Array, { joins = true } = {}): Promise<OwnerReading> {
-    const key = keyText(owner)
+    const key = textOfKey(owner)
     const underWay = this.#readings.get(key)
     if (underWay !== undefined) {
       const next = () => this.read(owner)
@@ -171,8 +173,8 @@ export class OnDemand {
 
   /** What is stored may be wrong, however young. Its slot remains the least for the next reading. */
   forget(owner: Uint8Array): void {
-    const known = this.#fresh.get(keyText(owner))
-    if (known !== undefined) this.#fresh.set(keyText(owner), { ...known, readAtMs: Number.NEGATIVE_INFINITY })
+    const known = this.#fresh.get(textOfKey(owner))
+    if (known !== undefined) this.#fresh.set(textOfKey(owner), { ...known, readAtMs: Number.NEGATIVE_INFINITY })
   }
 
   async #readAndStore(owner: Uint8Array, key: string): Promise<OwnerReading> {
@@ -190,7 +192,7 @@ export class OnDemand {
 /** Empty token accounts are not shown. */
 function heldMints({ holdings }: OwnerReading): Uint8Array[] {
   const mints = new Map<string, Uint8Array>()
-  for (const { mint, amount } of holdings) if (amount > 0n) mints.set(keyText(mint), mint)
+  for (const { mint, amount } of holdings) if (amount > 0n) mints.set(textOfKey(mint), mint)
   return [...mints.values()]
 }
 

@@ -1,10 +1,12 @@
 // Writes what subscriptions report, in order and in batches. A holding is written only once its mint was asked for: a
 // reader could not show it fully otherwise. Also the loop that runs one piece of work at a time.
+
 import { LRUCache } from 'lru-cache'
 import { atMost } from '../at-most.ts'
 import { messageWithCauses } from '../errors.ts'
+import { textOfKey } from '../hex.ts'
 import type { HoldingUpdate, MintUpdate, SolanaAccount, SolanaStore } from '../store/solana-store.ts'
-import { ensureMints, keyText } from './mints.ts'
+import { ensureMints } from './mints.ts'
 import type { SolanaRpc } from './rpc.ts'
 
 const pendingMax = 50_000
@@ -69,7 +71,7 @@ export class UpdateQueue {
     // Only the last balance of each owner counts.
     const accounts = new Map<string, SolanaAccount>()
     for (const update of batch)
-      if (update.kind === 'lamports') accounts.set(keyText(update.account.owner), update.account)
+      if (update.kind === 'lamports') accounts.set(textOfKey(update.account.owner), update.account)
     if (accounts.size > 0) await store.updateAccounts(rpc.network, { owners: [...accounts.values()] })
   }
 
@@ -77,7 +79,7 @@ export class UpdateQueue {
     const unknown = new Map<string, { mint: Uint8Array; slot: number }>()
     for (const holding of holdings) {
       if ('closed' in holding || holding.amount === 0n) continue
-      const key = keyText(holding.mint)
+      const key = textOfKey(holding.mint)
       if (!this.#knownMints.has(key)) unknown.set(key, { mint: holding.mint, slot: holding.slot })
     }
     if (unknown.size === 0) return
@@ -85,7 +87,7 @@ export class UpdateQueue {
     const minContextSlot = Math.max(...[...unknown.values()].map(({ slot }) => slot))
     const { rpc, store } = this.#options
     for (const mint of await ensureMints({ rpc, store, nowMs: Date.now }, mints, minContextSlot))
-      unknown.delete(keyText(mint))
+      unknown.delete(textOfKey(mint))
     for (const key of unknown.keys()) this.#knownMints.set(key, true)
   }
 }

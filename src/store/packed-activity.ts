@@ -139,11 +139,16 @@ function addRow(rows: Uint8Array, end: number, from: Uint8Array, at: number): nu
     rows.set(from.subarray(at, at + rowBytes), end)
     return end + rowBytes
   }
-  if (order(from, at + rowAt.first, rows, last + rowAt.first, refBytes) < 0)
+  if (compareRefs(from, at + rowAt.first, rows, last + rowAt.first) < 0)
     rows.set(from.subarray(at + rowAt.first, at + rowAt.last), last + rowAt.first)
-  if (order(from, at + rowAt.last, rows, last + rowAt.last, refBytes) > 0)
+  if (compareRefs(from, at + rowAt.last, rows, last + rowAt.last) > 0)
     rows.set(from.subarray(at + rowAt.last, at + rowBytes), last + rowAt.last)
   return end
+}
+
+/** Of two packed transactions. */
+export function compareRefs(a: Uint8Array, atA: number, b: Uint8Array, atB: number): number {
+  return order(a, atA, b, atB, refBytes)
 }
 
 function order(a: Uint8Array, atA: number, b: Uint8Array, atB: number, length: number): number {

@@ -1,6 +1,7 @@
 // Runs: the records of a view that came with one commit, or of several runs merged, sorted and in packs. Runs are
 // written in order, so that a store of any size costs the same for each row; `merge-runs.ts` keeps them few. A run has
 // a part in each slot. Every record is in exactly one run at any time. Callers hold the transaction.
+import { textOfKey } from '../../hex.ts'
 import type { Interval } from '../../model.ts'
 import { listForm, packMembers } from '../runs/members.ts'
 import { levelOf } from '../runs/merge.ts'
@@ -223,10 +224,6 @@ function* changeSomeKeys(
       wanted.has(textOfKey(key)) ? change(key, value) : undefined,
     )
   }
-}
-
-export function textOfKey(key: Uint8Array): string {
-  return Buffer.from(key.buffer, key.byteOffset, key.length).toString('latin1')
 }
 
 /** Answers how many it wrote anew. */

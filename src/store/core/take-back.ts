@@ -6,7 +6,9 @@
 // What is half gone is claimed by nobody: before a step ends the claims on it are taken away, and after the last they
 // are put back, for the change to see to. Who dies between leaves rows without a claim, and their blocks, by which the
 // next commit or drop finds them.
+
 import { joinIntervals } from '../../coverage.ts'
+import { textOfKey } from '../../hex.ts'
 import type { Interval } from '../../model.ts'
 import { firstRefOf, joinActivity, packedRow } from '../packed-activity.ts'
 import { activityView, refsOf } from '../runs/activity-view.ts'
@@ -17,7 +19,7 @@ import type { Core } from './core.ts'
 import { addClaims, pendingWithin, removeClaims } from './coverage-table.ts'
 import { addActivity } from './fold.ts'
 import { liveIndexes } from './kept-indexes.ts'
-import { type Bound, blockEnd, changeKeys, changeRuns, dropRun, type RunPlace, runsOf, textOfKey } from './runs.ts'
+import { type Bound, blockEnd, changeKeys, changeRuns, dropRun, type RunPlace, runsOf } from './runs.ts'
 import { slotOfContract, slotOfKey } from './slots.ts'
 import { RemovedTransfers } from './transfer-runs.ts'
 import { endStep, lock, type Work } from './work.ts'

@@ -1,5 +1,5 @@
 // The first and last transactions of wallets as a view: by address, the least and the greatest. Pure.
-import { mergePacked, type PackedActivity, refBytes, rowAt, rowBytes } from '../packed-activity.ts'
+import { compareRefs, mergePacked, type PackedActivity, refBytes, rowAt, rowBytes } from '../packed-activity.ts'
 import type { Combine } from './merge.ts'
 import type { PackWriter } from './pack.ts'
 import type { View } from './view.ts'
@@ -39,14 +39,6 @@ export function refsOf(value: Uint8Array): { first: Uint8Array; last: Uint8Array
     first: value.subarray(0, refBytes),
     last: value.length > refBytes ? value.subarray(refBytes, 2 * refBytes) : null,
   }
-}
-
-function compareRefs(a: Uint8Array, aAt: number, b: Uint8Array, bAt: number): number {
-  for (let at = 0; at < refBytes; at++) {
-    const difference = a[aAt + at]! - b[bAt + at]!
-    if (difference !== 0) return difference
-  }
-  return 0
 }
 
 function copyRef(target: Uint8Array, at: number, from: Uint8Array, fromAt: number): void {

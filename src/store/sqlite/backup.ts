@@ -1,18 +1,7 @@
 // Copies the file without its free pages: while other processes read and write it, one consistent moment, ready to
 // replace the original; or in its own place, which returns the free pages to the disk.
 import { randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statfsSync,
-  statSync,
-} from 'node:fs'
+import { existsSync, linkSync, readdirSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { AlmanacError } from '../../errors.ts'
@@ -20,7 +9,7 @@ import { createPrivate } from '../../private-file.ts'
 import { Connection } from './connection.ts'
 import { verdictOf } from './damage.ts'
 import { isBusy, storeFailure } from './failures.ts'
-import { Ownership, prepareFile, requireStoreFile, writeOptions } from './open-file.ts'
+import { Ownership, prepareFile, removeDatabase, requireStoreFile, syncFile, writeOptions } from './open-file.ts'
 
 /**
  * VACUUM INTO reads one snapshot and blocks no process; SQLite's backup API would restart at every commit of another
@@ -48,7 +37,7 @@ export async function backUpFile(path: string, target: string): Promise<{ bytes:
     publish(partial, target)
     return { bytes: statSync(target).size }
   } catch (error) {
-    removePartial(partial)
+    removeDatabase(partial)
     throw storeFailure(error, `file:${target}`)
   }
 }
@@ -63,10 +52,6 @@ function writeCopy(source: DatabaseSync, partial: string): void {
   source.prepare('VACUUM INTO ?').run(partial)
 }
 
-function removePartial(partial: string): void {
-  for (const end of ['', '-journal', '-wal', '-shm']) rmSync(partial + end, { force: true })
-}
-
 /** A backup under way writes, or holds a lock while it checks. */
 const abandonedMs = 60_000
 
@@ -79,7 +64,7 @@ function removeAbandoned(target: string): void {
     if (!name.startsWith(own) || !/^[0-9a-f]{8}\.partial$/.test(name.slice(own.length))) continue
     const partial = join(folder, name)
     const changedAtMs = statSync(partial, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()
-    if (Date.now() - changedAtMs > abandonedMs && !isInUse(partial)) removePartial(partial)
+    if (Date.now() - changedAtMs > abandonedMs && !isInUse(partial)) removeDatabase(partial)
   }
 }
 
@@ -135,9 +120,7 @@ function checkCopy(path: string): void {
   } finally {
     copy.close()
   }
-  const file = openSync(path, 'r')
-  fsyncSync(file)
-  closeSync(file)
+  syncFile(path)
 }
 
 // In its own place: no other process may use the file meanwhile.
@@ -206,7 +189,7 @@ function replaceFile(path: string): void {
     file.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE')
     renameSync(partial, path)
   } catch (error) {
-    removePartial(partial)
+    removeDatabase(partial)
     throw storeFailure(error, `file:${path}`)
   } finally {
     file.close()

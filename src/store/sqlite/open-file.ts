@@ -1,6 +1,6 @@
 // Opens the file: checks what it is and whether this version may use it, makes the tables of a new one, and locks out a
 // second indexing process (`Ownership`). A refused file is left exactly as it was.
-import { existsSync, statSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -117,6 +117,20 @@ function hasTables(connection: Connection, path: string): boolean {
     })
   requireFormat(format as number, `The store file:${path}`)
   return true
+}
+
+export const logEnds = ['-wal', '-shm', '-journal']
+
+/** With what SQLite puts beside it. */
+export function removeDatabase(path: string): void {
+  for (const end of ['', ...logEnds]) rmSync(path + end, { force: true })
+}
+
+/** Returns when the file or folder is on the disk. */
+export function syncFile(path: string): void {
+  const file = openSync(path, 'r')
+  fsyncSync(file)
+  closeSync(file)
 }
 
 // The right to index into a store, held by one process at a time: a kernel lock on a file beside the store, which ends

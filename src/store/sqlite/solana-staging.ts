@@ -1,14 +1,16 @@
 // Staged Solana rows in a file beside the store: appended without an index, then sorted and merged in one transaction,
 // which removes the file.
-import { existsSync, rmSync } from 'node:fs'
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import { existsSync } from 'node:fs'
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite'
 import type { SolanaNetwork } from '../../model.ts'
 import { createPrivate } from '../../private-file.ts'
 import { type Cells, onConflict } from '../core/work.ts'
 import type { SolanaStaging, StagedRows } from '../solana-store.ts'
 import { type HoldingUpdate, networkNumber } from '../solana-store.ts'
 import { accountCells, metadataCells, mintParts } from '../tables/solana-mints.ts'
+import { Connection } from './connection.ts'
 import { storeFailure } from './failures.ts'
+import { removeDatabase, writeOptions } from './open-file.ts'
 
 const mintColumns = {
   account: 'mint, account_slot, account_read_at_ms, program, decimals, supply, name, symbol, amount_rule',
@@ -52,8 +54,10 @@ const mergeMints = (['account', 'metadata'] as const).map(part => {
   return `INSERT INTO main.solana_mints (network, ${columns}) SELECT :network, ${columns} FROM staged.mint_${part}
     WHERE true ORDER BY mint, ${part}_slot ON CONFLICT ${onConflict('solana_mints', columns.split(', '), mintParts[part])}`
 })
-const insertMint = (part: keyof typeof mintColumns): string =>
-  `INSERT INTO mint_${part} VALUES (${mintColumns[part].replace(/\w+/g, '?')})`
+const [insertAccount, insertMetadata] = [
+  `INSERT INTO mint_account VALUES (${mintColumns.account.replace(/\w+/g, '?')})`,
+  `INSERT INTO mint_metadata VALUES (${mintColumns.metadata.replace(/\w+/g, '?')})`,
+]
 
 /** In the order of `mintColumns`. */
 const valuesOf = (cells: Cells): SQLInputValue[] => Object.values(cells).map(value => value ?? null)
@@ -62,9 +66,7 @@ export class SqliteSolanaStaging implements SolanaStaging {
   readonly #storePath: string
   readonly #path: string
   readonly #network: number
-  #open:
-    | ({ database: DatabaseSync } & Record<'holding' | 'manyHoldings' | 'account' | 'metadata', StatementSync>)
-    | undefined
+  #open: Connection | undefined
 
   constructor(storePath: string, network: SolanaNetwork) {
     this.#storePath = storePath
@@ -74,24 +76,24 @@ export class SqliteSolanaStaging implements SolanaStaging {
 
   async checkpoint(): Promise<string | undefined> {
     if (this.#open === undefined && !existsSync(this.#path)) return undefined
-    const row = this.#staged().database.prepare('SELECT value FROM checkpoint').get() as { value: string } | undefined
-    return row?.value
+    return this.#staged().get('SELECT value FROM checkpoint')?.[0] as string | undefined
   }
 
   async commit({ holdings, mints }: StagedRows, checkpoint: string): Promise<void> {
-    const { database, holding, manyHoldings, account, metadata } = this.#staged()
+    const staging = this.#staged()
     this.#guarded(() => {
-      database.exec('BEGIN')
+      staging.run('BEGIN')
       const whole = holdings.length - (holdings.length % holdingsPerRun)
       for (let first = 0; first < whole; first += holdingsPerRun)
-        manyHoldings.run(...holdings.slice(first, first + holdingsPerRun).flatMap(holdingValues))
-      for (const row of holdings.slice(whole)) holding.run(...holdingValues(row))
+        staging.run(insertHoldings, ...holdings.slice(first, first + holdingsPerRun).flatMap(holdingValues))
+      for (const row of holdings.slice(whole)) staging.run(insertHolding, ...holdingValues(row))
       for (const update of mints) {
-        if (update.account !== undefined) account.run(...valuesOf(accountCells(update, update.account)))
-        if (update.metadata !== undefined) metadata.run(...valuesOf(metadataCells(update, update.metadata)))
+        if (update.account !== undefined) staging.run(insertAccount, ...valuesOf(accountCells(update, update.account)))
+        if (update.metadata !== undefined)
+          staging.run(insertMetadata, ...valuesOf(metadataCells(update, update.metadata)))
       }
-      database.prepare('INSERT OR REPLACE INTO checkpoint VALUES (1, ?)').run(checkpoint)
-      database.exec('COMMIT')
+      staging.run('INSERT OR REPLACE INTO checkpoint VALUES (1, ?)', checkpoint)
+      staging.run('COMMIT')
     })
   }
 
@@ -135,29 +137,21 @@ export class SqliteSolanaStaging implements SolanaStaging {
 
   async discard(): Promise<void> {
     await this.close()
-    for (const end of ['', '-journal', '-wal', '-shm']) rmSync(this.#path + end, { force: true })
+    removeDatabase(this.#path)
   }
 
   async close(): Promise<void> {
-    this.#open?.database.close()
+    this.#open?.close()
     this.#open = undefined
   }
 
-  #staged() {
+  #staged(): Connection {
     if (this.#open === undefined) {
       createPrivate(this.#path)
-      const database = new DatabaseSync(this.#path)
+      this.#open = new Connection(this.#path, { ...writeOptions, cacheMegabytes: 16 })
       // The archive still has what a power cut loses. Appended pages need no journal, so it is smaller than a
       // write-ahead log.
-      database.exec('PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF; PRAGMA cache_size = -16384')
-      database.exec(schema)
-      this.#open = {
-        database,
-        holding: database.prepare(`INSERT INTO holdings VALUES ${holdingPlaces}`),
-        manyHoldings: database.prepare(`INSERT INTO holdings VALUES ${Array(holdingsPerRun).fill(holdingPlaces)}`),
-        account: database.prepare(insertMint('account')),
-        metadata: database.prepare(insertMint('metadata')),
-      }
+      this.#open.database.exec(`PRAGMA journal_mode = TRUNCATE; PRAGMA synchronous = OFF; ${schema}`)
     }
     return this.#open
   }
@@ -179,7 +173,8 @@ function isEmpty(main: DatabaseSync): boolean {
 
 /** Sixteen rows at a time cost two thirds of one at a time. */
 const holdingsPerRun = 16
-const holdingPlaces = '(?, ?, ?, ?, ?, ?, ?)'
+const insertHolding = 'INSERT INTO holdings VALUES (?, ?, ?, ?, ?, ?, ?)'
+const insertHoldings = insertHolding + ', (?, ?, ?, ?, ?, ?, ?)'.repeat(holdingsPerRun - 1)
 
 function holdingValues(row: HoldingUpdate): SQLInputValue[] {
   const place = placeOf(row)

@@ -1,6 +1,7 @@
 // Solana owners and token accounts. The version (slot, write version) decides, so updates may come in any order.
 // Holdings are stored by owner: a portfolio is one walk and, on a cluster, one shard. Accounts have an index of their
 // own.
+import { textOfKey } from '../../hex.ts'
 import { type Engine, insert, lockNames, put, type Row, row, rowOf, rows, run, type Work } from '../core/work.ts'
 import {
   afterAllReadings,
@@ -16,7 +17,7 @@ import {
   type SolanaStore,
   type SolanaUpdates,
 } from '../solana-store.ts'
-import { keyText, mintsOf, nameColumns, putMints } from './solana-mints.ts'
+import { mintsOf, nameColumns, putMints } from './solana-mints.ts'
 
 export function solanaStore(engine: Engine): SolanaStore {
   const writing = <T>(work: () => Work<T>): Promise<T> => engine.write(work, { of: 'spread' })
@@ -110,9 +111,9 @@ function* applyReading(network: number, { account, holdings }: OwnerReading): Wo
   if (readingSlot !== null && readingSlot > slot) return
   yield* putLamports(network, [account])
   yield* run(putReadingSlot, network, owner, slot)
-  const listed = new Set(holdings.map(holding => keyText(holding.account)))
+  const listed = new Set(holdings.map(holding => textOfKey(holding.account)))
   const stored = yield* rows(readAccounts, network, owner)
-  const gone = stored.filter(([token]) => !listed.has(keyText(token)))
+  const gone = stored.filter(([token]) => !listed.has(textOfKey(token)))
   const updates: HoldingUpdate[] = [
     ...gone.map(([token]) => ({ account: token, closed: true as const, slot, writeVersion: 0n })),
     ...holdings,
@@ -127,11 +128,11 @@ function* applyHoldings(network: number, updates: readonly HoldingUpdate[]): Wor
   const owners = distinct(updates.flatMap(update => ('closed' in update ? [] : [update.owner])))
   yield* lockKeys('owner', owners)
   const found = owners.length === 0 ? [] : yield* rows(readReadings, network, owners)
-  const readings = new Map<string, number>(found.map(([owner, slot]) => [keyText(owner), slot]))
+  const readings = new Map<string, number>(found.map(([owner, slot]) => [textOfKey(owner), slot]))
   // An update that is older than the owner's last reading, of an account that the reading does not list, is out of
   // date.
   const fenced = updates.map((update): HoldingUpdate => {
-    if ('closed' in update || (readings.get(keyText(update.owner)) ?? 0) <= update.slot) return update
+    if ('closed' in update || (readings.get(textOfKey(update.owner)) ?? 0) <= update.slot) return update
     return { account: update.account, closed: true, slot: update.slot, writeVersion: update.writeVersion }
   })
   yield* applyUpdates(network, fenced, (known, update) => !isNewer(known, update))
@@ -156,7 +157,7 @@ function* applyUpdates(
   const before = yield* storedUpdates(network, accounts, owner)
   const after = new Map<string, HoldingUpdate>()
   for (const update of updates) {
-    const key = keyText(update.account)
+    const key = textOfKey(update.account)
     const known = after.get(key) ?? before.get(key)
     if (known === undefined || mayReplace(known, update)) after.set(key, update)
   }
@@ -181,10 +182,10 @@ function* storedUpdates(
 ): Work<Map<string, HoldingUpdate>> {
   const stored = new Map<string, HoldingUpdate>()
   const add = (found: readonly Row[]): void => {
-    for (const each of found) stored.set(keyText(each[0]), updateOf(each))
+    for (const each of found) stored.set(textOfKey(each[0]), updateOf(each))
   }
   if (owner !== undefined) add(yield* rows(readOfOwner, network, owner))
-  const others = accounts.filter(account => !stored.has(keyText(account)))
+  const others = accounts.filter(account => !stored.has(textOfKey(account)))
   if (others.length > 0) add(yield* rows(readStored, network, others))
   return stored
 }
@@ -199,7 +200,7 @@ function isSame(a: HoldingUpdate | undefined, b: HoldingUpdate): boolean {
   if (a === undefined || 'closed' in a !== 'closed' in b || a.slot !== b.slot || a.writeVersion !== b.writeVersion)
     return false
   if ('closed' in a || 'closed' in b) return true
-  const keys = (holding: Holding): string => keyText(holding.owner) + keyText(holding.mint) + holding.program
+  const keys = (holding: Holding): string => textOfKey(holding.owner) + textOfKey(holding.mint) + holding.program
   return keys(a) === keys(b) && a.amount === b.amount
 }
 
@@ -215,9 +216,9 @@ function* writeUpdates(
   replaced: readonly HoldingUpdate[],
 ): Work<void> {
   const held = updates.filter(update => !('closed' in update)) as Holding[]
-  const stays = new Set(held.map(holding => keyText(holding.owner) + keyText(holding.account)))
+  const stays = new Set(held.map(holding => textOfKey(holding.owner) + textOfKey(holding.account)))
   const left = replaced.flatMap(old =>
-    'closed' in old || stays.has(keyText(old.owner) + keyText(old.account)) ? [] : [[old.owner, old.account]],
+    'closed' in old || stays.has(textOfKey(old.owner) + textOfKey(old.account)) ? [] : [[old.owner, old.account]],
   )
   if (left.length > 0) yield* run(removeHeld, network, left)
   const reopened = replaced.flatMap(old => ('closed' in old ? [old.account] : []))
@@ -277,5 +278,5 @@ function* lockKeys(kind: 'owner' | 'account', keys: readonly Uint8Array[]): Work
 const lockStripes = 64
 
 function distinct(keys: readonly Uint8Array[]): Uint8Array[] {
-  return [...new Map(keys.map(key => [keyText(key), key])).values()]
+  return [...new Map(keys.map(key => [textOfKey(key), key])).values()]
 }

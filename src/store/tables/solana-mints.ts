@@ -1,4 +1,5 @@
 // Solana mints: what their own account and their metadata account say, each with a version of its own.
+import { textOfKey } from '../../hex.ts'
 import { type Cells, type Meeting, put, type Row, rows, textOf, type Work } from '../core/work.ts'
 import type { Mint, MintAccount, MintMetadata, MintUpdate } from '../solana-store.ts'
 
@@ -18,8 +19,8 @@ const find = `SELECT m.mint, m.program, m.decimals, m.supply, m.token_standard, 
 /** In the order of `mints`. */
 export function* mintsOf(network: number, mints: readonly Uint8Array[]): Work<Mint[]> {
   if (mints.length === 0) return []
-  const byKey = new Map((yield* rows(find, network, mints)).map(each => [keyText(each[0]), mintOf(each)]))
-  return mints.flatMap(mint => byKey.get(keyText(mint)) ?? [])
+  const byKey = new Map((yield* rows(find, network, mints)).map(each => [textOfKey(each[0]), mintOf(each)]))
+  return mints.flatMap(mint => byKey.get(textOfKey(mint)) ?? [])
 }
 
 function mintOf([mint, program, decimals, supply, tokenStandard, amountRule, slot, readAtMs, name, symbol]: Row): Mint {
@@ -27,11 +28,6 @@ function mintOf([mint, program, decimals, supply, tokenStandard, amountRule, slo
     ...{ mint, program, decimals, supply: BigInt(supply), name: textOf(name)!, symbol: textOf(symbol)! },
     ...{ tokenStandard: tokenStandard ?? undefined, amountRule: amountRule ?? undefined, slot, readAtMs },
   }
-}
-
-/** A key in a Map. */
-export function keyText(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
 }
 
 /** A part of a mint replaces the stored one unless that has a higher slot. */
@@ -62,7 +58,7 @@ export function* putMints(network: number, updates: readonly MintUpdate[]): Work
   const metadata = new Map<string, Cells>()
   const byMint = [...updates].sort((a, b) => Buffer.compare(a.mint, b.mint) || a.slot - b.slot)
   for (const update of byMint) {
-    const key = keyText(update.mint)
+    const key = textOfKey(update.mint)
     if (update.account !== undefined) accounts.set(key, { network, ...accountCells(update, update.account) })
     if (update.metadata !== undefined) metadata.set(key, { network, ...metadataCells(update, update.metadata) })
   }

@@ -4,7 +4,6 @@ import {
   chownSync,
   closeSync,
   existsSync,
-  fsyncSync,
   linkSync,
   openSync,
   readSync,
@@ -22,7 +21,7 @@ import { createPrivate } from '../../../private-file.ts'
 import { Connection } from '../connection.ts'
 import { verdictOf } from '../damage.ts'
 import { storeFailure } from '../failures.ts'
-import { Ownership, prepareFile, requirePlace, writeOptions } from '../open-file.ts'
+import { logEnds, Ownership, prepareFile, removeDatabase, requirePlace, syncFile, writeOptions } from '../open-file.ts'
 import { damaged, requireBackup } from './backup-file.ts'
 import {
   type KeyRow,
@@ -71,7 +70,7 @@ export async function restoreFile(backup: string, path: string, options: Restore
     options.onProgress({ phase: 'check', bytes })
     await finishCopy(partial, backup, rows)
     giveToOwner(target, [partial, `${path}-lock`])
-    sync(partial)
+    syncFile(partial)
     const kept = options.discard || !isFilled(target) ? undefined : nameForKept(target)
     present?.emptyLog()
     replace(target, { partial, kept, shared: `${path}-shared` })
@@ -174,7 +173,7 @@ function replace(target: string, { partial, kept, shared }: Replacement): void {
   for (const end of logEnds) rmSync(target + end, { force: true })
   removeDatabase(shared)
   renameSync(partial, target)
-  sync(dirname(target))
+  syncFile(dirname(target))
 }
 
 function isFilled(path: string): boolean {
@@ -188,16 +187,4 @@ function keep(path: string, kept: string): void {
     // Some file systems have no links: for a moment there is no store of that name.
     renameSync(path, kept)
   }
-}
-
-const logEnds = ['-wal', '-shm', '-journal']
-
-function removeDatabase(path: string): void {
-  for (const end of ['', ...logEnds]) rmSync(path + end, { force: true })
-}
-
-function sync(path: string): void {
-  const file = openSync(path, 'r')
-  fsyncSync(file)
-  closeSync(file)
 }
