@@ -42,7 +42,7 @@ async function listed(query: string, chain = 'eth') {
 }
 
 async function judge(store: Store, contract: Address, transfers: number): Promise<void> {
-  const known = await store.contractFacts(eth, contract)
+  const known = (await store.annotationsOf(eth, contract)).facts
   const verdict = { rulesVersion: 1, score: 0, reasons: [], basis: '', transfers, judgedAtMs: 1 }
   await store.annotate({
     facts: [{ name: undefined, symbol: undefined, possibleSpam: false, ...known, chain: eth, contract, verdict }],
@@ -209,7 +209,7 @@ test('labels of addresses, and of who deployed a contract', async () => {
   const many = Array.from({ length: 101 }, (_, at) => `0x${at.toString(16).padStart(40, '0')}`)
   const refused = await api.get(`/chains/eth/labels?addresses=${many}`)
   expect([refused.status, await refused.json()]).toMatchObject([400, { details: { parameter: 'addresses' } }])
-  const known = await api.store.contractFacts(eth, collection)
+  const known = (await api.store.annotationsOf(eth, collection)).facts
   await api.store.annotate({ facts: [{ ...known!, reading: { ...known!.reading!, deployer: alice } }] })
   expect(await (await api.get(`/explain/eth/${collection}`)).json()).toMatchObject({
     ...{ deployer: alice, deployer_label: seeded.aliceLabel },

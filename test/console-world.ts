@@ -64,7 +64,7 @@ export async function startConsoleWorld(): Promise<ConsoleWorld> {
   await store.annotate({
     tokenUris: { chain: seeded.chains.eth, uris: readTokens.map(token => ({ ...token, ...read })) },
   })
-  const facts = await store.contractFacts(seeded.chains.eth, seeded.collection)
+  const facts = (await store.annotationsOf(seeded.chains.eth, seeded.collection)).facts
   const reading = { ...facts!.reading!, deployer: seeded.alice, createdBlock: 900 }
   await store.annotate({ facts: [{ ...facts!, reading }] })
   await store.close()

@@ -80,8 +80,8 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
   }
 }
 
-const factsOf = (store: Store, { address }: Collection): Promise<ContractFacts | undefined> =>
-  store.contractFacts(chainId, address as Address)
+const factsOf = async (store: Store, { address }: Collection): Promise<ContractFacts | undefined> =>
+  (await store.annotationsOf(chainId, address as Address)).facts
 
 test('a contract that is asked for has its name, origin and verdict with the first answer', async () => {
   const spam = airdrop(collection(), 30)

@@ -172,7 +172,7 @@ describe('over HTTP', () => {
         })),
       ],
     })
-    const [facts] = [await api.store.contractFacts(chain, contract)]
+    const { facts } = await api.store.annotationsOf(chain, contract)
     await api.store.annotate({
       facts: [
         {

@@ -62,8 +62,7 @@ export class MemoryStore {
     | 'chainState'
     | 'coverage'
     | 'contractCoverage'
-    | 'contractFacts'
-    | 'marksOf'
+    | 'annotationsOf'
     | 'transferPage'
     | 'transferCount'
     | 'hotBlocks'
@@ -79,8 +78,7 @@ export class MemoryStore {
       chainState: chain => later(() => this.model.chainState(chain)),
       coverage: (chain, scopes = chainScopes) => later(() => this.model.coverage(chain, scopes)),
       contractCoverage: (chain, contract) => later(() => this.model.contractCoverage(chain, contract)),
-      contractFacts: async (chain, contract) => ({ chain, contract, ...factsOf(contract) }),
-      marksOf: async () => [],
+      annotationsOf: async (chain, contract) => ({ facts: { chain, contract, ...factsOf(contract) }, marks: [] }),
       transferPage: query => later(() => this.#page(query)),
       transferCount: (range: TransferRange) => later(() => this.model.transferCount(range)),
       hotBlocks: chain => later(() => this.model.hotBlocks(chain)),

@@ -239,7 +239,7 @@ export function storeContract(
           await from.transferCount({ chain, contract: of }),
           await from.transferCount({ chain, contract: of, fromBlock: 2 }),
           await from.contractCoverage(chain, of),
-          await from.contractFacts(chain, of),
+          (await from.annotationsOf(chain, of)).facts,
           await from.tokenUris(
             chain,
             [0, 1, 2].map(at => tokenUri(of, at)),
@@ -277,7 +277,7 @@ export function storeContract(
         expect(await readAll(eth)).toEqual(never)
         expect(await readAll(polygon)).toEqual(other)
         expect([...(await activityGaps(store, wallet))]).toEqual([[polygon, 7]])
-        expect(await store.marksOf(eth, contract)).toHaveLength(1)
+        expect((await store.annotationsOf(eth, contract)).marks).toHaveLength(1)
         await fill(eth)
         expect(await readAll(eth)).toEqual(filled)
       })
@@ -291,7 +291,7 @@ export function storeContract(
         expect(await blocksOfPage()).toEqual([])
         expect(await store.contractCoverage(eth, contract)).toEqual([])
         expect(await store.contractCoverage(eth, 'every')).toEqual([])
-        expect(await store.contractFacts(eth, contract)).toBeUndefined()
+        expect((await store.annotationsOf(eth, contract)).facts).toBeUndefined()
         expect(await store.tokenUris(eth, [contract, contract, otherContract].map(tokenUri))).toEqual([
           tokenUri(otherContract, 2),
         ])
@@ -1516,8 +1516,8 @@ export function storeContract(
         const facts = { chain: eth, contract, name: 'N', symbol: undefined, possibleSpam: true }
         await store.annotate({ facts: [facts] })
         await store.annotate({ facts: [{ ...facts, name: undefined, symbol: 'S' }] })
-        expect(await store.contractFacts(eth, contract)).toEqual({ ...facts, name: undefined, symbol: 'S' })
-        expect(await store.contractFacts(polygon, contract)).toBeUndefined()
+        expect((await store.annotationsOf(eth, contract)).facts).toEqual({ ...facts, name: undefined, symbol: 'S' })
+        expect((await store.annotationsOf(polygon, contract)).facts).toBeUndefined()
       })
 
       test('contracts are ranked by the transfers of their last verdict, page by page', async () => {
@@ -1561,7 +1561,7 @@ export function storeContract(
           },
         }
         await store.annotate({ facts: [facts] })
-        expect(await store.contractFacts(eth, contract)).toEqual(facts)
+        expect((await store.annotationsOf(eth, contract)).facts).toEqual(facts)
       })
 
       test('token URIs come back as they were given, those that are not there as nothing', async () => {
@@ -1614,8 +1614,8 @@ export function storeContract(
         await store.annotate({
           marks: [pack, older, newer, twin, pin, mark({ contract: otherContract, verified: true })],
         })
-        expect(await store.marksOf(eth, contract)).toEqual([pin, twin, newer, older, pack])
-        expect(await store.marksOf(polygon, contract)).toEqual([])
+        expect((await store.annotationsOf(eth, contract)).marks).toEqual([pin, twin, newer, older, pack])
+        expect((await store.annotationsOf(polygon, contract)).marks).toEqual([])
         const revision = store.revision()
         await store.annotate({
           marks: [
@@ -1624,11 +1624,16 @@ export function storeContract(
           ],
         })
         expect(store.revision()).not.toBe(revision)
-        expect((await store.marksOf(eth, contract))[0]).toEqual({ ...pin, verified: true, spam: true, updatedAt: 4 })
+        expect((await store.annotationsOf(eth, contract)).marks[0]).toEqual({
+          ...pin,
+          verified: true,
+          spam: true,
+          updatedAt: 4,
+        })
         expect(
           await store.annotate({ removedMarks: [pin, mark({ source: 'none' }), mark({ chain: 77 as ChainId })] }),
         ).toBe(1)
-        expect(await store.marksOf(eth, contract)).toEqual([twin, newer, older, pack])
+        expect((await store.annotationsOf(eth, contract)).marks).toEqual([twin, newer, older, pack])
       })
     })
 

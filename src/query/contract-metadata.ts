@@ -45,11 +45,10 @@ export async function contractMetadata(
 
 async function look(store: Store, chain: ChainId, contract: Address): Promise<ContractMetadataAnswer> {
   // Coverage is read before rows: a commit in between can only make the answer claim less than it holds.
-  const [state, coverage, facts, marks] = await Promise.all([
+  const [state, coverage, { facts, marks }] = await Promise.all([
     store.chainState(chain),
     store.contractCoverage(chain, contract),
-    store.contractFacts(chain, contract),
-    store.marksOf(chain, contract),
+    store.annotationsOf(chain, contract),
   ])
   const newest = await store.transferPage({ chain, contract, order: 'desc', limit: 1 })
   const indexComplete = state !== undefined && isCovered(coverage, { from: 0, to: state.head.number })

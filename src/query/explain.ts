@@ -41,9 +41,8 @@ export async function explainContract(
   chain: ChainId,
   contract: Address,
 ): Promise<ContractExplanation> {
-  const [facts, marks, labels, state, covered, transfers, stats] = await Promise.all([
-    store.contractFacts(chain, contract),
-    store.marksOf(chain, contract),
+  const [{ facts, marks }, labels, state, covered, transfers, stats] = await Promise.all([
+    store.annotationsOf(chain, contract),
     store.labelCandidates(chain, contract),
     store.chainState(chain),
     store.contractCoverage(chain, contract),

@@ -7,7 +7,7 @@ import type { Store } from '../store/store.ts'
 
 const contractsMax = 20_000
 
-export type FactsStore = Pick<Store, 'revision' | 'contractFacts' | 'marksOf'>
+export type FactsStore = Pick<Store, 'revision' | 'annotationsOf'>
 export type FactsByContract = ReadonlyMap<Address, ShownFacts | undefined>
 
 export class ShownContracts {
@@ -38,10 +38,7 @@ export class ShownContracts {
     }
     await Promise.all(
       missing.map(async contract => {
-        const [facts, marks] = await Promise.all([
-          this.#store.contractFacts(chain, contract),
-          this.#store.marksOf(chain, contract),
-        ])
+        const { facts, marks } = await this.#store.annotationsOf(chain, contract)
         const read = shownFacts(facts, marks)
         this.#known.set(`${chain} ${contract}`, { revision, facts: read })
         shown.set(contract, read)

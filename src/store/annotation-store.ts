@@ -20,7 +20,11 @@ export type AnnotationChange = {
 export interface AnnotationStore extends LabelStore, MarkStore, ContractFactsStore, TokenUriStore, NameStore {
   /** Changes all of this in one transaction. Returns how many of the removed labels and marks there were. */
   annotate(change: AnnotationChange): Promise<number>
+  annotationsOf(chain: ChainId, contract: Address): Promise<ContractAnnotations>
 }
+
+/** `marks`: by rank, then the newer first. */
+export type ContractAnnotations = { facts: ContractFacts | undefined; marks: Mark[] }
 
 // Labels of addresses, from every source. Which of several wins is part of the interface.
 
@@ -77,8 +81,6 @@ export type Mark = {
 export type MarkKey = Pick<Mark, 'chain' | 'contract' | 'source'>
 
 export interface MarkStore {
-  /** Every mark of a contract: by rank, then the newer first. */
-  marksOf(chain: ChainId, contract: Address): Promise<Mark[]>
   /** Stored marks after `after`, in a fixed order. */
   marks(filter: AnnotationFilter, after: MarkKey | undefined, limit: number): Promise<Mark[]>
 }
@@ -133,7 +135,6 @@ export type SpamReason = { rule: string; weight: number; numbers: Readonly<Recor
 export type RankedContract = Pick<ContractFacts, 'contract' | 'name' | 'symbol'> & { transfers: number }
 
 export interface ContractFactsStore {
-  contractFacts(chain: ChainId, contract: Address): Promise<ContractFacts | undefined>
   /** Contracts with facts, those with the most transfers first, after one of them. */
   rankedContracts(
     chain: ChainId,

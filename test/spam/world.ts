@@ -127,7 +127,7 @@ export async function judgeWorld(options: SpamWorldOptions): Promise<{ judged: J
     const counted = collections.filter(({ facts }) => facts.kind !== 'verified')
     const judged: Judged[] = []
     for (const collection of counted) {
-      judged.push({ collection, facts: await store.contractFacts(chain, collection.address as Address) })
+      judged.push({ collection, facts: (await store.annotationsOf(chain, collection.address as Address)).facts })
     }
     return { judged, transfers: collections.reduce((sum, { transferCount }) => sum + transferCount, 0) }
   } finally {

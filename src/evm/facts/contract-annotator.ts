@@ -194,7 +194,7 @@ export class ContractAnnotator {
   async #annotate(contracts: readonly Address[], asking: Asking): Promise<void> {
     const { store, chain } = this.#options
     const known = new Map<Address, ContractFacts | undefined>()
-    for (const contract of contracts) known.set(contract, await store.contractFacts(chain.id, contract))
+    for (const contract of contracts) known.set(contract, (await store.annotationsOf(chain.id, contract)).facts)
     const needsReading = ({ reading }: Partial<ContractFacts>): boolean =>
       reading === undefined || Date.now() - reading.readAtMs > this.#pace.readingAgeMsMax
     const unread = this.#endpointsRest() ? [] : contracts.filter(contract => needsReading(known.get(contract) ?? {}))

@@ -182,7 +182,7 @@ export class ContractJudge {
       this.#verified = { names: verifiedNamesOf(await this.#options.store.verifiedNames()), atMs: nowMs }
     const evidence = nameEvidence(named, this.#verified.names)
     if (evidence.sameNameAsVerified + evidence.looksLikeVerified === 0) return evidence
-    const marks = await this.#options.store.marksOf(this.#options.chain.id, contract)
+    const { marks } = await this.#options.store.annotationsOf(this.#options.chain.id, contract)
     return marks.find(({ verified }) => verified !== undefined)?.verified === true
       ? nameEvidence(named, new Map())
       : evidence

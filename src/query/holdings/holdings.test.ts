@@ -37,8 +37,11 @@ describe('every answer is that of a plain list of transfers, after every commit'
     let stores = 0
     const inFile = fc.asyncProperty(historySteps, async steps => {
       const store = await openStore(`file:${join(folder, `${++stores}.db`)}`, { role: 'owner' })
-      const contractFacts = async (id: ChainId, contract: Address) => ({ chain: id, contract, ...factsOf(contract) })
-      const reads = { ...store, indexes: store.indexes, contractFacts }
+      const annotationsOf = async (id: ChainId, contract: Address) => ({
+        facts: { chain: id, contract, ...factsOf(contract) },
+        marks: [],
+      })
+      const reads = { ...store, indexes: store.indexes, annotationsOf }
       try {
         await new HoldingsTrial({ reads, writes: store }).run(steps)
       } finally {

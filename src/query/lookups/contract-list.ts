@@ -133,8 +133,8 @@ export class ContractList {
     const from = unrankedAfter === undefined || unrankedAfter === '' ? undefined : readAddress(unrankedAfter)
     const rest = await this.#store.contractsOf(chain, from, unrankedPerStep + 1)
     const shown = rest.slice(0, unrankedPerStep)
-    const facts = await Promise.all(shown.map(address => this.#store.contractFacts(chain, address)))
-    const unranked = shown.filter((_, at) => facts[at] === undefined)
+    const said = await Promise.all(shown.map(address => this.#store.annotationsOf(chain, address)))
+    const unranked = shown.filter((_, at) => said[at]!.facts === undefined)
     const added = unranked.slice(0, limit - addresses.length)
     const isWhole = rest.length <= unrankedPerStep && added.length === unranked.length
     const last = added.length < unranked.length ? (added.at(-1) ?? from ?? '') : shown.at(-1)
@@ -196,10 +196,10 @@ export class ContractList {
   }
 
   async #listed(chain: ChainId, address: Address): Promise<ListedContract> {
-    const [transfers, shown, facts, newest] = await Promise.all([
+    const [transfers, shown, { facts }, newest] = await Promise.all([
       this.#store.transferCount({ chain, contract: address }),
       this.#shown.ofOne(chain, address),
-      this.#store.contractFacts(chain, address),
+      this.#store.annotationsOf(chain, address),
       this.#newest(chain, address),
     ])
     return {

@@ -18,7 +18,7 @@ import {
 } from '../annotation-store.ts'
 import type { Core } from '../core/core.ts'
 import { lastOfEach, put, type Row, row, rows, textOf, type Work } from '../core/work.ts'
-import { forgetSource, labelStore, markStore, putLabels, putMarks, remove, writeLabels } from './labels.ts'
+import { forgetSource, labelStore, markOf, markStore, putLabels, putMarks, remove, writeLabels } from './labels.ts'
 import { putCheckpoint } from './leases.ts'
 
 export function annotationStore(core: Core): AnnotationStore {
@@ -29,8 +29,25 @@ export function annotationStore(core: Core): AnnotationStore {
     ...tokenUriStore(core),
     ...nameStore(core),
     annotate: change => annotate(core, change),
+    annotationsOf: (chain, contract) =>
+      core.ofChain(chain, { facts: undefined, marks: [] }, function* (ordinal) {
+        const address = bytesOfHex(contract)
+        const found = yield* rows(findOfContract, ordinal, address)
+        const [first] = found as [Row]
+        const hasFacts = first[2] !== null
+        const marks = found.map(each => each.slice(5)).filter(([source]) => source !== null)
+        return {
+          facts: hasFacts ? { chain, contract, ...factsOf(first) } : undefined,
+          marks: marks.map(mark => markOf([chain, address, ...mark])),
+        }
+      }),
   }
 }
+
+/** One row for each mark, or one without any. */
+const findOfContract = `SELECT name, symbol, possible_spam, reading, verdict, source, rank, verified, spam, updated_at
+  FROM (SELECT $1:int AS chain, $2:bytes AS contract) AS asked LEFT JOIN contract_facts USING (chain, contract)
+  LEFT JOIN contract_marks USING (chain, contract) ORDER BY rank, updated_at DESC, source`
 
 async function annotate(
   { engine, dictionary }: Core,
@@ -56,8 +73,6 @@ async function annotate(
 
 // What contracts say of themselves and what the rules say of them.
 
-const findFacts =
-  'SELECT name, symbol, possible_spam, reading, verdict FROM contract_facts WHERE chain = $1 AND contract = $2'
 const rankedFacts = `SELECT contract, name, symbol, transfers FROM contract_facts
   WHERE chain = $1 AND (transfers, contract) < ($2, $3) ORDER BY transfers DESC, contract DESC LIMIT $4`
 // Marks come first in a join of SQLite's: there are few.
@@ -82,11 +97,6 @@ function putFacts(chains: ReadonlyMap<ChainId, number>, all: readonly ContractFa
 
 function contractFactsStore(core: Core): ContractFactsStore {
   return {
-    contractFacts: (chain, contract) =>
-      core.ofChain(chain, undefined, function* (ordinal) {
-        const found = yield* row(findFacts, ordinal, bytesOfHex(contract))
-        return found && { chain, contract, ...factsOf(found) }
-      }),
     rankedContracts: (chain, after = beforeAll, limit) =>
       core.ofChain(chain, [], function* (ordinal) {
         const found = yield* rows(rankedFacts, ordinal, after.transfers, bytesOfHex(after.contract), limit)

@@ -50,10 +50,6 @@ export function labelStore({ engine, dictionary }: Core): LabelStore {
 
 export function markStore({ engine, dictionary }: Core): MarkStore {
   return {
-    marksOf: (chain, contract) =>
-      engine.read(function* () {
-        return (yield* rows(marksOfOne, yield* ordinalOf(dictionary, chain), bytesOfHex(contract))).map(markOf)
-      }),
     marks: (filter, after, limit) =>
       engine.read(function* () {
         const from = after && { ...after, of: after.contract }
@@ -207,9 +203,8 @@ function* labelsWithin({ first, last }: AddressRange, addressesMax: number): Wor
 
 const markColumns =
   'chains.id, contract, source, rank, verified, spam, updated_at FROM contract_marks JOIN chains ON ordinal = chain'
-const marksOfOne = `SELECT ${markColumns} WHERE chain = $1 AND contract = $2 ORDER BY rank, updated_at DESC, source`
 
-function markOf([chain, contract, source, rank, verified, spam, updatedAt]: Row): Mark {
+export function markOf([chain, contract, source, rank, verified, spam, updatedAt]: Row): Mark {
   const flag = (value: number | null) => (value === null ? undefined : value === 1)
   return {
     ...{ chain, contract: hexOf<Address>(contract), source, rank: annotationRanks[rank]!, updatedAt },

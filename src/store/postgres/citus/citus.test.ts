@@ -70,7 +70,7 @@ if (citusUrl === undefined) {
       await store.transferCount({ chain, contract, fromBlock: 1, toBlock: 9_000 })
       await store.chainState(chain)
       await store.contractCoverage(chain, contract)
-      await store.contractFacts(chain, contract)
+      await store.annotationsOf(chain, contract)
       await store.labelsOf(chain, [contract])
       await store.blocksAround(chain, 1)
       await store.activityOf(contract)

@@ -4,11 +4,8 @@ import { AlmanacError } from '../../../errors.ts'
 import { arrayOf } from '../arrays.ts'
 import type { Database, Transaction } from '../database.ts'
 
-/**
- * Tables by the column that decides which worker stores a row; rows of one group are stored together, and with those
- * of the table that they are beside.
- */
-const distributed: readonly { column: string; tables: readonly string[]; beside?: string }[] = [
+/** Tables by the column that decides which worker stores a row; rows of one group are stored together. */
+const distributed: readonly { column: string; tables: readonly string[] }[] = [
   { column: 'chain', tables: ['blocks'] },
   { column: 'slot', tables: ['runs', 'packs'] },
   { column: 'owner', tables: ['solana_accounts', 'solana_holdings'] },
@@ -42,14 +39,12 @@ export async function placeTables(transaction: Transaction, location: string): P
   await transaction.script('SET LOCAL statement_timeout = 0')
   for (const table of reference)
     if (local.has(table)) await transaction.slow(`SELECT create_reference_table('${table}')`)
-  for (const { column, tables, beside: other = 'none' } of distributed) {
-    const [head] = tables
+  for (const { column, tables } of distributed)
     for (const table of tables) {
-      const beside = table === head ? other : head
+      const beside = table === tables[0] ? 'none' : tables[0]
       if (local.has(table))
         await transaction.slow(`SELECT create_distributed_table('${table}', '${column}', colocate_with => '${beside}')`)
     }
-  }
   if (local.has('packs')) await fillSlots(transaction)
   // What was copied is no longer read here.
   for (const table of local) await transaction.slow(`SELECT truncate_local_data_after_distributing_table('${table}')`)
