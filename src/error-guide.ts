@@ -27,7 +27,7 @@ export const errorGuide: Readonly<Record<ErrorCode, { of: 'request' | 'operator'
   chain_not_configured: {
     of: 'request',
     means:
-      'The chain is known, but no process on the store indexes it and nothing of it is stored. `details.configured` lists the chains that are configured.',
+      'The request names an EVM chain that is not configured here: no process on the store indexes it, and nothing of it is stored. `details.configured` lists the chains that are. For a configured chain that lacks a node or a view, the answer is [`not_configured`](#not_configured).',
     solve: 'Request one of these chains, or add the chain under `chains` and restart.',
   },
   method_not_allowed: {
@@ -119,9 +119,9 @@ export const errorGuide: Readonly<Record<ErrorCode, { of: 'request' | 'operator'
   not_configured: {
     of: 'operator',
     means:
-      'The chain or network is not in the configuration, or the chain does not keep a view that the operation needs.',
+      'The service lacks what the operation or command needs, and the message names it: a view of the chain, a running process with a node of it, old state in its nodes, or the Solana network. For an EVM chain that is not configured at all, a request gets [`chain_not_configured`](#chain_not_configured).',
     solve:
-      'Add it: `almanac init`, or a line under `chains` or `solana`; a view under `chains.<name>.views`, as [upgrades](guides/upgrades.md#switch-on-who-owns-what-later) shows.',
+      'Add it: a view under `chains.<name>.views`, as [upgrades](guides/upgrades.md#switch-on-who-owns-what-later) shows; an endpoint under `chains.<name>.rpc` or `solana`, or a start without `--only api`. `almanac init` writes a first configuration.',
   },
   config_invalid: {
     of: 'operator',

@@ -1,4 +1,4 @@
-// Every link inside the repository leads somewhere: relative ones to a file, those with an anchor to a heading of it.
+// Every link inside the repository leads somewhere: relative ones to a file, those with an anchor to a heading of it or to a name in it.
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
@@ -27,7 +27,8 @@ function anchorsOf(text: string): Set<string> {
     seen.set(anchor, times + 1)
     return times === 0 ? anchor : `${anchor}-${times}`
   })
-  return new Set(anchors)
+  const named = [...text.matchAll(/<a id="([\w-]+)"><\/a>/g)].map(([, name]) => name!)
+  return new Set([...anchors, ...named])
 }
 
 /** The links of a page that lead nowhere. */
