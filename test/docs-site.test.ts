@@ -249,6 +249,14 @@ const firstPages = {
   'cursor expired': 'guides/pages.html',
   'what does backfilling mean': 'glossary.html#backfill',
   'what is a reorg': 'glossary.html#reorg',
+  'polygon amoy': 'faq.html#which-chains-does-it-serve',
+  'base sepolia': 'faq.html#which-chains-does-it-serve',
+  testnet: 'faq.html#which-chains-does-it-serve',
+  alchemy: 'guides/endpoints.html',
+  ens: 'faq.html#what-is-missing',
+  'floor price': 'faq.html#does-it-have-prices',
+  'spam filter': 'annotations.html',
+  'rate limit': 'guides/keys-and-limits.html#limits-of-a-key',
 }
 
 test('a word written without its hyphen finds the same, and what lacks a rare word or is only like it is left out', () => {
@@ -358,6 +366,8 @@ test('an excerpt is a sentence or a row of a table with its cells apart, and nev
     'a file · almanac store backup FILE, while the service runs · almanac store restore FILE',
   )
   expect(excerpt('cors')).toMatch(/^CORS: pages of any origin .*\.$/)
+  // A sentence has Polygon much earlier, too.
+  expect(excerpt('polygon amoy')).toContain('Polygon Amoy')
   const lines = new Map(entries.map(({ href, text }) => [href, text.split('\n')]))
   for (const asked of [
     'key',

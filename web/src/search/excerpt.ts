@@ -4,6 +4,8 @@
 export const cellSeparator = ' · '
 
 const lengthMax = 150
+/** Of what was found, with some words before it. */
+const nearMax = lengthMax - 40
 /** Says little alone. */
 const shortMax = 20
 const sentenceEnd = /(?<=[.!?]\)?) (?=[\p{Lu}`"(])/u
@@ -36,15 +38,28 @@ function wordsFound(part: string, terms: readonly string[]): string[] {
 /** From its beginning, or where that has nothing of it, from a cell or a word somewhat before what was found. */
 function cut(part: string, terms: readonly string[]): string {
   if (part.length <= lengthMax) return part
-  const at = terms.length === 0 ? 0 : Math.max(part.search(wordsWith(terms)), 0)
+  const at = densest(part, terms)
   const cell = part.lastIndexOf(cellSeparator, at)
-  const isNear = at < lengthMax - 40
+  const isNear = at < nearMax
   const near =
     cell > 0 && at - cell < 60 ? cell + cellSeparator.length : part.lastIndexOf(' ', Math.max(at - 40, 0)) + 1
   const from = isNear ? 0 : near
   const to = from + lengthMax
   if (to >= part.length) return `…${part.slice(from)}`
   return `${from === 0 ? '' : '…'}${part.slice(from, part.lastIndexOf(' ', to)).replace(/[\s·,;:]+$/, '')} …`
+}
+
+/** Where most of the words stand together. */
+function densest(part: string, terms: readonly string[]): number {
+  if (terms.length === 0) return 0
+  const found = [...part.matchAll(wordsWith(terms))].map(({ index, 0: word }) => ({
+    at: index,
+    word: word.toLowerCase(),
+  }))
+  const counts = found.map(
+    ({ at }) => new Set(found.filter(other => other.at >= at && other.at < at + nearMax).map(({ word }) => word)).size,
+  )
+  return found[counts.indexOf(Math.max(...counts))]?.at ?? 0
 }
 
 /** Each word that begins with one of `terms`, as a group. */
