@@ -113,6 +113,26 @@ test('the forecast holds growth against the lesser room, and free pages are room
   expect(room.fullInSeconds).toBeCloseTo((110 * giga - info.usedBytes) / 1e6, -1)
 })
 
+test('what is far off is told only after an hour, and what is near at once', async () => {
+  const at = clock()
+  const { info, options, room } = roomOf({ usedBytes: 100 * giga }, 1_000 * giga)
+  const grow = async (from: number, to: number) => {
+    for (let minute = from; minute <= to; minute++) {
+      at(minute * 60_000)
+      info.usedBytes = 100 * giga + minute * 60 * 1e6
+      await room.look()
+    }
+  }
+  await grow(0, 59)
+  // Ten days at 1 MB a second.
+  expect(room.fullInSeconds).toBeUndefined()
+  options.bytesMax = 150 * giga
+  expect(room.fullInSeconds).toBeCloseTo((150 * giga - info.usedBytes) / 1e6, -1)
+  options.bytesMax = 1_000 * giga
+  await grow(60, 60)
+  expect(room.fullInSeconds).toBeCloseTo((1_000 * giga - info.usedBytes) / 1e6, -1)
+})
+
 test('a merge that takes room for minutes is no growth, and a store that rests is never full', async () => {
   const at = clock()
   const { info, room } = roomOf({}, 1_000 * giga)

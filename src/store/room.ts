@@ -17,6 +17,9 @@ const resumeShare = 0.01
 const refusalKeptMs = 60_000
 /** A forecast beyond this says nothing. */
 const forecastSecondsMax = 10 * 365 * 86_400
+/** A start fetches faster than what follows: until this was seen, only a store that is full soon is told. */
+const sureMs = 3_600_000
+const earlySecondsMax = 86_400
 
 const usualPace = { lookMs: 2_000, retryMs: 5_000, waitMs: 250 }
 
@@ -103,7 +106,8 @@ export class StoreRoom {
     const left = this.#info === undefined ? undefined : bytesLeft(this.#info, this.#options.bytesMax)
     if (left === undefined || perSecond <= 0) return undefined
     const seconds = Math.round(left / perSecond)
-    return seconds > forecastSecondsMax ? undefined : seconds
+    const reach = this.#growth.seenMs < sureMs ? earlySecondsMax : forecastSecondsMax
+    return seconds > reach ? undefined : seconds
   }
 
   /** What the last look found. */
@@ -238,6 +242,11 @@ class Growth {
     if (keep > 0) this.#samples.splice(0, keep)
   }
 
+  get seenMs(): number {
+    const [first, last] = [this.#samples[0], this.#samples.at(-1)]
+    return first === undefined || last === undefined ? 0 : last.atMs - first.atMs
+  }
+
   /**
    * From the median of the older half to that of the newer one: a merge takes bytes for minutes and gives them back,
    * which the ends of the window, and a line through all samples, would take for growth. Undefined until enough was
@@ -245,8 +254,7 @@ class Growth {
    */
   bytesPerSecond(): number | undefined {
     const samples = this.#samples
-    const [first, last] = [samples[0], samples.at(-1)]
-    if (first === undefined || last === undefined || last.atMs - first.atMs < spanMsMin) return undefined
+    if (this.seenMs < spanMsMin) return undefined
     const half = Math.floor(samples.length / 2)
     const [older, newer] = [samples.slice(0, half), samples.slice(-half)]
     const grown = median(newer.map(({ bytes }) => bytes)) - median(older.map(({ bytes }) => bytes))
