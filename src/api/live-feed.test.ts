@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { type Address, shownEvidences } from '../model.ts'
 import type { ChainStatus } from '../status.ts'
-import { liveStatus } from './live-feed.ts'
+import { LiveFeed, liveStatus } from './live-feed.ts'
 
 const store = {
   engine: 'sqlite',
@@ -12,8 +12,8 @@ const store = {
   disk: undefined,
 } as const
 
-function chainWith(covered: ChainStatus['covered']) {
-  const chain: ChainStatus = {
+function chainStatus(covered: ChainStatus['covered']): ChainStatus {
+  return {
     state: 'live',
     head: 1,
     finalized: 1,
@@ -23,7 +23,11 @@ function chainWith(covered: ChainStatus['covered']) {
     eta_seconds: null,
     rpc: [],
   }
-  return liveStatus({ report: { chains: { eth: chain }, solana: {} }, store, version: '1', atMs: 0 }).chains.eth!
+}
+
+function chainWith(covered: ChainStatus['covered']) {
+  return liveStatus({ report: { chains: { eth: chainStatus(covered) }, solana: {} }, store, version: '1', atMs: 0 })
+    .chains.eth!
 }
 
 test('however much is covered, what is sent is bounded and its counts are exact', () => {
@@ -59,4 +63,40 @@ test('contracts stand apart from what is covered for all, the newest first and a
   expect(contracts.total).toBe(150)
   expect(contracts.shown).toHaveLength(100)
   expect(contracts.shown[0]).toMatchObject({ contract: scope(149), blocks: { bloom: 150 } })
+})
+
+test('the transfers of blocks that could not be counted at first are counted later', async () => {
+  const blocks = [1, 2].map(number => ({ number, hash: `0x${number}`, timestamp: number }))
+  let isKept = false
+  let asked = 0
+  const transfersIn = async (_: string, block: number) => {
+    asked += 1
+    return isKept ? block : undefined
+  }
+  const told: unknown[] = []
+  const feed = new LiveFeed({
+    status: async () => ({ chains: { eth: chainStatus([]) }, solana: {} }) as never,
+    store: { info: async () => store } as never,
+    hotBlocksOf: async () => blocks as never,
+    version: '1',
+    lookEveryMs: 5,
+    transfersIn,
+  })
+  feed.listen({
+    owner: { key: 'a' },
+    hear: event => {
+      if (event.name === 'status') told.push(event.data.chains.eth?.recent?.map(({ transfers }) => transfers))
+    },
+    end: () => {},
+  })
+  await expect.poll(() => told.at(-1)).toEqual([undefined, undefined])
+  // One answer for all of them.
+  expect(asked).toBe(told.length)
+  isKept = true
+  await expect.poll(() => told.at(-1)).toEqual([1, 2])
+  const counted = asked
+  const looks = told.length
+  await expect.poll(() => told.length).toBeGreaterThan(looks + 2)
+  expect(asked).toBe(counted)
+  feed.close()
 })

@@ -167,13 +167,17 @@ export class LiveFeed {
     return Object.fromEntries(await Promise.all(entries))
   }
 
-  /** Only the newest are counted, each of them once. */
+  /** Only the newest are counted, each of them once. What could not be told as the service started may be told now. */
   async #counted(name: string, blocks: readonly Block[]): Promise<RecentBlocks> {
     const { transfersIn } = this.#options
     const before = this.#transfers.get(name)
     const counted = new Map<string, number | undefined>()
-    for (const { number, hash } of blocks.slice(-countedMax))
-      counted.set(hash, before?.has(hash) ? before.get(hash) : await transfersIn?.(name, number))
+    let isTold = transfersIn !== undefined
+    for (const { number, hash } of blocks.slice(-countedMax)) {
+      const transfers = before?.get(hash) ?? (isTold ? await transfersIn?.(name, number) : undefined)
+      isTold = transfers !== undefined
+      counted.set(hash, transfers)
+    }
     this.#transfers.set(name, counted)
     return blocks.map(({ number, hash, timestamp }) => {
       const transfers = counted.get(hash)
