@@ -15,6 +15,11 @@ const distributed: readonly { column: string; tables: readonly string[] }[] = [
 /** Read together with rows on the workers: a copy on every one. */
 const reference = ['solana_mints']
 
+/** Whether the rows of a table are on the workers. */
+export function isSpread(table: string): boolean {
+  return distributed.some(({ tables }) => tables.includes(table))
+}
+
 export async function hasCitus(from: Database | Transaction): Promise<boolean> {
   const sql = "SELECT 1 FROM pg_extension WHERE extname = 'citus'"
   return ('read' in from ? await from.read(sql) : await from.query(sql)).length > 0
