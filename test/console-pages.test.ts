@@ -56,7 +56,7 @@ walkConsole(walk => {
     await page.mouse.up()
     await expect.poll(blocks, patience).toBeLessThan(whole * 0.15)
     // What is drawn stands there in words, too.
-    await page.getByText(/^1 stretch from block/).click()
+    await page.getByText(/^1 range from block/).click()
     await accept(page, 'proof-map')
     const [from] = await shown()
     await page.mouse.click(...at(0))

@@ -116,7 +116,7 @@ export function ProofMap({ chain, coverage, from, head, subject, canAsk = false 
       <p class="proof-reading">
         {block === undefined ? (
           <span class="soft">
-            {viewText(view)} Drag over a stretch, {canHover ? 'use + and −, or scroll with Ctrl' : 'or use + and −,'} to
+            {viewText(view)} Drag over a range, {canHover ? 'use + and −, or scroll with Ctrl' : 'or use + and −,'} to
             come nearer{isSingle && '; click a block to open it'}.
           </span>
         ) : (

@@ -19,8 +19,8 @@ export function ProofText({ pieces, chain, view }: Props) {
   return (
     <details class="proof-text">
       <summary>
-        {pieces.length === 1 ? '1 stretch' : `${countText(pieces.length)} stretches`} from block {countText(view.from)}{' '}
-        to {countText(view.to)} as a table
+        {pieces.length === 1 ? '1 range' : `${countText(pieces.length)} ranges`} from block {countText(view.from)} to{' '}
+        {countText(view.to)} as a table
       </summary>
       <table>
         <TableHead columns={[{ figures: 'From' }, { figures: 'To' }, { figures: 'Blocks' }, 'Evidence']} />
