@@ -4,6 +4,7 @@ import {
   amountText,
   bytesText,
   countOf,
+  countSoFar,
   etherText,
   exactText,
   groupedText,
@@ -24,6 +25,11 @@ test('sizes and rates', () => {
     '5,000 TB',
   ])
   expect([0, 0.25, 12.34, 1_234.5].map(rateText)).toEqual(['0', '0.3', '12.3', '1,235'])
+})
+
+test('none of what is not complete is nothing yet, and not zero', () => {
+  const cases = [countSoFar(0, false), countSoFar(0, true), countSoFar(1_200, false), countSoFar(1_200, true)]
+  expect(cases).toEqual(['–', '0', '1,200', '1,200'])
 })
 
 test('amounts of any size', () => {

@@ -8,6 +8,11 @@ export function countText(value: number): string {
   return grouped.format(value)
 }
 
+/** None of what is not indexed as a whole may only be none yet. */
+export function countSoFar(count: number, isComplete: boolean): string {
+  return count === 0 && !isComplete ? '–' : countText(count)
+}
+
 /** At most four digits, such as `18.9 M`. */
 export function shortCountText(value: number): string {
   return shortCounts.format(value)

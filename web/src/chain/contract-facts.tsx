@@ -5,7 +5,7 @@ import { Age } from '../parts/age.tsx'
 import { isConfigured } from '../parts/chain-link.tsx'
 import { Fact } from '../parts/fact.tsx'
 import { evidences } from '../proof-map/evidence.ts'
-import { countText, parseMoment } from '../quantities.ts'
+import { countSoFar, countText, parseMoment } from '../quantities.ts'
 import { hrefOf } from '../state/route.ts'
 import type { Schemas } from '../state/service.ts'
 import { type AnswerState, useAnswer } from '../state/use-answer.ts'
@@ -23,10 +23,7 @@ export function ContractFacts({ explained, response }: { explained: Explained; r
   const last = useAnswer(question, signal => askLastTransfer({ chain, contract }, signal)).value
   return (
     <dl class="facts wide">
-      <Fact title="Transfers">
-        {/* Nothing is known where nothing was indexed. */}
-        {index.transfers === 0 && complete === 'false' ? '–' : countText(index.transfers)}
-      </Fact>
+      <Fact title="Transfers">{countSoFar(index.transfers, complete !== 'false')}</Fact>
       <Activity title="First activity" isAny={index.transfers > 0} state={first} chain={chain} />
       <Activity title="Last activity" isAny={index.transfers > 0} state={last} chain={chain} />
       <Fact title="History">

@@ -10,7 +10,7 @@ import { Panel } from '../parts/panel.tsx'
 import { ReferenceText } from '../parts/reference-text.tsx'
 import { Table } from '../parts/table.tsx'
 import { CoverageBar, coveredBlocks } from '../proof-map/coverage-bar.tsx'
-import { countText, percentText, shortText } from '../quantities.ts'
+import { countSoFar, countText, percentText, shortText } from '../quantities.ts'
 import type { LiveChain } from '../state/live.ts'
 import { cursorOf } from '../state/page-trail.ts'
 import { goTo, hrefOf, route } from '../state/route.ts'
@@ -184,7 +184,8 @@ function ContractsTable({ name, chain, rows }: TableProps) {
             </td>
           )}
           <td data-title="Transfers" class="number aside">
-            {countText(row.transfers)}
+            {/* The list has those with rows, and beside them those on demand of which nothing is there. */}
+            {countSoFar(row.transfers, false)}
           </td>
           <td data-title="Last activity" class={row.last_block === null ? 'number not-narrow' : 'number second'}>
             <LastActivity chain={name} row={row} />

@@ -1,12 +1,12 @@
 // What a wallet holds on one chain, its collections there, and the NFTs that it gave and received.
 import { Fact } from '../parts/fact.tsx'
-import { countText } from '../quantities.ts'
+import { countSoFar } from '../quantities.ts'
 import { hrefOf } from '../state/route.ts'
 import { askWalletCollections, askWalletNfts, askWalletStats, askWalletTransfers } from './ask.ts'
 import { ListSection } from './list-section.tsx'
 import { CollectionsTable, NftTable } from './nft-tables.tsx'
 import { TransfersTable } from './transfers-table.tsx'
-import { useHoldings } from './use-holdings.ts'
+import { isComplete, useHoldings } from './use-holdings.ts'
 
 type Props = { wallet: string; chain: string; cursor: string | undefined }
 
@@ -14,13 +14,14 @@ export function WalletNfts({ wallet, chain, cursor }: Props) {
   const state = useHoldings({ wallet, chain, cursor }, askWalletNfts)
   const { answered, problem } = useHoldings({ wallet, chain }, askWalletStats).value
   const stats = answered?.data
+  const soFar = (count: string) => countSoFar(Number(count), isComplete(answered!))
   return (
     <>
       {problem === undefined && (
         <dl class="facts wide">
-          <Fact title="NFTs">{stats && countText(Number(stats.nfts))}</Fact>
-          <Fact title="Collections">{stats && countText(Number(stats.collections))}</Fact>
-          <Fact title="NFT transfers">{stats && countText(Number(stats.nft_transfers.total))}</Fact>
+          <Fact title="NFTs">{stats && soFar(stats.nfts)}</Fact>
+          <Fact title="Collections">{stats && soFar(stats.collections)}</Fact>
+          <Fact title="NFT transfers">{stats && soFar(stats.nft_transfers.total)}</Fact>
         </dl>
       )}
       <ListSection
