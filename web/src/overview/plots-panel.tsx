@@ -13,7 +13,7 @@ export function PlotsPanel() {
   // Of a chain whose head was never read there is nothing to measure.
   const chainLines = (measure: Line['measure']) =>
     linesOf(lines, measure).filter(({ label }) => (status.value?.chains[label]?.head ?? 0) >= 0)
-  const answered = [...apiLine('requests', 'requests_per_second'), ...apiLine('errors', 'errors_per_second')]
+  const answered = [...apiLine('requests', 'requests_per_second'), ...apiLine('errors (5xx)', 'errors_per_second')]
   return (
     <section aria-labelledby="past">
       <h2 id="past">Last hour</h2>

@@ -23,6 +23,7 @@ type Props = {
 type Pointed = { index: number; left: number | undefined; width: number }
 
 const height = 150
+const narrowPx = 480
 const colours = 8
 
 export function Plot({ title, unit, at, lines, subject }: Props) {
@@ -91,9 +92,12 @@ export function Plot({ title, unit, at, lines, subject }: Props) {
 
 type TooltipProps = Pick<Props, 'lines' | 'unit'> & { place: Pointed & { left: number }; moment: number }
 
-/** To the left of the pointer in the right half, so that it stays within the plot. */
+/** On the side that has more room; on a narrow plot at its edge, where the names of lines would not fit beside the pointer. */
 function Tooltip({ place: { index, left, width }, moment, lines, unit }: TooltipProps) {
-  const side = left > width / 2 ? { right: `${width - left + 12}px` } : { left: `${left + 12}px` }
+  const isRight = left > width / 2
+  const beside = isRight ? { right: `${width - left + 12}px` } : { left: `${left + 12}px` }
+  const atEdge = isRight ? { left: '0' } : { right: '0' }
+  const side = width < narrowPx ? atEdge : beside
   return (
     <div class="plot-tooltip" style={side} aria-hidden="true">
       <b>{timeText(moment)}</b>
