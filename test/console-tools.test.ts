@@ -422,6 +422,8 @@ walkConsole(walk => {
     await page.getByRole('button', { name: 'Rotate it' }).click()
     const successor = (await page.locator('.secret code').textContent(patience))!
     expect((await ask(successor)).status).toBe(200)
+    await page.getByRole('button', { name: 'Send it from here' }).click()
+    await page.getByText(/^The key works: 200 /).waitFor(patience)
     expect((await ask(secret)).status).toBe(200)
     // Two keys of one name are told apart: which one replaces the other, and until when that works.
     await page.getByText(/^Replaced by [0-9a-f]{12}, expires in 59 min 5\d s/).waitFor(patience)

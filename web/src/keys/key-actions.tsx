@@ -9,9 +9,11 @@ import { Dialog } from '../parts/dialog.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
 import { pluralText } from '../quantities.ts'
 import { now } from '../state/clock.ts'
+import { status } from '../state/live.ts'
 import { type Problem, problemOf, type Schemas, service, unreachable } from '../state/service.ts'
 import { endSession } from '../state/session.ts'
 import { EditDialog } from './edit-key.tsx'
+import { keyNameOf } from './key-name.ts'
 import { lastUsedText, successorOf, usedOf } from './life.ts'
 
 export type Key = Schemas['Key']
@@ -67,12 +69,37 @@ export function Secret({ issued, onDone, children }: SecretProps) {
         </button>
       </div>
       <p>Try it with a request that every key may send:</p>
-      <CodeView
-        text={curlText(`${location.origin}/api/v2.2/web3/version`, { key: issued.secret })}
-        what="the command"
-        language="shell"
-      />
+      <CodeView text={curlText(tryAddress(), { key: issued.secret })} what="the command" language="shell" />
+      <Trial key={issued.id} secret={issued.secret} />
       {children}
+    </div>
+  )
+}
+
+function tryAddress(): string {
+  return `${location.origin}/api/v2.2/web3/version`
+}
+
+/** The same from here: with the new key, and not with the one of this session. */
+function Trial({ secret }: { secret: string }) {
+  const outcome = useSignal<string | undefined>(undefined)
+  const send = async () => {
+    outcome.value = 'Sending …'
+    try {
+      const answer = await fetch(tryAddress(), { headers: { 'x-api-key': secret }, cache: 'no-store' })
+      outcome.value = answer.ok
+        ? `The key works: ${answer.status} ${await answer.text()}`
+        : `Refused: ${await answer.text()}`
+    } catch {
+      outcome.value = unreachable.message
+    }
+  }
+  return (
+    <div class="actions">
+      <button type="button" onClick={send}>
+        Send it from here
+      </button>
+      <output>{outcome.value}</output>
     </div>
   )
 }
@@ -119,7 +146,8 @@ export function KeyButtons({ of: key, known, isNamed = false, onRevoked, onRotat
   if (key.from_environment)
     return (
       <span class="soft">
-        Set by the environment{!isNamed && ': to replace it, change ALMANAC_KEY there and restart'}
+        {keyNameOf(key.name, status.value) === key.name ? 'Set by the environment' : 'Made with the sandbox'}
+        {!isNamed && ': to replace it, set ALMANAC_KEY there and restart'}
       </span>
     )
   return (

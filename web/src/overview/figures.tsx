@@ -1,4 +1,5 @@
 // The big figures of the overview: what the API answers, and what is indexed.
+import { keyNameOf } from '../keys/key-name.ts'
 import { Skeleton } from '../parts/skeleton.tsx'
 import { Stat } from '../parts/stat.tsx'
 import { ageText, bytesText, countText, percentText, rateText, shortCountText, spanText } from '../quantities.ts'
@@ -63,7 +64,11 @@ function ApiFigures({ api }: { api: NonNullable<LiveStatus['api']> }) {
       <Stat
         label={apiTitles.keys}
         value={countText(api.keys_used_today)}
-        note={api.keys[0] === undefined ? 'by clients, not this console' : `most by ${api.keys[0].name}`}
+        note={
+          api.keys[0] === undefined
+            ? 'by clients, not this console'
+            : `most by ${keyNameOf(api.keys[0].name, status.value)}`
+        }
       />
     </dl>
   )
@@ -96,9 +101,7 @@ function IndexFigures({ told: { chains, solana, store } }: { told: LiveStatus })
         label={indexTitles.store}
         value={bytesText(store.size_bytes).split(' ')[0]}
         unit={bytesText(store.size_bytes).split(' ')[1]!}
-        note={
-          store.full_in_seconds === null ? store.engine : `${store.engine}, full in ${spanText(store.full_in_seconds)}`
-        }
+        note={`${store.engine}${roomText(store.full_in_seconds)}`}
       />
     </dl>
   )
@@ -110,7 +113,13 @@ function refusedText(refused: number, notServed: number): string {
     ...(refused > notServed ? [{ rate: refused - notServed, how: 'refused with 4xx' }] : []),
     ...(notServed > 0 ? [{ rate: notServed, how: 'not served (501)' }] : []),
   ].map(({ rate, how }, at) => `${countText(Math.round(rate * 60))} ${at === 0 ? 'a minute ' : ''}${how}`)
-  return told.length === 0 ? 'answers with 5xx' : told.join(', ')
+  return ['5xx of all answers', ...told].join('; ')
+}
+
+/** Nothing where too little was seen to tell. */
+function roomText(fullInSeconds: number | null): string {
+  if (fullInSeconds === null) return ''
+  return fullInSeconds === 0 ? ', full' : `, full in ${spanText(fullInSeconds)} at this growth`
 }
 
 function worstText({ name, lag }: { name: string; lag: number }): string {

@@ -1,10 +1,11 @@
 // Which keys the API is used with: now, in the last hour, and today.
+import { keyNameOf } from '../keys/key-name.ts'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { Table } from '../parts/table.tsx'
 import { Sparkline } from '../plots/sparkline.tsx'
 import { countText, percentText, rateText } from '../quantities.ts'
-import { type LiveStatus, past } from '../state/live.ts'
+import { type LiveStatus, past, status } from '../state/live.ts'
 import { hrefOf } from '../state/route.ts'
 
 type Api = NonNullable<LiveStatus['api']>
@@ -67,7 +68,7 @@ function KeyRow({
   return (
     <tr>
       <th scope="row">
-        <a href={hrefOf(['keys', id])}>{name}</a>
+        <a href={hrefOf(['keys', id])}>{keyNameOf(name, status.value)}</a>
         {!isAlone && <small class="soft"> {id}</small>}
       </th>
       <td class="sparkline-cell not-narrow">

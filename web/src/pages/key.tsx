@@ -1,6 +1,7 @@
 // One key: what it used today of what it may use, its last hour, what was refused, what it may do, its replacement and its end.
 import { useSignal } from '@preact/signals'
 import { type Key, KeyButtons, type KeysKnown, Secret } from '../keys/key-actions.tsx'
+import { keyNameOf } from '../keys/key-name.ts'
 import { KeyUse } from '../keys/key-use.tsx'
 import { expiryText, lastUsedText, successorOf, usedOf } from '../keys/life.ts'
 import { scopeTexts } from '../keys/new-key-form.tsx'
@@ -45,7 +46,8 @@ export function KeyPage({ id }: { id: string }) {
     reload()
   }
   const successor = key?.state === 'active' ? successorOf(key, known.keys) : undefined
-  useTitle(key?.name, 'key')
+  const name = key && keyNameOf(key.name, status.value)
+  useTitle(name, 'key')
   if (key === undefined) {
     return (
       <>
@@ -79,7 +81,7 @@ export function KeyPage({ id }: { id: string }) {
   return (
     <>
       <div class="heading">
-        <h1>{key.name}</h1>
+        <h1>{name}</h1>
         {successor === undefined ? <Badge word={key.state} /> : <Badge word="replaced" tone="warn" />}
         {key.id === known.own && <Badge word="yours" tone="quiet" />}
         {key.state === 'active' && (

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals'
 import type { ComponentProps } from 'preact'
 import { useRef } from 'preact/hooks'
 import { type Key, KeyButtons, type KeysKnown, Secret } from '../keys/key-actions.tsx'
+import { keyNameOf } from '../keys/key-name.ts'
 import { expiryText, lastUsedText, successorOf, usedOf } from '../keys/life.ts'
 import { NewKeyForm, scopeTexts } from '../keys/new-key-form.tsx'
 import { QuotaBar } from '../keys/quota-bar.tsx'
@@ -14,7 +15,7 @@ import { Panel } from '../parts/panel.tsx'
 import { Table } from '../parts/table.tsx'
 import { countText } from '../quantities.ts'
 import { now } from '../state/clock.ts'
-import { connection } from '../state/live.ts'
+import { connection, status } from '../state/live.ts'
 import { hrefOf } from '../state/route.ts'
 import { type Schemas, service } from '../state/service.ts'
 import { useAnswer } from '../state/use-answer.ts'
@@ -151,7 +152,7 @@ function KeyRow({ of: key, isFresh, ...actions }: { of: Key; isFresh: boolean } 
   return (
     <tr class={isFresh ? 'fresh' : isActive ? undefined : 'past'}>
       <th scope="row">
-        <a href={hrefOf(['keys', key.id])}>{key.name}</a>
+        <a href={hrefOf(['keys', key.id])}>{keyNameOf(key.name, status.value)}</a>
         {key.id === actions.known.own && <span class="you"> yours</span>}
         {isFresh && <span class="you"> new</span>}
         <small class="key-id">
