@@ -75,7 +75,7 @@ ${target === missing ? '' : `<link rel="alternate" type="text/markdown" href="${
 </header>
 <dialog class="search-dialog" aria-label="Search">
 <form class="search" role="search">
-<div class="search-field">${searchIcon}<input type="text" id="search" placeholder="Operation, page of the docs …" aria-label="Search the docs" autocomplete="off" autocapitalize="off" spellcheck="false" role="combobox" aria-expanded="false" aria-controls="found" aria-autocomplete="list" /><kbd>Esc</kbd></div>
+<div class="search-field">${searchIcon}<input type="text" id="search-text" placeholder="Operation, page of the docs …" aria-label="Search the docs" autocomplete="off" autocapitalize="off" spellcheck="false" role="combobox" aria-expanded="false" aria-controls="found" aria-autocomplete="list" /><kbd>Esc</kbd></div>
 <div class="offers" id="found" role="listbox" aria-label="Found"></div>
 <p class="search-state soft" role="status"></p>
 <div class="search-foot soft"><span><kbd>↑</kbd> <kbd>↓</kbd> move</span><span><kbd>↵</kbd> open</span></div>
@@ -135,7 +135,7 @@ export function missingHtml(menu: readonly MenuGroup[], version: string): string
 <ul id="meant">
 <li><a href="/docs/${home}"><b>Documentation</b><span>Where everything begins.</span></a></li>
 <li><a href="/docs/guides/first-calls.html"><b>First calls</b><span>Start the sandbox, and ask it.</span></a></li>
-<li><a href="#search"><b>Search</b><span>All pages and operations.</span></a></li>
+<li><a href="#search-text"><b>Search</b><span>All pages and operations.</span></a></li>
 </ul>`
   return pageHtml({ title: 'Page not found', target: missing, html, headings: [], menu, version, up: '/docs/' })
 }

@@ -110,6 +110,8 @@ test('operations come from the OpenAPI document: each is listed, found by the se
   for (const { operation } of operations) expect(list).toContain(`<tr id="${operation}">`)
   // The reference leads to the rows of what is not served.
   expect(list).toContain('<tr id="getTokenPrice">')
+  const all = [...list.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)
+  expect(all.filter((id, at) => all.indexOf(id) !== at)).toEqual([])
   const rows = [...list.matchAll(/<tr id="([^"]+)"/g)].map(([, id]) => id)
   expect(rows.length).toBe(new Set(rows).size)
   expect(textOf('guides/who-owns-what.html').replaceAll(/<wbr>| class="\w+"/g, '')).toContain(
@@ -495,7 +497,7 @@ test('an agent reads each page of the docs where the service serves them, and a 
     expect(tags.size).toBe(4)
     const missing = await api.get('/docs/unknown', { ...open, accept: 'text/html,*/*;q=0.8' })
     expect([missing.status, missing.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8'])
-    expect(await missing.text()).toContain('href="#search"')
+    expect(await missing.text()).toContain('href="#search-text"')
     const told = (await (await api.get('/docs/unknown', open)).json()) as { message: string }
     expect(told.message).toBe('There is nothing at /docs/unknown; see /docs')
   } finally {
@@ -590,7 +592,7 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
       expect(await page.evaluate(covered)).toBe(0)
       for (const theme of ['dark', 'light']) {
         await page.keyboard.press('Control+k')
-        await page.locator('#search').fill('owners')
+        await page.locator('#search-text').fill('owners')
         await found.first().waitFor()
         await page.evaluate(axe.source)
         const barriers = (await page.evaluate(
@@ -669,7 +671,7 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
       expect(await top('.here summary')).toBeLessThan(await top('main'))
       expect(await page.locator('.search-button kbd').isVisible()).toBe(false)
       await page.locator('.search-button').click()
-      expect((await page.locator('#search').boundingBox())!.width).toBeGreaterThan(150)
+      expect((await page.locator('#search-text').boundingBox())!.width).toBeGreaterThan(150)
     } finally {
       await browser.close()
     }
@@ -689,7 +691,7 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
         await page.goto(`http://docs.test/docs/${name}`)
         await page.keyboard.press('Control+k')
         // A search that is asked later is answered later.
-        await page.locator('#search').fill('owners')
+        await page.locator('#search-text').fill('owners')
         await page.locator('#found [role=option]').first().waitFor()
         await page.keyboard.press('Escape')
         return page.locator('#meant :is(b, .offer-title)').allTextContents()
@@ -697,7 +699,7 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
       for (const name of ['nothing-here', 'nope'])
         expect([name, await offered(name)]).toEqual([name, ['Documentation', 'First calls', 'Search']])
       await page.locator('#meant').getByText('Search').click()
-      expect(await page.locator('#search').evaluate(field => field.matches(':focus'))).toBe(true)
+      expect(await page.locator('#search-text').evaluate(field => field.matches(':focus'))).toBe(true)
       expect((await offered('getting-started'))[0]).toBe('First calls')
       expect(await offered('guides/frist-calls')).toContain('First calls')
 
@@ -720,7 +722,7 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
       // What is pasted can be looked up there.
       const pasted = '0x8464135c8f25da09e49bc8782676a84730c318bc'
       await page.keyboard.press('Control+k')
-      await page.locator('#search').fill(pasted)
+      await page.locator('#search-text').fill(pasted)
       await page.getByText('almanac explain <chain> <address>').waitFor()
       expect(await page.locator('#found [role=option]').first().getAttribute('href')).toBe(`/#/search?q=${pasted}`)
       await page.keyboard.press('Escape')

@@ -21,7 +21,7 @@ declare global {
 }
 
 const dialog = document.querySelector<HTMLDialogElement>('.search-dialog')!
-const input = document.querySelector<HTMLInputElement>('#search')!
+const input = document.querySelector<HTMLInputElement>('#search-text')!
 const list = document.querySelector<HTMLElement>('#found')!
 const state = document.querySelector<HTMLElement>('.search-state')!
 
@@ -200,7 +200,7 @@ export function startSearch(): void {
   })
   if (/Mac|iP(hone|ad|od)/.test(navigator.platform)) button.querySelector('kbd')!.textContent = '⌘K'
   const meant = document.querySelector<HTMLUListElement>('#meant')
-  meant?.querySelector('[href="#search"]')?.addEventListener('click', event => {
+  meant?.querySelector('[href="#search-text"]')?.addEventListener('click', event => {
     event.preventDefault()
     openSearch()
   })
