@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { seededAddress } from '../../../test/seed.ts'
 import { type ServedApi, serveApi } from '../../../test/served-api.ts'
@@ -53,6 +54,13 @@ test('every operation that is served is listed with the scope that it asks for',
   expect(await refused.json()).toMatchObject({
     message: 'This key lacks the scope nft-holdings. Create a key with it: almanac keys create --scopes nft-holdings',
   })
+})
+
+test('the README says how many operations are served', () => {
+  const served = hostedOperations.filter(operation => isServed(operation, routes)).length
+  const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8')
+  expect(readme).toContain(`${served} operations of ${hostedOperations.length} answer as before`)
+  expect(readme).toContain(`| unchanged for ${served} of ${hostedOperations.length} operations;`)
 })
 
 test('operations have one row each', () => {
