@@ -114,7 +114,7 @@ export const rotation: RouteParts = {
     summary: 'Rotate a key; needs the scope `keys`',
     description:
       "A new secret for a key that goes on otherwise as it was. The old key works on for the grace period, or until its own end if that comes first; with `0` it is revoked at once. The new key lives as long as the old one was meant to. A key cannot rotate one that may do more than itself, and the operator's own key (`ALMANAC_KEY`) is changed in the environment.",
-    parameters: [textInPath('id', 'Id of the key.', '1f0c3a9be2d4')],
+    parameters: [textInPath('id', 'Id of the key, as `GET /keys` lists it.', '1f0c3a9be2d4')],
     requestBody: {
       required: true,
       content: {
@@ -148,7 +148,7 @@ export const change: RouteParts = {
     summary: 'Change a key; needs the scope `keys`',
     description:
       "The key with its new name, end and limits; the key itself stays the same. Use it to raise or lower what a client may ask. What is left out stays. Takes effect in every process within a second. A key cannot change one that may do more than itself, and a key with a rate, a quota or an allowance cannot change keys. The operator's own key (`ALMANAC_KEY`) has no limits.",
-    parameters: [textInPath('id', 'Id of the key.', '1f0c3a9be2d4')],
+    parameters: [textInPath('id', 'Id of the key, as `GET /keys` lists it.', '1f0c3a9be2d4')],
     requestBody: {
       required: true,
       content: {
@@ -192,7 +192,7 @@ export const keyUse: RouteParts = {
     summary: 'Use of a key; needs the scope `keys`',
     description:
       'Answered, refused and failed requests of the last hour, the uses of today by scope, and the last refusals, newest first. Use it to see why a client gets 429 or 403. The hour and the refusals are of one process, and begin anew with it.',
-    parameters: [textInPath('id', 'Id of the key.', '1f0c3a9be2d4')],
+    parameters: [textInPath('id', 'Id of the key, as `GET /keys` lists it.', '1f0c3a9be2d4')],
     answers: { 200: jsonSuccess('KeyUse', 'Its use. No secrets, addresses or parameters of requests.') },
     errors: ['not_found', ...keyErrors],
     failures: [noSuchKey()],
@@ -242,7 +242,7 @@ export const revocation: RouteParts = {
     summary: 'Revoke a key; needs the scope `keys`',
     description:
       "Ends a key for good. The operator's own key (`ALMANAC_KEY`) and the last key with the scope `keys` are revoked with the command `keys revoke` alone.",
-    parameters: [textInPath('id', 'Id of the key.', '1f0c3a9be2d4')],
+    parameters: [textInPath('id', 'Id of the key, as `GET /keys` lists it.', '1f0c3a9be2d4')],
     answers: { 200: jsonSuccess('Key', 'The revoked key.', {}, 'revoked') },
     errors: ['not_found', ...keyErrors],
     failures: [noSuchKey()],

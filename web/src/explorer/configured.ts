@@ -2,6 +2,7 @@
 import { signal } from '@preact/signals'
 import { chainPairs, type Parameter } from '../state/document.ts'
 import { status } from '../state/live.ts'
+import type { Problem } from '../state/service.ts'
 
 export type Offered = {
   here: readonly string[]
@@ -10,8 +11,15 @@ export type Offered = {
 }
 
 /** What was told to somebody who is not signed in, to whom no status is told. */
-export const toldOnce = signal<{ chains: object; solana: object } | undefined>(undefined)
+export const toldOnce = signal<{ chains: object; solana?: object } | undefined>(undefined)
 const known = () => status.value ?? toldOnce.value
+
+/** A refused chain comes with those that are configured, which a key without the scope `ops` is told nowhere else. */
+export function learnConfigured(problem: Problem | undefined): void {
+  const { configured } = ((problem?.body ?? {}) as { details?: { configured?: unknown } }).details ?? {}
+  if (known() !== undefined || !Array.isArray(configured)) return
+  toldOnce.value = { chains: Object.fromEntries(configured.map(name => [name, {}])) }
+}
 
 /** Undefined while it is not known what is configured: then all are offered alike. */
 export function offeredChains(parameter: Parameter): Offered | undefined {

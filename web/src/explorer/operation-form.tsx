@@ -53,7 +53,12 @@ export function OperationForm({ id, parameters, values, problem, onAsk, onMissin
   useEffect(() => {
     draft.value = values
   }, [asked])
-  const focusOn = (name: string) => form.current?.querySelector<HTMLElement>(`[name="${CSS.escape(name)}"]`)?.focus()
+  const focusOn = (name: string) => {
+    const field = form.current?.querySelector<HTMLElement>(`[name="${CSS.escape(name)}"]`)
+    field?.focus({ preventScroll: true })
+    // With its refusal, and free of the heading that stays above the form.
+    field?.closest('.field')?.scrollIntoView({ block: 'center' })
+  }
   useEffect(() => {
     if (problem?.parameter !== undefined) focusOn(problem.parameter)
   }, [problem])

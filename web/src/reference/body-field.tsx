@@ -23,6 +23,11 @@ export function BodyField({ id, body, fault, refusal, onChange, onLeave }: Props
       field.current?.setSelectionRange(fault.position, fault.position + 1)
     }
   }, [fault])
+  useEffect(() => {
+    if (refusal === undefined) return
+    field.current?.focus({ preventScroll: true })
+    field.current?.nextElementSibling?.scrollIntoView({ block: 'center' })
+  }, [refusal])
   return (
     <div class="field wide">
       <div class="field-head">

@@ -47,3 +47,9 @@ test('a date stays the same while a form is open', () => {
   expect(ask()).toBe(before)
   expect(before).toMatch(/^\d{4}-\d\d-\d\dT/)
 })
+
+test('no key is offered for what is done to one', () => {
+  const ask = (path: string) =>
+    exampleOf({ path, tags: [] } as unknown as DocumentedOperation, { name: 'id', example: '1f' } as Parameter, {})
+  expect([ask('/keys/{id}'), ask('/jobs/{id}')]).toEqual(['', '1f'])
+})

@@ -16,6 +16,7 @@ const anHourAgo = new Date(Date.now() - 3_600_000).toISOString().slice(0, 19)
 
 /** What a required parameter begins with. */
 export function exampleOf(operation: DocumentedOperation, { name, example }: Parameter, live: LiveExamples): string {
+  const { path } = operation
   const found: Readonly<Record<string, string | undefined>> = {
     chain: live.chain,
     network: live.network,
@@ -37,6 +38,8 @@ export function exampleOf(operation: DocumentedOperation, { name, example }: Par
     addresses: live.wallet,
     q: live.name,
     address: addressOf(operation, live),
+    // No key has the documented one, and an order for the key in use would end it.
+    id: path.startsWith('/keys/') ? '' : undefined,
   }
   return found[name] ?? String(example ?? '')
 }

@@ -33,7 +33,7 @@ export function KeyField() {
       />
       {refusal !== undefined && (
         <strong class="refusal" id="reference-key-refusal">
-          {refusal}
+          {typedKey.value === '' ? 'A key is missing' : refusal}
           {sandboxKey !== undefined && (
             <>
               . The key of this sandbox is <code>{sandboxKey}</code>.

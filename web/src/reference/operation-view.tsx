@@ -3,6 +3,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { AnswerView } from '../explorer/answer-view.tsx'
+import { learnConfigured } from '../explorer/configured.ts'
 import { OperationForm, SendButton } from '../explorer/operation-form.tsx'
 import { sdkText, targetOf, type Values } from '../explorer/request-text.ts'
 import { Badge } from '../parts/badge.tsx'
@@ -91,15 +92,17 @@ export function OperationView({ entry, shown }: Props) {
   const isOfBody =
     body !== undefined && problem?.code === 'bad_request' && !parameters.some(({ name }) => name === problem.parameter)
   const isBeside = isUnsent || isOfBody || parameters.some(({ name }) => name === problem?.parameter)
+  const isRefusedBeside = isBeside || (problem?.status === 401 && key.value === undefined)
   const place = useRef<HTMLDivElement>(null)
   const isSending = useRef(false)
   useEffect(() => {
-    // First what stands there until it is answered: an answer may take long.
-    if (isSending.current) place.current?.scrollIntoView({ block: 'nearest' })
+    // First what stands there until it is answered: an answer may take long. A refusal is read beside its field.
+    if (isSending.current && !isRefusedBeside) place.current?.scrollIntoView({ block: 'nearest' })
     if (!loading) isSending.current = false
   }, [loading])
   useEffect(() => {
     if (key.value === undefined && problem?.status === 401) typedKeyRefusal.value = problem.message
+    learnConfigured(problem)
   }, [problem])
   const values = linked ?? (live && firstValues(entry, live))
   const [success] = Object.entries(operation.responses).filter(([status]) => isSuccess(status))

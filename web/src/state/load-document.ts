@@ -2,6 +2,7 @@
 import { signal } from '@preact/signals'
 import { type ApiDocument, apiDocument } from './document.ts'
 import { type Problem, problemOf, unreachable } from './service.ts'
+import { typedKey } from './session.ts'
 
 /** Why there is none. */
 export const documentProblem = signal<Problem | undefined>(undefined)
@@ -13,8 +14,12 @@ export function loadDocument(): void {
   documentProblem.value = undefined
   fetch('/openapi.json')
     .then(async response => {
-      if (response.ok) apiDocument.value = (await response.json()) as ApiDocument
-      else fail(problemOf(await response.json().catch(() => undefined), response))
+      if (response.ok) {
+        const document = (await response.json()) as ApiDocument
+        // What a link asks for is sent as soon as the document is there.
+        typedKey.value ||= document.info['x-sandbox-key'] ?? ''
+        apiDocument.value = document
+      } else fail(problemOf(await response.json().catch(() => undefined), response))
     })
     .catch(() => fail(unreachable))
 }
