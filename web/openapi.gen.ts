@@ -8035,7 +8035,7 @@ export interface operations {
     parameters: {
       path: {
         /**
-         * @description Id of the key.
+         * @description Id of the key, as `GET /keys` lists it.
          * @example 1f0c3a9be2d4
          */
         id: string;
@@ -8070,7 +8070,7 @@ export interface operations {
     parameters: {
       path: {
         /**
-         * @description Id of the key.
+         * @description Id of the key, as `GET /keys` lists it.
          * @example 1f0c3a9be2d4
          */
         id: string;
@@ -8111,7 +8111,7 @@ export interface operations {
     parameters: {
       path: {
         /**
-         * @description Id of the key.
+         * @description Id of the key, as `GET /keys` lists it.
          * @example 1f0c3a9be2d4
          */
         id: string;
@@ -8146,7 +8146,7 @@ export interface operations {
     parameters: {
       path: {
         /**
-         * @description Id of the key.
+         * @description Id of the key, as `GET /keys` lists it.
          * @example 1f0c3a9be2d4
          */
         id: string;

@@ -39,9 +39,17 @@ export function wholeDocument(options: DocumentOptions): Json {
 }
 
 /** By id. Where EVM chains and Solana share one, the first reason stands for both. */
-function notServed(): Record<string, string> {
-  const missing = hostedOperations.filter(operation => !isServed(operation, routes))
-  return Object.fromEntries(missing.toReversed().map(operation => [operation.id, whyNotServed(operation)]))
+function notServed(): Record<string, { why: string; at: string[] }> {
+  const missing = Map.groupBy(
+    hostedOperations.filter(operation => !isServed(operation, routes)),
+    ({ id }) => id,
+  )
+  return Object.fromEntries(
+    [...missing].map(([id, named]) => [
+      id,
+      { why: whyNotServed(named[0]!), at: named.map(({ method, path }) => `${method} ${path}`) },
+    ]),
+  )
 }
 
 function documentOfAll(options: DocumentOptions): Json {

@@ -84,7 +84,7 @@ GET /transaction/{transaction_hash} getTransaction
 GET /transaction/{transaction_hash}/verbose getTransactionVerbose
 GET /transaction/{transaction_hash}/internal-transactions getInternalTransactions
 GET /wallets/{address}/history getWalletHistory`,
-  'names of domains': `
+  'names of domains, such as ENS': `
 GET /resolve/{domain} resolveDomain
 GET /resolve/ens/{domain} resolveENSDomain
 GET /resolve/{address}/domain resolveAddressToDomain

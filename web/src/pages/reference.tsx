@@ -1,6 +1,7 @@
 // Every operation of the document by subject, each with its form, its code and its answers: documented and asked in one
 // place. Works without a key.
 import { useSignal } from '@preact/signals'
+import { Fragment } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { DocumentFailure } from '../explorer/document-failure.tsx'
 import { targetOf } from '../explorer/request-text.ts'
@@ -12,11 +13,11 @@ import { Paragraphs, Prose } from '../parts/prose.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
 import { Snippets } from '../parts/snippets.tsx'
 import { type Entry, entriesOf, entryNamed, subjectsOf } from '../reference/entries.ts'
-import { filtered, notServedFor } from '../reference/filter.ts'
+import { filtered, notServedAt, notServedFor } from '../reference/filter.ts'
 import { liveExamples, loadLiveExamples, withoutLiveExamples } from '../reference/live-examples.ts'
 import { firstValues, OperationView, sdkTabs } from '../reference/operation-view.tsx'
 import { openSearchFor } from '../search/search-box.tsx'
-import { type ApiDocument, apiDocument } from '../state/document.ts'
+import { type ApiDocument, apiDocument, type NotServed } from '../state/document.ts'
 import { isLive, status } from '../state/live.ts'
 import { documentProblem, loadDocument } from '../state/load-document.ts'
 import { goTo, hrefOf, route } from '../state/route.ts'
@@ -41,44 +42,82 @@ export function Reference() {
   useEffect(() => scrollTo(0, 0), [id])
   const entries = shown === undefined ? [] : entriesOf(shown)
   const entry = id === undefined ? undefined : entryNamed(entries, id)
+  const notServed = shown?.['x-not-served'] ?? {}
   useTitle(entry?.title, 'reference')
   if (shown === undefined) return <NoDocument />
   return (
     <div class="reference">
-      <Menu entries={entries} notServed={shown['x-not-served'] ?? {}} here={entry?.id} />
+      <Menu entries={entries} notServed={notServed} here={entry?.id} isIntroduction={id === undefined} />
       <div class="reference-main">
         {entry !== undefined && <OperationView key={entry.id} entry={entry} shown={shown} />}
         {id === undefined && <Introduction shown={shown} entries={entries} />}
-        {id !== undefined && entry === undefined && <NoOperation id={id} why={shown['x-not-served']?.[id]} />}
+        {id !== undefined && entry === undefined && <NoOperation {...{ id, entries, notServed }} />}
       </div>
     </div>
   )
 }
 
-/** `why`: the hosted service has it. */
-function NoOperation({ id, why }: { id: string; why: string | undefined }) {
+/** One that the hosted service has, or none at all. */
+function NoOperation({ id, entries, notServed }: Operations & { id: string }) {
   const all = <a href={hrefOf(['explore'])}>All operations</a>
-  if (why === undefined)
+  const missing = notServed[id]
+  if (missing === undefined) {
+    const meant = filtered(entries, id).slice(0, meantMax)
+    const action = (
+      <>
+        <button type="button" onClick={() => openSearchFor(id)}>
+          Search for “{id}”
+        </button>
+        {all}
+      </>
+    )
     return (
-      <EmptyState title="There is no such operation" action={all}>
-        No operation has the id <code>{id}</code>. Type a part of its name or path into the filter, or choose it from
-        the list.
+      <EmptyState title="There is no such operation" action={action}>
+        No operation has the id <code>{id}</code>.{meant.length > 0 && ' Did you mean '}
+        {meant.map(({ id: other, title }, at) => (
+          <Fragment key={other}>
+            {at > 0 && ' or '}
+            <a href={hrefOf(['explore', other])}>{title}</a>
+          </Fragment>
+        ))}
+        {meant.length > 0 && '?'}
       </EmptyState>
     )
-  const action = (
-    <>
-      <a href={`/docs/operations.html#${id}`}>What is served, and what is not</a>
-      {all}
-    </>
-  )
+  }
   return (
-    <EmptyState title="This operation is not served" action={action}>
-      Almanac does not serve <code>{id}</code>: {why}. It answers 501{' '}
-      <a href={errorHref('not_implemented')}>
-        <code>not_implemented</code>
-      </a>
-      .
-    </EmptyState>
+    <article class="reference-operation" id={id}>
+      <header>
+        <h1>
+          <code>{id}</code>
+        </h1>
+        {missing.at.map(place => {
+          const [method = '', path = ''] = place.split(' ')
+          return (
+            <p class="path" key={place}>
+              <Method name={method} /> <code>{path}</code>
+            </p>
+          )
+        })}
+      </header>
+      <div class="note note-warn">
+        <strong>This operation is not served.</strong>
+        <p>
+          Almanac does not serve <code>{id}</code>: {missing.why}. Every request for it answers 501{' '}
+          <a href={errorHref('not_implemented')}>
+            <code>not_implemented</code>
+          </a>{' '}
+          with this name, so a client can tell it from a failure.
+        </p>
+        <p>
+          Send this one request on to the service that you use today, and the others to Almanac:{' '}
+          <a href="/docs/guides/moving.html#which-operations-are-served">which operations are served</a>.
+        </p>
+      </div>
+      <p class="operation-needs">
+        <a href={`${listOfAll}#${id}`}>What is served, and what is not</a>
+        {all}
+      </p>
+    </article>
   )
 }
 
@@ -103,16 +142,19 @@ function NoDocument() {
   )
 }
 
-type MenuProps = { entries: readonly Entry[]; notServed: Readonly<Record<string, string>>; here: string | undefined }
+type Operations = { entries: readonly Entry[]; notServed: NotServed }
+type MenuProps = Operations & { here: string | undefined; isIntroduction: boolean }
 
 /** On a phone it is folded. */
-function Menu({ entries, notServed, here }: MenuProps) {
+function Menu({ entries, notServed, here, isIntroduction }: MenuProps) {
   const text = useSignal('')
   const isOpen = useSignal(false)
   useEffect(() => {
     isOpen.value = false
   }, [here])
+  const named = notServedAt(notServed, text.value)
   const found = filtered(entries, text.value)
+  const missing = named.length > 0 ? named : notServedFor(notServed, text.value)
   // What an address leads to is in the list, whatever was looked for before.
   useEffect(() => {
     if (here !== undefined && !found.some(({ id }) => id === here)) text.value = ''
@@ -143,8 +185,9 @@ function Menu({ entries, notServed, here }: MenuProps) {
             text.value = event.currentTarget.value
           }}
           onKeyDown={event => {
-            if (event.key === 'Enter' && text.value.trim() !== '' && found[0] !== undefined)
-              goTo(hrefOf(['explore', found[0].id]))
+            const first = named[0] ?? found[0]?.id ?? missing[0]
+            if (event.key === 'Enter' && text.value.trim() !== '' && first !== undefined)
+              goTo(hrefOf(['explore', first]))
           }}
         />
         {/* One stop of the Tab key: the arrow keys move on. */}
@@ -152,7 +195,7 @@ function Menu({ entries, notServed, here }: MenuProps) {
         <div class="menu-links" onKeyDown={moveFocus}>
           <a
             href={hrefOf(['explore'])}
-            aria-current={here === undefined ? 'page' : undefined}
+            aria-current={isIntroduction ? 'page' : undefined}
             tabIndex={stop === undefined ? 0 : -1}
           >
             Introduction
@@ -175,7 +218,10 @@ function Menu({ entries, notServed, here }: MenuProps) {
             </div>
           ))}
         </div>
-        {text.value.trim() !== '' && <NotServed notServed={notServed} text={text.value} hasOthers={found.length > 0} />}
+        {text.value.trim() !== '' && found.length + missing.length === 0 && <NothingHere text={text.value.trim()} />}
+        {missing.length > 0 && (found.length === 0 || missing.length <= notServedMax) && (
+          <Missing notServed={notServed} ids={missing} />
+        )}
         {text.value.trim() !== '' && (
           <button type="button" class="plain docs-search" onClick={() => openSearchFor(text.value.trim())}>
             Search the docs for “{text.value.trim()}”
@@ -186,34 +232,54 @@ function Menu({ entries, notServed, here }: MenuProps) {
   )
 }
 
+const meantMax = 2
+
 /** Few, because a word such as token is in many of them. */
 const notServedMax = 5
+const toldMax = 3
+const listOfAll = '/docs/operations.html'
 
-type NotServedProps = { notServed: MenuProps['notServed']; text: string; hasOthers: boolean }
-
-/** What the hosted service has by that name: why it is not here, and its row in the list of all. */
-function NotServed({ notServed, text, hasOthers }: NotServedProps) {
-  const found = notServedFor(notServed, text)
-  const list = '/docs/operations.html'
-  if (hasOthers && (found.length === 0 || found.length > notServedMax)) return null
-  if (found.length === 0)
-    return (
-      <>
-        <p class="soft">No operation here has “{text}”.</p>
-        <a href={list}>What is served, and what is not</a>
-      </>
-    )
+/** What the hosted service has by that name, and why it is not here. */
+function Missing({ notServed, ids }: { notServed: NotServed; ids: readonly string[] }) {
   return (
     <section class="not-served" aria-label="Not served">
       <h2>Not served</h2>
-      {found.slice(0, notServedMax).map(([id, why]) => (
-        <a key={id} href={`${list}#${id}`}>
+      {ids.slice(0, notServedMax).map(id => (
+        <a key={id} href={hrefOf(['explore', id])}>
           <code>{id}</code>
-          <span class="soft">{why}</span>
+          <span class="soft">{notServed[id]!.why}</span>
         </a>
       ))}
-      {found.length > notServedMax && <a href={list}>{found.length - notServedMax} more in the list</a>}
+      {ids.length > notServedMax && <a href={listOfAll}>{ids.length - notServedMax} more in the list</a>}
     </section>
+  )
+}
+
+/** What the docs say of a word that no operation has, such as webhook. */
+function NothingHere({ text }: { text: string }) {
+  const pages = useSignal<typeof import('../search/docs-pages.ts') | undefined>(undefined)
+  useEffect(() => {
+    // With the search, which is loaded once it is wanted.
+    import('../search/docs-pages.ts').then(
+      loaded => {
+        loaded.loadDocsIndex()
+        pages.value = loaded
+      },
+      () => undefined,
+    )
+  }, [pages])
+  const { groups = [], isClose = true } = pages.value?.docsAnswer(text) ?? {}
+  const told = isClose ? [] : groups.flatMap(({ offers }) => offers).filter(({ type }) => type === 'docs')
+  return (
+    <>
+      <p class="soft">No operation here has “{text}”.</p>
+      {told.slice(0, toldMax).map(({ title, note, href }) => (
+        <a key={href} href={href}>
+          {title} {note !== undefined && <span class="soft">{note}</span>}
+        </a>
+      ))}
+      <a href={listOfAll}>What is served, and what is not</a>
+    </>
   )
 }
 

@@ -1,8 +1,8 @@
 // The menu of the reference finds operations by parameters, by other words and in spite of a typing error.
 import { expect, test } from 'vitest'
 import type { DocumentedOperation } from '../state/document.ts'
-import type { Entry } from './entries.ts'
-import { filtered, notServedFor } from './filter.ts'
+import { type Entry, matches } from './entries.ts'
+import { entriesAt, filtered, notServedAt, notServedFor } from './filter.ts'
 
 function entry(id: string, summary: string, parameters: string[] = [], subject = ''): Entry {
   const facts = {
@@ -51,17 +51,30 @@ test.each([
   expect(filtered(all, text)).toEqual(found)
 })
 
+const notServed = {
+  getTokenTransfers: { why: 'it needs ERC-20 transfers', at: ['GET /erc20/{address}/transfers'] },
+  getNFTFloorPriceByToken: {
+    why: 'it needs facts from outside the chain',
+    at: ['GET /nft/{address}/{token_id}/floor-price'],
+  },
+  getTokenPrice: {
+    why: 'it needs prices and markets',
+    at: ['GET /erc20/{address}/price', 'GET /token/{network}/{address}/price'],
+  },
+  resolveENSDomain: { why: 'it needs names of domains', at: ['GET /resolve/ens/{domain}'] },
+  getWalletTransactions: { why: 'it needs whole transactions', at: ['GET /{address}'] },
+}
+
 test('what the hosted service has besides is known by its name, and by what it needs', () => {
-  const notServed = {
-    getTokenTransfers: 'it needs ERC-20 transfers',
-    getNFTFloorPriceByToken: 'it needs facts from outside the chain',
-  }
-  const ids = (text: string) => notServedFor(notServed, text).map(([id]) => id)
+  const ids = (text: string) => notServedFor(notServed, text)
   expect(ids('gettokentransfers')).toEqual(['getTokenTransfers'])
   for (const text of ['erc20', 'ERC-20', 'token transfers'])
     expect([text, ids(text)]).toEqual([text, ['getTokenTransfers']])
   expect(ids('floor')).toEqual(['getNFTFloorPriceByToken'])
-  for (const text of ['', 'a', 'zyzzyva']) expect([text, ids(text)]).toEqual([text, []])
+  // From the start of a word on: no token is of ENS.
+  for (const text of ['ens', 'ENS', 'domain']) expect([text, ids(text)]).toEqual([text, ['resolveENSDomain']])
+  expect(ids('tokenprice')).toEqual(['getTokenPrice'])
+  for (const text of ['', 'a', 'zyzzyva', 'rice', 'ain']) expect([text, ids(text)]).toEqual([text, []])
 })
 
 test('the operation that is named comes before those whose names begin so', () => {
@@ -90,4 +103,36 @@ test('a pasted path or address finds the operation of its shape alone', () => {
   ])
     expect([text, filtered([ofNft, ofContract, token], text)]).toEqual([text, [ofContract]])
   expect(filtered([ofNft, ofContract, token], `/nft/${address}/12`)).toEqual([token])
+})
+
+test('a pasted path or address of what is not served finds that, and so does its whole name', () => {
+  const address = '0x6b175474e89094c44da98b954eedeac495271d0f'
+  for (const text of [
+    `/erc20/${address}/price`,
+    `GET /api/v2.2/erc20/${address}/price?chain=eth`,
+    `https://deep-index.moralis.io/api/v2.2/erc20/${address}/price`,
+    `curl -H 'X-API-Key: x' 'https://deep-index.moralis.io/api/v2.2/erc20/${address}/price?chain=eth'`,
+    'https://solana-gateway.moralis.io/token/mainnet/So11111111111111111111111111111111111111112/price',
+    'gettokenprice',
+  ])
+    expect([text, notServedAt(notServed, text)]).toEqual([text, ['getTokenPrice']])
+  expect(notServedAt(notServed, '/resolve/ens/vitalik.eth')).toEqual(['resolveENSDomain'])
+  expect(notServedAt(notServed, `/${address}`)).toEqual(['getWalletTransactions'])
+  for (const text of ['', 'token price', '/webhooks', address, '/erc20/price', '/nft/transfers/price'])
+    expect([text, notServedAt(notServed, text)]).toEqual([text, []])
+})
+
+test('of several operations at a path, the one with the method that is written comes first', () => {
+  const [read, write] = [entry('readKeys', 'Keys'), entry('writeKeys', 'New key')].map((made, at) => ({
+    ...made,
+    operation: { ...made.operation, method: at === 0 ? 'GET' : 'POST', path: '/keys/{id}' } as DocumentedOperation,
+  }))
+  expect(entriesAt([read!, write!], 'POST /keys/12')).toEqual([write, read])
+  expect(entriesAt([read!, write!], 'keys')).toEqual([])
+})
+
+test('a word finds operations from the start of their words on', () => {
+  for (const text of ['owners', 'getowners', 'NFTs contract', '/getOwners'])
+    expect([text, matches(owners, text)]).toEqual([text, true])
+  for (const text of ['wners', 'tract', 'ft']) expect([text, matches(owners, text)]).toEqual([text, false])
 })

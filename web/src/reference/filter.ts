@@ -2,7 +2,7 @@
 // these; any other text is found in titles, ids and paths before the other words that people have for them. Pure.
 import { isFiller, stemOf, type Word, wordsOf } from '../search/docs-words.ts'
 import { isLike } from '../search/typo.ts'
-import type { DocumentedOperation } from '../state/document.ts'
+import type { DocumentedOperation, NotServed } from '../state/document.ts'
 import { type Entry, effectiveNames } from './entries.ts'
 import { otherNames } from './other-names.ts'
 
@@ -17,7 +17,7 @@ const synonyms: readonly [says: RegExp, others: string][] = [
 
 /** What an operation can do, by the words that people have for it, and how that is seen. */
 const capabilities: readonly [words: RegExp, has: (operation: DocumentedOperation) => boolean][] = [
-  [/^(csv|ndjson|streams?|streaming|exports?|downloads?|whole lists?)$/, ({ responses }) => isStreamed(responses)],
+  [/^(csv|ndjson|streaming|exports?|downloads?|whole lists?)$/, ({ responses }) => isStreamed(responses)],
   [/^(pages?|paging|paginat\w+|cursors?|limits?)$/, operation => effectiveNames(operation).includes('cursor')],
   [/^(as of|at block|at date|historical|snapshots?|past|time travel)$/, takes('at_block', 'at_date')],
   [/^(ranges?|block range|date range)$/, takes('from_block', 'from', 'range')],
@@ -40,12 +40,8 @@ function isStreamed(responses: DocumentedOperation['responses']): boolean {
 export function filtered(entries: readonly Entry[], text: string): readonly Entry[] {
   const asked = text.trim().toLowerCase()
   if (asked === '') return entries
-  const atPath = entries.filter(({ operation }) => isAtPath(operation.path, text))
-  if (atPath.length > 0) {
-    const method = /^(\w+)\s+\S/.exec(text.trim())?.[1]?.toLowerCase()
-    const isOther = ({ operation }: Entry) => Number(operation.method.toLowerCase() !== method)
-    return atPath.toSorted((one, other) => isOther(one) - isOther(other))
-  }
+  const atPath = entriesAt(entries, text)
+  if (atPath.length > 0) return atPath
   const ofSubject = entries.filter(({ subject }) => subject.toLowerCase() === asked)
   if (ofSubject.length > 0) return ofSubject
   const [, has] = capabilities.find(([words]) => words.test(asked)) ?? []
@@ -64,6 +60,15 @@ export function filtered(entries: readonly Entry[], text: string): readonly Entr
   return found.toSorted((one, other) => worth.get(other)! - worth.get(one)!)
 }
 
+/** Those that a path or a whole address means, the one with its method first. */
+export function entriesAt(entries: readonly Entry[], text: string): readonly Entry[] {
+  const method = /^(\w+)\s+\S/.exec(text.trim())?.[1]?.toLowerCase()
+  const isOther = ({ operation }: Entry) => Number(operation.method.toLowerCase() !== method)
+  return entries
+    .filter(({ operation }) => isAtPath(operation.path, text))
+    .toSorted((one, other) => isOther(one) - isOther(other))
+}
+
 /** Who looks for these does not find an operation by its address in a path. */
 const unsaid = new Set(['api', 'address', 'id', 'v2', 'v22'])
 
@@ -76,11 +81,13 @@ function withoutMethod(text: string): string {
 }
 
 /** What stands for a parameter in an address that somebody has: a name, an address, a number, or a text cut short. */
-const givenSegment = /^(\{.+\}|:.+|\$\{?.+|0x[\da-f]*.*|\d+|[1-9a-hj-np-z]{32,44}|.*(…|\.\.\.))$/i
+const givenSegment =
+  /^(\{.+\}|:.+|\$\{?.+|0x[\da-f]*.*|\d+|[1-9a-hj-np-z]{32,44}|.*(…|\.\.\.)|mainnet|devnet|[\w-]+\.[a-z]+)$/i
 
 /** Whether a path or a whole address, with or without its host, version and query, is one of this operation. */
 function isAtPath(path: string, text: string): boolean {
-  const address = withoutMethod(text)
+  // With a command around it too.
+  const address = withoutMethod(/https?:\/\/[^\s'"]+/i.exec(text)?.[0] ?? text)
     .replace(/^https?:\/\/[^/]+/i, '')
     .replace(/[?#].*$/, '')
   if (!address.includes('/')) return false
@@ -146,17 +153,36 @@ function fitOf(word: Word, parts: readonly string[]): number {
   return Math.max(...word.map(together => Math.min(...together.map(best))))
 }
 
-/** Operations of the hosted service that Almanac does not have, by their names or by what they need. */
-export function notServedFor(notServed: Readonly<Record<string, string>>, text: string): [id: string, why: string][] {
-  const plain = (said: string) => said.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
+/** Operations of the hosted service that Almanac does not have, by their names, paths or what they need. */
+export function notServedFor(notServed: NotServed, text: string): string[] {
   const words = text.split(/\s+/).filter(word => word !== '' && !isFiller(word))
   const stems = words.map(word => plain(stemOf(word)))
   if (stems.length === 0 || stems.some(stem => stem.length < notServedLengthMin)) return []
-  const isMeant = ([id, why]: [string, string]) => stems.every(stem => plain(id + why).includes(stem))
-  const isNamed = (id: string) => id.toLowerCase() === text.trim().toLowerCase()
-  const found = Object.entries(notServed).filter(isMeant)
-  // What it needs says more than a name that only has the words.
-  const rankOf = ([id, why]: [string, string]) =>
-    isNamed(id) ? 2 : Number(stems.every(stem => plain(why).includes(stem)))
-  return found.toSorted((one, other) => rankOf(other) - rankOf(one))
+  const found = Object.entries(notServed).flatMap(([id, { why, at }]) => {
+    const isIn = (said: string) => stems.every(stem => begins(said, stem))
+    const all = [id, why, ...at.map(place => place.replaceAll(/^\w+ |\{\w+\}/g, ''))].join(' ')
+    // What it needs says more than a path that only has the words, and so does its name.
+    return isIn(all) ? [{ id, rank: Number(isIn(why)) + Number(isIn(id)) }] : []
+  })
+  return found.toSorted((one, other) => other.rank - one.rank).map(({ id }) => id)
+}
+
+/** Those that a whole name, a path or an address means, which is not a search. */
+export function notServedAt(notServed: NotServed, text: string): string[] {
+  const asked = text.trim().toLowerCase()
+  const isMeant = ([id, { at }]: [string, NotServed[string]]) =>
+    id.toLowerCase() === asked || at.some(place => isAtPath(place.slice(place.indexOf('/')), text))
+  return Object.entries(notServed)
+    .filter(isMeant)
+    .map(([id]) => id)
+}
+
+function plain(said: string): string {
+  return said.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
+}
+
+/** From the start of a word on, whether the words are written apart or not: `erc20` begins ERC-20, `ens` no token. */
+function begins(said: string, stem: string): boolean {
+  const words = said.split(/[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/).map(plain)
+  return words.some((_, at) => words.slice(at).join('').startsWith(stem))
 }

@@ -2,6 +2,7 @@
 // the two requests.
 import { countText, shortText } from '../quantities.ts'
 import { type Entry, entriesOf, matches } from '../reference/entries.ts'
+import { entriesAt, notServedAt } from '../reference/filter.ts'
 import { apiDocument } from '../state/document.ts'
 import { status } from '../state/live.ts'
 import { isReference, placeOf } from '../state/route.ts'
@@ -97,6 +98,19 @@ export function offersHere(
 /** None until the document is there. */
 export function operationsKnown(): Entry[] {
   return apiDocument.value === undefined ? [] : entriesOf(apiDocument.value)
+}
+
+/** What a path or an address that somebody pasted means, and a name that is not served. */
+export function operationsMeant(text: string): Group[] {
+  const notServed = apiDocument.value?.['x-not-served'] ?? {}
+  const missing = notServedAt(notServed, text).map((id): Offer => {
+    const { why, at } = notServed[id]!
+    return { type: 'not served', title: id, note: why, excerpt: at.join(', '), href: operationHref(id) }
+  })
+  return groupsOf([
+    ['Operations', entriesAt(operationsKnown(), text).map(operationOffer)],
+    ['Not served', missing],
+  ])
 }
 
 function chainOffer(name: string): Offer {

@@ -22,6 +22,7 @@ import {
   offersHere,
   offersToBegin,
   operationsKnown,
+  operationsMeant,
   recentOffers,
 } from './found.ts'
 import { nothingFound } from './nothing.ts'
@@ -243,17 +244,19 @@ function offered({ typed, keys, found, isAnswered, docs }: Wanted): Group[] {
   const chains = Object.keys(status.value?.chains ?? {})
   const networks = Object.keys(status.value?.solana ?? {})
   const results = groupsOfResults(found?.data.results ?? [])
+  const meant = operationsMeant(typed)
   const known = { chains, networks, keys, operations: docs === undefined ? operationsKnown() : [] }
   const here = offersHere(typed, known)
   const count = found?.data.results.length ?? 0
   const all = count > 5 ? [{ title: 'All', offers: [allResults(typed)] }] : []
-  const groups = [
+  const others = [
     ...here.filter(({ title }) => title === 'Chains'),
     ...results,
     ...here.filter(({ title }) => title !== 'Chains'),
     ...(docs ?? docsFound(typed)),
     ...all,
   ]
+  const groups = meant.length === 0 ? others : [...meant, ...others.filter(({ title }) => title !== 'Operations')]
   return groups.length === 0 && isAnswered ? offersHere(typed, known, isLike) : groups
 }
 

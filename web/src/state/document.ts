@@ -75,8 +75,11 @@ export type ApiDocument = {
   info: { description: string; 'x-sandbox-key'?: string }
   paths: Record<string, Record<string, OperationFacts>>
   /** Operations of the hosted service that have no route here, each with the reason. */
-  'x-not-served'?: Readonly<Record<string, string>>
+  'x-not-served'?: NotServed
 }
+
+/** By id: the reason, and each method and path. */
+export type NotServed = Readonly<Record<string, { why: string; at: readonly string[] }>>
 
 export const apiDocument = signal<ApiDocument | undefined>(undefined)
 
