@@ -109,7 +109,7 @@ function NoOperation({ id, entries, notServed }: Operations & { id: string }) {
           with this name, so a client can tell it from a failure.
         </p>
         <p>
-          Send this one request on to the service that you use today, and the others to Almanac:{' '}
+          Keep sending this request to the service that you use today, and the others to Almanac:{' '}
           <a href="/docs/guides/moving.html#which-operations-are-served">which operations are served</a>.
         </p>
       </div>

@@ -186,26 +186,28 @@ export function OperationView({ entry, shown }: Props) {
             </OperationForm>
           )}
         </Panel>
-        <Panel
-          id={`${id}-code`}
-          title="Code"
-          note={whole.current === body ? undefined : 'with your last body that was JSON'}
-        >
-          {values === undefined ? (
-            <Skeleton rows={4} />
-          ) : (
-            <Snippets
-              request={{
-                method,
-                isText: isText || accept !== undefined,
-                accept,
-                body: whole.current,
-                url: location.origin + draftTarget,
-              }}
-              more={sdkTabs(operation, given.value, whole.current)}
-            />
-          )}
-        </Panel>
+        <div class="code-beside">
+          <Panel
+            id={`${id}-code`}
+            title="Code"
+            note={whole.current === body ? undefined : 'with your last body that was JSON'}
+          >
+            {values === undefined ? (
+              <Skeleton rows={4} />
+            ) : (
+              <Snippets
+                request={{
+                  method,
+                  isText: isText || accept !== undefined,
+                  accept,
+                  body: whole.current,
+                  url: location.origin + draftTarget,
+                }}
+                more={sdkTabs(operation, given.value, whole.current)}
+              />
+            )}
+          </Panel>
+        </div>
         <div ref={place} class="reference-answer" aria-live="polite" aria-busy={loading}>
           {problem !== undefined && !isBeside && problem.body === undefined && (
             <FailureNote problem={problem} what="The request failed." onRetry={isOrder ? undefined : again} />
