@@ -156,7 +156,7 @@ walkConsole(walk => {
     expect(await page.locator('.search-button kbd').textContent()).toBe(shown)
     for (const key of ['Control+k', '/']) {
       await page.keyboard.press(key)
-      await expect.poll(() => page.evaluate('document.activeElement.id'), patience).toBe('search')
+      await expect.poll(() => page.evaluate('document.activeElement.id'), patience).toBe('search-text')
       await page.keyboard.press('Escape')
       await field.waitFor({ ...patience, state: 'hidden' })
     }
@@ -838,6 +838,10 @@ walkConsole(walk => {
     const refused = page.locator('[aria-live] > .panel')
     await refused.getByText('401', { exact: true }).waitFor(patience)
     expect(await page.getByLabel('X-API-Key').getAttribute('aria-invalid')).toBe('true')
+    // What is wrong with the key takes one more line of the heading.
+    const heading = page.locator('.panel-heading', { has: page.getByLabel('X-API-Key') })
+    await heading.locator('.refusal').waitFor(patience)
+    expect((await heading.boundingBox())!.height).toBeLessThan(80)
     const command = page.locator('#listKeys [role=tabpanel] pre')
     await page.getByLabel('X-API-Key').fill('sandbox')
     expect(await page.getByLabel('X-API-Key').getAttribute('aria-invalid')).toBe('false')
@@ -870,6 +874,9 @@ walkConsole(walk => {
     expect(await example.count()).toBe(1)
     expect(page.url()).toContain('chain=sim')
     expect((await answer.boundingBox())!.y).toBeLessThan(page.viewportSize()!.height / 2)
+    // Its link is answered at once, too.
+    await page.reload()
+    await answer.getByText('200', { exact: true }).waitFor(patience)
     // What it leads to is asked here too: its page would ask to sign in.
     const links = answer.locator('td a')
     expect(await links.count()).toBeGreaterThan(0)
@@ -907,6 +914,10 @@ walkConsole(walk => {
     await answer.getByText('to the request before your changes').waitFor(patience)
     await page.getByRole('button', { name: 'Send' }).click()
     await answer.getByText('400').first().waitFor(patience)
+    // The field is in view with its refusal, below the heading that stays.
+    const [box, fixed] = [(await address.boundingBox())!, page.locator('.panel-heading', { hasText: 'Request' })]
+    expect(box.y).toBeGreaterThan((await fixed.boundingBox())!.y + 40)
+    expect(box.y + box.height).toBeLessThan(page.viewportSize()!.height)
     const solve = answer.getByRole('link', { name: 'How to solve it' })
     expect(await solve.getAttribute('href')).toBe('/docs/errors.html#bad_request')
     await address.fill('')

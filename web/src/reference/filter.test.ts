@@ -68,8 +68,10 @@ const notServed = {
 test('what the hosted service has besides is known by its name, and by what it needs', () => {
   const ids = (text: string) => notServedFor(notServed, text)
   expect(ids('gettokentransfers')).toEqual(['getTokenTransfers'])
-  for (const text of ['erc20', 'ERC-20', 'token transfers'])
-    expect([text, ids(text)]).toEqual([text, ['getTokenTransfers']])
+  expect(ids('token transfers')).toEqual(['getTokenTransfers'])
+  // What needs it comes before what only has it in its path.
+  for (const text of ['erc20', 'ERC-20'])
+    expect([text, ids(text)]).toEqual([text, ['getTokenTransfers', 'getTokenPrice']])
   expect(ids('floor')).toEqual(['getNFTFloorPriceByToken'])
   // From the start of a word on: no token is of ENS.
   for (const text of ['ens', 'ENS', 'domain']) expect([text, ids(text)]).toEqual([text, ['resolveENSDomain']])

@@ -82,7 +82,7 @@ function withoutMethod(text: string): string {
 
 /** What stands for a parameter in an address that somebody has: a name, an address, a number, or a text cut short. */
 const givenSegment =
-  /^(\{.+\}|:.+|\$\{?.+|0x[\da-f]*.*|\d+|[1-9a-hj-np-z]{32,44}|.*(…|\.\.\.)|mainnet|devnet|[\w-]+\.[a-z]+)$/i
+  /^(\{.+\}|:.+|\$\{?.+|0x[\da-f]*.*|\d+|[1-9a-z]{32,44}|.*(…|\.\.\.)|mainnet|devnet|[\w-]+\.[a-z]+)$/i
 
 /** Whether a path or a whole address, with or without its host, version and query, is one of this operation. */
 function isAtPath(path: string, text: string): boolean {
