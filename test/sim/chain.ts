@@ -33,6 +33,8 @@ export class SimChain {
   readonly #maker: TransactionMaker
   readonly #blocks: LRUCache<string, SimBlock>
   readonly #trunk: LRUCache<number, SimBlock> | undefined
+  /** What nodes answer about blocks of the trunk, where chains of equal options share them. */
+  readonly trunkAnswers: LRUCache<string, Buffer> | undefined
   /** Real mode only: hashes by owner and number, and what a real hash stands for. */
   readonly #realHashes = new Map<string, string>()
   readonly #blockOfRealHash = new Map<string, { branch: number; number: number }>()
@@ -53,6 +55,7 @@ export class SimChain {
     this.#blocks = new LRUCache({ max: blocksKept })
     const shared = shares ? sharedBy(this.options) : undefined
     this.#trunk = shared?.trunk
+    this.trunkAnswers = shared?.answers
     this.wallets = shared?.wallets ?? new WalletSchedule(this.options)
     this.contracts = new ContractTable(this.options, this.wallets.address(deployer))
     this.#maker = new TransactionMaker(this.options, this.wallets, this.contracts)
@@ -341,8 +344,18 @@ export class SimChain {
 }
 
 /** A signed chain knows its wallets by the addresses that it has made: the wallets go with the blocks. */
-type Shared = { trunk: LRUCache<number, SimBlock>; wallets: WalletSchedule }
+type Shared = {
+  trunk: LRUCache<number, SimBlock>
+  answers: LRUCache<string, Buffer>
+  wallets: WalletSchedule
+}
 const shared = new LRUCache<string, Shared>({ max: 8 })
+const sharedAnswersBytesMax = 32 * 2 ** 20
+
+/** Texts that are kept ready to send, within a bound of their bytes. */
+export function answersCache(maxSize: number): LRUCache<string, Buffer> {
+  return new LRUCache({ maxSize, sizeCalculation: bytes => bytes.length + 64 })
+}
 
 /** Real hashes alone take time to make; what a scenario tells has no text to compare. */
 function sharedBy({ height: _, finalityDepth: __, scenario, ...shape }: SimChainOptions): Shared | undefined {
@@ -350,7 +363,11 @@ function sharedBy({ height: _, finalityDepth: __, scenario, ...shape }: SimChain
   const key = JSON.stringify(shape)
   let made = shared.get(key)
   if (made === undefined) {
-    made = { trunk: new LRUCache({ max: 2_000 }), wallets: new WalletSchedule(shape) }
+    made = {
+      trunk: new LRUCache({ max: 2_000 }),
+      answers: answersCache(sharedAnswersBytesMax),
+      wallets: new WalletSchedule(shape),
+    }
     shared.set(key, made)
   }
   return made

@@ -1,8 +1,8 @@
 // The JSON-RPC methods of a simulated node: parameters in, the text of the result out. Knows no HTTP and no faults.
-import { LRUCache } from 'lru-cache'
+import type { LRUCache } from 'lru-cache'
 import type { SimBlock } from './block.ts'
 import { ownerOf } from './branches.ts'
-import type { SimChain } from './chain.ts'
+import { answersCache, type SimChain } from './chain.ts'
 import { headerBytes } from './encode.ts'
 import { type EncodedLog, topic } from './events.ts'
 import {
@@ -53,7 +53,7 @@ export class SimMethods {
     const { chainId, stateSync, logTimestamps } = chain.options
     const stateSyncIndex = stateSync === 'own-index' ? 0x1f : undefined
     this.#render = { chainId, stateSyncListed: stateSync !== 'unlisted', stateSyncIndex, logTimestamps }
-    this.#answers = new LRUCache({ maxSize: cacheBytes, sizeCalculation: bytes => bytes.length + 64 })
+    this.#answers = answersCache(cacheBytes)
   }
 
   /** The number that a block parameter stands for. */
@@ -143,9 +143,7 @@ export class SimMethods {
   rawReceipts(parameter: unknown, view: View): Buffer | undefined {
     const block = this.#blockOf(parameter, view)
     if (block === undefined) return undefined
-    return this.#kept(`raw:${block.branch}:${block.number}`, () =>
-      Buffer.from(rawReceiptsText(block, this.#render), 'latin1'),
-    )
+    return this.#kept('raw', block, () => Buffer.from(rawReceiptsText(block, this.#render), 'latin1'))
   }
 
   #blockOf(parameter: unknown, view: View): SimBlock | undefined {
@@ -157,12 +155,9 @@ export class SimMethods {
   }
 
   receiptsAnswer(parameter: unknown, view: View): Buffer | undefined {
-    const texts = this.receipts(parameter, view)
-    if (texts === undefined) return undefined
-    const byHash = typeof parameter === 'string' && parameter.length === 66
-    const number = byHash ? parameter : this.numberOf(parameter, view)
-    const owner = typeof number === 'number' ? ownerOf(this.chain.branch, number).id : ''
-    return this.#kept(`receipts:${owner}:${number}`, () => arrayBytes(texts))
+    const block = this.#blockOf(parameter, view)
+    if (block === undefined) return undefined
+    return this.#kept('receipts', block, () => arrayBytes(receiptTexts(block, this.#render)))
   }
 
   /** Every other method. Undefined: no such method. */
@@ -216,9 +211,7 @@ export class SimMethods {
   }
 
   #blockBytes(block: SimBlock, full: boolean): Buffer {
-    return this.#kept(`block:${block.branch}:${block.number}:${full}`, () =>
-      Buffer.from(blockText(block, full, this.#render), 'latin1'),
-    )
+    return this.#kept(full ? 'full' : 'brief', block, () => Buffer.from(blockText(block, full, this.#render), 'latin1'))
   }
 
   #allLogs(filter: LogFilter, view: View): Buffer {
@@ -232,7 +225,7 @@ export class SimMethods {
 
   /** The logs of a block with commas between them. */
   #blockLogs(block: SimBlock): Buffer {
-    return this.#kept(`logs:${block.branch}:${block.number}`, () => {
+    return this.#kept('logs', block, () => {
       const texts = logTexts(block, this.#render)
       return Buffer.from(texts.map(log => log.text).join(), 'latin1')
     })
@@ -282,11 +275,13 @@ export class SimMethods {
     return selector === '0x01ffc9a7' ? topic(1n) : '0x'
   }
 
-  #kept(key: string, make: () => Buffer): Buffer {
-    const known = this.#answers.get(key)
+  #kept(what: string, { branch, number }: SimBlock, make: () => Buffer): Buffer {
+    const answers = (branch === 0 ? this.chain.trunkAnswers : undefined) ?? this.#answers
+    const key = `${what}:${branch}:${number}`
+    const known = answers.get(key)
     if (known !== undefined) return known
     const made = make()
-    this.#answers.set(key, made)
+    answers.set(key, made)
     return made
   }
 }
