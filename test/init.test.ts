@@ -15,7 +15,7 @@ import { type SimNode, startSimNode } from './sim/node.ts'
 import { startProgramNode } from './solana-program-node.ts'
 
 const chainId = 31_337
-const head = 3_000
+const head = 1_500
 /** Every endpoint is asked for the logs of all its blocks. */
 const fewLogs = { transactionsPerBlock: 1, contracts: 4, erc20Contracts: 1 }
 const secret = 'S3cr3tS3cr3tS3cr3t'
@@ -61,15 +61,15 @@ describe('what an endpoint can do', () => {
     ],
     [
       'no old state',
-      [{ kind: 'pruned-state', below: 2_900 }],
-      { ...able, stateFrom: 2_900 },
+      [{ kind: 'pruned-state', below: 1_400 }],
+      { ...able, stateFrom: 1_400 },
       'old state: only the last 101 blocks',
     ],
     [
       'no old blocks, in the words of a client',
       [{ kind: 'pruned', below: 1_234, answer: 'geth' }],
-      { ...able, blocksFrom: 1_234, logRange: { blocks: 1_767, isLimit: false } },
-      'history: from block 1,234 (the last 1,767)',
+      { ...able, blocksFrom: 1_234, logRange: { blocks: 267, isLimit: false } },
+      'history: from block 1,234 (the last 267)',
     ],
     [
       'no receipts by block',
