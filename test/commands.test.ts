@@ -199,17 +199,17 @@ describe('plan', () => {
   test('what it says of a full chain is within a factor of two of what a run then costs', {
     timeout: 120_000,
   }, async () => {
-    const node = await simulate({ chain: { ...fullBlocks, height: 1_063, hashes: 'cheap', denseEvery: 7 } })
+    const node = await simulate({ chain: { ...fullBlocks, height: 663, hashes: 'cheap', denseEvery: 7 } })
     const planned = JSON.parse((await place.run(['plan', '--json', '--samples', '6'])).stdout)
     const part = planned.chains.sim.parts[0]
-    expect(part).toMatchObject({ from: 0, to: 999, blocks: 1_000 })
+    expect(part).toMatchObject({ from: 0, to: 599, blocks: 600 })
     expect(['endpoints', 'machine']).toContain(part.limited_by)
-    expect(part.blocks_sampled).toBeLessThan(600)
+    expect(part.blocks_sampled).toBeLessThan(400)
     expect(existsSync(place.storeFile)).toBe(false)
     expectWithin(1.1, planned.sampling.calls, callsOf(node))
     const before = callsOf(node)
     const run = JSON.parse(
-      (await place.runHere(['sync', '--chain', 'sim', '--from', '0', '--to', '999', '--json'])).stdout,
+      (await place.runHere(['sync', '--chain', 'sim', '--from', '0', '--to', '599', '--json'])).stdout,
     )
     expectWithin(2, part.calls, callsOf(node) - before)
     expectWithin(2, part.bytes, run.bytes)
@@ -241,7 +241,7 @@ describe('plan', () => {
   })
 
   test('what it says of a contract is within a factor of two as well', async () => {
-    const node = await simulate({ chain: { ...fullBlocks, height: 2_563, hashes: 'cheap' } })
+    const node = await simulate({ chain: { ...fullBlocks, height: 1_563, hashes: 'cheap' } })
     const contract = busiest(node)
     place.configure({ sim: { id: chainId, rpc: node.url, contracts: [contract], requests_per_second: 1_000_000 } })
     const planned = JSON.parse((await place.runHere(['plan', '--json', '--chain', 'sim'])).stdout)
@@ -249,7 +249,7 @@ describe('plan', () => {
     expect(part.contract).toBe(contract)
     const before = callsOf(node)
     const run = JSON.parse(
-      (await place.runHere(['sync', '--chain', 'sim', '--from', '0', '--to', '2499', '--json'])).stdout,
+      (await place.runHere(['sync', '--chain', 'sim', '--from', '0', '--to', '1499', '--json'])).stdout,
     )
     // More than that of calls: small samples ask for transactions one by one that a run takes with their blocks.
     expectWithin(2.5, part.calls, callsOf(node) - before)
