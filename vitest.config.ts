@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync, statfsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
@@ -7,6 +7,11 @@ import { isRelease } from './test/release-runs.ts'
 // Tests start hundreds of processes and threads of the same sources. What one of them compiled the others read, which takes half a second
 // of each start away.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('node_modules/.cache/almanac-tests', import.meta.url))
+
+// A store that is made or closed waits for the disk. Stores of tests lie in memory where it has room for all that suites
+// write at once; before a release they lie on the disk, as those of users do.
+const memory = isRelease ? undefined : roomyMemory('/dev/shm', 8 * 2 ** 30)
+if (memory !== undefined) process.env.TMPDIR ??= memory
 
 // Tests beside their file share processes, since they leave nothing behind. Suites start theirs anew, are many times as long, and so come first:
 // projects run in the order of their names.
@@ -33,6 +38,15 @@ class LongestFirst extends BaseSequencer {
     }
     return (await super.sort(suites)).sort((one, other) => place(one) - place(other))
   }
+}
+
+/** The folder, where it is a file system in memory with so much room and programs may be run from it. */
+function roomyMemory(folder: string, bytes: number): string | undefined {
+  const mounts = existsSync('/proc/mounts') ? readFileSync('/proc/mounts', 'utf8').split('\n') : []
+  const [, , kind, options] = mounts.find(line => line.split(' ')[1] === folder)?.split(' ') ?? []
+  if (kind !== 'tmpfs' || /\b(noexec|ro)\b/.test(options!)) return undefined
+  const { bavail, bsize } = statfsSync(folder)
+  return Math.min(bavail * bsize, process.availableMemory()) < bytes ? undefined : folder
 }
 
 export default defineConfig({
