@@ -175,7 +175,7 @@ describe('writing at once', () => {
       const ranges = [{ from, to: from + 40, hash: one.blocks.at(-1)!.hash }]
       return stores[(index >> 1) % 2]!.commitCold(isWhole ? { ...one, ranges } : { ...one, covered: [] })
     }
-    await Promise.all(Array.from({ length: 60 }, (_, index) => write(index)))
+    await Promise.all(Array.from({ length: 30 }, (_, index) => write(index)))
     for (const contract of contracts) {
       const rows = (await stores[0]!.transferPage({ chain: eth, contract, order: 'asc', limit: 10_000 })).length
       expect(rows).toBeGreaterThan(0)
