@@ -677,7 +677,7 @@ walkConsole(walk => {
     await page.getByRole('heading', { name: 'NFTs of a wallet', level: 1 }).waitFor(patience)
     // The address of the console names the same page, and the search needs no key.
     await page.goto(`${walk.world.url}/reference#/explore/getNFTOwnersV22`)
-    const failure = page.locator('.failure', { hasText: 'chain_not_configured' })
+    const failure = page.locator('.failure:has(> summary > code:text-is("chain_not_configured"))')
     await failure.locator('summary').click(patience)
     await failure.getByText('"configured"').waitFor(patience)
     expect(await failure.getByRole('link').getAttribute('href')).toBe('/docs/errors.html#chain_not_configured')
