@@ -30,6 +30,12 @@ export function headAge(chain: AgedChain, { head, blockTimeSeconds, followingSec
   return { head_age_seconds: age, head_old: ageMax !== undefined && age > ageMax && isDue }
 }
 
+/** What to do about a head that is old. */
+export function oldHint(chain: string): string {
+  const setting = `chains.${chain}.head_age_max_seconds`
+  return `compare it with another endpoint; if the chain makes blocks on demand, set ${setting} to 0.`
+}
+
 type AgedChain = Pick<Chain, 'retired' | 'headAgeMaxSeconds'>
 
 /** In seconds; undefined where the chain makes no blocks, or makes them on demand: no age says anything of the node. */

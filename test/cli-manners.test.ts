@@ -653,7 +653,7 @@ describe('status', () => {
     for (const row of rows) expect(row.length, row).toBeLessThanOrEqual(60)
     const json = (await shown('--json')).stdout
     expect(json).toMatch(/^\{\n {2}"version": /)
-    expect(JSON.parse(json).chains.sim).toMatchObject({ head: 100 })
+    expect(JSON.parse(json)).toMatchObject({ chains: { sim: { head: 100 } }, findings: [] })
     // Over HTTP the same form.
     expect((await shown('--json', '--key', 'the-operator-key')).stdout).toMatch(/^\{\n {2}"/)
     // Another server's store is not at hand.

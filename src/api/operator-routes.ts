@@ -65,7 +65,9 @@ function problemFinder(context: Context): () => Promise<Problem[]> {
   return keptFor(readinessMs, () => problemsNow(context, context.status))
 }
 
-function problemsNow({ store, chains, settings }: Context, status: Context['status']): Promise<Problem[]> {
+type Service = Pick<Context, 'store' | 'chains' | 'settings'>
+
+function problemsNow({ store, chains, settings }: Service, status: Context['status']): Promise<Problem[]> {
   return findProblems({ store, status, chains, lagMaxSeconds: settings.lagMaxSeconds })
 }
 
@@ -121,6 +123,17 @@ export async function coverageOfChain(
 
 const newKeyLimits = shownLimits(usualLimits)
 
+/** What `/status` says of these reports. */
+export async function shownStatus(service: Service & Pick<Context, 'version'>, report: StatusReport) {
+  const [info, problems] = await Promise.all([storeInfo(service.store), problemsNow(service, async () => report)])
+  const store = shownStore(info)
+  return {
+    ...report,
+    ...{ chains: withAsOf(report.chains), store, new_key_limits: newKeyLimits, version: service.version },
+    findings: findingsOf({ ...report, store, problems }),
+  }
+}
+
 export const status: RouteParts = {
   answer: context => async request => {
     await admitOperator(context, request)
@@ -128,15 +141,9 @@ export const status: RouteParts = {
       contractsParameter,
       new URLSearchParams(request.query).get('contracts') ?? 'false',
     )
-    const [report, info] = await Promise.all([context.status(), storeInfo(context.store)])
-    const chains = withAsOf(withContracts ? await withCoverage(context, report.chains) : report.chains)
-    const store = shownStore(info)
-    const problems = await problemsNow(context, async () => report)
-    return jsonAnswer({
-      ...report,
-      ...{ chains, store, new_key_limits: newKeyLimits, version: context.version },
-      findings: findingsOf({ ...report, store, problems }),
-    })
+    const report = await context.status()
+    const chains = withContracts ? await withCoverage(context, report.chains) : report.chains
+    return jsonAnswer(await shownStatus(context, { ...report, chains }))
   },
   document: {
     id: 'getStatus',

@@ -3,6 +3,7 @@
 import { blockCount, missingIntervals } from '../coverage.ts'
 import { durationText } from '../duration-text.ts'
 import { Progress } from '../evm/index/chain-stats.ts'
+import { oldHint } from '../head-age.ts'
 import type { Log } from '../log.ts'
 import type { Interval } from '../model.ts'
 import type { ChainStatus, StatusReport } from '../status.ts'
@@ -111,12 +112,6 @@ export function logChain(log: Log, chain: string, status: ChainStatus, { isAgain
       { chain, head, head_age_seconds, hint: oldHint(chain) },
       'Chain head old; its node may have stopped importing blocks',
     )
-}
-
-/** What to do about a head that is old. */
-export function oldHint(chain: string): string {
-  const setting = `chains.${printable(chain)}.head_age_max_seconds`
-  return `compare it with another endpoint; if the chain makes blocks on demand, set ${setting} to 0.`
 }
 
 type Held = { state: ChainStatus['state']; backfill?: ChainStatus['backfill'] | undefined }

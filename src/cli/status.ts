@@ -4,13 +4,11 @@
 import { Command } from 'commander'
 import { z } from 'zod'
 import type { LoadedConfig } from '../config/load.ts'
-import { blockCount } from '../coverage.ts'
 import { durationText } from '../duration-text.ts'
 import { AlmanacError } from '../errors.ts'
-import { asOfText } from '../head-age.ts'
-import { unreachedHint } from '../rpc/failures.ts'
+import { finding } from '../status.ts'
 import { storeIdOf } from '../store/store.ts'
-import { coveredBlocks, heldText, oldHint, transfersText } from './chain-progress.ts'
+import { coveredBlocks, heldText, transfersText } from './chain-progress.ts'
 import { commandLine } from './current-process.ts'
 import { openTool } from './open-store.ts'
 import { addConfigOptions, loadConfigFor, printWarnings } from './options.ts'
@@ -36,46 +34,18 @@ import {
 
 const answerTimeoutMs = 10_000
 
-const endpoints = z
-  .array(
-    z.looseObject({
-      endpoint: z.string(),
-      healthy: z.boolean(),
-      reason: z.string().optional(),
-      fault: z.string().nullish(),
-      head: z.number().optional(),
-      slot: z.number().optional(),
-      wrong_chain: z.literal(true).optional(),
-    }),
-  )
-  .default([])
-const sources = z
-  .array(
-    z.looseObject({
-      name: z.string(),
-      state: z.string(),
-      reason: z.string().optional(),
-      refused: z
-        .array(z.looseObject({ name: z.string(), block: z.number().optional(), reason: z.string() }))
-        .default([]),
-    }),
-  )
-  .default([])
+const endpoints = z.array(z.looseObject({ healthy: z.boolean() })).default([])
 const chainStatus = z.looseObject({
   state: z.string().optional(),
-  reason: z.string().optional(),
   index: z.string().optional(),
   views: z.array(z.string()).optional(),
   views_filling: z.array(z.looseObject({ view: z.string(), contracts: z.number(), of: z.number() })).default([]),
-  new_header_fields: z.array(z.string()).default([]),
   from: z.number().optional(),
   head: z.number().nullish(),
   lag_seconds: z.number().nullish(),
   head_age_seconds: z.number().nullish(),
-  head_old: z.boolean().optional(),
-  covered: z
-    .array(z.looseObject({ from: z.number(), to: z.number(), scope: z.string(), evidence: z.string().optional() }))
-    .default([]),
+  as_of: z.string().optional(),
+  covered: z.array(z.looseObject({ from: z.number(), to: z.number(), scope: z.string() })).default([]),
   contracts: z.number().optional(),
   eta_seconds: z.number().nullish(),
   rates: z.looseObject({ blocks_per_second: z.number() }).nullish(),
@@ -89,11 +59,10 @@ const chainStatus = z.looseObject({
     // A server of another version may say more.
     .catch(undefined),
   rpc: endpoints,
-  sources,
+  sources: z.array(z.looseObject({ name: z.string(), state: z.string(), reason: z.string().optional() })).default([]),
 })
 const solanaStatus = z.looseObject({
   state: z.string().optional(),
-  reason: z.string().optional(),
   slot: z.number().nullish(),
   lag_seconds: z.number().nullish(),
   rpc: endpoints,
@@ -104,6 +73,7 @@ const statusAnswer = z.looseObject({
   store: z.looseObject({ location: z.string().optional(), full_in_seconds: z.number().nullish() }).optional(),
   chains: z.record(z.string(), chainStatus).default({}),
   solana: z.record(z.string(), solanaStatus).default({}),
+  findings: z.array(finding.pick({ text: true, detail: true })).default([]),
 })
 
 type StatusOptions = { url?: string; key?: string; listen?: string; json?: true }
@@ -255,7 +225,7 @@ function inRoom(remark: string): string {
   return fitted(remark, { output: process.stdout, indent: '  ' })
 }
 
-/** An old head and an endpoint that fails are remarked on below, whatever is left out. */
+/** An old head and an endpoint that fails are among the findings below, whatever is left out. */
 const columns: readonly Column[] = [
   ...[{ title: 'CHAIN' }, { title: 'STATE' }, { title: 'HEAD' }, { title: 'AGE', drop: 4 }, { title: 'LAG' }],
   ...[
@@ -313,94 +283,24 @@ function coverageText(chain: ShownChain): string {
   return `${barText(blocks.done, blocks.total, { width: 12 })} ${percentText(blocks.done, blocks.total)}${also}`
 }
 
-const refusedMax = 3
-
-/** Why a source of history is not ready, and what it got wrong. */
-function faultsOf(chain: string, { name, state, reason, refused }: z.output<typeof sources>[number]): string[] {
-  const called = `${chain} source ${name}`
-  const more = refused.length - refusedMax
-  return [
-    ...(reason === undefined ? [] : [`${called} is ${state}: ${reason}`]),
-    ...refused.slice(0, refusedMax).map(each => {
-      const block = each.block === undefined ? '' : `, block ${countText(each.block)}`
-      return `${called}: ${each.name}${block} is not used: ${each.reason}`
-    }),
-    ...(more > 0 ? [`${called}: ${more === 1 ? 'one more is' : `${countText(more)} more are`} not used`] : []),
-  ].map(printable)
-}
-
-/** What nothing connects to a chain without a node. The anchor may be missing, wrong, or above a gap. */
-function looseOf(chain: string, { rpc, sources, covered, state }: ShownChain): string[] {
-  if (rpc.length > 0 || sources.length === 0 || (state !== 'live' && state !== 'stalled')) return []
-  const loose = covered.filter(({ scope, evidence }) => evidence === 'one-endpoint' && scope === 'transfers')
-  const blocks = blockCount(loose)
-  if (blocks === 0) return []
-  const text = `${chain}: nothing connects ${countOf(blocks, 'block')} up to ${countText(loose.at(-1)!.to)} to the chain (one-endpoint): set chains.${chain}.anchor to the hash of one at their top, or check it`
-  return [printable(text)]
-}
-
-function oldText(chain: string, ageSeconds: number): string {
-  const age = `The newest block of ${printable(chain)} is ${durationText(ageSeconds)} old`
-  return `${age}: its node may have stopped importing blocks. Try: ${oldHint(chain)}`
-}
-
-/** The first failures of a node come without a word on what to do, the later ones with it. */
-function withHint(reason: string): string {
-  if (reason.includes(' Try: ') || !/ did not answer \w+(?! in time)\b/.test(reason)) return reason
-  return `${reason.replace(/\.?$/, '.')} Try: ${unreachedHint}`
-}
-
-/** Why chains are stalled or disputed, which views are filled, and what is wrong with endpoints. */
-function remarks({ chains, solana }: z.output<typeof statusAnswer>): string[] {
-  const networks = Object.entries(solana).map(([name, network]) => [`solana ${name}`, network] as const)
-  const all = [...Object.entries(chains), ...networks]
-  const reasons = all.flatMap(([name, { reason, state = 'stalled' }]) =>
-    reason === undefined ? [] : [{ name: printable(name), why: printable(`${state}: ${withHint(reason)}`) }],
+/** What is wrong, as the server words it, and what chains do besides. */
+function remarks({ findings, chains }: z.output<typeof statusAnswer>): string[] {
+  const wrong = findings.map(({ text, detail }) =>
+    // What begins a sentence follows one.
+    detail === undefined ? text : `${text}${/^\p{Lu}/u.test(detail) ? '.' : ':'} ${detail}`,
   )
-  // A full store holds up all of them for one reason.
-  const stalled = [...Map.groupBy(reasons, ({ why }) => why)].map(([why, some]) => {
-    const names = some.map(({ name }) => name)
-    return `${names.join(', ')} ${names.length === 1 ? 'is' : 'are'} ${why}`
+  const ofChains = Object.entries(chains).flatMap(([name, { state, backfill, as_of, views_filling, sources }]) => {
+    const held = heldText({ state: state === 'backfilling' ? state : 'live', backfill })
+    return [
+      ...(as_of === undefined ? [] : [`${name} answers ${as_of}`]),
+      ...(held === '' ? [] : [`${name} history ${held}`]),
+      ...views_filling.map(
+        ({ view, contracts, of }) => `${name} fills ${view}: ${countText(contracts)} of ${countOf(of, 'contract')}`,
+      ),
+      ...sources.flatMap(({ name: source, state, reason }) =>
+        state === 'waiting' && reason !== undefined ? [`${name} source ${source} waits: ${reason}`] : [],
+      ),
+    ]
   })
-  const old = Object.entries(chains).flatMap(([name, { head_old, head_age_seconds }]) =>
-    head_old !== true || head_age_seconds == null ? [] : [oldText(name, head_age_seconds)],
-  )
-  const asOf = Object.entries(chains).flatMap(([name, { state, head, ...age }]) => {
-    const told = asOfText({ ...age, state, head: head ?? -1 })
-    return told === undefined ? [] : [`${printable(name)} answers ${told}`]
-  })
-  const failing = all.flatMap(([name, { rpc, reason: told = '' }]) =>
-    rpc
-      .map(({ endpoint, ...rest }) => ({ ...rest, called: `${name} endpoint ${endpoint}` }))
-      // The reason of the chain may be that of its endpoint, which also names it.
-      .filter(({ healthy, called }) => !healthy && !told.includes(`${called} `))
-      .map(({ called, reason, fault }) => {
-        const why = reason ?? fault ?? 'not healthy'
-        return printable(why.startsWith(called) ? why : `${called}: ${why}`)
-      }),
-  )
-  const held = Object.entries(chains).flatMap(([name, { state, backfill }]) => {
-    const why = heldText({ state: state === 'backfilling' ? state : 'live', backfill })
-    return why === '' ? [] : [`${printable(name)} history ${printable(why)}`]
-  })
-  const filling = Object.entries(chains).flatMap(([name, { views_filling }]) =>
-    views_filling.map(
-      ({ view, contracts, of }) =>
-        `${printable(name)} fills ${printable(view)}: ${countText(contracts)} of ${countOf(of, 'contract')}`,
-    ),
-  )
-  const ofSources = Object.entries(chains).flatMap(([name, chain]) =>
-    chain.sources.flatMap(source => faultsOf(name, source)),
-  )
-  const loose = Object.entries(chains).flatMap(([name, chain]) => looseOf(name, chain))
-  const forked = Object.entries(chains).flatMap(([name, { new_header_fields: fields }]) =>
-    fields.length === 0
-      ? []
-      : [
-          printable(
-            `${name} has header fields of a later fork (${fields.join(', ')}): its blocks are proven with them`,
-          ),
-        ],
-  )
-  return [...stalled, ...old, ...asOf, ...forked, ...held, ...filling, ...failing, ...ofSources, ...loose]
+  return [...wrong, ...ofChains].map(printable)
 }

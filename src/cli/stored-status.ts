@@ -2,7 +2,8 @@
 // writes nothing.
 
 import { z } from 'zod'
-import { shownStore } from '../api/live-feed.ts'
+import { apiSettingsOf } from '../api/context.ts'
+import { shownStatus } from '../api/operator-routes.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import { shownCoverage } from '../coverage.ts'
 import { chainScopes } from '../model.ts'
@@ -15,10 +16,11 @@ export const stoppedState = 'stopped'
 
 /** The last reports of processes, and the chains that have rows without one. */
 export async function storedStatus(store: Store, loaded: LoadedConfig): Promise<string> {
-  const [info, { chains, solana }] = await Promise.all([store.info(), new Reports(store).status()])
+  const service = { store, chains: loaded.chains, settings: apiSettingsOf(loaded.config), version: packageVersion() }
+  const { version, ...told } = await shownStatus(service, await new Reports(store).status())
   const silent: Record<string, object> = {}
   for (const { name, id } of loaded.chains.all) {
-    const state = name in chains ? undefined : await store.chainState(id)
+    const state = name in told.chains ? undefined : await store.chainState(id)
     if (state === undefined) continue
     const { index, views, from } = loaded.config.chains[name] ?? {}
     const watched = await store.watchedContracts(id)
@@ -28,10 +30,7 @@ export async function storedStatus(store: Store, loaded: LoadedConfig): Promise<
       covered: shownCoverage(await store.coverage(id, chainScopes)),
     }
   }
-  return JSON.stringify({
-    ...{ version: packageVersion(), store: shownStore(info) },
-    ...{ chains: { ...chains, ...silent }, solana },
-  })
+  return JSON.stringify({ version, ...told, chains: { ...told.chains, ...silent } })
 }
 
 const healthTimeoutMs = 5_000

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { findingsOf, type KnownService } from './findings.ts'
 
 type Chain = KnownService['chains'][string]
-const well: Chain = { state: 'live', rpc: [{ endpoint: 'a', healthy: true }] }
+const well: Chain = { state: 'live', rpc: [{ endpoint: 'a', healthy: true }], covered: [] }
+const era = { kind: 'files', name: './era', state: 'ready', blocks: 1, refused: [] } as const
 const api = { errors_per_second: 0, error_share: 0, keys: [] }
 
 function serviceWith(parts: Partial<KnownService> = {}, chain: Partial<Chain> = {}): KnownService {
@@ -65,17 +66,32 @@ test.each<[what: string, found: string, service: KnownService]>([
     serviceWith(
       {},
       {
-        sources: [
-          {
-            kind: 'files',
-            name: './era',
-            state: 'ready',
-            blocks: 1,
-            refused: [{ name: '1.era', reason: 'wrong root' }],
-          },
-        ],
+        sources: [{ ...era, refused: [{ name: '1.era', reason: 'wrong root' }] }],
       },
     ),
+  ],
+  [
+    'a source that failed',
+    'warn: The source ./era of eth is failed',
+    serviceWith({}, { sources: [{ ...era, state: 'failed', reason: 'none of its 3 files can be used' }] }),
+  ],
+  [
+    'an archive that nothing connects',
+    'warn: Nothing connects 6 blocks of eth up to 9 to the chain',
+    serviceWith(
+      {},
+      { rpc: [], sources: [era], covered: [{ from: 4, to: 9, evidence: 'one-endpoint', scope: 'transfers' as never }] },
+    ),
+  ],
+  [
+    'a fork that is not known yet',
+    'warn: eth has header fields of a later fork (lanes, twice)',
+    serviceWith({}, { new_header_fields: ['lanes', 'twice'] }),
+  ],
+  [
+    'old blocks that no endpoint has',
+    'warn: Blocks of eth are out of reach',
+    serviceWith({}, { state: 'backfilling', reason: 'No eth endpoint has blocks below 120.' }),
   ],
   [
     'a full disk',
@@ -120,7 +136,7 @@ test('the worst comes first, with its reason and what it is about', () => {
   })
   expect(findingsOf(service)).toEqual([
     { tone: 'bad', chain: 'eth', text: 'eth is stalled', detail: 'ECONNREFUSED' },
-    { tone: 'warn', chain: 'base', text: '1 of 2 endpoints of base fails', detail: 'ETIMEDOUT' },
+    { tone: 'warn', chain: 'base', text: '1 of 2 endpoints of base fails', detail: 'b: ETIMEDOUT' },
     {
       tone: 'warn',
       text: 'The store is full in 2 d',
@@ -132,9 +148,34 @@ test('the worst comes first, with its reason and what it is about', () => {
 test('a full store says once what to do, for all chains', () => {
   const full: Chain = { ...well, state: 'store_full', reason: 'No space left. Try: add disk.' }
   const problems: KnownService['problems'] = [{ problem: 'store_full', reason: 'The disk of the store is full.' }]
-  expect(findingsOf(serviceWith({ chains: { eth: full, base: full }, problems }))).toEqual([
-    { tone: 'bad', text: 'The disk of the store is full', detail: 'Add disk.' },
+  expect(
+    findingsOf(serviceWith({ chains: { eth: full, base: full }, problems, store: { full_in_seconds: 0 } })),
+  ).toEqual([{ tone: 'bad', text: 'The disk of the store is full', detail: 'Add disk.' }])
+})
+
+test('each endpoint says why it fails, unless the reason of its chain did', () => {
+  const rpc = [
+    { endpoint: 'a', healthy: false, reason: 'eth endpoint a did not answer eth_chainId: ECONNREFUSED' },
+    { endpoint: 'b', healthy: false, fault: 'ETIMEDOUT' },
+    { endpoint: 'c', healthy: false },
+  ]
+  const told = { state: 'stalled', reason: rpc[0]!.reason! } as const
+  const all = { tone: 'warn', chain: 'eth', text: '3 of 3 endpoints of eth fail' } as const
+  expect(findingsOf(serviceWith({}, { rpc }))).toEqual([{ ...all, detail: `${rpc[0]!.reason}; b: ETIMEDOUT` }])
+  expect(findingsOf(serviceWith({}, { ...told, rpc }))).toEqual([
+    { tone: 'bad', chain: 'eth', text: 'eth is stalled', detail: told.reason },
+    { ...all, detail: 'b: ETIMEDOUT' },
   ])
+  expect(texts(serviceWith({}, { ...told, rpc: rpc.slice(0, 1) }))).toEqual(['bad: eth is stalled'])
+})
+
+test('a source names three of the parts that it refuses, with their blocks', () => {
+  const refused = [...'12345'].map(at => ({ name: `${at}.era`, block: Number(at), reason: 'wrong root' }))
+  const [found] = findingsOf(serviceWith({}, { sources: [{ ...era, refused }] }))
+  expect(found).toMatchObject({
+    text: '5 parts of eth’s history in ./era are refused',
+    detail: '1.era, block 1: wrong root; 2.era, block 2: wrong root; 3.era, block 3: wrong root; 2 more',
+  })
 })
 
 test('a single failed answer among few is no alarm', () => {

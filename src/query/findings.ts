@@ -1,6 +1,8 @@
-// What is wrong with the service, or soon will be, in words for people: made here alone, and shown by `/status` and the
-// console. `problems.ts` finds what `/ready`, metrics and alerts name. Pure.
+// What is wrong with the service, or soon will be, in words for people: made here alone, and shown by `/status`, the
+// console and `almanac status`. `problems.ts` finds what `/ready`, metrics and alerts name. Pure.
+import { blockCount } from '../coverage.ts'
 import { durationText } from '../duration-text.ts'
+import { oldHint } from '../head-age.ts'
 import type { ChainStatus, Finding, SolanaStatus } from '../status.ts'
 import type { Problem } from './problems.ts'
 
@@ -17,7 +19,10 @@ type KnownApi = {
   error_share: number
   keys: readonly { id: string; name: string; today: number; quota_per_day: number | null }[]
 }
-type FoundChain = Pick<ChainStatus, 'state' | 'reason' | 'head_old' | 'head_age_seconds' | 'rpc' | 'sources'>
+type FoundChain = Pick<
+  ChainStatus,
+  'state' | 'reason' | 'head_old' | 'head_age_seconds' | 'rpc' | 'sources' | 'covered' | 'new_header_fields'
+>
 type Found = Finding & {
   /** Of two that are as bad, the one after what has stopped. */
   isLater?: true
@@ -40,7 +45,7 @@ export function findingsOf(service: KnownService): Finding[] {
     ...apiFindings(service.api),
     ...Object.entries(service.chains).flatMap(([name, chain]) => chainFindings(name, chain, service.problems)),
     ...Object.entries(service.solana).flatMap(([name, network]) => networkFindings(name, network)),
-    ...storeFindings(service.store.full_in_seconds),
+    ...(service.problems.some(({ problem }) => problem === 'store_full') ? [] : storeFindings(service.store)),
   ]
   const rank = ({ tone, isLater }: Found): number => (tone === 'warn' ? 2 : 0) + (isLater ? 1 : 0)
   return found.sort((a, b) => rank(a) - rank(b)).map(({ isLater, ...finding }) => finding)
@@ -49,59 +54,107 @@ export function findingsOf(service: KnownService): Finding[] {
 /** One for what is wrong with the chain itself, and one for each thing that it goes on without. */
 function chainFindings(chain: string, status: FoundChain, problems: readonly Problem[]): Found[] {
   const { state, reason, head_old, head_age_seconds, rpc } = status
-  const rest = [...endpointFindings(chain, chain, rpc), ...sourceFindings(chain, status)]
-  const bad = (text: string, detail = reason): Found => ({
-    ...{ tone: 'bad', chain, text },
+  const rest = [
+    ...endpointFindings(chain, chain, status),
+    ...sourceFindings(chain, status),
+    ...unconnectedFindings(chain, status),
+    ...forkFindings(chain, status),
+  ]
+  const found = (tone: Found['tone'], text: string, detail = reason): Found => ({
+    ...{ tone, chain, text },
     ...(detail === undefined ? {} : { detail }),
   })
-  if (state === 'disputed') return [bad(`The endpoints of ${chain} disagree on a block that should be final`), ...rest]
+  if (state === 'disputed')
+    return [found('bad', `The endpoints of ${chain} disagree on a block that should be final`), ...rest]
   // The store's own problem says it for all chains.
   if (state === 'store_full' && problems.some(({ problem }) => problem === 'store_full')) return rest
-  if (state === 'store_full') return [bad(`${chain} cannot store blocks: there is no room`), ...rest]
+  if (state === 'store_full') return [found('bad', `${chain} cannot store blocks: there is no room`), ...rest]
   if (rpc.length > 0 && rpc.every(({ wrong_chain }) => wrong_chain === true))
     return rest.map(finding => ({ ...finding, tone: 'bad' }))
-  // Its endpoints are why.
-  if (state === 'stalled') return [bad(`${chain} is stalled`), ...sourceFindings(chain, status)]
+  if (state === 'stalled') return [found('bad', `${chain} is stalled`), ...rest]
+  if (reason !== undefined) rest.unshift(found('warn', `Blocks of ${chain} are out of reach`))
   if (head_old === true && head_age_seconds != null) {
     const text = `The newest block of ${chain} is ${durationText(head_age_seconds)} old`
-    const why = 'Its node may have stopped importing blocks. Compare it with another endpoint.'
-    return [{ ...bad(text, why), isLater: true }, ...rest]
+    const why = `Its node may have stopped importing blocks. Try: ${oldHint(chain)}`
+    return [{ ...found('bad', text, why), isLater: true }, ...rest]
   }
   const behind = problems.find(({ problem, chain: on }) => problem === 'chain_behind' && on === chain)
-  return behind === undefined ? rest : [bad(`${chain} is behind`, behind.reason), ...rest]
+  return behind === undefined ? rest : [found('bad', `${chain} is behind`, behind.reason), ...rest]
 }
 
-function networkFindings(name: string, { state, reason, rpc }: SolanaStatus): Found[] {
+function networkFindings(name: string, status: SolanaStatus): Found[] {
+  const { state, reason } = status
   const chain = `solana ${name}`
-  if (state !== 'stalled') return endpointFindings(chain, `Solana ${name}`, rpc)
-  return [
-    { tone: 'bad', chain, text: `Solana ${name} is stalled`, ...(reason === undefined ? {} : { detail: reason }) },
-  ]
+  const rest = endpointFindings(chain, `Solana ${name}`, status)
+  if (state !== 'stalled') return rest
+  const detail = reason === undefined ? {} : { detail: reason }
+  return [{ tone: 'bad', chain, text: `Solana ${name} is stalled`, ...detail }, ...rest]
 }
 
-function endpointFindings(chain: string, called: string, rpc: FoundChain['rpc']): Found[] {
+type Asking = Pick<FoundChain, 'reason' | 'rpc'> & { state: string }
+
+function endpointFindings(chain: string, called: string, { rpc, state, reason: told = '' }: Asking): Found[] {
   const strange = rpc.filter(({ wrong_chain }) => wrong_chain === true)
   const failing = rpc.filter(({ healthy, wrong_chain }) => !healthy && wrong_chain !== true)
+  // What stalls a chain may be the reason of its endpoint, which it then names.
+  const untold = failing.filter(({ endpoint, reason, fault = reason }) =>
+    fault == null ? state !== 'stalled' : !told.includes(` endpoint ${endpoint} `),
+  )
   const found = [
-    { some: strange, does: strange.length === 1 ? 'serves another chain' : 'serve another chain' },
-    { some: failing, does: failing.length === 1 ? 'fails' : 'fail' },
+    {
+      count: strange.length,
+      some: strange,
+      does: strange.length === 1 ? 'serves another chain' : 'serve another chain',
+    },
+    { count: failing.length, some: untold, does: failing.length === 1 ? 'fails' : 'fail' },
   ]
-  return found.flatMap(({ some: [first, ...others], does }): Found[] => {
-    if (first === undefined) return []
-    const which = rpc.length === 1 ? 'The only endpoint' : `${others.length + 1} of ${rpc.length} endpoints`
-    const detail = first.reason ?? first.fault
-    return [{ tone: 'warn', chain, text: `${which} of ${called} ${does}`, ...(detail == null ? {} : { detail }) }]
+  return found.flatMap(({ count, some, does }): Found[] => {
+    if (some.length === 0) return []
+    const which = rpc.length === 1 ? 'The only endpoint' : `${count} of ${rpc.length} endpoints`
+    const why = some.flatMap(({ endpoint, reason, fault = reason }) =>
+      fault == null ? [] : [fault.includes(endpoint) ? fault : `${endpoint}: ${fault}`],
+    )
+    const detail = why.length === 0 ? {} : { detail: why.join('; ') }
+    return [{ tone: 'warn', chain, text: `${which} of ${called} ${does}`, ...detail }]
   })
 }
 
+const refusedMax = 3
+
+/** Of each source why it cannot be used, and what it got wrong. One that waits is looked at still. */
 function sourceFindings(chain: string, { sources = [] }: FoundChain): Found[] {
-  return sources.flatMap(({ name, refused }): Found[] => {
-    const [first] = refused
-    if (first === undefined) return []
+  const warn = (text: string, detail: string): Found => ({ tone: 'warn', chain, text, detail })
+  return sources.flatMap(({ name, state, reason, refused }): Found[] => {
     const parts = refused.length === 1 ? 'A part' : `${refused.length} parts`
     const text = `${parts} of ${chain}’s history in ${name} ${refused.length === 1 ? 'is' : 'are'} refused`
-    return [{ tone: 'warn', chain, text, detail: `${first.name}: ${first.reason}` }]
+    const shown = refused
+      .slice(0, refusedMax)
+      .map(({ name, block, reason }) => `${name}${block === undefined ? '' : `, block ${block}`}: ${reason}`)
+    const more = refused.length > refusedMax ? [`${refused.length - refusedMax} more`] : []
+    return [
+      ...(reason === undefined || state === 'waiting'
+        ? []
+        : [warn(`The source ${name} of ${chain} is ${state}`, reason)]),
+      ...(refused.length === 0 ? [] : [warn(text, [...shown, ...more].join('; '))]),
+    ]
   })
+}
+
+/** Of a chain without a node: its anchor may be missing, wrong, or above a gap. */
+function unconnectedFindings(chain: string, { rpc, sources = [], covered, state }: FoundChain): Found[] {
+  if (rpc.length > 0 || sources.length === 0 || (state !== 'live' && state !== 'stalled')) return []
+  const loose = covered.filter(({ scope, evidence }) => evidence === 'one-endpoint' && scope === 'transfers')
+  const blocks = blockCount(loose)
+  if (blocks === 0) return []
+  const text = `Nothing connects ${blocks === 1 ? 'a block' : `${blocks} blocks`} of ${chain} up to ${loose.at(-1)!.to} to the chain`
+  const detail = `The word of one source (one-endpoint). Try: set chains.${chain}.anchor to the hash of one at their top, or check it.`
+  return [{ tone: 'warn', chain, text, detail }]
+}
+
+function forkFindings(chain: string, { new_header_fields: fields = [] }: FoundChain): Found[] {
+  if (fields.length === 0) return []
+  const text = `${chain} has header fields of a later fork (${fields.join(', ')})`
+  return [{ tone: 'warn', chain, text, detail: 'Its blocks are proven with them. Update Almanac when you can.' }]
 }
 
 /** What the chains that wait say to do about it. */
@@ -111,7 +164,7 @@ function howToMakeRoom({ chains }: KnownService): string | undefined {
   return advice && `${advice.charAt(0).toUpperCase()}${advice.slice(1)}`
 }
 
-function storeFindings(seconds: number | null): Found[] {
+function storeFindings({ full_in_seconds: seconds }: KnownService['store']): Found[] {
   if (seconds === null || seconds > 7 * daySeconds) return []
   const detail = 'Add disk, raise limits.store_bytes_max, or index less.'
   const tone = seconds < daySeconds ? 'bad' : 'warn'

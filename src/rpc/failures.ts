@@ -14,8 +14,7 @@ const failed = (retryable: boolean, hint?: string): FailureRule => ({ code: 'ups
 const fewerBlocks = failed(false, 'ask for fewer blocks at once.')
 const limited = (hint: string): FailureRule => ({ code: 'upstream_rate_limited', retryable: true, hint })
 
-/** For what cannot be reached. */
-export const unreachedHint = 'check that the node runs and can be reached.'
+const unreachedHint = 'check that the node runs and can be reached.'
 
 const rules = {
   'range-too-large': fewerBlocks,
@@ -104,6 +103,12 @@ export function rpcError(failure: RpcFailure, { chain, said, retryAfterMs, rule 
 function isOfWebsite({ kind, status, rpcCode }: RpcFailure, said: string): boolean {
   if (kind === 'refused') return rpcCode === undefined && (status === 404 || status === 405)
   return kind === 'invalid-answer' && said.includes('an HTML page')
+}
+
+/** The last failure of an endpoint has no hint: where it could not be reached, here it gets one. */
+export function withHint(reason: string): string {
+  if (!/ did not answer \w+(?! in time)\b/.test(reason)) return reason
+  return `${reason.replace(/\.?$/, '.')} Try: ${unreachedHint}`
 }
 
 function howOf({ method, kind, status }: RpcFailure): string {

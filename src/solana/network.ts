@@ -5,7 +5,7 @@ import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { type MintReading, type SolanaNetwork, solanaNetworks } from '../model.ts'
 import { BudgetKeeper } from '../rpc/daily-budget.ts'
-import { rpcFailureOf } from '../rpc/failures.ts'
+import { rpcFailureOf, withHint } from '../rpc/failures.ts'
 import type { EndpointStatus, SolanaStatus } from '../status.ts'
 import type { Store } from '../store/store.ts'
 import { clockSysvar, systemProgram } from './decode.ts'
@@ -220,7 +220,7 @@ function stalledBecause(
   watched: NetworkStatus['watched'] | undefined,
 ): string | undefined {
   if (!endpoints.some(({ healthy }) => healthy))
-    return endpoints.find(({ fault }) => fault != null)?.fault ?? 'No endpoint answers.'
+    return withHint(endpoints.find(({ fault }) => fault != null)?.fault ?? 'No endpoint answers.')
   // The first connection is being made, or has just failed, which is logged.
   if (watched == null || watched.connected || watched.reconnects === 0) return undefined
   return 'The WebSocket is not connected.'

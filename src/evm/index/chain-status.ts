@@ -3,6 +3,7 @@ import type { Chain } from '../../chains.ts'
 import { blockCount, missingIntervals, shownCoverage, wholeCoverage } from '../../coverage.ts'
 import { type HeadAge, headAge, usualBlockTime } from '../../head-age.ts'
 import { type Block, chainScopes } from '../../model.ts'
+import { withHint } from '../../rpc/failures.ts'
 import type { ChainStatus, QueueStatus } from '../../status.ts'
 import type { StoreRoom } from '../../store/room.ts'
 import type { Store } from '../../store/store.ts'
@@ -168,7 +169,7 @@ function stateOf(
 export function whyUnheard({ follower, rpc }: StatusOptions): string | undefined {
   if (follower.latest !== undefined) return undefined
   const reasons = rpc.status().map(({ reason }) => reason)
-  return reasons.length === 0 || reasons.includes(undefined) ? undefined : reasons.join('; ')
+  return reasons.length === 0 || reasons.includes(undefined) ? undefined : withHint(reasons.join('; '))
 }
 
 export function lagSeconds(
