@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline } from 'node:stream'
 import { AlmanacError } from '../errors.ts'
-import { keptFor } from '../kept-for.ts'
+import { keptFor, once } from '../once.ts'
 import { Claims } from '../query/claims.ts'
 import { CursorSigner } from '../query/cursor.ts'
 import type { Freshen } from '../query/freshen.ts'
@@ -210,14 +210,6 @@ function documentHandlers(options: DocumentOptions, docs: Context['docs']): [pat
 /** A text that names this service, by the address that its reader asked. */
 function textHere(type: string, text: string, request: ApiRequest): Answer {
   return textAnswer(`${type}; charset=utf-8`, atOrigin(text, originOf(request)), documentHeaders)
-}
-
-function once<Made>(make: () => Made): () => Made {
-  let made: { value: Made } | undefined
-  return () => {
-    made ??= { value: make() }
-    return made.value
-  }
 }
 
 /** A document takes some 50 ms to make, which no start should wait for. */

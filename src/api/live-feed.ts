@@ -2,6 +2,7 @@
 import { blockCount, wholeCoverage } from '../coverage.ts'
 import { AlmanacError } from '../errors.ts'
 import { type Block, type CoveredInterval, isContractScope, type ShownEvidence, shownEvidence } from '../model.ts'
+import { oneFlight } from '../once.ts'
 import { findingsOf } from '../query/findings.ts'
 import type { Problem } from '../query/problems.ts'
 import type { ChainStatus, LivePast, LiveSample, StatusReport } from '../status.ts'
@@ -66,7 +67,8 @@ export class LiveFeed {
   /** Of the newest blocks of each chain, by their hash. */
   readonly #transfers = new Map<string, ReadonlyMap<string, number | undefined>>()
   readonly #requests: Requests = new Map()
-  #looking: Promise<void> | undefined
+  /** One look at a time: a slow store is not asked again before it answers. */
+  readonly #look = oneFlight(() => this.#lookOnce())
   #sampledMs = Number.NEGATIVE_INFINITY
   #published: LiveStatus | undefined
   #closed = false
@@ -109,14 +111,6 @@ export class LiveFeed {
   #isSampleDue(): boolean {
     // A timer that fires a little early must not skip a sample.
     return performance.now() - this.#sampledMs >= this.#options.sampleEveryMs - this.#options.lookEveryMs / 2
-  }
-
-  /** One look at a time: a slow store is not asked again before it answers. */
-  #look(): Promise<void> {
-    this.#looking ??= this.#lookOnce().finally(() => {
-      this.#looking = undefined
-    })
-    return this.#looking
   }
 
   async #lookOnce(): Promise<void> {

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse, S
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { AlmanacError } from '../errors.ts'
+import { once } from '../once.ts'
 import type { App } from './app.ts'
 import { type ApiSettings, defaultApiSettings } from './context.ts'
 import { methodNotAllowed, problemAnswer } from './problem.ts'
@@ -81,7 +82,7 @@ export async function serveApp(app: App, options: ServeOptions): Promise<ServedA
     connections.refuse(socket, methodNotAllowed('CONNECT', []), limits.lingerMs)
   })
   await listen(server, limits)
-  return { url: urlOf(server), close: onceOnly(() => drain(server, limits.drainTimeoutMs)) }
+  return { url: urlOf(server), close: once(() => drain(server, limits.drainTimeoutMs)) }
 }
 
 /** `isWatched`: the next one is started once the current one is closed. */
@@ -252,12 +253,4 @@ async function drain(server: Server, timeoutMs: number): Promise<void> {
   await closed
   clearInterval(sweep)
   clearTimeout(timer)
-}
-
-function onceOnly(work: () => Promise<void>): () => Promise<void> {
-  let done: Promise<void> | undefined
-  return () => {
-    done ??= work()
-    return done
-  }
 }

@@ -3,6 +3,7 @@
 import { LRUCache } from 'lru-cache'
 import { atMost } from '../at-most.ts'
 import { AlmanacError } from '../errors.ts'
+import { Flights } from '../once.ts'
 import type { KeyRecord, KeyStore } from '../store/key-store.ts'
 import { hashSecret, keyByHash } from './keys.ts'
 
@@ -37,7 +38,7 @@ export class KeyCache {
   readonly #options: KeyCacheOptions
   readonly #known: LRUCache<string, Entry>
   readonly #unknown: LRUCache<string, number>
-  readonly #waiting = new Map<string, Promise<KeyRecord | undefined>>()
+  readonly #lookups = new Flights<string, KeyRecord | undefined>()
   #windowStartMs = Number.NEGATIVE_INFINITY
   #lookupsInWindow = 0
 
@@ -72,9 +73,7 @@ export class KeyCache {
     }
     const missedAtMs = this.#unknown.get(hash)
     if (missedAtMs !== undefined && now - missedAtMs < this.#options.usableForMs) return undefined
-    const waiting = this.#waiting.get(hash)
-    if (waiting !== undefined) return waiting
-    this.#spendLookup(now)
+    if (this.#lookups.of(hash) === undefined) this.#spendLookup(now)
     return this.#lookUp(hash)
   }
 
@@ -87,11 +86,7 @@ export class KeyCache {
   }
 
   #lookUp(hash: string): Promise<KeyRecord | undefined> {
-    const waiting = this.#waiting.get(hash)
-    if (waiting !== undefined) return waiting
-    const lookup = this.#ask(hash).finally(() => this.#waiting.delete(hash))
-    this.#waiting.set(hash, lookup)
-    return lookup
+    return this.#lookups.join(hash, () => this.#ask(hash))
   }
 
   async #ask(hash: string): Promise<KeyRecord | undefined> {

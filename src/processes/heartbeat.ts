@@ -4,6 +4,7 @@ import { shownCoverage } from '../coverage.ts'
 import { older } from '../head-age.ts'
 import type { Log } from '../log.ts'
 import { type ChainId, chainScopes } from '../model.ts'
+import { keptFor } from '../once.ts'
 import type { ChainStatus, SolanaStatus, StatusReport } from '../status.ts'
 import type { Store, WorkStore } from '../store/store.ts'
 
@@ -65,10 +66,13 @@ export class HeartbeatWriter {
 /** Reads the reports of others, at most every half second. */
 export class Reports {
   readonly #store: Store
-  #known: { askedMs: number; beats: Promise<readonly { ageMs: number; report: Report }[]> } | undefined
+  readonly #beats: () => Promise<readonly { ageMs: number; report: Report }[]>
 
   constructor(store: Store) {
     this.#store = store
+    this.#beats = keptFor(beatMs / 2, async () =>
+      (await store.heartbeats()).map(({ ageMs, report }) => ({ ageMs, report: JSON.parse(report) as Report })),
+    )
   }
 
   /** Whether any process claims work of this topic. */
@@ -104,17 +108,6 @@ export class Reports {
       for (const [name, reported] of Object.entries(report.solana)) solana[name] ??= aged(reported, silentSeconds)
     }
     return { chains, solana }
-  }
-
-  #beats(): Promise<readonly { ageMs: number; report: Report }[]> {
-    const now = performance.now()
-    if (this.#known === undefined || now - this.#known.askedMs > beatMs / 2) {
-      const beats = this.#store
-        .heartbeats()
-        .then(all => all.map(({ ageMs, report }) => ({ ageMs, report: JSON.parse(report) as Report })))
-      this.#known = { askedMs: now, beats }
-    }
-    return this.#known.beats
   }
 }
 

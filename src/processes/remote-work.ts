@@ -16,6 +16,7 @@ import type {
   ShownToken,
   SolanaNetwork,
 } from '../model.ts'
+import { oneFlight } from '../once.ts'
 import type { NodeAnswer } from '../query/explain.ts'
 import type { PortfolioFreshness } from '../query/freshen.ts'
 import type { KeyRecord } from '../store/key-store.ts'
@@ -161,7 +162,8 @@ type Waiter = { waiting: number; result: WorkResult | undefined }
 export class RemoteWork {
   readonly #store: WorkStore
   readonly #waiters = new Map<string, Waiter>()
-  #looking: Promise<void> | undefined
+  /** Waiters that look at the same time share one read of the store. */
+  readonly #look = oneFlight(() => this.#lookOnce())
 
   constructor(store: WorkStore) {
     this.#store = store
@@ -192,14 +194,6 @@ export class RemoteWork {
       waiter.waiting -= 1
       if (waiter.waiting === 0) this.#waiters.delete(name)
     }
-  }
-
-  /** Waiters that look at the same time share one read of the store. */
-  #look(): Promise<void> {
-    this.#looking ??= this.#lookOnce().finally(() => {
-      this.#looking = undefined
-    })
-    return this.#looking
   }
 
   async #lookOnce(): Promise<void> {

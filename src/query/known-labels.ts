@@ -4,6 +4,7 @@
 
 import { type Log, LogThrottle } from '../log.ts'
 import type { Address, ChainId } from '../model.ts'
+import { oneFlight } from '../once.ts'
 import type { TransferPage } from '../store/index-reader.ts'
 import type { AddressRange } from '../store/label-changes.ts'
 import type { Store } from '../store/store.ts'
@@ -48,7 +49,7 @@ export class KnownLabels {
   #seenRevision: number | undefined
   #seenVersion: number | undefined
   #changes: number | undefined
-  #following: Promise<void> | undefined
+  readonly #follow = oneFlight(() => this.#learnChanges())
   #reading: Promise<void> | undefined
   readonly #nowMs: () => number
   #retryAtMs = Number.NEGATIVE_INFINITY
@@ -94,13 +95,6 @@ export class KnownLabels {
   /** The memory it takes. */
   get bytes(): number {
     return this.#base.bytes
-  }
-
-  async #follow(): Promise<void> {
-    this.#following ??= this.#learnChanges().finally(() => {
-      this.#following = undefined
-    })
-    await this.#following
   }
 
   async #learnChanges(): Promise<void> {

@@ -4,10 +4,10 @@
 import { LRUCache } from 'lru-cache'
 import { atMost } from '../at-most.ts'
 import { encodeKey } from '../base58.ts'
-import { AlmanacError } from '../errors.ts'
 import { exactAmount } from '../exact-amount.ts'
 import { textOfKey } from '../hex.ts'
 import type { MetaplexFacts, MintFacts, MintReading } from '../model.ts'
+import { Flights } from '../once.ts'
 import type { SolanaStore } from '../store/solana-store.ts'
 import { displayAmount } from './amounts.ts'
 import {
@@ -33,7 +33,7 @@ type MintFactsOptions = { rpc: SolanaRpc; store: SolanaStore; maxAgeMs: number }
 
 export class MintFactsReader {
   readonly #options: MintFactsOptions
-  readonly #readings = new Map<string, Promise<MintReading>>()
+  readonly #readings = new Flights<string, MintReading>({ max: readingsAtOnceMax, what: 'Solana mints' })
   readonly #known = new LRUCache<string, MintReading>(atMost(rememberedMax))
 
   constructor(options: MintFactsOptions) {
@@ -46,16 +46,9 @@ export class MintFactsReader {
     const known = this.#known.get(key)
     // A reading from the future was made before the clock went back.
     if (known !== undefined && Math.abs(Date.now() - known.readAtMs) <= this.#options.maxAgeMs) return known
-    const underWay = this.#readings.get(key)
-    if (underWay !== undefined) return await underWay
-    if (this.#readings.size >= readingsAtOnceMax) {
-      const message = `More than ${readingsAtOnceMax} Solana mints are being read at once.`
-      throw new AlmanacError('overloaded', message, { retryable: true, retryAfterMs: 1_000 })
-    }
-    const reading = this.#read(mint, known?.slot).finally(() => this.#readings.delete(key))
-    this.#readings.set(key, reading)
-    this.#known.set(key, await reading)
-    return await reading
+    const reading = await this.#readings.join(key, () => this.#read(mint, known?.slot))
+    this.#known.set(key, reading)
+    return reading
   }
 
   async #read(mint: Uint8Array, notBefore: number | undefined): Promise<MintReading> {

@@ -7,6 +7,7 @@ import { encodeKey, keyBytes } from '../base58.ts'
 import { AlmanacError } from '../errors.ts'
 import { textOfKey } from '../hex.ts'
 import type { TokenProgram } from '../model.ts'
+import { Flights, oneFlight } from '../once.ts'
 import type { Holding, HoldingColumns, OwnerReading, SolanaAccount, SolanaStore } from '../store/solana-store.ts'
 import { clockSysvar, decodeClock, decodeTokenAccount, tokenPrograms } from './decode.ts'
 import { ensureMints } from './mints.ts'
@@ -138,7 +139,7 @@ export type OnDemandOptions = {
  */
 export class OnDemand {
   readonly #options: Required<Pick<OnDemandOptions, 'nowMs'>> & OnDemandOptions
-  readonly #readings = new Map<string, Promise<OwnerReading>>()
+  readonly #readings = new Flights<string, OwnerReading>({ max: readingsAtOnceMax, what: 'Solana accounts' })
   readonly #fresh = new LRUCache<string, Freshness>(atMost(rememberedMax))
 
   constructor(options: OnDemandOptions) {
@@ -157,18 +158,8 @@ export class OnDemand {
   /** Reads the owner, or joins the reading that is under way; with `joins: false`, reads it again after that one. */
   read(owner: Uint8Array, { joins = true } = {}): Promise<OwnerReading> {
     const key = textOfKey(owner)
-    const underWay = this.#readings.get(key)
-    if (underWay !== undefined) {
-      const next = () => this.read(owner)
-      return joins ? underWay : underWay.then(next, next)
-    }
-    if (this.#readings.size >= readingsAtOnceMax) {
-      const message = `More than ${readingsAtOnceMax} Solana accounts are being read at once.`
-      return Promise.reject(new AlmanacError('overloaded', message, { retryable: true, retryAfterMs: 1_000 }))
-    }
-    const reading = this.#readAndStore(owner, key).finally(() => this.#readings.delete(key))
-    this.#readings.set(key, reading)
-    return reading
+    const read = () => this.#readings.join(key, () => this.#readAndStore(owner, key))
+    return joins ? read() : (this.#readings.of(key)?.then(read, read) ?? read())
   }
 
   /** What is stored may be wrong, however young. Its slot remains the least for the next reading. */
@@ -206,7 +197,7 @@ export class ChainClock {
   readonly #rpc: SolanaRpc
   #last: ClockReading = { slot: 0, chainTime: 0, atMs: 0 }
   #pushedSlot = 0
-  #underWay: Promise<ClockReading> | undefined
+  readonly #reading = oneFlight(() => this.#read())
 
   constructor(rpc: SolanaRpc) {
     this.#rpc = rpc
@@ -236,10 +227,7 @@ export class ChainClock {
   /** At most a second old. */
   async now(): Promise<ClockReading> {
     if (Math.abs(Date.now() - this.#last.atMs) <= clockMaxAgeMs) return this.#last
-    this.#underWay ??= this.#read().finally(() => {
-      this.#underWay = undefined
-    })
-    return this.#underWay
+    return await this.#reading()
   }
 
   async #read(): Promise<ClockReading> {

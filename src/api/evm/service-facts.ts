@@ -1,4 +1,5 @@
 // What the service says of itself to clients of the hosted one: its version, and what each operation costs.
+import { once } from '../../once.ts'
 import { readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
 import { dataErrors, jsonSuccess } from '../openapi-parts.ts'
@@ -36,11 +37,9 @@ export const endpointWeights: RouteParts = {
 
 /** Made once, when it is first asked for: a start should not wait for it. */
 function sameForAll(context: Context, value: () => unknown): ReturnType<RouteParts['answer']> {
-  let made: ReturnType<typeof readyAnswer> | undefined
-  const make = () => readyAnswer({ headers: {}, body: Buffer.from(JSON.stringify(value())) as Buffer<ArrayBuffer> })
-  const work = async () => {
-    made ??= make()
-    return { ready: made, keep: false }
-  }
+  const made = once(() =>
+    readyAnswer({ headers: {}, body: Buffer.from(JSON.stringify(value())) as Buffer<ArrayBuffer> }),
+  )
+  const work = async () => ({ ready: made(), keep: false })
   return request => perform(context, request, { scope: 'any', work })
 }

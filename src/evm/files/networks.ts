@@ -2,6 +2,7 @@
 // package has of each, and what the operator adds from a beacon node that is trusted. Never a root from a file itself.
 import { builtInChains, type Chain, defineChain } from '../../chains.ts'
 import { bytesOfHex, isHexOf } from '../../hex.ts'
+import { once } from '../../once.ts'
 import { mainnetAccumulator, sepoliaEra1Checksums } from './frozen-roots.gen.ts'
 import { nodeBytes } from './merkle.ts'
 
@@ -33,7 +34,7 @@ export const networks: readonly Network[] = [
     chain: chainOf('eth', 1),
     genesisHash: '0xd4e56740f876aef8c010b86a40d5f56745a118d0906a34e69aec8c0db1cb8fa3',
     historicalRoots: 758,
-    accumulator: once(mainnetAccumulator),
+    accumulator: once(() => Buffer.from(mainnetAccumulator, 'base64')),
     mergeBlock: 15_537_394,
   },
   {
@@ -41,7 +42,7 @@ export const networks: readonly Network[] = [
     chain: chainOf('sepolia', 11_155_111),
     genesisHash: '0x25a5cc106eea7138acab33231d7160d69cb777ee0c2c553fcddf5138993e6dd9',
     historicalRoots: 222,
-    era1Checksums: once(sepoliaEra1Checksums),
+    era1Checksums: once(() => Buffer.from(sepoliaEra1Checksums, 'base64')),
   },
   {
     name: 'hoodi',
@@ -114,12 +115,4 @@ type BeaconFields = {
 
 function chainOf(name: string, id: number): Chain {
   return builtInChains.find(chain => chain.id === id) ?? defineChain({ name, id })
-}
-
-function once(text: string): () => Buffer {
-  let bytes: Buffer | undefined
-  return () => {
-    bytes ??= Buffer.from(text, 'base64')
-    return bytes
-  }
 }

@@ -5,6 +5,7 @@ import type { Clock } from '../../abort.ts'
 import { AlmanacError } from '../../errors.ts'
 import { quantityOf } from '../../hex.ts'
 import type { Interval } from '../../model.ts'
+import { Flights } from '../../once.ts'
 import type { RpcFailure } from '../../rpc/failures.ts'
 import type { EndpointStatus } from '../../status.ts'
 import { type AskOne, highestHad, lowestHad, presenceOf } from './block-presence.ts'
@@ -29,7 +30,7 @@ export class HistoryFloors {
   readonly #askOne: (endpoint: string) => AskOne
   readonly #floors = new Map<string, Floor>()
   /** One look at a time for each endpoint. */
-  readonly #looks = new Map<string, Promise<void>>()
+  readonly #looks = new Flights<string, void>()
   /** When a suspicion that came to nothing may be had again. */
   readonly #clearedUntilMs = new Map<string, number>()
   readonly #surveyed = new Set<string>()
@@ -78,7 +79,7 @@ export class HistoryFloors {
         if (newer === undefined) this.#clearedUntilMs.set(endpoint, this.#clock.now() + holdMs.first)
         else await this.#find(endpoint, ask, { lacked: block, had: newer, method })
       })
-    await this.#looks.get(endpoint)
+    await this.#looks.of(endpoint)
     return this.lacks(endpoint, block)
   }
 
@@ -98,7 +99,7 @@ export class HistoryFloors {
         }
         this.#surveyed.add(endpoint)
       })
-    await this.#looks.get(endpoint)
+    await this.#looks.of(endpoint)
   }
 
   /** Looks again where it is time; the floor holds meanwhile. */
@@ -117,7 +118,7 @@ export class HistoryFloors {
 
   /** Returns when no look is under way. */
   async settled(): Promise<void> {
-    await Promise.all(this.#looks.values())
+    await this.#looks.settled()
   }
 
   forget(): void {
@@ -151,11 +152,7 @@ export class HistoryFloors {
 
   /** What fails leaves things as they are. */
   #look(endpoint: string, look: (ask: AskOne) => Promise<void>): void {
-    if (this.#looks.has(endpoint)) return
-    const looking = look(this.#askOne(endpoint))
-      .catch(() => {})
-      .finally(() => this.#looks.delete(endpoint))
-    this.#looks.set(endpoint, looking)
+    void this.#looks.join(endpoint, () => look(this.#askOne(endpoint)).catch(() => {}))
   }
 }
 

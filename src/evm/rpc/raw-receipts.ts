@@ -3,6 +3,7 @@
 // time. It asks for nothing while little is left of the day's calls.
 import type { Clock } from '../../abort.ts'
 import { quantityHex, quantityOf } from '../../hex.ts'
+import { Flights } from '../../once.ts'
 import { type RpcFailure, type RpcFailureKind, rpcFailureOf } from '../../rpc/failures.ts'
 import { readRawReceipts } from '../proof/raw-receipts.ts'
 import type { AskOne } from './block-presence.ts'
@@ -26,7 +27,7 @@ type Known = { has: boolean; holdMs: number; untilMs: number }
 export class RawReceipts {
   readonly #options: RawReceiptsOptions
   readonly #known = new Map<string, Known>()
-  readonly #looks = new Set<string>()
+  readonly #looks = new Flights<string, void>()
 
   constructor(options: RawReceiptsOptions) {
     this.#options = options
@@ -37,7 +38,7 @@ export class RawReceipts {
     const { clock, isScarce } = this.#options
     const known = this.#known.get(endpoint)
     const isDue = known === undefined || (!known.has && clock.now() >= known.untilMs)
-    if (isDue && !this.#looks.has(endpoint) && !isScarce(endpoint)) this.#look(endpoint)
+    if (isDue && !isScarce(endpoint)) void this.#looks.join(endpoint, () => this.#look(endpoint))
     return known?.has ?? false
   }
 
@@ -54,15 +55,16 @@ export class RawReceipts {
     this.#known.clear()
   }
 
-  #look(endpoint: string): void {
-    this.#looks.add(endpoint)
+  async #look(endpoint: string): Promise<void> {
     const before = this.#known.get(endpoint)?.holdMs
     const failed = before === undefined ? holdMs.first : 2 * before
-    void givesRaw(this.#options.askOne(endpoint))
-      .then(has => this.#learn(endpoint, has, has ? (before ?? holdMs.first) : failed))
+    try {
+      const has = await givesRaw(this.#options.askOne(endpoint))
+      this.#learn(endpoint, has, has ? (before ?? holdMs.first) : failed)
+    } catch (error) {
       // Whatever is wrong, it does not give them now.
-      .catch(error => this.#learn(endpoint, false, isMissing(error) ? Math.max(failed, holdMs.missing) : failed))
-      .finally(() => this.#looks.delete(endpoint))
+      this.#learn(endpoint, false, isMissing(error) ? Math.max(failed, holdMs.missing) : failed)
+    }
   }
 
   #learn(endpoint: string, has: boolean, ms: number): void {

@@ -1,6 +1,7 @@
 // The bulk sources of one chain, in the order in which they are asked: files before a portal. They may be replaced
 // while history is filled: a signal then tells readers to begin again.
 import type { Block, Hash, Interval } from '../../model.ts'
+import { oneFlight } from '../../once.ts'
 import type { SourceStatus } from '../../status.ts'
 import { type Anchor, type BulkHeader, type BulkSource, SourceLost } from './bulk-source.ts'
 
@@ -14,7 +15,7 @@ export class BulkSources {
   #lookedMs = Number.NEGATIVE_INFINITY
   /** How often they were configured: a look that was under way then saw nothing of it. */
   #configured = 0
-  #looking: Promise<void> | undefined
+  readonly #lookNow = oneFlight((signal: AbortSignal) => this.#lookAtAll(signal))
 
   constructor(all: readonly BulkSource[] = []) {
     this.#all = all
@@ -42,13 +43,10 @@ export class BulkSources {
 
   async look(signal: AbortSignal): Promise<void> {
     if (performance.now() - this.#lookedMs < lookEveryMs) return
-    this.#looking ??= this.#lookNow(signal).finally(() => {
-      this.#looking = undefined
-    })
-    await this.#looking
+    await this.#lookNow(signal)
   }
 
-  async #lookNow(signal: AbortSignal): Promise<void> {
+  async #lookAtAll(signal: AbortSignal): Promise<void> {
     const before = this.#all
     if (this.#next !== undefined) {
       this.#all = this.#next

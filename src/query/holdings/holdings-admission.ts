@@ -5,6 +5,7 @@ import { totalmem } from 'node:os'
 import { untilAborted } from '../../abort.ts'
 import { AlmanacError } from '../../errors.ts'
 import type { Metrics } from '../../metrics.ts'
+import { once } from '../../once.ts'
 import { KeyQueue, type Place } from '../key-queue.ts'
 import { Pace } from '../pace.ts'
 
@@ -409,12 +410,4 @@ function noRoom(): AlmanacError {
     'No memory left for holdings lists: ask again later, or have the operator raise limits.holdings_bytes_max',
     { retryable: true, retryAfterMs },
   )
-}
-
-function once(work: () => void): () => void {
-  let isDone = false
-  return () => {
-    if (!isDone) work()
-    isDone = true
-  }
 }
