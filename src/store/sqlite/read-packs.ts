@@ -133,8 +133,11 @@ export class PackReads {
     const isKept = this.#isKept(view, chain)
     const runs = this.#runs
     if (!ask.isOneSubject) {
-      const records = runs.reduce((sum, run) => sum + run.records, 0)
-      // As if records lay evenly.
+      // As if records lay evenly. There are none where a merge has only its run left.
+      const records = Math.max(
+        1,
+        runs.reduce((sum, run) => sum + run.records, 0),
+      )
       const packs = (run: Run): number => 1 + Math.floor((ask.limit * run.records) / records / perPackOf(view))
       return { changes, isKept, runs: runs.map(run => this.#packsOf(ask, run, Math.min(packs(run), packsAhead))) }
     }

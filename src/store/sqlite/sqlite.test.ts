@@ -2,9 +2,13 @@
 import { copyFile, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { row } from '../../../test/listed-transfers.ts'
+import { apes, blockOf, chain } from '../../../test/plain-rows.ts'
 import { type StoreFixture, storeContract } from '../../../test/store-contract.ts'
-import type { Address, ChainId, Hash } from '../../model.ts'
+import type { Address, Hash } from '../../model.ts'
+import { byWallet } from '../indexes/by-wallet.ts'
 import { openStore } from '../open.ts'
 import { noActivity } from '../packed-activity.ts'
 import { prepareFile } from './open-file.ts'
@@ -30,7 +34,6 @@ storeContract(
 
 test('runs stay few while the head is followed', async () => {
   const { store, dispose } = await open({ role: 'owner', foldBlocks: 1 })
-  const chain = 1 as ChainId
   for (let number = 1; number <= 150; number++) {
     const block = { number, hash: `0x${String(number).padStart(64, '0')}` as Hash, timestamp: number }
     const transfers = Array.from({ length: 40 }, (_, logIndex) => ({
@@ -44,6 +47,24 @@ test('runs stay few while the head is followed', async () => {
   // Two levels of up to sixteen, and those that wait for a step.
   for (const { view, runs } of await store.runs!()) expect(runs, view).toBeLessThan(45)
   await dispose()
+})
+
+test('an index has no records where only the run of a merge is left, which has none yet', async () => {
+  const path = join(folder, 'merging.db')
+  await copyFile(join(folder, 'empty.db'), path)
+  let store = await openSqliteStore(path, { role: 'owner' })
+  const transfers = [row(apes, [1, 0, 0], { tokenId: 1n })]
+  await store.commitCold({ chain, covered: [], blocks: [blockOf(1)], transfers, activity: noActivity })
+  await store.close()
+  const raw = new DatabaseSync(path)
+  raw.exec(`DELETE FROM packs WHERE run IN (SELECT id FROM runs WHERE view = ${byWallet.id});
+    UPDATE runs SET records = 0, growing = 1 WHERE view = ${byWallet.id}`)
+  raw.close()
+  store = await openSqliteStore(path, { role: 'owner' })
+  const span = { from: new Uint8Array(byWallet.keyBytes), to: new Uint8Array(byWallet.keyBytes).fill(255) }
+  const query = { chain, index: byWallet.name, ...span, order: 'keys', limit: 10 } as const
+  expect((await store.indexes.indexRecords(query)).length).toBe(0)
+  await store.close()
 })
 
 async function open(options: OpenFileOptions): Promise<StoreFixture> {
