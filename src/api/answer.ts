@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache'
 import type { Chain } from '../chains.ts'
 import { type Evidence, shownEvidence } from '../model.ts'
 import type { Dialect } from './params.ts'
-import type { ApiRequest, Head } from './request.ts'
+import { type ApiRequest, type Head, weightsIn } from './request.ts'
 
 export type Answer = {
   status: number
@@ -127,17 +127,7 @@ export function chooseEncoding(acceptEncoding: string | undefined): Encoding | u
 }
 
 function parseChoice(acceptEncoding: string): Encoding | undefined {
-  const weights = new Map(
-    acceptEncoding
-      .toLowerCase()
-      .split(',')
-      .map((part): [string, number] => {
-        const [name = '', ...parameters] = part.split(';').map(text => text.trim())
-        const quality = parameters.find(parameter => parameter.startsWith('q='))
-        const weight = quality === undefined ? 1 : Number(quality.slice(2))
-        return [name, Number.isNaN(weight) ? 0 : weight]
-      }),
-  )
+  const weights = weightsIn(acceptEncoding)
   const weightOf = (encoding: Encoding) => weights.get(encoding) ?? weights.get('*') ?? 0
   const accepted = encodings.filter(encoding => weightOf(encoding) > 0)
   return accepted.sort((a, b) => weightOf(b) - weightOf(a))[0]

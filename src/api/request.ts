@@ -22,6 +22,15 @@ export function newRequestId(): string {
 
 const validRequestId = /^[\w.:-]{1,64}$/
 
+/** What an Accept header names, in lower case, with its weight: 1 where none is said, 0 where it is no number. */
+export function weightsIn(accept: string): ReadonlyMap<string, number> {
+  const named = accept.split(',').map((part): [string, number] => {
+    const [name = '', ...parameters] = part.split(';').map(text => text.trim().toLowerCase())
+    return [name, Number(parameters.find(parameter => parameter.startsWith('q='))?.slice(2) ?? 1) || 0]
+  })
+  return new Map(named)
+}
+
 /** The newest known block of a chain that an answer is about, and from which age on it is told. */
 export type Head = { timestamp: number; ageMaxSeconds: number }
 

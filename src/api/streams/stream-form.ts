@@ -1,4 +1,5 @@
 // Which form of a list a client asks for: pages of JSON, or the whole list as CSV or NDJSON.
+import { weightsIn } from '../request.ts'
 
 export const streamTypes = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const
 export type StreamForm = keyof typeof streamTypes
@@ -7,7 +8,7 @@ export type StreamForm = keyof typeof streamTypes
 export function streamFormOf(accept: string | undefined): StreamForm | undefined {
   // Most clients name neither.
   if (accept === undefined || !/csv|ndjson/i.test(accept)) return undefined
-  const weights = new Map(accept.toLowerCase().split(',').map(weightOf))
+  const weights = weightsIn(accept)
   const json = weights.get('application/json')
   const wildcard = weights.get('application/*') ?? weights.get('*/*') ?? 0
   const csv = weights.get(streamTypes.csv) ?? 0
@@ -15,11 +16,4 @@ export function streamFormOf(accept: string | undefined): StreamForm | undefined
   const whole = Math.max(csv, ndjson)
   if (whole <= (json ?? 0) || (json === undefined && whole < wildcard)) return undefined
   return csv >= ndjson ? 'csv' : 'ndjson'
-}
-
-function weightOf(part: string): [string, number] {
-  const [name = '', ...parameters] = part.split(';').map(text => text.trim())
-  const quality = parameters.find(parameter => parameter.startsWith('q='))
-  const weight = quality === undefined ? 1 : Number(quality.slice(2))
-  return [name, Number.isNaN(weight) ? 0 : weight]
 }
