@@ -1,7 +1,17 @@
 // Builds a folder of files that the service serves: aside, and moved into place in one step; where that is wanted, only
 // when one of its sources has changed. What is built is decided elsewhere.
 import { createHash, randomUUID } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -61,9 +71,25 @@ function putInPlace(made: string, folder: string, isBuilt: () => boolean): void 
   for (let tries = 1; !isBuilt(); tries++) {
     try {
       rmSync(folder, { recursive: true, force: true })
-      renameSync(made, folder)
+      move(made, folder)
     } catch (error) {
       if (tries === placeTries) throw error
+    }
+  }
+}
+
+/** From another file system it is copied beside its place first. */
+function move(made: string, folder: string): void {
+  try {
+    renameSync(made, folder)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error
+    const beside = `${resolve(folder)}-${randomUUID()}`
+    try {
+      cpSync(made, beside, { recursive: true })
+      renameSync(beside, folder)
+    } finally {
+      rmSync(beside, { recursive: true, force: true })
     }
   }
 }
