@@ -205,7 +205,11 @@ export function failureResponses(codes: readonly ErrorCode[], schema: FailureSch
             examples: Object.fromEntries(
               errors.map(error => [
                 error.code,
-                { summary: errorGuide[error.code].means, value: sampleBody(error, schema) },
+                // Links within the page of errors lead nowhere from the document.
+                {
+                  summary: errorGuide[error.code].means.replaceAll(/\[([^\]]+)\]\(#\w+\)/g, '$1'),
+                  value: sampleBody(error, schema),
+                },
               ]),
             ),
           },

@@ -106,6 +106,12 @@ test('an operation names the codes that it fails with, each with its meaning and
   )
 })
 
+test('links of the document lead to pages, and none to a place within another page alone', () => {
+  const links = JSON.stringify(document).match(/\]\([^)]*\)/g) ?? []
+  expect(links).toContain('](/docs/errors.html)')
+  expect(links.filter(link => !link.startsWith('](/docs/'))).toEqual([])
+})
+
 test('an operation refuses in its own words: its parameter, its scope, and what it does not find', () => {
   const strange = operations.flatMap(operation => {
     const { operationId, parameters = [], 'x-error-codes': codes = [], 'x-error-examples': own = {} } = operation
