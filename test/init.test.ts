@@ -432,6 +432,44 @@ describe('init', () => {
     expect(chains.eth!.ws).toBeUndefined()
   })
 
+  test('on a terminal a chain whose node is away can be left out, and the other answers stay', async () => {
+    const node = await simulate()
+    const run = place.beginOnTerminal(['init', '--index', 'full', '--listen', '127.0.0.1:8080'])
+    const away = 'http://127.0.0.1:1'
+    let seen = 0
+    for (const [question, text] of [
+      ['EVM chains', 'eth'],
+      ['eth: JSON-RPC endpoints, preferred first, separated by commas; - leaves this chain out', away],
+      ['Keep it anyway, or paste another endpoint? [no]', ''],
+      ['- leaves this chain out', '-'],
+      // The only chain: another list is asked for.
+      ['No chain is left.', undefined],
+      ['EVM chains', 'sim,polygon'],
+      ['sim is not a known chain', 'yes'],
+      ['sim: JSON-RPC endpoints', node.url],
+      ['sim: WebSocket endpoint', ''],
+      ['polygon: JSON-RPC endpoints', away],
+      ['Keep it anyway, or paste another endpoint? [no]', ''],
+      ['polygon: JSON-RPC endpoints', '-'],
+      ['Solana portfolios', 'yes'],
+      ['Solana network', ''],
+      ['Solana endpoints; - leaves Solana out', away],
+      ['Keep it anyway, or paste another endpoint? [no]', ''],
+      ['Solana endpoints', '-'],
+      ['Where to keep the data', ''],
+      ['Write almanac.yaml? [yes]', ''],
+      ['Next: ', undefined],
+    ] as const) {
+      await run.until(() => run.stdout.indexOf(question, seen) !== -1, question)
+      seen = run.stdout.indexOf(question, seen) + question.length
+      if (text !== undefined) run.child.stdin.write(`${text}\n`)
+    }
+    expect((await run.ended()).code).toBe(0)
+    const { chains, solana } = loadConfig({ file: file() }).config
+    expect(chains).toEqual({ sim: expect.objectContaining({ id: chainId, index: 'full', rpc: [node.url] }) })
+    expect(solana).toEqual({})
+  })
+
   test('on a terminal it asks, asks again after a slip, and goes on', async () => {
     const node = await simulate()
     const run = place.beginOnTerminal(['init', '--listen', '127.0.0.1:8080'])
@@ -523,7 +561,8 @@ describe('init', () => {
       ['Checking base …', ''],
       ['base: WebSocket endpoint', ''],
       // The first chain has not the usual endpoint.
-      ['polygon: JSON-RPC endpoints, preferred first, separated by commas [http://127.0.0.1:8545]', other.url],
+      ['polygon: JSON-RPC endpoints, preferred first, separated by commas; - leaves this chain out', ''],
+      ['[http://127.0.0.1:8545]', other.url],
       ['serves chain 31337, not polygon (137).', ''],
       // It is no answer to keep it: nothing would be indexed.
       ['Call it 31337, or paste another endpoint? [no]', 'http://127.0.0.1:1'],
@@ -553,6 +592,7 @@ describe('init', () => {
       ['EVM chains', 'opbnb', 'warehouse,ethh'],
       ['warehouse is not a known chain', 'its node tells the id', 'yes'],
       ['ethh is not a known chain', 'No known chain is called ethh', 'no'],
+      ['ethh is not a known chain. Is it a chain of your own?', 'its node tells the id', 'yes'],
       ['warehouse: JSON-RPC endpoints', 'your own node or of a provider', ''],
       ['warehouse: WebSocket endpoint', 'Without one Almanac asks', ''],
       ['warehouse: index everything', 'enough for known collections', ''],
@@ -621,6 +661,10 @@ describe('init', () => {
       ['EVM chains', 'etherem,etth'],
       ['etherem is not a known chain. Did you mean eth? [yes]', 'perhaps'],
       ['"perhaps" is neither yes nor no.', 'no'],
+      ['etherem is not a known chain. Is it a chain', ''],
+      ['EVM chains', 'etherem,etth'],
+      ['etherem is not a known chain. Did you mean eth? [yes]', 'no'],
+      ['etherem is not a known chain. Is it a chain', 'yes'],
       // Every name is settled before a chain is asked about.
       ['etth is not a known chain. Did you mean eth? [yes]', 'eth'],
       ['etherem: JSON-RPC endpoints', ''],

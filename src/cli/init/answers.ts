@@ -173,14 +173,11 @@ export async function askForAnswers(questions: Questions, flags: InitFlags, endp
   printNote('This writes a configuration for your own nodes. An empty answer takes the value in brackets.')
   const named = `Chains have names: ${shownChains.join(', ')} … ? lists all ${offeredChains.length}.`
   printNote(`${named} Others go by their id, such as 33139.\n`)
-  const names = await askNames(questions)
-  const chains: ChainAnswers[] = []
-  for (const name of names) chains.push(await askChain(questions, name, { flags, endpoints, names, chains }))
-  const solana: SolanaAnswers[] = []
+  const chains = await askChains(questions, flags, endpoints)
   const help =
     'Almanac answers the portfolio, balance, tokens and NFTs of a Solana wallet by asking a Solana node of yours.'
-  if (await questions.confirm('\nSolana portfolios as well?', false, { help }))
-    solana.push(await askSolana(questions, endpoints))
+  const isAsked = await questions.confirm('\nSolana portfolios as well?', false, { help })
+  const solana = isAsked ? await askSolana(questions, endpoints) : []
   if (chains.length + solana.length === 0)
     throw new AlmanacError('interrupted', 'No chain was named, so nothing was written.')
   return { chains, solana, store: flags.store === undefined ? await askStore(questions) : parseStore(flags.store) }
@@ -191,6 +188,20 @@ export function askStore(questions: Questions): Promise<string> {
   const help =
     'A file needs nothing else and serves one machine. PostgreSQL lets several processes or machines share the data; the database must exist.'
   return questions.ask(question, { otherwise: 'file:./almanac.db', help }, parseStore)
+}
+
+/** Asks for the list again where each of its chains was left out. */
+async function askChains(questions: Questions, flags: InitFlags, endpoints: Endpoints): Promise<ChainAnswers[]> {
+  for (;;) {
+    const names = await askNames(questions)
+    const chains: ChainAnswers[] = []
+    for (const [at, name] of names.entries()) {
+      const later = names.slice(at + 1)
+      chains.push(...(await askChain(questions, name, { flags, endpoints, chains, later })))
+    }
+    if (chains.length > 0 || names.length === 0) return chains
+    printNote('No chain is left.')
+  }
 }
 
 /** Asks again where a name is none. All names are settled before anything is asked about one of them. */
@@ -210,11 +221,8 @@ async function settledNames(questions: Questions, names: readonly string[]): Pro
   for (const name of names) {
     const meant = chainMeant(name)
     if (isKnown(name)) settled.add(name)
-    else if (meant !== undefined) {
-      const help = `No known chain is called ${name}. With no, it is a chain of your own by that name.`
-      const question = `${name} is not a known chain. Did you mean ${meant}?`
-      settled.add((await questions.confirm(question, true, { suggested: meant, help })) ? meant : name)
-    } else {
+    else if (meant !== undefined && (await isMeant(questions, name, meant))) settled.add(meant)
+    else {
       const help =
         'A chain of your own may have any name; its node tells the id. With no, the chains are asked for again.'
       const question = `${name} is not a known chain. Is it a chain of your own?`
@@ -223,6 +231,11 @@ async function settledNames(questions: Questions, names: readonly string[]): Pro
     }
   }
   return [...settled]
+}
+
+function isMeant(questions: Questions, name: string, meant: string): Promise<boolean> {
+  const help = `No known chain is called ${name}. With no, you can keep the name or type the chains again.`
+  return questions.confirm(`${name} is not a known chain. Did you mean ${meant}?`, true, { suggested: meant, help })
 }
 
 const usualEndpoint = 'http://127.0.0.1:8545'
@@ -234,28 +247,30 @@ const socketHelp =
 type Asked = {
   flags: InitFlags
   endpoints: Endpoints
-  /** Of all chains. */
-  names: readonly string[]
   /** Those before. */
   chains: readonly ChainAnswers[]
+  /** The names of those that are asked about next. */
+  later: readonly string[]
 }
 
+/** None where the user leaves the chain out, such as one whose node is away. */
 async function askChain(
   questions: Questions,
   called: string,
-  { flags, endpoints, names, chains }: Asked,
-): Promise<ChainAnswers> {
+  { flags, endpoints, chains, later }: Asked,
+): Promise<ChainAnswers[]> {
   const answers: ChainAnswers = { name: called, rpc: [], index: flags.index ?? 'on-demand', contracts: [] }
-  const taken = [...chains, ...names.map(name => ({ name }))].filter(({ name }) => name !== called)
+  const taken = [...chains, ...later.map(name => ({ name }))]
   printNote('')
   do {
     // Not one that another chain has, or that has just failed.
     const tried = [answers, ...chains].flatMap(({ rpc }) => rpc)
     answers.rpc = await questions.ask(
-      `${called}: JSON-RPC endpoints, preferred first, separated by commas`,
+      `${called}: JSON-RPC endpoints, preferred first, separated by commas; - leaves this chain out`,
       { otherwise: tried.includes(usualEndpoint) ? '' : usualEndpoint, help: endpointHelp },
-      text => parseUrls(called, text),
+      text => urlsUnlessLeftOut(called, text),
     )
+    if (answers.rpc.length === 0) return []
   } while (!(await endpoints.check(answers, taken)))
   const { name } = answers
   if (flags.check) printNote('')
@@ -283,22 +298,28 @@ async function askChain(
       )
     } while (!(await endpoints.checkContracts(answers)))
   }
-  return answers
+  return [answers]
 }
 
-async function askSolana(questions: Questions, { check }: Endpoints): Promise<SolanaAnswers> {
+async function askSolana(questions: Questions, { check }: Endpoints): Promise<SolanaAnswers[]> {
   const networks = { otherwise: 'mainnet', help: 'mainnet is the public network; devnet is the one for tests.' }
   const network = await questions.ask('Solana network', networks, parseNetwork)
   const answers: SolanaAnswers = { network, rpc: [] }
   const urls = { otherwise: 'http://127.0.0.1:8899', help: endpointHelp }
   do {
-    answers.rpc = await questions.ask('Solana endpoints', urls, text => parseUrls('solana', text))
+    const question = 'Solana endpoints; - leaves Solana out'
+    answers.rpc = await questions.ask(question, urls, text => urlsUnlessLeftOut('solana', text))
+    if (answers.rpc.length === 0) return []
   } while (!(await check(answers)))
   const socket = { otherwise: '', help: socketHelp }
   const question = 'Solana WebSocket endpoint; empty for none'
   const ws = await questions.ask(question, socket, text => optional(text, 'solana'))
   if (ws !== undefined) answers.ws = ws
-  return answers
+  return [answers]
+}
+
+function urlsUnlessLeftOut(what: string, text: string): string[] {
+  return text === '-' ? [] : parseUrls(what, text)
 }
 
 function optional(text: string, what: string): string | undefined {
