@@ -139,7 +139,7 @@ export function renderPage(source: string, text: string, linkTo: Linker, operati
         const operation = isInLink ? undefined : operationIn(operations, code)
         if (operation === undefined) return shown
         const list = linkTo(operationsPage)
-        return `<a href="${list}#${operation.id}" data-operation="${operation.id}">${shown}</a>`
+        return `<a href="${list}#${operation.name}" data-operation="${operation.name}">${shown}</a>`
       },
       link({ href, title, tokens: inner }) {
         isInLink = true
@@ -192,7 +192,7 @@ export function renderPage(source: string, text: string, linkTo: Linker, operati
     const codes = cells.flatMap(({ tokens: inner }) => inner.filter(({ type }) => type === 'codespan'))
     const [operation] = codes.flatMap(code => operationIn(operations, (code as Tokens.Codespan).text) ?? [])
     // What is not served has the name in its first cell; Solana has some of the names too.
-    const id = operation?.id ?? /^`(\w+)`$/.exec(cells[0]?.text ?? '')?.[1]
+    const id = operation?.name ?? /^`(\w+)`$/.exec(cells[0]?.text ?? '')?.[1]
     if (id === undefined || rowIds.has(id)) return ''
     rowIds.add(id)
     return ` id="${id}"`

@@ -8,7 +8,7 @@ import { otherNames } from '../web/src/reference/other-names.ts'
 import type { ApiDocument } from '../web/src/state/document.ts'
 
 export type Operation = {
-  id: string
+  name: string
   title: string
   subject: string
   method: string
@@ -24,8 +24,8 @@ const version = /^\/api\/v2(\.\d)?(?=\/)/
 
 export function readOperations(): Operation[] {
   const document = JSON.parse(readFileSync(join(root, 'docs/openapi.json'), 'utf8')) as ApiDocument
-  return entriesOf(document).map(({ id, title, subject, operation, older }) => ({
-    ...{ id, title, subject, method: operation.method, path: operation.path.replace(version, '') },
+  return entriesOf(document).map(({ id, name, title, subject, operation, older }) => ({
+    ...{ name, title, subject, method: operation.method, path: operation.path.replace(version, '') },
     about: [operation.description ?? '', ...effectiveNames(operation)].join(' '),
     also: [operation['x-sdk-call'] ?? [], otherNames[id] ?? []].flat(),
     ids: [id, ...older.map(({ operationId }) => operationId)],

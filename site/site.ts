@@ -47,10 +47,10 @@ export async function makeSite(folder: string): Promise<void> {
       ...(last.includes(target) ? { isLast: true as const } : {}),
     }))
   })
-  const asked = operations.map(({ id, ids, title, subject, method, path, about, also }) => ({
-    ...{ page: subject, title, text: `${method} ${path}`, code: ids.join(' '), about: oneLine(about), operation: id },
+  const asked = operations.map(({ name, ids, title, subject, method, path, about, also }) => ({
+    ...{ page: subject, title, text: `${method} ${path}`, code: ids.join(' '), about: oneLine(about), operation: name },
     ...(also.length > 0 && { also: also.join(', ') }),
-    href: `${targetBySource.get(operationsPage)}#${id}`,
+    href: `${targetBySource.get(operationsPage)}#${name}`,
   }))
   const entries = [...sections, ...asked].map((entry, id): DocsEntry => ({ id, ...entry }))
   writeFileSync(join(folder, 'search-index.js'), `window.almanacEntries = ${JSON.stringify(entries)}\n`)

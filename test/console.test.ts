@@ -612,11 +612,11 @@ walkConsole(walk => {
     await reader.goto(`${walk.world.url}/docs/guides/who-owns-what`)
     expect(reader.url()).toBe(`${walk.world.url}/docs/guides/who-owns-what.html`)
     const operation = reader.getByRole('link', { name: 'GET /nft/{address}/unique-owners', exact: true })
-    expect(await operation.getAttribute('href')).toBe('/reference#/getUniqueOwnersByCollectionV22')
+    expect(await operation.getAttribute('href')).toBe('/reference#/getUniqueOwnersByCollection')
     await reader.keyboard.press('/')
     await reader.keyboard.type('unique owners')
     await reader.locator('#found a:has(.mono)', { hasText: 'GET /nft/{address}/unique-owners' }).click(patience)
-    await reader.waitForURL(`${walk.world.url}/reference#/getUniqueOwnersByCollectionV22`)
+    await reader.waitForURL(`${walk.world.url}/reference#/getUniqueOwnersByCollection`)
     await reader.getByRole('heading', { name: 'Unique owners of a collection' }).waitFor(patience)
     // A page that is not there has the search, and offers what may have been meant.
     const missing = await reader.goto(`${walk.world.url}/docs/guides/frist-calls`)

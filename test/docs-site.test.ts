@@ -165,11 +165,11 @@ test('the search answers what people ask', () => {
   }
   expect(first('auth')).toBe('guides/authentication.html')
   expect(first('docker compose')).toBe('guides/docker.html')
-  expect(first('getWalletNFTs')).toBe('operations.html#getWalletNFTsV22')
+  expect(first('getWalletNFTs')).toBe('operations.html#getWalletNFTs')
   expect(first('Does it serve ERC-20?')).toBe('faq.html#does-it-serve-erc-20')
   // A call of the SDK as it is pasted, what people call things elsewhere, and a typo in it.
   for (const asked of ['Moralis.EvmApi.nft.getNFTOwners', 'await Moralis.EvmApi.nft.getNFTOwners({ address, chain })'])
-    expect([asked, first(asked)]).toEqual([asked, 'operations.html#getNFTOwnersV22'])
+    expect([asked, first(asked)]).toEqual([asked, 'operations.html#getNFTOwners'])
   expect(first('completeness')).toBe('guides/complete-answers.html')
   expect(first('paginaton')).toBe('guides/pages.html')
   expect(first('streams')).toBe('faq.html#does-it-send-webhooks')
@@ -181,16 +181,16 @@ test('the search answers what people ask', () => {
     'forgot api key': 'guides/keys-and-limits.html#the-first-key',
     'back up database': 'backup.html',
     'database backup': 'backup.html',
-    'sort order oldest first': 'operations.html#getNFTContractTransfersV22',
-    'oldest first': 'operations.html#getNFTContractTransfersV22',
+    'sort order oldest first': 'operations.html#getNFTContractTransfers',
+    'oldest first': 'operations.html#getNFTContractTransfers',
     'test data': 'guides/first-calls.html',
     websocket: 'faq.html#does-it-send-webhooks',
-    'historical owner': 'operations.html#getNFTOwnersV22',
+    'historical owner': 'operations.html#getNFTOwners',
     portfolio: 'operations.html#getPortfolio',
-    'native balance': 'operations.html#getNativeBalanceV22',
-    'balance at block': 'operations.html#getNativeBalanceV22',
-    'owners of a collection': 'operations.html#getNFTOwnersV22',
-    'list all nfts of a wallet': 'operations.html#getWalletNFTsV22',
+    'native balance': 'operations.html#getNativeBalance',
+    'balance at block': 'operations.html#getNativeBalance',
+    'owners of a collection': 'operations.html#getNFTOwners',
+    'list all nfts of a wallet': 'operations.html#getWalletNFTs',
     'how much does it cost': 'faq.html#what-does-it-cost-against-the-hosted-service',
     'error handling': 'guides/errors-and-retries.html',
     'supported chains': 'faq.html#which-chains-does-it-serve',
@@ -205,9 +205,9 @@ test('the search answers what people ask', () => {
     infura: 'guides/endpoints.html',
     EADDRINUSE: 'troubleshooting.html#starting',
     // What other services call it.
-    getNFTsForOwner: 'operations.html#getWalletNFTsV22',
-    getOwnersForContract: 'operations.html#getNFTOwnersV22',
-    alchemy_getAssetTransfers: 'operations.html#getWalletNFTTransfersV22',
+    getNFTsForOwner: 'operations.html#getWalletNFTs',
+    getOwnersForContract: 'operations.html#getNFTOwners',
+    alchemy_getAssetTransfers: 'operations.html#getWalletNFTTransfers',
   }
   for (const [asked, href] of Object.entries(answers)) expect([asked, first(asked)]).toEqual([asked, href])
   // Where enough has the word itself, nothing that begins or looks like it: no `store_corrupt`, core or correctness.
@@ -233,7 +233,7 @@ const firstPages = {
   pageKey: 'guides/pages.html',
   continuation: 'guides/pages.html',
   atblock: 'guides/who-owns-what.html#as-of-a-block',
-  totalSupply: 'operations.html#getNFTCollectionStatsV22',
+  totalSupply: 'operations.html#getNFTCollectionStats',
   uninstall: 'guides/forgetting.html#uninstall',
   'solana nfts': 'operations.html#getSolanaNfts',
   'mint events': 'faq.html#how-do-i-see-mints-and-burns',
@@ -244,7 +244,7 @@ const firstPages = {
   'spam nfts': 'annotations.html',
   'spam nft': 'annotations.html',
   'historical balance': 'guides/balances.html',
-  'block number by date': 'operations.html#getDateToBlockV22',
+  'block number by date': 'operations.html#getDateToBlock',
   'nft transfers since date': 'guides/follow-transfers.html',
   opensea: 'faq.html#does-it-have-prices',
   'how do i start': 'guides/first-calls.html',
@@ -267,8 +267,8 @@ test('a word written without its hyphen finds the same, and what lacks a rare wo
   expect(hrefs('ERC1155')[0]).toBe(hrefs('erc-1155')[0])
   expect(search('opensea').flatMap(({ terms }) => terms)).not.toContain('openssl')
   expect(hrefs('move from moralis')).toEqual(['guides/moving.html', 'overview.html'])
-  const own = ['guides/who-owns-what.html#let-holders-in-token-gating', 'operations.html#getWalletNFTsV22']
-  expect(hrefs('token gating').toSorted()).toEqual([...own, 'operations.html#getNFTOwnersV22'].toSorted())
+  const own = ['guides/who-owns-what.html#let-holders-in-token-gating', 'operations.html#getWalletNFTs']
+  expect(hrefs('token gating').toSorted()).toEqual([...own, 'operations.html#getNFTOwners'].toSorted())
   // Its heading is the name of the product, which says nothing in a list.
   expect(search('almanac').find(({ href }) => href === 'overview.html')?.title).toBe('Overview and quick start')
   expect(textOf('glossary.html')).toContain('<tr id="backfill">')
@@ -289,15 +289,15 @@ test('a question as people type it has its page among the first three, and few o
     'next page': 'guides/pages.html',
     'what does SYNCING mean': 'guides/complete-answers.html',
     'handle 429': 'guides/errors-and-retries.html#retry-with-retry-after',
-    'native balance multiple wallets': 'operations.html#getNativeBalancesForAddressesV22',
+    'native balance multiple wallets': 'operations.html#getNativeBalancesForAddresses',
     'historical owners': 'guides/who-owns-what.html#as-of-a-block',
     'who owned this nft at block': 'guides/who-owns-what.html#as-of-a-block',
     'how long to sync': 'faq.html#how-long-does-all-of-ethereum-take',
     'does it support arbitrum': 'faq.html#which-chains-does-it-serve',
     'is it free': 'faq.html#what-does-it-cost-against-the-hosted-service',
     getTokenBalances: 'faq.html#does-it-serve-erc-20',
-    'nft metadata': 'operations.html#getNFTMetadataV22',
-    batch: 'operations.html#getMultipleNFTsV22',
+    'nft metadata': 'operations.html#getNFTMetadata',
+    batch: 'operations.html#getMultipleNFTs',
     swagger: 'faq.html#which-languages-can-i-use',
     'number of owners': 'guides/who-owns-what.html#operations',
     'http 501': 'errors.html#not_implemented',
@@ -309,12 +309,12 @@ test('a question as people type it has its page among the first three, and few o
     'spam filter': 'annotations.html',
     'what is evidence': 'guides/complete-answers.html#evidence',
     'please tell me how to rotate the key of my zyzzyva': 'guides/keys-and-limits.html#rotate-a-key',
-    'owner of token at block 100': 'operations.html#getNFTTokenIdOwnersV22',
+    'owner of token at block 100': 'operations.html#getNFTTokenIdOwners',
     'owner of token 5 at block 100': 'guides/who-owns-what.html#as-of-a-block',
-    'who owned token at block': 'operations.html#getNFTTokenIdOwnersV22',
+    'who owned token at block': 'operations.html#getNFTTokenIdOwners',
     'who owned 0x8464135c8f25da09e49bc8782676a84730c318bc at block 17000000': 'guides/who-owns-what.html#as-of-a-block',
-    'ownership history': 'operations.html#getNFTTransfersV22',
-    'history of an nft': 'operations.html#getNFTTransfersV22',
+    'ownership history': 'operations.html#getNFTTransfers',
+    'history of an nft': 'operations.html#getNFTTransfers',
     'poll for new transfers': 'guides/follow-transfers.html',
     'poll for new transfers every 5 seconds': 'guides/follow-transfers.html',
     'watch a collection': 'guides/follow-transfers.html',
@@ -336,7 +336,7 @@ test('a question as people type it has its page among the first three, and few o
     '401': 'guides/authentication.html#if-a-key-is-refused',
     'invalid key': 'guides/authentication.html#if-a-key-is-refused',
     'RateLimit-Remaining': 'guides/authentication.html#how-much-a-key-may-ask',
-    'block by date': 'operations.html#getDateToBlockV22',
+    'block by date': 'operations.html#getDateToBlock',
   }
   const unanswered = Object.entries(pages).flatMap(([asked, page]) => {
     const found = search(asked).map(({ href }) => href)

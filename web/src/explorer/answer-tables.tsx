@@ -14,7 +14,6 @@ import type { Values } from './request-text.ts'
 type Rows = readonly never[]
 type List = { result?: Rows; index_complete?: boolean }
 
-/** Without the version at the end of the operation's name. */
 const lists: Readonly<Record<string, (rows: Rows, chain: string) => ComponentChildren>> = {
   getNFTContractTransfers: (rows, chain) => <TransfersTable rows={rows} chain={chain} />,
   getNFTTransfers: transfersOfSeveral,
@@ -32,15 +31,14 @@ function transfersOfSeveral(rows: readonly ShownTransfer[], chain: string) {
 }
 
 /** Undefined where JSON alone shows the answer. */
-export function tableOf(id: string, json: unknown, values: Values): ComponentChildren | undefined {
+export function tableOf(name: string, json: unknown, values: Values): ComponentChildren | undefined {
   if (json === undefined || json === null) return undefined
   const { address = '', chain = 'eth', network = 'mainnet' } = values
-  const operation = id.replace(/V22$/, '')
   const { result, index_complete: complete } = json as List
-  const list = lists[operation]
+  const list = lists[name]
   if (list !== undefined && Array.isArray(result))
     return result.length === 0 ? <NoRows chain={chain} complete={complete} /> : list(result, chain)
-  if (operation === 'getWalletActiveChains') {
+  if (name === 'getWalletActiveChains') {
     const { active_chains: chains } = json as Schemas['WalletChains']
     if (chains.length === 0)
       return <EmptyState title="No activity">Nothing of this wallet is known on these chains.</EmptyState>
@@ -51,7 +49,7 @@ export function tableOf(id: string, json: unknown, values: Values): ComponentChi
       </>
     )
   }
-  if (operation === 'getPortfolio')
+  if (name === 'getPortfolio')
     return (
       <>
         <PortfolioTables portfolio={json as Schemas['Portfolio']} />

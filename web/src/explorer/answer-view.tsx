@@ -19,13 +19,13 @@ import type { Values } from './request-text.ts'
 export type Body = { text: string; json: unknown }
 
 /** `note`: what the answer is of, where that is not what the form holds. */
-type Props = { id: string; values: Values; answered: Answered<Body>; note?: string | undefined }
+type Props = { name: string; values: Values; answered: Answered<Body>; note?: string | undefined }
 
-export function AnswerView({ id, values, answered, note }: Props) {
+export function AnswerView({ name, values, answered, note }: Props) {
   const { data, response } = answered
   const headers = [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n')
   const list = listRowsOf(response.headers.get('content-type') ?? '', data.text)
-  const table = list === undefined ? tableOf(id, data.json, values) : <ListTable list={list} />
+  const table = list === undefined ? tableOf(name, data.json, values) : <ListTable list={list} />
   const tabs: Tab[] = [
     ...(table === undefined ? [] : [{ name: 'table', title: 'Table', content: () => table }]),
     data.json === undefined
@@ -39,19 +39,19 @@ export function AnswerView({ id, values, answered, note }: Props) {
   ]
   return (
     <Panel
-      id={`${id}-answer`}
+      id={`${name}-answer`}
       title="Answer"
       flush
       note={note}
       actions={
         <>
-          {list !== undefined && <Download id={id} text={data.text} list={list} />}
+          {list !== undefined && <Download name={name} text={data.text} list={list} />}
           <Facts answered={answered} />
         </>
       }
     >
       <Tabs label="Views of the answer" tabs={tabs} />
-      <Pages id={id} values={values} json={data.json} />
+      <Pages name={name} values={values} json={data.json} />
     </Panel>
   )
 }
@@ -80,11 +80,11 @@ function ListTable({ list: { columns, rows, mark } }: { list: ListRows }) {
 }
 
 /** Of a whole list alone, as the pages of the console keep one. */
-function Download({ id, text, list: { format, mark } }: { id: string; text: string; list: ListRows }) {
+function Download({ name, text, list: { format, mark } }: { name: string; text: string; list: ListRows }) {
   if (mark === undefined) return <Badge word="not whole" tone="warn" />
   const { title, type } = formats[format]
   const save = async () => {
-    const sink = await openSink({ name: `${id.replace(/V22$/, '')}.${format}`, type })
+    const sink = await openSink({ name: `${name}.${format}`, type })
     await sink?.write(new TextEncoder().encode(text))
     await sink?.keep()
   }
@@ -96,16 +96,16 @@ function Download({ id, text, list: { format, mark } }: { id: string; text: stri
 }
 
 /** Of any list that comes in pages. Those of transfers count them from 0; others begin elsewhere. */
-function Pages({ id, values, json }: { id: string; values: Values; json: unknown }) {
+function Pages({ name, values, json }: { name: string; values: Values; json: unknown }) {
   const { cursor, page } = (json ?? {}) as { cursor?: string | null; page?: number | string }
   if (cursor === undefined) return null
   return (
     <Paging
       what="the answer"
-      page={id.includes('Transfers') ? Number(page) + 1 : undefined}
+      page={name.includes('Transfers') ? Number(page) + 1 : undefined}
       here={values.cursor}
       cursor={cursor}
-      hrefTo={next => hrefOf(['explore', id], { ...values, cursor: next })}
+      hrefTo={next => hrefOf(['explore', name], { ...values, cursor: next })}
     />
   )
 }

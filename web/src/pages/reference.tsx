@@ -74,10 +74,10 @@ function NoOperation({ id, entries, notServed }: Operations & { id: string }) {
     return (
       <EmptyState title="There is no such operation" action={action}>
         No operation has the id <code>{id}</code>.{meant.length > 0 && ' Did you mean '}
-        {meant.map(({ id: other, title }, at) => (
-          <Fragment key={other}>
+        {meant.map(({ name, title }, at) => (
+          <Fragment key={name}>
             {at > 0 && ' or '}
-            <a href={hrefOf(['explore', other])}>{title}</a>
+            <a href={hrefOf(['explore', name])}>{title}</a>
           </Fragment>
         ))}
         {meant.length > 0 && '?'}
@@ -185,7 +185,7 @@ function Menu({ entries, notServed, here, isIntroduction }: MenuProps) {
             text.value = event.currentTarget.value
           }}
           onKeyDown={event => {
-            const first = named[0] ?? found[0]?.id ?? missing[0]
+            const first = named[0] ?? found[0]?.name ?? missing[0]
             if (event.key === 'Enter' && text.value.trim() !== '' && first !== undefined)
               goTo(hrefOf(['explore', first]))
           }}
@@ -203,10 +203,10 @@ function Menu({ entries, notServed, here, isIntroduction }: MenuProps) {
           {subjectsOf(found).map(({ subject, entries: own }) => (
             <div key={subject}>
               <h2>{subject}</h2>
-              {own.map(({ id, title, operation }) => (
+              {own.map(({ id, name, title, operation }) => (
                 <a
                   key={id}
-                  href={hrefOf(['explore', id])}
+                  href={hrefOf(['explore', name])}
                   aria-current={id === here ? 'page' : undefined}
                   tabIndex={id === stop ? 0 : -1}
                   title={operation.path}
@@ -324,9 +324,9 @@ function Introduction({ shown, entries }: { shown: ApiDocument; entries: readonl
       {subjectsOf(entries).map(({ subject, entries: own }) => (
         <Panel key={subject} id={`subject-${subject}`} title={subject} count={own.length} flush>
           <ul class="operation-list">
-            {own.map(({ id, title, operation: { method, path } }) => (
-              <li key={id}>
-                <a href={hrefOf(['explore', id])}>{title}</a>
+            {own.map(({ name, title, operation: { method, path } }) => (
+              <li key={name}>
+                <a href={hrefOf(['explore', name])}>{title}</a>
                 <Method name={method} />
                 <code>{path}</code>
               </li>
@@ -347,7 +347,7 @@ function FirstRequest({ entry }: { entry: Entry }) {
     <Panel
       id="first-request"
       title="Your first request"
-      actions={<a href={hrefOf(['explore', entry.id])}>{entry.title}</a>}
+      actions={<a href={hrefOf(['explore', entry.name])}>{entry.title}</a>}
     >
       <p class="path">
         Base URL <code>{location.origin}</code>

@@ -4,6 +4,8 @@ import { type ApiDocument, type DocumentedOperation, operationsOf } from '../sta
 
 export type Entry = {
   id: string
+  /** What the SDK, the list of operations and its address call it: the name that its first version has. */
+  name: string
   title: string
   /** What the summary says besides, such as the scope that is needed. */
   note: string | undefined
@@ -47,6 +49,7 @@ function entryOf(versions: readonly DocumentedOperation[]): Entry {
   const path = operation.path.replace(version, '/')
   return {
     id: operation.operationId,
+    name: versions[0]!.operationId,
     title: title.replace(/, with .*$/, ''),
     note: rest.length === 0 ? undefined : rest.join('; '),
     subject: subjects.find(([, fits]) => fits(operation, path))![0],
@@ -56,8 +59,8 @@ function entryOf(versions: readonly DocumentedOperation[]): Entry {
 }
 
 const shortNames: Readonly<Record<string, string>> = {
-  transfers: 'getNFTContractTransfersV22',
-  wallet: 'getWalletActiveChainsV22',
+  transfers: 'getNFTContractTransfers',
+  wallet: 'getWalletActiveChains',
   portfolio: 'getPortfolio',
 }
 
@@ -65,11 +68,6 @@ const shortNames: Readonly<Record<string, string>> = {
 export function entryNamed(entries: readonly Entry[], name: string): Entry | undefined {
   const id = shortNames[name] ?? name
   return entries.find(entry => entry.id === id || entry.older.some(({ operationId }) => operationId === id))
-}
-
-/** What the SDK and the list of operations call it: the name that its first version has. */
-export function nameOf({ id, older }: Entry): string {
-  return older[0]?.operationId ?? id
 }
 
 export function versionOf({ path }: DocumentedOperation): string | undefined {

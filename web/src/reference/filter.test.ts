@@ -17,7 +17,7 @@ function entry(id: string, summary: string, parameters: string[] = [], subject =
     })),
   }
   const operation = facts as unknown as DocumentedOperation
-  return { id, title: summary, note: undefined, subject, operation, older: [] }
+  return { id, name: id, title: summary, note: undefined, subject, operation, older: [] }
 }
 
 const owners = entry('getOwners', 'Owners of the NFTs of a contract', ['address', 'at_block', 'cursor'], 'Owners')

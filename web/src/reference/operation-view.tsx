@@ -30,7 +30,7 @@ import { key, typedKeyRefusal } from '../state/session.ts'
 import { useAnswer } from '../state/use-answer.ts'
 import { answerFormOf, sentValues, withAnswerForm } from './answer-form.ts'
 import { BodyField } from './body-field.tsx'
-import { type Entry, nameOf, versionOf } from './entries.ts'
+import { type Entry, versionOf } from './entries.ts'
 import { Example } from './example.tsx'
 import { bodyOf, exampleOf } from './example-values.ts'
 import { type Failure, failuresOf } from './failures.ts'
@@ -49,7 +49,7 @@ const nothing = { answered: undefined, problem: undefined, loading: false }
 type Sent = { number: number; target: string; body: string | undefined; accept: string | undefined }
 
 export function OperationView({ entry, shown }: Props) {
-  const { operation, title } = entry
+  const { operation, title, name } = entry
   const { operationId: id, method, path, requestBody } = operation
   const parameters = withAnswerForm(operation)
   const isOrder = method !== 'GET'
@@ -90,8 +90,8 @@ export function OperationView({ entry, shown }: Props) {
   // What never left this browser is told beside the field of the key alone.
   const isUnsent = problem?.status === 401 && problem.requestId === undefined
   const isOfBody =
-    body !== undefined && problem?.code === 'bad_request' && !parameters.some(({ name }) => name === problem.parameter)
-  const isBeside = isUnsent || isOfBody || parameters.some(({ name }) => name === problem?.parameter)
+    body !== undefined && problem?.code === 'bad_request' && !parameters.some(each => each.name === problem.parameter)
+  const isBeside = isUnsent || isOfBody || parameters.some(each => each.name === problem?.parameter)
   const isRefusedBeside = isBeside || (problem?.status === 401 && key.value === undefined)
   const place = useRef<HTMLDivElement>(null)
   const isSending = useRef(false)
@@ -116,7 +116,7 @@ export function OperationView({ entry, shown }: Props) {
     }
     isSending.current = true
     isUnasked.value = false
-    if (!isOrder && Object.keys(chosen).length > 0) goTo(hrefOf(['explore', id], chosen))
+    if (!isOrder && Object.keys(chosen).length > 0) goTo(hrefOf(['explore', name], chosen))
     else
       sent.value = {
         number: (sent.value?.number ?? 0) + 1,
@@ -136,8 +136,8 @@ export function OperationView({ entry, shown }: Props) {
           <CopyButton text={path} what="the path" />
         </p>
         <p class="path operation-id">
-          <code>{nameOf(entry)}</code>
-          <CopyButton text={nameOf(entry)} what="the id of the operation" />
+          <code>{name}</code>
+          <CopyButton text={name} what="the id of the operation" />
         </p>
         {operation.description !== undefined && <Paragraphs text={operation.description} />}
         <Needs entry={entry} />
@@ -226,7 +226,7 @@ export function OperationView({ entry, shown }: Props) {
           )}
           {answered === undefined && loading && <Skeleton rows={6} />}
           {answered !== undefined && (
-            <AnswerView {...{ id, answered }} values={linked ?? {}} note={isChanged ? changedNote : undefined} />
+            <AnswerView {...{ name, answered }} values={linked ?? {}} note={isChanged ? changedNote : undefined} />
           )}
         </div>
         <div>

@@ -121,12 +121,12 @@ function networkOffer(name: string): Offer {
   return { type: 'network', title: `solana ${name}`, href: placeOf(['chain', `solana ${name}`]) }
 }
 
-function operationOffer({ id, title, operation: { method, path } }: Entry): Offer {
-  return { type: 'operation', title, note: `${method} ${path}`, href: operationHref(id) }
+function operationOffer({ name, title, operation: { method, path } }: Entry): Offer {
+  return { type: 'operation', title, note: `${method} ${path}`, href: operationHref(name) }
 }
 
-export function operationHref(id: string): string {
-  return isReference ? `/reference#/${encodeURIComponent(id)}` : placeOf(['explore', id])
+export function operationHref(name: string): string {
+  return isReference ? `/reference#/${encodeURIComponent(name)}` : placeOf(['explore', name])
 }
 
 const beginningMax = 6

@@ -61,11 +61,11 @@ export function placeOf(parts: readonly string[], query: Query = {}): string {
 
 /** What the reference asks of it, for those who may not see its page: an operation, and the names of the parts. */
 const asked: Readonly<Record<string, readonly [operation: string, ...names: string[]]>> = {
-  contract: ['getNFTContractTransfersV22', 'chain', 'address'],
-  token: ['getNFTMetadataV22', 'chain', 'address', 'token_id'],
-  wallet: ['getWalletNFTsV22', 'address'],
+  contract: ['getNFTContractTransfers', 'chain', 'address'],
+  token: ['getNFTMetadata', 'chain', 'address', 'token_id'],
+  wallet: ['getWalletNFTs', 'address'],
   account: ['getPortfolio', 'network', 'address'],
-  block: ['getNFTTransfersByBlockV22', 'chain', 'block_number_or_hash'],
+  block: ['getNFTTransfersByBlock', 'chain', 'block_number_or_hash'],
   transaction: ['getTransaction', 'chain', 'hash'],
 }
 
