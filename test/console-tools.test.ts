@@ -665,9 +665,11 @@ walkConsole(walk => {
       .getByRole('article')
       .getByRole('link', { name: /^What is served/ })
     expect(await listed.getAttribute('href')).toBe('/docs/operations.html#getTokenPrice')
+    await expect.poll(() => page.title(), patience).toBe('getTokenPrice · reference · Almanac')
     // What is no operation at all marks nothing, and can be searched for.
     await page.goto(`${walk.world.url}/reference#/nftowner`)
     await page.getByText('No operation has the id nftowner.').waitFor(patience)
+    await expect.poll(() => page.title(), patience).toBe('nftowner · reference · Almanac')
     expect(await menu.locator('[aria-current]').count()).toBe(0)
     await page.getByRole('main').getByRole('link', { name: 'Owners of a collection' }).first().waitFor(patience)
     await page.getByRole('button', { name: 'Search for “nftowner”' }).click()

@@ -43,7 +43,7 @@ export function Reference() {
   const entries = shown === undefined ? [] : entriesOf(shown)
   const entry = id === undefined ? undefined : entryNamed(entries, id)
   const notServed = shown?.['x-not-served'] ?? {}
-  useTitle(entry?.title, 'reference')
+  useTitle(shown === undefined ? undefined : (entry?.title ?? id), 'reference')
   if (shown === undefined) return <NoDocument />
   return (
     <div class="reference">
