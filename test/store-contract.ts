@@ -502,6 +502,18 @@ export function storeContract(
         expect((await store.activityOf(wallet)).get(polygon)).toEqual(there)
       })
 
+      test('what a wallet did stays when the first blocks of a chain become final', async () => {
+        const ref = (number: number) => ({
+          ...{ block: number, transactionIndex: 0, hash: hash(number), timestamp: number * 10 },
+        })
+        const looked = packActivity([{ address: wallet, first: ref(1), last: ref(3) }])
+        await store.commitCold({ chain: eth, covered: [], blocks: [], transfers: [], activity: looked })
+        await store.commitHot({ chain: eth, ancestor: 4, blocks: [hot(5), hot(6)], head: block(6) })
+        await store.putChainState(eth, { finalized: 5 })
+        const known = (await store.activityOf(wallet)).get(eth)
+        expect([known?.first.block, known?.last.block]).toEqual([1, 6])
+      })
+
       test('the last reading of a final block is the one that is kept', async () => {
         await store.commitCold(cold([1], { blocks: [block(1, 3)] }))
         await store.commitCold(cold([1]))

@@ -48,7 +48,7 @@ import { addClaims, addPending, endPending, pendingWithin, removeClaims } from '
 import { addActivity, foldUpTo } from './fold.ts'
 import { liveIndexes } from './kept-indexes.ts'
 import { packTransfers } from './recent-block.ts'
-import { blockEnd } from './runs.ts'
+import { blockBegin, blockEnd } from './runs.ts'
 import { removeWallets, takeBack, withPending } from './take-back.ts'
 import { addTransfers, type BlockTransfer, blocksOf, requireFits, withoutStored } from './transfer-runs.ts'
 import { endPart, lock, row, rows, run, type Work } from './work.ts'
@@ -92,7 +92,7 @@ export function* commitCold(core: Core, numbers: Numbers, commit: ColdCommit): W
   const missing = isNew ? rowsGiven : yield* withoutStored(chain, rowsGiven)
   const span = (isNew ? spanOf(wholes) : undefined) ?? blocksOf(missing)
   const added = yield* addTransfers(place, { chain, ...span }, yield* liveIndexes(chain), missing)
-  const ofActivity = spanOf([...wholes, ...claimed]) ?? { from: 0, to: blockEnd }
+  const ofActivity = spanOf([...wholes, ...claimed]) ?? { from: blockBegin, to: blockEnd }
   yield* addActivity(place, { chain, ...ofActivity }, commit.activity)
   const pending = ranges.filter(range => !isCovered(claimed, range))
   yield* addPending(

@@ -20,6 +20,11 @@ type Part = Pick<Run, 'slot' | 'id'>
 
 /** Above every block, and an integer. */
 export const blockEnd = 2 ** 32
+/**
+ * Below every block: where a run begins that is of no blocks in particular. One that begins above the fold is taken for
+ * what a fold left that was cut off, and before the first fold every block is above it.
+ */
+export const blockBegin = -1
 
 /** The packs of one part, in the making. */
 class PartWriter extends PackWriter {

@@ -25,7 +25,7 @@ import { liveIndexes } from './kept-indexes.ts'
 import { Merges, recordsPerTransfer } from './merge-runs.ts'
 import { recordsFrom } from './read-records.ts'
 import { packTransfers, recentBlock } from './recent-block.ts'
-import { blockEnd } from './runs.ts'
+import { blockBegin, blockEnd } from './runs.ts'
 import { neighbour } from './transfer-pages.ts'
 import { addTransfers, type BlockTransfer, blocksOf } from './transfer-runs.ts'
 import { type Engine, put, row, rows, run, textOf, type Work } from './work.ts'
@@ -227,6 +227,6 @@ function* writeActivity(core: Core, given: readonly PartRow[]): Work<void> {
     const packed = its.map(([address, , first, last]) =>
       packedRow(address as Uint8Array, first as Uint8Array, (last ?? first) as Uint8Array),
     )
-    yield* addActivity(yield* core.place(), { chain, from: 0, to: blockEnd }, joinActivity(packed))
+    yield* addActivity(yield* core.place(), { chain, from: blockBegin, to: blockEnd }, joinActivity(packed))
   }
 }

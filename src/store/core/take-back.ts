@@ -19,7 +19,7 @@ import type { Core } from './core.ts'
 import { addClaims, pendingWithin, removeClaims } from './coverage-table.ts'
 import { addActivity } from './fold.ts'
 import { liveIndexes } from './kept-indexes.ts'
-import { type Bound, blockEnd, changeKeys, changeRuns, dropRun, type RunPlace, runsOf } from './runs.ts'
+import { type Bound, blockBegin, blockEnd, changeKeys, changeRuns, dropRun, type RunPlace, runsOf } from './runs.ts'
 import { slotOfContract, slotOfKey } from './slots.ts'
 import { RemovedTransfers } from './transfer-runs.ts'
 import { endStep, lock, type Work } from './work.ts'
@@ -105,7 +105,7 @@ class WalletsAbove {
     const firsts = yield* removeWallets(this.#place, this.#chain, wallets)
     const kept = [...firsts.values()].filter(({ first }) => Buffer.compare(first, this.#above) < 0)
     const rows = kept.map(({ address, first }) => packedRow(address, first, first))
-    yield* addActivity(this.#place, { chain: this.#chain, from: 0, to: this.#block }, joinActivity(rows))
+    yield* addActivity(this.#place, { chain: this.#chain, from: blockBegin, to: this.#block }, joinActivity(rows))
   }
 
   readonly note = (address: Uint8Array, value: Uint8Array): undefined => {

@@ -16,7 +16,7 @@ import {
 } from '../runs/transfer-view.ts'
 import type { IndexView, StoredTransfer } from '../runs/view.ts'
 import { idCountOf } from '../transfer-payload.ts'
-import { addRun, type Change, changeKeys, type OfChain, type RunPlace } from './runs.ts'
+import { addRun, blockBegin, type Change, changeKeys, type OfChain, type RunPlace } from './runs.ts'
 import { slotOfContract, slotOfKey } from './slots.ts'
 import { looks, type Work } from './work.ts'
 
@@ -201,7 +201,7 @@ export class RemovedTransfers {
     const counts = new Counts()
     for (const { contract, block, payload } of transfers) counts.add(contract, block, -idCountOf(payload))
     // What is subtracted counts whatever the fold is: finality may be taken back to below these blocks.
-    yield* counts.store(this.#place, { ...of, from: 0 })
+    yield* counts.store(this.#place, { ...of, from: blockBegin })
     for (const view of this.#views) yield* this.#removeFrom(view, of, transfers)
   }
 
