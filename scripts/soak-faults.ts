@@ -46,7 +46,9 @@ function say(line: string): void {
 function runPart(first: number, count: number): void {
   const folder = mkdtempSync(join(tmpdir(), 'almanac-soak-'))
   const file = join(folder, 'report.json')
-  const environment = { ALMANAC_FAULT_FIRST: `${first}`, ALMANAC_FAULT_RUNS: `${count}` }
+  // Both engines, as before a release.
+  const engines = { ALMANAC_TESTS_RELEASE: '1' }
+  const environment = { ...engines, ALMANAC_FAULT_FIRST: `${first}`, ALMANAC_FAULT_RUNS: `${count}` }
   const command = ['vitest', 'run', 'test/evm-faults.test.ts', '--reporter=json', `--outputFile=${file}`]
   const { status } = spawnSync('npx', command, { env: { ...process.env, ...environment }, stdio: 'inherit' })
   try {
