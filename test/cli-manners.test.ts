@@ -134,7 +134,7 @@ describe('on a terminal', () => {
 test('a sandbox in another directory is named where nothing is found, and not taken', async () => {
   const note = { process: process.pid, directory: '/home/ada/almanac', config: 'x', store: 'x', url: 'x', key: 'x' }
   writeFileSync(join(place.directory, `almanac-sandbox-${'0'.repeat(16)}.json`), JSON.stringify(note))
-  const hint = /\nTry: {3}\S.*\.\nOr: {4}run this in \/home\/ada\/almanac, where a sandbox runs\.\n/
+  const hint = /\nTry: {3}\S.*\.\n(?:Or: {4}start the service once.*\n)?Or: {4}run this in \/home\/ada\/almanac, where a sandbox runs\.\n/
   const commands = ['keys list', 'store backup copy.db', 'status --listen 127.0.0.1:1', 'verify --chain eth', 'plan']
   for (const words of commands) expect((await place.run(words.split(' '))).stderr, words).toMatch(hint)
   expect((await place.run(['keys', 'list', '--store', 'file:./other.db'])).stderr).not.toMatch(hint)

@@ -248,7 +248,13 @@ test('a command where there is no store says so and leaves nothing behind', asyn
     const { code, stdout, stderr } = await almanacHere(command.split(' '))
     expect({ command, code, stdout, stderr }).toEqual({
       ...{ command, code: 1, stdout: '' },
-      stderr: expect.stringMatching(new RegExp(`^Error: There is no store at ${directory}/almanac.db.\nTry: {3}.*\n$`)),
+      stderr: expect.stringMatching(
+        command.includes('--from')
+          ? new RegExp(`^Error: There is no store at ${directory}/almanac.db.\nTry: {3}start the service once, .*\n$`)
+          : new RegExp(
+              `^Error: There is no configuration here. There is no store at ${directory}/almanac.db.\nTry: {3}write one with \`almanac init\`, .*\nOr: {4}start the service once, .*\n$`,
+            ),
+      ),
     })
   }
   expect(readdirSync(directory)).toEqual([])

@@ -295,6 +295,11 @@ describe('init', () => {
     expect(stderr).not.toContain(secret)
   })
 
+  test('of an endpoint whose name has no address, the name is doubted, not the node', async () => {
+    const { code, stderr } = await place.runHere(['init', '--yes', '--chain', `eth=http://node.invalid/${secret}`])
+    expect([code, stderr]).toEqual([75, expect.stringContaining('Try:   check the spelling of the host, or the net')])
+  })
+
   test.each([
     [405, ''],
     [404, 'no such page'],

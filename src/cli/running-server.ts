@@ -11,6 +11,7 @@ import type { LoadedConfig } from '../config/load.ts'
 import { parseListen } from '../config/settings.ts'
 import { AlmanacError } from '../errors.ts'
 import { storeFile } from '../store/open.ts'
+import { commandLine } from './current-process.ts'
 import { loadConfigFor, tellMissing, withConfig } from './options.ts'
 import { printNote } from './terminal.ts'
 
@@ -88,13 +89,16 @@ export function withSandboxElsewhere(error: unknown, { unconfigured }: LoadedCon
     error instanceof AlmanacError && /^(not_found|not_configured|upstream_failed|unauthorized)$/.test(error.code)
   if (!isMissing || !unconfigured) return error
   const running = runningSandboxes().find(({ directory }) => directory !== process.cwd())
-  if (running === undefined) return error
   const { code, message, cause, retryable, hint } = error
-  const elsewhere = `run this in ${running.directory}, where a sandbox runs.`
-  return new AlmanacError(code, message, {
-    cause,
-    retryable,
-    hint: hint === undefined ? elsewhere : `${hint}\n${elsewhere}`,
+  const isStore = code === 'not_found'
+  const hints = [
+    isStore ? `write one with \`${commandLine} init\`, or name yours with --config.` : [],
+    hint ?? [],
+    running === undefined ? [] : `run this in ${running.directory}, where a sandbox runs.`,
+  ].flat()
+  return new AlmanacError(code, isStore ? `There is no configuration here. ${message}` : message, {
+    ...{ cause, retryable },
+    ...(hints.length === 0 ? {} : { hint: hints.join('\n') }),
   })
 }
 

@@ -15,6 +15,7 @@ const fewerBlocks = failed(false, 'ask for fewer blocks at once.')
 const limited = (hint: string): FailureRule => ({ code: 'upstream_rate_limited', retryable: true, hint })
 
 const unreachedHint = 'check that the node runs and can be reached.'
+const unresolvedHint = 'check the spelling of the host, or the network: its name has no address.'
 
 const rules = {
   'range-too-large': fewerBlocks,
@@ -82,7 +83,11 @@ export type FailureContext = {
 export function rpcError(failure: RpcFailure, { chain, said, retryAfterMs, rule }: FailureContext): AlmanacError {
   const { endpoint, method, kind } = failure
   const { code, retryable, hint: usual, retryAfterMs: laterMs }: FailureRule = { ...rules[kind], ...rule }
-  const hint = isOfWebsite(failure, said) ? 'this may be no JSON-RPC node: check the URL and its path.' : usual
+  const hint = isOfWebsite(failure, said)
+    ? 'this may be no JSON-RPC node: check the URL and its path.'
+    : isUnresolved(said)
+      ? unresolvedHint
+      : usual
   const isOther = kind === 'wrong-chain'
   const message =
     kind === 'no-endpoint'
@@ -105,10 +110,14 @@ function isOfWebsite({ kind, status, rpcCode }: RpcFailure, said: string): boole
   return kind === 'invalid-answer' && said.includes('an HTML page')
 }
 
+function isUnresolved(said: string): boolean {
+  return /\b(ENOTFOUND|EAI_AGAIN)\b/.test(said)
+}
+
 /** The last failure of an endpoint has no hint: where it could not be reached, here it gets one. */
 export function withHint(reason: string): string {
   if (!/ did not answer \w+(?! in time)\b/.test(reason)) return reason
-  return `${reason.replace(/\.?$/, '.')} Try: ${unreachedHint}`
+  return `${reason.replace(/\.?$/, '.')} Try: ${isUnresolved(reason) ? unresolvedHint : unreachedHint}`
 }
 
 function howOf({ method, kind, status }: RpcFailure): string {
