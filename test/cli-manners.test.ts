@@ -78,10 +78,10 @@ describe('help', () => {
   test('an option or a choice that does not exist is answered with one that does', async () => {
     const said = async (...words: string[]) => (await place.run(words)).stderr
     expect(await said('start', '--port', '8081')).toBe(
-      "Error: unknown option '--port'\n(Did you mean --listen 127.0.0.1:PORT?)\nTry:   almanac start --help\n",
+      "Error: unknown option '--port'.\nTry:   did you mean --listen 127.0.0.1:PORT?\nOr:    almanac start --help\n",
     )
     expect(await said('start', '--chain', 'eth=http://127.0.0.1:8545')).toBe(
-      "Error: unknown option '--chain'\n(To configure chains: almanac init --chain NAME=URL)\nTry:   almanac start --help\n",
+      "Error: unknown option '--chain'.\nTry:   almanac init --chain NAME=URL, which configures chains.\nOr:    almanac start --help\n",
     )
     expect(await said('status', '--chain', 'eth')).not.toContain('init')
     expect(await said('completion', 'tcsh')).toMatch(
@@ -94,7 +94,10 @@ describe('help', () => {
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^Usage: almanac keys create \[options\]/)])
     expect(stdout).toContain('--expires')
     const wrong = await place.run(['help', 'keys', 'creat'])
-    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('(Did you mean create?)')])
+    expect([wrong.code, wrong.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^Error: unknown command 'creat'\.\nTry: {3}did you mean create\?\nOr: /),
+    ])
   })
 })
 
@@ -134,7 +137,8 @@ describe('on a terminal', () => {
 test('a sandbox in another directory is named where nothing is found, and not taken', async () => {
   const note = { process: process.pid, directory: '/home/ada/almanac', config: 'x', store: 'x', url: 'x', key: 'x' }
   writeFileSync(join(place.directory, `almanac-sandbox-${'0'.repeat(16)}.json`), JSON.stringify(note))
-  const hint = /\nTry: {3}\S.*\.\n(?:Or: {4}start the service once.*\n)?Or: {4}run this in \/home\/ada\/almanac, where a sandbox runs\.\n/
+  const hint =
+    /\nTry: {3}\S.*\.\n(?:Or: {4}start the service once.*\n)?Or: {4}run this in \/home\/ada\/almanac, where a sandbox runs\.\n/
   const commands = ['keys list', 'store backup copy.db', 'status --listen 127.0.0.1:1', 'verify --chain eth', 'plan']
   for (const words of commands) expect((await place.run(words.split(' '))).stderr, words).toMatch(hint)
   expect((await place.run(['keys', 'list', '--store', 'file:./other.db'])).stderr).not.toMatch(hint)

@@ -142,25 +142,27 @@ function summaryOf(description: string): string {
   return `${/^.*?(?=[.:;]( |$)|$)/.exec(description)![0]}.`
 }
 
-/** Commander's words, as the other errors are written. */
-function reworded(text: string, command: string): string {
+/** Commander's words, as the other errors are written; `name` is how the command is called. */
+function reworded(text: string, command: string, name: string): string {
   const isService = /^(start|demo)$/.test(command)
-  return text
+  const said = text
     .replace(/^error: /, 'Error: ')
     .replace(/command-argument value ('.*') is invalid for argument '(.*)'\./, '$1 is not a $2.')
-    .replace("unknown option '--port'", "unknown option '--port'\n(Did you mean --listen 127.0.0.1:PORT?)")
+    .replace(/(?<=unknown \w+ '.*')(?=\n)/, '.')
+    .replace("unknown option '--port'.", '$&\n(Did you mean --listen 127.0.0.1:PORT?)')
+    .replace(/\n\(Did you mean (.*\?)\)/, '\nTry:   did you mean $1')
     .replace(
-      /(?<=unknown option '--chain').*/s,
-      isService ? `\n(To configure chains: ${commandLine} init --chain NAME=URL)\n` : '$&',
+      /(?<=unknown option '--chain'\.).*/s,
+      isService ? `\nTry:   ${commandLine} init --chain NAME=URL, which configures chains.\n` : '$&',
     )
+  return `${said}${said.includes('\nTry: ') ? 'Or: ' : 'Try:'}   ${name} --help\n`
 }
 
 /** A command that is added whole inherits nothing from its parent. */
 function configureHelp(command: Command, name: string): void {
   command
     .helpOption('-h, --help', 'Print help.')
-    .showHelpAfterError(`Try:   ${name} --help`)
-    .configureOutput({ outputError: (text, write) => write(reworded(text, command.name())) })
+    .configureOutput({ outputError: (text, write) => write(reworded(text, command.name(), name)) })
     .summary(command.summary() || summaryOf(command.description()))
   if (command.commands.length > 0) command.helpCommand('help [command]', 'Print help for a command.')
   for (const part of command.commands) configureHelp(part, `${name} ${part.name()}`)

@@ -90,7 +90,7 @@ export function withSandboxElsewhere(error: unknown, { unconfigured }: LoadedCon
   if (!isMissing || !unconfigured) return error
   const running = runningSandboxes().find(({ directory }) => directory !== process.cwd())
   const { code, message, cause, retryable, hint } = error
-  const isStore = code === 'not_found'
+  const isStore = code === 'not_found' && message.startsWith('There is no store at')
   const hints = [
     isStore ? `write one with \`${commandLine} init\`, or name yours with --config.` : [],
     hint ?? [],

@@ -14,7 +14,7 @@ import {
 import { AlmanacError } from '../errors.ts'
 import { nearestWord } from '../nearest-word.ts'
 import { allLeaves, type Override, readEnvironment, readFlags, reservedVariables, variableOf } from './overrides.ts'
-import { describeIssues, keyMeant, type PlaceOf } from './problems.ts'
+import { describeIssues, keyMeant, type PlaceOf, type Problem } from './problems.ts'
 import { aboutOf, camelCase, keysOf, schemaAt } from './setting.ts'
 import { type Config, chainId, settingsSchema } from './settings.ts'
 import { readYamlFile, type YamlFile } from './yaml-file.ts'
@@ -58,10 +58,9 @@ export function loadConfig(options: LoadOptions = {}): LoadedConfig {
   problems.push(
     ...oldNames
       .filter(({ isDouble }) => isDouble)
-      .map(
-        ({ path, old, now }) =>
-          `${placeOf(path, 'key')}: ${old} is the old spelling of ${now}, which is given too. Remove ${old}.`,
-      ),
+      .map(({ path, old, now }) => ({
+        text: `${placeOf(path, 'key')}: ${old} is the old spelling of ${now}, which is given too. Remove ${old}.`,
+      })),
   )
   if (!parsed.success) problems.push(...describeIssues(parsed.error.issues, given, placeOf))
   if (!parsed.success || problems.length > 0) throw invalid(problems)
@@ -164,64 +163,80 @@ function resolveChains(given: Readonly<Record<string, GivenChain>>, placeOf: Pla
   /** By the key in the file. */
   const names = new Map<string, string>()
   const added: Chain[] = []
-  const problems: string[] = []
+  const problems: Problem[] = []
   for (const [key, { id, index, history, portal }] of Object.entries(given)) {
     const place = placeOf(['chains', key], 'key')
     const found = findChain(key, id, added)
-    if (typeof found === 'string') problems.push(`${place}: ${found}`)
+    if ('text' in found) problems.push({ ...found, text: `${place}: ${found.text}` })
     else if ([...names.values()].includes(found.name))
-      problems.push(`${place}: chains.${key} is ${found.name}, which is configured already.`)
+      problems.push({ text: `${place}: chains.${key} is ${found.name}, which is configured already.` })
     else {
       names.set(key, found.name)
       if (!builtInChains.includes(found)) added.push(found)
     }
     if (index === 'on-demand' && (history ?? portal) !== undefined)
-      problems.push(
-        `${place}: chains.${key} has files or a portal, which give whole blocks, and index: on-demand asks nodes for contracts. Set chains.${key}.index to full, or remove history and portal.`,
-      )
+      problems.push({
+        text: `${place}: chains.${key} has files or a portal, which give whole blocks, and index: on-demand asks nodes for contracts. Set chains.${key}.index to full, or remove history and portal.`,
+        path: ['chains', key, 'index'],
+      })
   }
   return { names, table: new ChainTable(added, [...names.values()]), problems }
 }
 
 /** The chain that a key of the file means, or what is wrong with it. */
-function findChain(key: string, id: number | undefined, added: readonly Chain[]): Chain | string {
+function findChain(key: string, id: number | undefined, added: readonly Chain[]): Chain | Problem {
   const meant = parseChainText(key)
   const known = namedChain(key)
   const expected = known?.id ?? ('id' in meant ? meant.id : undefined)
+  const path = ['chains', key, 'id']
   if (expected !== undefined && id !== undefined && id !== expected)
-    return `chains.${key}.id is ${id}, but ${known?.name ?? key} has the id ${expected}.`
+    return { text: `chains.${key}.id is ${id}, but ${known?.name ?? key} has the id ${expected}.`, path }
   if (known !== undefined) return known
   if ('id' in meant) return defineChain({ name: String(meant.id), id: meant.id })
   if (id === undefined) {
     const names = offeredChains.map(chain => chain.name)
-    const nearest = nearestChain(key, names)
-    const advice = nearest === undefined ? '' : ` Did you mean ${nearest}?`
-    return `${key} is not a known chain.${advice} To add a chain, set chains.${key}.id.`
+    const text = `${key} is not a known chain. To add a chain, set chains.${key}.id.`
+    return { text, meant: nearestChain(key, names), path }
   }
   const same = [...builtInChains, ...added].find(chain => chain.id === id)
-  if (same !== undefined) return `chains.${key}.id is ${id}, which is the id of ${same.name}.`
+  if (same !== undefined) return { text: `chains.${key}.id is ${id}, which is the id of ${same.name}.`, path }
   if (!/^[a-z][a-z0-9 _-]{0,31}$/.test(key))
-    return `${JSON.stringify(key)} is not a valid chain name; accepted: a letter, then a-z, 0-9, space, _ and -.`
+    return {
+      text: `${JSON.stringify(key)} is not a valid chain name; accepted: a letter, then a-z, 0-9, space, _ and -.`,
+    }
   // An operator may call a chain of the table by another name.
   return { ...(namedChain(String(id)) ?? defineChain({ name: key, id })), name: key }
 }
 
-/** The folder of a user has no docs. */
-const settingsHint =
-  'see every setting in docs/settings.md of the Almanac repository, or at /docs/settings.html of a running service.'
-
-function invalid(found: readonly string[]): AlmanacError {
+function invalid(found: readonly Problem[]): AlmanacError {
   // Several rules may refuse one value in the same words.
-  const problems = [...new Set(found)].sort(byLine)
+  const problems = [...new Map(found.map(problem => [problem.text, problem])).values()].sort(byLine)
   const [only] = problems
-  const message =
-    problems.length === 1 ? only! : [`The configuration has ${problems.length} errors.`, ...problems].join('\n       ')
-  return new AlmanacError('config_invalid', message, { hint: settingsHint })
+  if (problems.length === 1)
+    return new AlmanacError('config_invalid', only!.text, {
+      hint: only!.meant === undefined ? settingsHint(only!.path) : `did you mean ${only!.meant}?`,
+    })
+  const lines = problems.map(({ text, meant }) => (meant === undefined ? text : `${text} Did you mean ${meant}?`))
+  const message = [`The configuration has ${problems.length} errors.`, ...lines].join('\n       ')
+  return new AlmanacError('config_invalid', message, { hint: settingsHint() })
+}
+
+/** The folder of a user has no docs. The page has a part for each setting, whose anchor its letters make. */
+function settingsHint(path: readonly PropertyKey[] = []): string {
+  const leaf = allLeaves.find(({ path: own }) => own.every((part, at) => part.startsWith('<') || part === path[at]))
+  const anchor =
+    leaf === undefined
+      ? ''
+      : `#${leaf.path
+          .join('')
+          .replace(/^solana(?:mainnet|devnet)/, 'solananetwork')
+          .replaceAll(/[<>]/g, '')}`
+  return `see docs/settings.md${anchor} of the Almanac repository, or /docs/settings.html${anchor} of a running service.`
 }
 
 /** In the order of the file; what does not stand in it comes after. */
-function byLine(a: string, b: string): number {
-  const [first, second] = [a, b].map(text => /^\S.*?:(\d+):(\d+): /.exec(text))
+function byLine(a: Problem, b: Problem): number {
+  const [first, second] = [a, b].map(({ text }) => /^\S.*?:(\d+):(\d+): /.exec(text))
   if (first == null || second == null) return Number(first == null) - Number(second == null)
   return Number(first[1]) - Number(second[1]) || Number(first[2]) - Number(second[2])
 }

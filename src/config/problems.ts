@@ -9,8 +9,11 @@ import { type Config, noSource, settingsSchema } from './settings.ts'
 /** Where a value comes from: `almanac.yaml:3:12`, `ALMANAC_LISTEN` or `--listen`. */
 export type PlaceOf = (path: readonly PropertyKey[], part: 'key' | 'value') => string
 
+/** `meant` is what a slip most likely means; `path` that of the setting. */
+export type Problem = { text: string; meant?: string | undefined; path?: readonly PropertyKey[] }
+
 /** What follows from a misspelt key, that the one it means is missing, is left out. */
-export function describeIssues(issues: readonly z.core.$ZodIssue[], given: unknown, placeOf: PlaceOf): string[] {
+export function describeIssues(issues: readonly z.core.$ZodIssue[], given: unknown, placeOf: PlaceOf): Problem[] {
   const meant = issues.flatMap(issue =>
     issue.code === 'unrecognized_keys'
       ? issue.keys.map(key => [...issue.path, keyMeant(issue.path, key)].join('.'))
@@ -26,7 +29,7 @@ export function keyMeant(section: readonly PropertyKey[], key: string): string |
   return nearestWord(key, keysOf(schemaAt(settingsSchema, section)))
 }
 
-function describeIssue(issue: z.core.$ZodIssue, given: unknown, placeOf: PlaceOf): string[] {
+function describeIssue(issue: z.core.$ZodIssue, given: unknown, placeOf: PlaceOf): Problem[] {
   if (issue.code === 'unrecognized_keys') return issue.keys.map(key => unknownKey(issue.path, key, placeOf))
   const schema = schemaAt(settingsSchema, issue.path)
   const about = aboutOf(schema)
@@ -36,18 +39,15 @@ function describeIssue(issue: z.core.$ZodIssue, given: unknown, placeOf: PlaceOf
   if (about === undefined) {
     const accepted = keysOf(schema)
     const wanted = accepted.length > 0 ? `a map with ${listed(accepted)}` : 'a map'
-    return [`${place}: ${name || 'the file'} is ${shown(value)}; accepted: ${wanted}.`]
+    return [{ text: `${place}: ${name || 'the file'} is ${shown(value)}; accepted: ${wanted}.` }]
   }
-  if (issue.message === noSource)
-    return [`${place}: ${name}, history and portal are missing: one is needed; accepted as rpc: ${about.accepts}.`]
-  if (value === undefined) return [`${place}: ${name} is missing; accepted: ${about.accepts}.`]
-  const is = `${place}: ${name} is ${shown(value, about.secret)}`
-  const meant = valueMeant(about, value)
-  return [
-    meant === undefined
-      ? `${is}; accepted: ${about.accepts}.`
-      : `${is}. Did you mean ${meant}? Accepted: ${about.accepts}.`,
-  ]
+  const { path } = issue
+  if (issue.message === noSource) {
+    const missing = `${name}, history and portal are missing: one is needed; accepted as rpc`
+    return [{ text: `${place}: ${missing}: ${about.accepts}.`, path }]
+  }
+  const is = value === undefined ? 'missing' : shown(value, about.secret)
+  return [{ text: `${place}: ${name} is ${is}; accepted: ${about.accepts}.`, meant: valueMeant(about, value), path }]
 }
 
 function valueMeant({ accepts, meant }: About, value: unknown): string | undefined {
@@ -58,11 +58,11 @@ function valueMeant({ accepts, meant }: About, value: unknown): string | undefin
   return meant?.(given) ?? (words.includes(given) ? undefined : nearestWord(given, words))
 }
 
-function unknownKey(path: readonly PropertyKey[], key: string, placeOf: PlaceOf): string {
-  const nearest = keyMeant(path, key)
+function unknownKey(path: readonly PropertyKey[], key: string, placeOf: PlaceOf): Problem {
+  const meant = keyMeant(path, key)
+  const text = `${placeOf([...path, key], 'key')}: unknown key ${[...path, key].join('.')}.`
   const accepted = () => listed(keysOf(schemaAt(settingsSchema, path)))
-  const advice = nearest === undefined ? `Accepted here: ${accepted()}.` : `Did you mean ${nearest}?`
-  return `${placeOf([...path, key], 'key')}: unknown key ${[...path, key].join('.')}. ${advice}`
+  return { text: meant === undefined ? `${text} Accepted here: ${accepted()}.` : text, meant }
 }
 
 /** `chains.eth.rpc[1]`; the index only if a list was given. */
