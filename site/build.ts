@@ -8,9 +8,16 @@ export const build: Build = {
   usualFolder: 'site/dist',
   sources: [
     ...['docs', 'etc', 'examples', 'site', 'web/src/style', 'web/src/almanac.svg', 'web/build-folder.ts'],
-    ...['docs-index.ts', 'docs-words.ts', 'excerpt.ts', 'pasted.ts', 'search.css'].map(
-      name => `web/src/search/${name}`,
-    ),
+    ...[
+      'docs-index.ts',
+      'docs-words.ts',
+      'excerpt.ts',
+      'not-served.ts',
+      'pasted.ts',
+      'paths.ts',
+      'typo.ts',
+      'search.css',
+    ].map(name => `web/src/search/${name}`),
     ...[
       'web/src/reference/entries.ts',
       'web/src/reference/other-names.ts',

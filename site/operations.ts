@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { root } from '../web/build-folder.ts'
 import { effectiveNames, entriesOf } from '../web/src/reference/entries.ts'
 import { otherNames } from '../web/src/reference/other-names.ts'
-import type { ApiDocument } from '../web/src/state/document.ts'
+import type { ApiDocument, NotServed } from '../web/src/state/document.ts'
 
 export type Operation = {
   name: string
@@ -23,13 +23,21 @@ export type Operation = {
 const version = /^\/api\/v2(\.\d)?(?=\/)/
 
 export function readOperations(): Operation[] {
-  const document = JSON.parse(readFileSync(join(root, 'docs/openapi.json'), 'utf8')) as ApiDocument
-  return entriesOf(document).map(({ id, name, title, subject, operation, older }) => ({
+  return entriesOf(readDocument()).map(({ id, name, title, subject, operation, older }) => ({
     ...{ name, title, subject, method: operation.method, path: operation.path.replace(version, '') },
     about: [operation.description ?? '', ...effectiveNames(operation)].join(' '),
     also: [operation['x-sdk-call'] ?? [], otherNames[id] ?? []].flat(),
     ids: [id, ...older.map(({ operationId }) => operationId)],
   }))
+}
+
+/** Those of the hosted service that are not served. */
+export function readNotServed(): NotServed {
+  return readDocument()['x-not-served']!
+}
+
+function readDocument(): ApiDocument {
+  return JSON.parse(readFileSync(join(root, 'docs/openapi.json'), 'utf8')) as ApiDocument
 }
 
 /** Code such as `GET /nft/{address}/owners`; without a method, one that reads. */

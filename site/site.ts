@@ -6,7 +6,7 @@ import { marked, type Tokens } from 'marked'
 import { root } from '../web/build-folder.ts'
 import type { DocsEntry } from '../web/src/search/docs-index.ts'
 import { linkedMarkdown, operationsPage, type Page, renderPage } from './markdown.ts'
-import { type Operation, readOperations } from './operations.ts'
+import { type Operation, readNotServed, readOperations } from './operations.ts'
 import { contents, last, lists, movedTo, pagesOf } from './pages.ts'
 import { docsList, type MenuGroup, markdownTarget, missingHtml, movedHtml, pageHtml } from './template.ts'
 
@@ -52,7 +52,11 @@ export async function makeSite(folder: string): Promise<void> {
     ...(also.length > 0 && { also: also.join(', ') }),
     href: `${targetBySource.get(operationsPage)}#${name}`,
   }))
-  const entries = [...sections, ...asked].map((entry, id): DocsEntry => ({ id, ...entry }))
+  const missing = Object.entries(readNotServed()).map(([id, { why, at }]) => ({
+    ...{ page: 'Not served', title: id, text: at.join(', '), code: '', operation: id, why },
+    href: `${targetBySource.get(operationsPage)}#${id}`,
+  }))
+  const entries = [...sections, ...asked, ...missing].map((entry, id): DocsEntry => ({ id, ...entry }))
   writeFileSync(join(folder, 'search-index.js'), `window.almanacEntries = ${JSON.stringify(entries)}\n`)
   cpSync(join(root, 'web/src/almanac.svg'), join(folder, 'almanac.svg'))
   await bundle(folder)

@@ -128,6 +128,29 @@ walkConsole(walk => {
     await page.getByText('1 found').waitFor(patience)
     await page.keyboard.press('Enter')
     await page.locator('#getDateToBlockV22').waitFor(patience)
+    // A pasted command means its operation, however long it is.
+    const all = page.locator('#offers [role=option]')
+    await page.keyboard.press('Control+k')
+    for (const [path, row] of [
+      ['erc20/0x6b175474e89094c44da98b954eedeac495271d0f/price', /^not served ?getTokenPrice ?it needs prices/],
+      ['nft/0x6b175474e89094c44da98b954eedeac495271d0f/owners', /^operation ?Owners of a collection/],
+    ] as const) {
+      await search(page).fill(
+        `curl -X GET -H 'accept: application/json' -H 'X-API-Key: ${'k'.repeat(60)}' 'https://deep-index.moralis.io/api/v2.2/${path}?chain=eth'`,
+      )
+      await expect.poll(() => all.allTextContents(), patience).toEqual([expect.stringMatching(row)])
+    }
+    // A word within names of contracts comes after what begins with it.
+    for (const [text, missing] of [
+      ['ens', 'resolveDomain'],
+      ['floor price', 'getNFTFloorPriceByContract'],
+    ]) {
+      await search(page).fill(text!)
+      const group = page.getByRole('group', { name: 'Not served' }).getByRole('option')
+      await expect.poll(() => group.allTextContents(), patience).toContainEqual(expect.stringContaining(missing!))
+      await page.getByRole('group', { name: 'Docs' }).waitFor(patience)
+    }
+    await page.keyboard.press('Escape')
     await page.goto(`${walk.world.url}/#/search?q=owners`)
     await page.getByRole('link', { name: /^Owners of an NFT/ }).waitFor(patience)
   })

@@ -103,7 +103,7 @@ test('operations come from the OpenAPI document: each is listed, found by the se
     paths: Record<string, Record<string, { operationId: string }>>
   }
   const known = Object.values(paths).flatMap(methods => Object.values(methods).map(({ operationId }) => operationId))
-  const operations = entriesOfSearch().filter(({ operation }) => operation !== undefined)
+  const operations = entriesOfSearch().filter(({ operation, why }) => operation !== undefined && why === undefined)
   expect(operations.flatMap(({ code }) => code.split(' ')).sort()).toEqual(known.sort())
   const owners = operations.find(({ text }) => text === 'GET /nft/{address}/owners')!.operation!
   const list = textOf('operations.html')
@@ -260,6 +260,28 @@ const firstPages = {
   'spam filter': 'annotations.html',
   'rate limit': 'guides/keys-and-limits.html#limits-of-a-key',
 }
+
+test('what somebody pasted means its operation, served or not, and few that are not served stand beside the docs', () => {
+  const search = docsIndexOf(entriesOfSearch())
+  const address = '0x6b175474e89094c44da98b954eedeac495271d0f'
+  const found = (asked: string) =>
+    search(asked).map(({ title, why }) => (why === undefined ? title : `not served: ${title}`))
+  for (const asked of [
+    `/erc20/${address}/price`,
+    `curl -H 'X-API-Key: ${'k'.repeat(120)}' 'https://deep-index.moralis.io/api/v2.2/erc20/${address}/price?chain=eth'`,
+  ])
+    expect([asked, found(asked)]).toEqual([asked, ['not served: getTokenPrice']])
+  expect(found(`curl 'https://deep-index.moralis.io/api/v2.2/nft/${address}/owners?chain=eth'`)).toEqual([
+    'Owners of a collection',
+  ])
+  expect(found('/nft/:address/owners')).toEqual(['Owners of a collection'])
+  expect(found('getTokenPrice')[0]).toBe('not served: getTokenPrice')
+  expect(found('ens')).toEqual(expect.arrayContaining(['What is missing?', 'not served: resolveDomain']))
+  expect(found('floor price')).toEqual(
+    expect.arrayContaining(['Does it have prices?', 'not served: getNFTFloorPriceByContract']),
+  )
+  expect(found('backup').filter(title => title.startsWith('not served'))).toEqual([])
+})
 
 test('a word written without its hyphen finds the same, and what lacks a rare word or is only like it is left out', () => {
   const search = docsIndexOf(entriesOfSearch())

@@ -57,7 +57,9 @@ async function find(): Promise<void> {
   const found = text === '' ? [] : await foundFor(text)
   // Another letter may have been typed meanwhile.
   if (text !== input.value.trim()) return
-  const groups = Map.groupBy(found.entries(), ([, { operation }]) => (operation === undefined ? 'Docs' : 'Operations'))
+  const groups = Map.groupBy(found.entries(), ([, { operation, why }]) =>
+    operation === undefined ? 'Docs' : why === undefined ? 'Operations' : 'Not served',
+  )
   const pasted = pastedKind(text)
   const places = pasted !== undefined && isServed ? [consoleLink(text)] : []
   list.replaceChildren(...places, ...[...groups].map(([title, own]) => groupOf(title, own)))
@@ -101,7 +103,7 @@ function consoleLink(text: string): HTMLAnchorElement {
 }
 
 /** As a row of the console's search. */
-function linkOf({ page, title, href, operation, excerpt, terms }: FoundSection): HTMLAnchorElement {
+function linkOf({ page, title, href, operation, why, excerpt, terms }: FoundSection): HTMLAnchorElement {
   const link = document.createElement('a')
   link.className = 'offer'
   link.href = operation !== undefined && isServed ? referenceOf(operation) : root + href
@@ -112,9 +114,9 @@ function linkOf({ page, title, href, operation, excerpt, terms }: FoundSection):
     return element
   }
   link.append(
-    part('offer-type', operation === undefined ? 'docs' : 'operation'),
+    part('offer-type', operation === undefined ? 'docs' : why === undefined ? 'operation' : 'not served'),
     part('offer-title', ...marked(title, terms)),
-    ...(page === title || operation !== undefined ? [] : [part('offer-note soft', page)]),
+    ...(page === title || (operation !== undefined && why === undefined) ? [] : [part('offer-note soft', why ?? page)]),
     part(`offer-excerpt soft${operation === undefined ? '' : ' mono'}`, ...marked(excerpt, terms)),
   )
   return link
@@ -122,6 +124,7 @@ function linkOf({ page, title, href, operation, excerpt, terms }: FoundSection):
 
 /** The words that begin with what was found stand out. */
 function marked(text: string, terms: readonly string[]): Node[] {
+  if (terms.length === 0) return [document.createTextNode(text)]
   return text.split(wordsWith(terms)).map((part, place) => {
     if (place % 2 === 0) return document.createTextNode(part)
     const mark = document.createElement('mark')

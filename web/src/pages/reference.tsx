@@ -13,9 +13,10 @@ import { Paragraphs, Prose } from '../parts/prose.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
 import { Snippets } from '../parts/snippets.tsx'
 import { type Entry, entriesOf, entryNamed, subjectsOf } from '../reference/entries.ts'
-import { filtered, notServedAt, notServedFor } from '../reference/filter.ts'
+import { filtered } from '../reference/filter.ts'
 import { liveExamples, loadLiveExamples, withoutLiveExamples } from '../reference/live-examples.ts'
 import { firstValues, OperationView, sdkTabs } from '../reference/operation-view.tsx'
+import { notServedAt, notServedBeside, notServedMax } from '../search/not-served.ts'
 import { openSearchFor } from '../search/search-box.tsx'
 import { type ApiDocument, apiDocument, type NotServed } from '../state/document.ts'
 import { isLive, status } from '../state/live.ts'
@@ -154,7 +155,7 @@ function Menu({ entries, notServed, here, isIntroduction }: MenuProps) {
   }, [here])
   const named = notServedAt(notServed, text.value)
   const found = filtered(entries, text.value)
-  const missing = named.length > 0 ? named : notServedFor(notServed, text.value)
+  const missing = notServedBeside(notServed, text.value, found.length)
   // What an address leads to is in the list, whatever was looked for before.
   useEffect(() => {
     if (here !== undefined && !found.some(({ id }) => id === here)) text.value = ''
@@ -219,9 +220,7 @@ function Menu({ entries, notServed, here, isIntroduction }: MenuProps) {
           ))}
         </div>
         {text.value.trim() !== '' && found.length + missing.length === 0 && <NothingHere text={text.value.trim()} />}
-        {missing.length > 0 && (found.length === 0 || missing.length <= notServedMax) && (
-          <Missing notServed={notServed} ids={missing} />
-        )}
+        {missing.length > 0 && <Missing notServed={notServed} ids={missing} />}
         {text.value.trim() !== '' && (
           <button type="button" class="plain docs-search" onClick={() => openSearchFor(text.value.trim())}>
             Search the docs for “{text.value.trim()}”
@@ -234,8 +233,6 @@ function Menu({ entries, notServed, here, isIntroduction }: MenuProps) {
 
 const meantMax = 2
 
-/** Few, because a word such as token is in many of them. */
-const notServedMax = 5
 const toldMax = 3
 const listOfAll = '/docs/operations.html'
 

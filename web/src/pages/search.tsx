@@ -8,10 +8,12 @@ import { Panel } from '../parts/panel.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
 import { docsFound, loadDocsIndex } from '../search/docs-pages.ts'
 import {
+  askedLengthMax,
   askSearch,
   type Group,
   groupsOfResults,
   keepOffer,
+  notServedKnown,
   type Offer,
   offerOf,
   offersHere,
@@ -59,7 +61,7 @@ export function SearchPage({ text }: { text: string }) {
             defaultValue={text}
             autocomplete="off"
             spellcheck={false}
-            maxLength={100}
+            maxLength={askedLengthMax}
           />
           <button type="submit" class="primary">
             Search
@@ -86,7 +88,7 @@ function onlyPlace({ query, results: [first, ...others] }: Schemas['SearchAnswer
 
 function groupsFound(text: string, results: Schemas['SearchAnswer']['results']): Group[] {
   const chains = Object.keys(status.value?.chains ?? {})
-  const known = { chains, networks: [], keys: [], operations: operationsKnown() }
+  const known = { chains, networks: [], keys: [], operations: operationsKnown(), notServed: notServedKnown() }
   const named = offersHere(text, known).filter(({ title }) => title !== 'Pages')
   const groups = [...named, ...groupsOfResults(results), ...docsFound(text)]
   return groups.length === 0 ? offersHere(text, known, isLike) : groups

@@ -1,5 +1,4 @@
 // The operations of the document as the reference lists them: one entry for all versions of an operation, by subject. Pure.
-import { wordsWith } from '../search/excerpt.ts'
 import { type ApiDocument, type DocumentedOperation, operationsOf } from '../state/document.ts'
 
 export type Entry = {
@@ -77,14 +76,6 @@ export function versionOf({ path }: DocumentedOperation): string | undefined {
 /** In the order of the entries. */
 export function subjectsOf(entries: readonly Entry[]): { subject: string; entries: Entry[] }[] {
   return [...Map.groupBy(entries, entry => entry.subject)].map(([subject, own]) => ({ subject, entries: own }))
-}
-
-/** From the start of a word on. */
-export function matches({ title, id, operation }: Entry, text: string): boolean {
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean)
-  const parts = id.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ')
-  const all = `${title} ${operation.summary} ${id} ${parts} ${operation.method} ${operation.path}`.toLowerCase()
-  return words.every(word => all.includes(word) && (word.includes('/') || wordsWith([word]).test(all)))
 }
 
 /** The parameters that change an answer. Some are taken because the hosted service has them. */

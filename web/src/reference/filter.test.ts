@@ -1,8 +1,9 @@
 // The menu of the reference finds operations by parameters, by other words and in spite of a typing error.
 import { expect, test } from 'vitest'
+import { notServedAt, notServedFor } from '../search/not-served.ts'
 import type { DocumentedOperation } from '../state/document.ts'
-import { type Entry, matches } from './entries.ts'
-import { entriesAt, filtered, notServedAt, notServedFor } from './filter.ts'
+import type { Entry } from './entries.ts'
+import { entriesAt, filtered } from './filter.ts'
 
 function entry(id: string, summary: string, parameters: string[] = [], subject = ''): Entry {
   const facts = {
@@ -129,12 +130,14 @@ test('of several operations at a path, the one with the method that is written c
     ...made,
     operation: { ...made.operation, method: at === 0 ? 'GET' : 'POST', path: '/keys/{id}' } as DocumentedOperation,
   }))
-  expect(entriesAt([read!, write!], 'POST /keys/12')).toEqual([write, read])
+  for (const text of ['POST /keys/12', "curl -X POST 'http://127.0.0.1:8080/keys/12'"])
+    expect([text, entriesAt([read!, write!], text)]).toEqual([text, [write, read]])
   expect(entriesAt([read!, write!], 'keys')).toEqual([])
 })
 
 test('a word finds operations from the start of their words on', () => {
   for (const text of ['owners', 'getowners', 'NFTs contract', '/getOwners'])
-    expect([text, matches(owners, text)]).toEqual([text, true])
-  for (const text of ['wners', 'tract', 'ft']) expect([text, matches(owners, text)]).toEqual([text, false])
+    expect([text, filtered([owners], text, { isExact: true })]).toEqual([text, [owners]])
+  for (const text of ['wners', 'tract', 'ft', 'onwers'])
+    expect([text, filtered([owners], text, { isExact: true })]).toEqual([text, []])
 })

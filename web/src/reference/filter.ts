@@ -1,8 +1,9 @@
 // Which operations a text in the menu finds, the best first: an id, a subject and what an operation can do mean just
 // these; any other text is found in titles, ids and paths before the other words that people have for them. Pure.
 import { isFiller, stemOf, type Word, wordsOf } from '../search/docs-words.ts'
+import { atPath, withoutMethod } from '../search/paths.ts'
 import { isLike } from '../search/typo.ts'
-import type { DocumentedOperation, NotServed } from '../state/document.ts'
+import type { DocumentedOperation } from '../state/document.ts'
 import { type Entry, effectiveNames } from './entries.ts'
 import { otherNames } from './other-names.ts'
 
@@ -27,8 +28,6 @@ const capabilities: readonly [words: RegExp, has: (operation: DocumentedOperatio
   [/^sdk$/, operation => operation['x-sdk-call'] !== undefined],
 ]
 
-const notServedLengthMin = 3
-
 function takes(...names: string[]) {
   return (operation: DocumentedOperation) => effectiveNames(operation).some(name => names.includes(name))
 }
@@ -37,7 +36,8 @@ function isStreamed(responses: DocumentedOperation['responses']): boolean {
   return 'text/csv' in (responses[200]?.content ?? {})
 }
 
-export function filtered(entries: readonly Entry[], text: string): readonly Entry[] {
+/** `isExact`: not what is only like the text. */
+export function filtered(entries: readonly Entry[], text: string, { isExact = false } = {}): readonly Entry[] {
   const asked = text.trim().toLowerCase()
   if (asked === '') return entries
   const atPath = entriesAt(entries, text)
@@ -53,7 +53,7 @@ export function filtered(entries: readonly Entry[], text: string): readonly Entr
   if (taking.length > 0) return taking
   const worth = new Map(entries.map(entry => [entry, worthOf(entry, text)]))
   const found = entries.filter(entry => worth.get(entry)! > 0)
-  if (found.length === 0 && asked.length > 3)
+  if (found.length === 0 && asked.length > 3 && !isExact)
     return entries.filter(entry =>
       isLike(asked, [entry.title, ...idsOf(entry), ...(otherNames[entry.id] ?? [])].join(' ')),
     )
@@ -62,47 +62,11 @@ export function filtered(entries: readonly Entry[], text: string): readonly Entr
 
 /** Those that a path or a whole address means, the one with its method first. */
 export function entriesAt(entries: readonly Entry[], text: string): readonly Entry[] {
-  const method = /^(\w+)\s+\S/.exec(text.trim())?.[1]?.toLowerCase()
-  const isOther = ({ operation }: Entry) => Number(operation.method.toLowerCase() !== method)
-  return entries
-    .filter(({ operation }) => isAtPath(operation.path, text))
-    .toSorted((one, other) => isOther(one) - isOther(other))
+  return atPath(entries, text, ({ operation: { method, path } }) => [`${method} ${path}`])
 }
 
 /** Who looks for these does not find an operation by its address in a path. */
 const unsaid = new Set(['api', 'address', 'id', 'v2', 'v22'])
-
-/** A path stands below each version. */
-function withoutMethod(text: string): string {
-  return text
-    .trim()
-    .replace(/^(get|post|put|delete)\s+(?=\/)/i, '')
-    .replace(/^\/api\/v2(\.\d)?(?=\/)/i, '')
-}
-
-/** What stands for a parameter in an address that somebody has: a name, an address, a number, or a text cut short. */
-const givenSegment =
-  /^(\{.+\}|:.+|\$\{?.+|0x[\da-f]*.*|\d+|[1-9a-z]{32,44}|.*(…|\.\.\.)|mainnet|devnet|[\w-]+\.[a-z]+)$/i
-
-/** Whether a path or a whole address, with or without its host, version and query, is one of this operation. */
-function isAtPath(path: string, text: string): boolean {
-  // With a command around it too.
-  const address = withoutMethod(/https?:\/\/[^\s'"]+/i.exec(text)?.[0] ?? text)
-    .replace(/^https?:\/\/[^/]+/i, '')
-    .replace(/[?#].*$/, '')
-  if (!address.includes('/')) return false
-  const segmentsOf = (of: string): string[] =>
-    withoutMethod(`/${of.replace(/^\//, '')}`)
-      .split('/')
-      .filter(Boolean)
-  const [own, asked] = [segmentsOf(path), segmentsOf(address)]
-  return (
-    own.length === asked.length &&
-    own.every((segment, at) =>
-      segment.startsWith('{') ? givenSegment.test(asked[at]!) : segment.toLowerCase() === asked[at]!.toLowerCase(),
-    )
-  )
-}
 
 function idsOf({ id, older }: Entry): string[] {
   return [id, ...older.map(({ operationId }) => operationId)]
@@ -151,38 +115,4 @@ function fitOf(word: Word, parts: readonly string[]): number {
     part === asked || stemOf(part) === stemOf(asked) ? 1 : part.startsWith(asked) ? 0.7 : 0
   const best = (asked: string) => Math.max(0, ...parts.map(part => likeness(asked, part)))
   return Math.max(...word.map(together => Math.min(...together.map(best))))
-}
-
-/** Operations of the hosted service that Almanac does not have, by their names, paths or what they need. */
-export function notServedFor(notServed: NotServed, text: string): string[] {
-  const words = text.split(/\s+/).filter(word => word !== '' && !isFiller(word))
-  const stems = words.map(word => plain(stemOf(word)))
-  if (stems.length === 0 || stems.some(stem => stem.length < notServedLengthMin)) return []
-  const found = Object.entries(notServed).flatMap(([id, { why, at }]) => {
-    const isIn = (said: string) => stems.every(stem => begins(said, stem))
-    const all = [id, why, ...at.map(place => place.replaceAll(/^\w+ |\{\w+\}/g, ''))].join(' ')
-    // What it needs says more than a path that only has the words, and so does its name.
-    return isIn(all) ? [{ id, rank: Number(isIn(why)) + Number(isIn(id)) }] : []
-  })
-  return found.toSorted((one, other) => other.rank - one.rank).map(({ id }) => id)
-}
-
-/** Those that a whole name, a path or an address means, which is not a search. */
-export function notServedAt(notServed: NotServed, text: string): string[] {
-  const asked = text.trim().toLowerCase()
-  const isMeant = ([id, { at }]: [string, NotServed[string]]) =>
-    id.toLowerCase() === asked || at.some(place => isAtPath(place.slice(place.indexOf('/')), text))
-  return Object.entries(notServed)
-    .filter(isMeant)
-    .map(([id]) => id)
-}
-
-function plain(said: string): string {
-  return said.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
-}
-
-/** From the start of a word on, whether the words are written apart or not: `erc20` begins ERC-20, `ens` no token. */
-function begins(said: string, stem: string): boolean {
-  const words = said.split(/[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/).map(plain)
-  return words.some((_, at) => words.slice(at).join('').startsWith(stem))
 }

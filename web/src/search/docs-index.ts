@@ -1,7 +1,10 @@
 // The index over the pages of the documentation, for their own search and for the console's. It loads and shows nothing.
 import MiniSearch, { type Query, type SearchOptions, type SearchResult } from 'minisearch'
+import type { NotServed } from '../state/document.ts'
 import { stemOf, type Word, wordsOf } from './docs-words.ts'
 import { excerptOf } from './excerpt.ts'
+import { notServedAt, notServedBeside, notServedMax } from './not-served.ts'
+import { atPath } from './paths.ts'
 import { isTypo } from './typo.ts'
 
 /** One section of a page, or one operation of the API. What is shown of it is its text; its code is found too. */
@@ -18,6 +21,8 @@ export type DocsEntry = {
   href: string
   /** The name of the operation in the reference. */
   operation?: string
+  /** Why it is not served: its text has its places. */
+  why?: string
   /** Lists names, such as settings and metrics: found after what explains them. */
   isList?: true
   /** For those who work on Almanac: found after what is for its users. */
@@ -27,7 +32,7 @@ export type DocsEntry = {
   /** Has a word of nearly everything, such as the changelog: found after all else. */
   isLast?: true
 }
-export type FoundSection = Pick<DocsEntry, 'page' | 'title' | 'also' | 'href' | 'operation'> & {
+export type FoundSection = Pick<DocsEntry, 'page' | 'title' | 'also' | 'href' | 'operation' | 'why'> & {
   excerpt: string
   /** What was found: words begin with one of them. */
   terms: string[]
@@ -54,7 +59,33 @@ const closeMax = 5
 /** What fits less than this share of the best is left out, unless it has all words. */
 const shareMin = 0.6
 
+/** What is pasted means its operation alone; what is not served stands beside what was found, and before it if named. */
 export function docsIndexOf(entries: readonly DocsEntry[]): DocsIndex {
+  const [others, missing] = [entries.filter(({ why }) => !why), entries.filter(({ why }) => why)]
+  const search = servedIndexOf(others)
+  const calls = others.filter(({ operation }) => operation !== undefined)
+  const notServed: NotServed = Object.fromEntries(
+    missing.map(({ title, text, why }) => [title, { why: why!, at: text.split(', ') }]),
+  )
+  const shown = ({ page, title, href, operation, why, text }: DocsEntry): FoundSection => ({
+    ...{ page, title, href, operation: operation!, terms: [], isClose: false, excerpt: text },
+    ...(why !== undefined && { why }),
+  })
+  return (asked, options = {}) => {
+    const found = search(asked, options)
+    if (options.inHeadings) return found
+    const called = atPath(calls, asked, ({ text }) => [text])
+    if (called.length > 0) return called.map(shown)
+    const exact = found.filter(({ isClose }) => !isClose)
+    const ids = notServedBeside(notServed, asked, exact.length).slice(0, notServedMax)
+    if (ids.length === 0) return found
+    const beside = ids.map(id => shown(missing.find(({ title }) => title === id)!))
+    if (asked.includes('/')) return beside
+    return notServedAt(notServed, asked).length > 0 ? [...beside, ...exact] : [...exact, ...beside]
+  }
+}
+
+function servedIndexOf(entries: readonly DocsEntry[]): DocsIndex {
   const index = new MiniSearch<DocsEntry>({
     fields: ['title', 'page', 'also', 'text', 'code', 'about'],
     storeFields: [

@@ -37,16 +37,23 @@ export function docsFound(text: string): Group[] {
   return offers.length === 0 ? [] : [{ title: 'Docs', offers }]
 }
 
+const groupTitles: Readonly<Record<string, string>> = {
+  docs: 'Docs',
+  operation: 'Operations',
+  'not served': 'Not served',
+}
+
 /** Everything that the search of the documentation finds, as it finds it. Undefined while there is no index. */
 export function docsAnswer(text: string): { groups: Group[]; isClose: boolean } | undefined {
   if (index.value === undefined) return undefined
   const found = text.trim() === '' ? [] : index.value(text)
-  const offers = found.map(({ page, title, href, operation, excerpt, terms }): Offer => {
+  const offers = found.map(({ page, title, href, operation, why, excerpt, terms }): Offer => {
     const shared = { title, terms }
+    if (why !== undefined) return { ...shared, type: 'not served', note: why, excerpt, href: operationHref(title) }
     if (operation !== undefined) return { ...shared, type: 'operation', note: excerpt, href: operationHref(operation) }
     return { ...shared, type: 'docs', excerpt, note: page === title ? undefined : page, href: `/docs/${href}` }
   })
-  const groups = Map.groupBy(offers, ({ type }) => (type === 'docs' ? 'Docs' : 'Operations'))
+  const groups = Map.groupBy(offers, ({ type }) => groupTitles[type]!)
   return {
     groups: [...groups].map(([title, own]) => ({ title, offers: own })),
     isClose: found[0]?.isClose === true,

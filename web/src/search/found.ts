@@ -1,13 +1,14 @@
 // What a search offers: pages, chains and keys that this browser knows, and what the service finds in its store. Pure but for
 // the two requests.
 import { countText, shortText } from '../quantities.ts'
-import { type Entry, entriesOf, matches } from '../reference/entries.ts'
-import { entriesAt, notServedAt } from '../reference/filter.ts'
-import { apiDocument } from '../state/document.ts'
+import { type Entry, entriesOf } from '../reference/entries.ts'
+import { entriesAt, filtered } from '../reference/filter.ts'
+import { apiDocument, type NotServed } from '../state/document.ts'
 import { status } from '../state/live.ts'
 import { isReference, placeOf } from '../state/route.ts'
 import { type Schemas, service } from '../state/service.ts'
 import { key } from '../state/session.ts'
+import { notServedAt, notServedBeside, notServedMax } from './not-served.ts'
 
 export type Offer = {
   /** What it is, in one word: contract, wallet, chain … */
@@ -55,6 +56,7 @@ type Known = {
   networks: readonly string[]
   keys: readonly Schemas['Key'][]
   operations: readonly Entry[]
+  notServed: NotServed
 }
 
 const operationsMax = 6
@@ -62,7 +64,7 @@ const operationsMax = 6
 /** `isLike`: finds names that are like the text instead of those that have it. */
 export function offersHere(
   text: string,
-  { chains, networks, keys, operations }: Known,
+  { chains, networks, keys, operations, notServed }: Known,
   isLike?: (text: string, name: string) => boolean,
 ): Group[] {
   const wanted = text.trim().toLowerCase()
@@ -84,13 +86,14 @@ export function offersHere(
         href: placeOf(['keys', id]),
       }),
     )
-  const operationsFound = operations
-    .filter(entry => (isLike === undefined ? wanted !== '' && matches(entry, wanted) : has(entry.title)))
-    .map(operationOffer)
+  // As the reference finds them.
+  const operationsFound = wanted === '' ? [] : filtered(operations, text, { isExact: isLike === undefined })
+  const missing = isLike === undefined ? notServedBeside(notServed, text, operationsFound.length) : []
   return groupsOf([
     ['Chains', [...chainsFound, ...networksFound]],
     ['Pages', wanted === '' ? [] : pagesFound],
-    ['Operations', operationsFound.slice(0, operationsMax)],
+    ['Operations', operationsFound.slice(0, operationsMax).map(operationOffer)],
+    ['Not served', missing.slice(0, notServedMax).map(id => missingOffer(id, notServed[id]!))],
     ['Keys', keysFound.slice(0, 5)],
   ])
 }
@@ -100,17 +103,18 @@ export function operationsKnown(): Entry[] {
   return apiDocument.value === undefined ? [] : entriesOf(apiDocument.value)
 }
 
-/** What a path or an address that somebody pasted means, and a name that is not served. */
-export function operationsMeant(text: string): Group[] {
-  const notServed = apiDocument.value?.['x-not-served'] ?? {}
-  const missing = notServedAt(notServed, text).map((id): Offer => {
-    const { why, at } = notServed[id]!
-    return { type: 'not served', title: id, note: why, excerpt: at.join(', '), href: operationHref(id) }
-  })
-  return groupsOf([
-    ['Operations', entriesAt(operationsKnown(), text).map(operationOffer)],
-    ['Not served', missing],
-  ])
+/** Those that have no route here; none until the document is there. */
+export function notServedKnown(): NotServed {
+  return apiDocument.value?.['x-not-served'] ?? {}
+}
+
+/** Whether it is a path or an address that somebody pasted, or the name of what is not served. */
+export function isOperationMeant(text: string): boolean {
+  return entriesAt(operationsKnown(), text).length + notServedAt(notServedKnown(), text).length > 0
+}
+
+function missingOffer(id: string, { why, at }: NotServed[string]): Offer {
+  return { type: 'not served', title: id, note: why, excerpt: at.join(', '), href: operationHref(id) }
 }
 
 function chainOffer(name: string): Offer {
@@ -234,6 +238,9 @@ export function offerOf(result: Result): Offer {
       }
   }
 }
+
+/** As the service takes it. */
+export const askedLengthMax = 100
 
 export function askSearch(text: string, signal: AbortSignal) {
   return service.GET('/search', { params: { query: { q: text } }, signal })

@@ -4,8 +4,8 @@ import { useEffect, useRef } from 'preact/hooks'
 import { Lazy, lazily } from '../lazy.tsx'
 import { route } from '../state/route.ts'
 
-/** As the service takes it. */
-const lengthMax = 100
+/** Of a command that somebody pastes, with its headers. */
+const lengthMax = 4_000
 
 const isOpen = signal(false)
 /** What is in the field, and what is typed before it is there. */

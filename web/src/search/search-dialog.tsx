@@ -13,16 +13,18 @@ import { closeText } from './docs-index.ts'
 import { docsAnswer, docsFound, loadDocsIndex } from './docs-pages.ts'
 import { wordsWith } from './excerpt.ts'
 import {
+  askedLengthMax,
   askSearch,
   forgetOffers,
   type Group,
   groupsOfResults,
+  isOperationMeant,
   keepOffer,
+  notServedKnown,
   type Offer,
   offersHere,
   offersToBegin,
   operationsKnown,
-  operationsMeant,
   recentOffers,
 } from './found.ts'
 import { nothingFound } from './nothing.ts'
@@ -51,12 +53,15 @@ export function SearchDialog({ text, lengthMax, onClose }: Props) {
   }, [text.value])
   // Without a key the operations and the docs are searched, which are here.
   const isOpen = key.value === undefined
-  const asked = settled.value === '' || isOpen ? undefined : settled.value
+  // The store has no commands and paths, which may carry a key.
+  const isAskable = (asked: string) => !isOpen && asked.length <= askedLengthMax && !isOperationMeant(asked)
+  const asked = settled.value === '' || !isAskable(settled.value) ? undefined : settled.value
   const state = useAnswer(asked, signal => askSearch(settled.value, signal))
   const typed = text.value.trim()
   const { answered, loading, problem } = state.value
   const isCurrent = answered?.data.query === typed
-  const isAnswered = isOpen || (isCurrent && !loading)
+  const isAsked = isAskable(typed)
+  const isAnswered = !isAsked || (isCurrent && !loading)
   // Who reads about operations asks how to do something; beside contracts and wallets words of a text would be noise.
   const docs = isOpen || route.value.parts[0] === 'explore' ? docsAnswer(typed) : undefined
   const groups =
@@ -86,7 +91,7 @@ export function SearchDialog({ text, lengthMax, onClose }: Props) {
       class="search"
       onSubmit={event => {
         event.preventDefault()
-        choose(offers[active] ?? allResults(typed))
+        choose(offers[active] ?? (isAsked ? allResults(typed) : undefined))
       }}
     >
       <div class="search-field">
@@ -119,7 +124,7 @@ export function SearchDialog({ text, lengthMax, onClose }: Props) {
         {stateText({
           typed,
           count: offers.length,
-          isLooking: !isOpen && (loading || !isCurrent),
+          isLooking: isAsked && (loading || !isCurrent),
           failure: problem?.message,
           isOpen,
           isClose: docs?.isClose === true && docs.groups.length === groups.length,
@@ -180,6 +185,7 @@ type RowProps = { id: string; offer: Offer; isActive: boolean; onChoose: (offer:
 function OfferRow({ id, offer, isActive, onChoose }: RowProps) {
   const isOperation = offer.type === 'operation'
   const below = isOperation ? offer.note : offer.excerpt
+  const isMono = isOperation || offer.type === 'not served'
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the field
     // biome-ignore lint/a11y/useFocusableInteractive: the field has the focus and names the active option
@@ -191,7 +197,7 @@ function OfferRow({ id, offer, isActive, onChoose }: RowProps) {
       {offer.mark !== undefined && <Badge word={offer.mark.word} tone={offer.mark.tone} />}
       {offer.note !== undefined && !isOperation && <span class="offer-note soft">{offer.note}</span>}
       {below !== undefined && (
-        <span class={isOperation ? 'offer-excerpt soft mono' : 'offer-excerpt soft'}>
+        <span class={isMono ? 'offer-excerpt soft mono' : 'offer-excerpt soft'}>
           <Marked text={below} terms={offer.terms} />
         </span>
       )}
@@ -244,20 +250,34 @@ function offered({ typed, keys, found, isAnswered, docs }: Wanted): Group[] {
   const chains = Object.keys(status.value?.chains ?? {})
   const networks = Object.keys(status.value?.solana ?? {})
   const results = groupsOfResults(found?.data.results ?? [])
-  const meant = operationsMeant(typed)
-  const known = { chains, networks, keys, operations: docs === undefined ? operationsKnown() : [] }
+  // The search of the docs finds operations itself.
+  const known = {
+    ...{ chains, networks, keys },
+    ...(docs === undefined
+      ? { operations: operationsKnown(), notServed: notServedKnown() }
+      : { operations: [], notServed: {} }),
+  }
   const here = offersHere(typed, known)
+  if (docs === undefined && isOperationMeant(typed)) return here
   const count = found?.data.results.length ?? 0
   const all = count > 5 ? [{ title: 'All', offers: [allResults(typed)] }] : []
-  const others = [
+  // What only has it within a word comes last: `ens` is in Lens.
+  const isWithin = ({ title, offers }: Group) => title === 'Contracts' && !offers.some(hasWordOf(typed))
+  const within = /\d/.test(typed) ? [] : results.filter(isWithin)
+  const groups = [
     ...here.filter(({ title }) => title === 'Chains'),
-    ...results,
+    ...results.filter(group => !within.includes(group)),
     ...here.filter(({ title }) => title !== 'Chains'),
     ...(docs ?? docsFound(typed)),
+    ...within,
     ...all,
   ]
-  const groups = meant.length === 0 ? others : [...meant, ...others.filter(({ title }) => title !== 'Operations')]
   return groups.length === 0 && isAnswered ? offersHere(typed, known, isLike) : groups
+}
+
+function hasWordOf(typed: string): (offer: Offer) => boolean {
+  const word = wordsWith([typed])
+  return ({ title, note = '' }) => new RegExp(word.source, 'iu').test(`${title} ${note}`)
 }
 
 function allResults(typed: string): Offer {
