@@ -356,7 +356,11 @@ walkConsole(walk => {
     expect(secret).toMatch(/^alm_/)
     expect(await page.getByLabel('Name').count()).toBe(0)
     await page.locator('button:focus', { hasText: 'Copy key' }).waitFor(patience)
-    await page.getByRole('row', { name: /for a visitor new/ }).waitFor(patience)
+    // What a trial used is told in the row below without another look.
+    const row = page.getByRole('row', { name: /for a visitor new/ })
+    await row.locator('[data-name="last used"]', { hasText: 'never' }).waitFor(patience)
+    await page.getByRole('button', { name: 'Send it from here' }).click()
+    await row.locator('[data-name="last used"]', { hasText: 'today' }).waitFor(patience)
     await accept(page, 'keys')
     await page.getByRole('button', { name: 'Done' }).click()
     await page.locator('button:focus', { hasText: 'New key' }).waitFor(patience)

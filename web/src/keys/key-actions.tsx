@@ -42,16 +42,26 @@ export function warningsOf({ id, state, scopes }: Key, { keys, own }: KeysKnown)
   ]
 }
 
-type SecretProps = { issued: Schemas['IssuedKey']; onDone: () => void; children?: ComponentChildren }
+type SecretProps = {
+  issued: Schemas['IssuedKey']
+  onDone: () => void
+  /** After a request with the new key. */
+  onUsed: () => void
+  children?: ComponentChildren
+}
 
 /** Whoever asked for it goes on with copying it. */
-export function Secret({ issued, onDone, children }: SecretProps) {
+export function Secret({ issued, onDone, onUsed, children }: SecretProps) {
   const actions = useRef<HTMLDivElement>(null)
   const isCopied = useRef(false)
+  const leaving = useSignal<HTMLAnchorElement | undefined>(undefined)
   useEffect(() => actions.current?.querySelector('button')?.focus(), [issued.id])
   useEffect(() => {
     isCopied.current = false
-    return warnBeforeLeaving(() => !isCopied.current)
+    const ask = (link: HTMLAnchorElement) => {
+      leaving.value = link
+    }
+    return warnBeforeLeaving(() => !isCopied.current, ask)
   }, [issued.id])
   const take = () => {
     isCopied.current = true
@@ -70,8 +80,9 @@ export function Secret({ issued, onDone, children }: SecretProps) {
       </div>
       <p>Try it with a request that every key may send:</p>
       <CodeView text={curlText(tryAddress(), { key: issued.secret })} what="the command" language="shell" />
-      <Trial key={issued.id} secret={issued.secret} />
+      <Trial key={issued.id} secret={issued.secret} onUsed={onUsed} />
       {children}
+      {leaving.value !== undefined && <LeaveDialog to={leaving} onLeave={take} />}
     </div>
   )
 }
@@ -80,8 +91,11 @@ function tryAddress(): string {
   return `${location.origin}/api/v2.2/web3/version`
 }
 
+/** The service writes each second what keys have used. */
+const countedWithinMs = 1_500
+
 /** The same from here: with the new key, and not with the one of this session. */
-function Trial({ secret }: { secret: string }) {
+function Trial({ secret, onUsed }: { secret: string; onUsed: () => void }) {
   const outcome = useSignal<string | undefined>(undefined)
   const send = async () => {
     outcome.value = 'Sending …'
@@ -90,6 +104,7 @@ function Trial({ secret }: { secret: string }) {
       outcome.value = answer.ok
         ? `The key works: ${answer.status} ${await answer.text()}`
         : `Refused: ${await answer.text()}`
+      setTimeout(onUsed, countedWithinMs)
     } catch {
       outcome.value = unreachable.message
     }
@@ -104,16 +119,17 @@ function Trial({ secret }: { secret: string }) {
   )
 }
 
-/** Asks those who leave the page, by a link or with the tab. Returns what ends it. */
-function warnBeforeLeaving(isWanted: () => boolean): () => void {
+/** Asks those who leave the page: by a link with `ask`, with the tab as the browser does. Returns what ends it. */
+function warnBeforeLeaving(isWanted: () => boolean, ask: (link: HTMLAnchorElement) => void): () => void {
   const leave = (event: BeforeUnloadEvent) => {
     if (isWanted()) event.preventDefault()
   }
   const follow = (event: MouseEvent) => {
-    const link = (event.target as Element).closest?.('a[href]')
+    const link = (event.target as Element).closest?.<HTMLAnchorElement>('a[href]')
     if (link == null || !isWanted() || event.ctrlKey || event.metaKey) return
-    if (!confirm('The secret of the new key was not copied, and is not shown again. Leave all the same?'))
-      event.preventDefault()
+    event.preventDefault()
+    event.stopPropagation()
+    ask(link)
   }
   addEventListener('beforeunload', leave)
   addEventListener('click', follow, true)
@@ -121,6 +137,33 @@ function warnBeforeLeaving(isWanted: () => boolean): () => void {
     removeEventListener('beforeunload', leave)
     removeEventListener('click', follow, true)
   }
+}
+
+type LeaveProps = { to: Signal<HTMLAnchorElement | undefined>; onLeave: () => void }
+
+function LeaveDialog({ to, onLeave }: LeaveProps) {
+  const stay = () => {
+    to.value = undefined
+  }
+  const leave = () => {
+    const link = to.value
+    onLeave()
+    stay()
+    link?.click()
+  }
+  return (
+    <Dialog title="Leave without the secret?" onClose={stay}>
+      <p>The secret of the new key was not copied, and is not shown again.</p>
+      <div class="form-end">
+        <button type="button" onClick={stay}>
+          Stay
+        </button>
+        <button type="button" class="danger" onClick={leave}>
+          Leave
+        </button>
+      </div>
+    </Dialog>
+  )
 }
 
 type ButtonsProps = {

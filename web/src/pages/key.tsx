@@ -94,6 +94,7 @@ export function KeyPage({ id }: { id: string }) {
       {issued.value !== undefined && (
         <Secret
           issued={issued.value}
+          onUsed={reload}
           onDone={() => {
             issued.value = undefined
           }}

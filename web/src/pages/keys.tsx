@@ -64,6 +64,7 @@ export function KeysPage({ isNew }: { isNew: boolean }) {
       {issued.value !== undefined && (
         <Secret
           issued={issued.value}
+          onUsed={reload}
           onDone={() => {
             issued.value = undefined
             opener.current?.focus()
