@@ -628,6 +628,7 @@ walkConsole(walk => {
     await accept(page, 'reference-not-served')
     // A word that is no operation's is looked for in the docs.
     await menu.getByRole('searchbox').fill('webhook')
+    expect(await missing.textContent(patience)).toMatch(/^Streamsit sends no webhooks yet/)
     const told = menu.getByRole('link', { name: /^Does it send webhooks/ })
     expect(await told.getAttribute('href', patience)).toBe('/docs/faq.html#does-it-send-webhooks')
     await menu.getByRole('searchbox').fill('zyzzyva')

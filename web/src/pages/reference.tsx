@@ -219,6 +219,7 @@ function Menu({ entries, notServed, here, isIntroduction }: MenuProps) {
             </div>
           ))}
         </div>
+        {/\b(webhooks?|streams?)\b/i.test(text.value) && <Streams />}
         {text.value.trim() !== '' && found.length + missing.length === 0 && <NothingHere text={text.value.trim()} />}
         {missing.length > 0 && <Missing notServed={notServed} ids={missing} />}
         {text.value.trim() !== '' && (
@@ -248,6 +249,19 @@ function Missing({ notServed, ids }: { notServed: NotServed; ids: readonly strin
         </a>
       ))}
       {ids.length > notServedMax && <a href={listOfAll}>{ids.length - notServedMax} more in the list</a>}
+    </section>
+  )
+}
+
+/** A product of its own at the hosted service, whose operations its document of the API does not list. */
+function Streams() {
+  return (
+    <section class="not-served" aria-label="Not served">
+      <h2>Not served</h2>
+      <a href="/docs/faq.html#does-it-send-webhooks">
+        <code>Streams</code>
+        <span class="soft">it sends no webhooks yet; follow new transfers instead</span>
+      </a>
     </section>
   )
 }
