@@ -391,7 +391,12 @@ test('an excerpt is a sentence or a row of a table with its cells apart, and nev
   )
   expect(excerpt('cors')).toMatch(/^CORS: pages of any origin .*\.$/)
   // A sentence has Polygon much earlier, too.
-  expect(excerpt('polygon amoy')).toContain('Polygon Amoy')
+  expect(excerpt('polygon amoy')).toContain('polygon amoy')
+  const all = ['neither', 'see backup', 'any other client', 'host alone', 'restore', 'proxy'].flatMap(asked =>
+    search(asked),
+  )
+  const sections = all.filter(({ operation }) => operation === undefined)
+  expect(sections.filter(({ excerpt: shown }) => shown.length < 20 || shown.endsWith(':'))).toEqual([])
   const lines = new Map(entries.map(({ href, text }) => [href, text.split('\n')]))
   for (const asked of [
     'key',
@@ -404,7 +409,9 @@ test('an excerpt is a sentence or a row of a table with its cells apart, and nev
   ])
     for (const { href, excerpt: shown, operation } of search(asked)) {
       const whole = shown.replace(/^…/, '').replace(/ …$/, '')
-      const isOfOne = operation !== undefined || lines.get(href)!.some(line => line.includes(whole))
+      // The beginning of the page stands for a fragment.
+      const own = [...lines.get(href)!, ...lines.get(href.split('#')[0]!)!]
+      const isOfOne = operation !== undefined || own.some(line => line.includes(whole))
       expect([asked, href, shown, isOfOne]).toEqual([asked, href, shown, true])
     }
 })
@@ -577,6 +584,12 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
       await page.keyboard.type('ownres')
       await page.getByText('This is close to it').waitFor()
       expect(await found.locator('.offer-title').allTextContents()).toContain('Who owns what')
+      // Where nothing is found, all pages are a step away.
+      await page.locator('#search-text').fill('qqqqzzzz')
+      await page.getByText('Nothing is found for “qqqqzzzz”.').waitFor()
+      expect(await found.evaluateAll(links => links.map(link => link.getAttribute('href')))).toEqual([
+        ...['../index.html', '../faq.html'],
+      ])
       await page.goto(pathToFileURL(join(folder, 'operations.html')).href)
       for (const width of [1440, 390]) {
         await page.setViewportSize({ width, height: 900 })

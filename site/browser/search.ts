@@ -57,19 +57,27 @@ async function find(): Promise<void> {
   const found = text === '' ? [] : await foundFor(text)
   // Another letter may have been typed meanwhile.
   if (text !== input.value.trim()) return
-  const groups = Map.groupBy(found.entries(), ([, { operation, why }]) =>
+  const pasted = pastedKind(text)
+  const isNothing = text !== '' && found.length === 0 && pasted === undefined
+  const shown = isNothing ? elsewhere : found
+  const groups = Map.groupBy(shown.entries(), ([, { operation, why }]) =>
     operation === undefined ? 'Docs' : why === undefined ? 'Operations' : 'Not served',
   )
-  const pasted = pastedKind(text)
   const places = pasted !== undefined && isServed ? [consoleLink(text)] : []
   list.replaceChildren(...places, ...[...groups].map(([title, own]) => groupOf(title, own)))
-  input.ariaExpanded = `${found.length + places.length > 0}`
+  input.ariaExpanded = `${shown.length + places.length > 0}`
   choose(0)
   if (text === '') state.textContent = ''
   else if (pasted !== undefined) state.textContent = lookUpText(pasted)
-  else if (found.length === 0) state.textContent = `Nothing is found for “${text}”.`
+  else if (isNothing) state.textContent = `Nothing is found for “${text}”.`
   else state.textContent = found[0]!.isClose ? closeText(text) : `${found.length} found`
 }
+
+/** Where nothing is found. */
+const elsewhere = [
+  { title: 'All pages', href: 'index.html', excerpt: 'Guides, references and operation of the service, by subject.' },
+  { title: 'Questions and answers', href: 'faq.html', excerpt: 'What is served, what it costs, and what is missing.' },
+].map((place): FoundSection => ({ ...place, page: place.title, terms: [], isClose: false }))
 
 function groupOf(title: string, found: readonly (readonly [number, FoundSection])[]): HTMLElement {
   const group = document.createElement('div')

@@ -2,7 +2,7 @@
 import MiniSearch, { type Query, type SearchOptions, type SearchResult } from 'minisearch'
 import type { NotServed } from '../state/document.ts'
 import { stemOf, type Word, wordsOf } from './docs-words.ts'
-import { excerptOf } from './excerpt.ts'
+import { excerptOf, openingOf } from './excerpt.ts'
 import { notServedAt, notServedBeside, notServedMax } from './not-served.ts'
 import { atPath } from './paths.ts'
 import { isTypo } from './typo.ts'
@@ -112,6 +112,9 @@ function servedIndexOf(entries: readonly DocsEntry[]): DocsIndex {
     },
   })
   index.addAll(entries)
+  const openings = new Map(
+    entries.filter(({ page, title }) => page === title).map(({ page, text }) => [page, openingOf(text)]),
+  )
   // Two letters that changed places are two changes.
   const fuzzy = (term: string) => (term.length > 4 ? 2 : term.length > 3 && 1)
   return (given, { inHeadings = false } = {}) => {
@@ -147,7 +150,7 @@ function servedIndexOf(entries: readonly DocsEntry[]): DocsIndex {
       ({ page, title, also, href, operation, text, terms: all }) => {
         const terms = withoutStems(all)
         // A path is read whole.
-        const excerpt = operation === undefined ? excerptOf(text, terms) : text
+        const excerpt = operation === undefined ? excerptOf(text, terms, openings.get(page)) : text
         return { page, title, also, href, operation, terms, isClose, excerpt }
       },
     )

@@ -10,14 +10,27 @@ const nearMax = lengthMax - 40
 const shortMax = 20
 const sentenceEnd = /(?<=[.!?]\)?) (?=[\p{Lu}`"(])/u
 
-/** Each line of `text` is a paragraph, an item of a list, or a row. */
-export function excerptOf(text: string, terms: readonly string[]): string {
-  const parts = text.split('\n').flatMap(line => (line.includes(cellSeparator) ? [line] : sentencesOf(line)))
+/** Each line of `text` is a paragraph, an item of a list, or a row. `opening`: shown instead of a fragment. */
+export function excerptOf(text: string, terms: readonly string[], opening?: string): string {
+  const parts = partsOf(text)
   const found = parts.map(part => new Set(wordsFound(part, terms)).size)
-  // What ends with a colon leads to something that is not shown.
-  const worth = found.map((count, at) => count - (parts[at]!.endsWith(':') ? 0.5 : 0))
-  const best = Math.max(...worth)
-  return cut(parts[worth.indexOf(best)] ?? '', terms)
+  const worth = found.map((count, at) => count - (isFragment(parts[at]!) ? 0.5 : 0))
+  const best = parts[worth.indexOf(Math.max(...worth))] ?? ''
+  return cut(isFragment(best) ? (opening ?? best) : best, terms)
+}
+
+/** The first sentence that stands alone. */
+export function openingOf(text: string): string | undefined {
+  return partsOf(text).find(part => !isFragment(part))
+}
+
+function partsOf(text: string): string[] {
+  return text.split('\n').flatMap(line => (line.includes(cellSeparator) ? [line] : sentencesOf(line)))
+}
+
+/** Says little alone, or ends with a colon and leads to something that is not shown. */
+function isFragment(part: string): boolean {
+  return part.length < shortMax || part.endsWith(':')
 }
 
 /** One such as "Not yet." stays with the next. */
