@@ -726,6 +726,16 @@ walkConsole(walk => {
     for (const id of ['getNFTContractTransfersV22', 'getNFTMetadataV22', 'getWalletActiveChainsV22', 'getBlockFacts'])
       expect(await ask(id), id).toMatch(/^Answer200/)
     expect(await ask('getNFTContractTransfersV22')).not.toContain('"result": []')
+    // Another key is tried without signing out, and forgotten once its field is folded.
+    const panel = page.locator('#getNFTContractTransfersV22')
+    await panel.getByText('With another key').click(patience)
+    await page.getByLabel('X-API-Key').fill('alm_of_nothing')
+    await panel.getByRole('button', { name: 'Send' }).click()
+    await panel.locator('.panel-heading .refusal').waitFor(patience)
+    await page.goto(`${walk.world.url}/reference#/getBlockFacts`)
+    expect(await page.locator('#getBlockFacts').getByLabel('X-API-Key').inputValue(patience)).toBe('alm_of_nothing')
+    await page.locator('#getBlockFacts').getByText('With another key').click()
+    expect(await ask('getBlockFacts')).toMatch(/^Answer200/)
     // A refusal goes with the text that it is about, and the code names what is missing.
     await page.goto(`${walk.world.url}/reference#/getWalletNFTsV22`)
     const wallet = page.locator('#getWalletNFTsV22')

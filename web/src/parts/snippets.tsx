@@ -3,7 +3,7 @@
 import { computed, effect, signal } from '@preact/signals'
 import { curlText, pythonText, type RequestFacts, typescriptText } from '../explorer/request-text.ts'
 import { keepLanguage, keptLanguage } from '../state/kept-language.ts'
-import { key, typedKey } from '../state/session.ts'
+import { askingKey } from '../state/session.ts'
 import { CodeView } from './code-view.tsx'
 import type { Language } from './highlight.ts'
 import { type Tab, Tabs } from './tabs.tsx'
@@ -13,7 +13,7 @@ type Request = Omit<RequestFacts, 'key'>
 /** The sandbox's key is public, so it is written out from the start. */
 const sandboxKey = 'sandbox'
 const chosen = signal<boolean | undefined>(undefined)
-const known = computed(() => key.value ?? (typedKey.value.trim() || undefined))
+const known = computed(() => askingKey.value || undefined)
 const isWithKey = computed(() => chosen.value ?? known.value === sandboxKey)
 /** What a snippet has in the place of the key; undefined: the variable of the environment. */
 export const snippetKey = computed(() => (isWithKey.value ? known.value : undefined))

@@ -1,18 +1,21 @@
-// The key of those who look at the reference without signing in: one small field beside the request that carries it.
+// The key of those who look at the reference without signing in, or with another key than theirs: one small field beside
+// the request that carries it.
 import { useEffect, useRef } from 'preact/hooks'
 import { apiDocument } from '../state/document.ts'
-import { key, typedKey, typedKeyRefusal } from '../state/session.ts'
+import { key, otherKey, typedKey, typedKeyRefusal } from '../state/session.ts'
 
-/** Whoever signed in has given one. */
+/** Who signed in has given one: the field of another is folded, and forgotten with its folding. */
 export function KeyField() {
   const sandboxKey = apiDocument.value?.info['x-sandbox-key']
   const refusal = typedKeyRefusal.value
   const input = useRef<HTMLInputElement>(null)
+  const wasGiven = useRef(otherKey.peek() !== '')
   useEffect(() => {
     if (refusal !== undefined) input.current?.focus()
   }, [refusal])
-  if (key.value !== undefined) return null
-  return (
+  const isSignedIn = key.value !== undefined
+  const typed = isSignedIn ? otherKey : typedKey
+  const field = (
     <div class="reference-key">
       <label for="reference-key">X-API-Key</label>
       <input
@@ -25,15 +28,15 @@ export function KeyField() {
         title="Sent with the requests of this page, kept nowhere."
         aria-describedby={refusal === undefined ? undefined : 'reference-key-refusal'}
         aria-invalid={refusal !== undefined}
-        value={typedKey.value}
+        value={typed.value}
         onInput={event => {
-          typedKey.value = event.currentTarget.value
+          typed.value = event.currentTarget.value
           typedKeyRefusal.value = undefined
         }}
       />
       {refusal !== undefined && (
         <strong class="refusal" id="reference-key-refusal">
-          {typedKey.value === '' ? 'A key is missing' : refusal}
+          {typed.value === '' ? 'A key is missing' : refusal}
           {sandboxKey !== undefined && (
             <>
               . The key of this sandbox is <code>{sandboxKey}</code>.
@@ -42,5 +45,20 @@ export function KeyField() {
         </strong>
       )}
     </div>
+  )
+  if (!isSignedIn) return field
+  return (
+    <details
+      class="reference-other-key"
+      open={wasGiven.current}
+      onToggle={({ currentTarget }) => {
+        if (currentTarget.open) return
+        otherKey.value = ''
+        typedKeyRefusal.value = undefined
+      }}
+    >
+      <summary class="soft">With another key</summary>
+      {field}
+    </details>
   )
 }

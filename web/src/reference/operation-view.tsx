@@ -26,7 +26,7 @@ import {
 } from '../state/document.ts'
 import { goTo, hrefOf, route } from '../state/route.ts'
 import type { Problem } from '../state/service.ts'
-import { key, typedKeyRefusal } from '../state/session.ts'
+import { isKeyTyped, typedKeyRefusal } from '../state/session.ts'
 import { useAnswer } from '../state/use-answer.ts'
 import { answerFormOf, sentValues, withAnswerForm } from './answer-form.ts'
 import { BodyField } from './body-field.tsx'
@@ -92,7 +92,7 @@ export function OperationView({ entry, shown }: Props) {
   const isOfBody =
     body !== undefined && problem?.code === 'bad_request' && !parameters.some(each => each.name === problem.parameter)
   const isBeside = isUnsent || isOfBody || parameters.some(each => each.name === problem?.parameter)
-  const isRefusedBeside = isBeside || (problem?.status === 401 && key.value === undefined)
+  const isRefusedBeside = isBeside || (problem?.status === 401 && isKeyTyped.value)
   const place = useRef<HTMLDivElement>(null)
   const isSending = useRef(false)
   useEffect(() => {
@@ -101,7 +101,7 @@ export function OperationView({ entry, shown }: Props) {
     if (!loading) isSending.current = false
   }, [loading])
   useEffect(() => {
-    if (key.value === undefined && problem?.status === 401) typedKeyRefusal.value = problem.message
+    if (isKeyTyped.value && problem?.status === 401) typedKeyRefusal.value = problem.message
     learnConfigured(problem)
   }, [problem])
   const values = linked ?? (live && firstValues(entry, live))
@@ -272,7 +272,7 @@ function Advice({ problem }: { problem: Problem }) {
   const sandboxKey = apiDocument.value?.info['x-sandbox-key']
   const advice = adviceOf(problem)
   // The field of a key that was typed says it itself.
-  if (problem.status === 401 && key.value === undefined) return null
+  if (problem.status === 401 && isKeyTyped.value) return null
   if (problem.status === 401 && sandboxKey !== undefined)
     return (
       <p class="answer-advice">

@@ -1,13 +1,13 @@
 // Sends one request of the reference with the key in use, and reads its answer as it came. It shows nothing.
 import type { Body } from '../explorer/answer-view.tsx'
-import { key, problemOfKey, typedKey } from '../state/session.ts'
+import { askingKey, problemOfKey } from '../state/session.ts'
 
 /** `accept`: the form of the answer, where it is not JSON. */
 type Asked = { target: string; body: string | undefined; accept?: string | undefined }
 type Outcome = { data?: Body; error?: unknown; response: Response }
 
 export async function receive(method: string, { target, body, accept }: Asked, signal: AbortSignal): Promise<Outcome> {
-  const secret = key.value ?? typedKey.value.trim()
+  const secret = askingKey.value
   const message = secret === '' ? undefined : problemOfKey(secret)
   if (message !== undefined) return { error: { message }, response: new Response(null, { status: 401 }) }
   const headers = {

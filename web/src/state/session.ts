@@ -12,6 +12,16 @@ export const key = computed(() => session.value?.key)
 /** For those who look at the reference without signing in. Kept nowhere. */
 export const typedKey = signal('')
 
+/** In the place of the one that is signed in with. Kept nowhere. */
+export const otherKey = signal('')
+
+export const isKeyTyped = computed(() => key.value === undefined || otherKey.value.trim() !== '')
+
+/** What requests of the reference carry; empty where there is none. */
+export const askingKey = computed(() =>
+  key.value === undefined ? typedKey.value.trim() : otherKey.value.trim() || key.value,
+)
+
 /** Why the last request with it was refused. */
 export const typedKeyRefusal = signal<string | undefined>(undefined)
 
