@@ -291,6 +291,17 @@ walkConsole(walk => {
       await page.locator('tbody:not(.skeleton) tr:visible, .empty, [role=alert]').first().waitFor(patience)
       expect([route, await width()]).toEqual([route, 390])
     }
+    // An address that is too long for one line has two alike.
+    await page.goto(`${walk.world.url}/#/wallet/${seeded.alice}?chain=eth`)
+    const whole = page.locator('.subject .whole')
+    await whole.waitFor(patience)
+    const widths: number[] = await whole.evaluate(element => {
+      const range = element.ownerDocument.createRange()
+      range.selectNodeContents(element)
+      return Array.from(range.getClientRects(), ({ width }) => width).filter(width => width > 0)
+    })
+    expect([widths.length, await whole.textContent()]).toEqual([2, seeded.alice])
+    expect(widths[1]).toBeCloseTo(widths[0]!, 0)
     await accept(page, 'phone-not-configured')
   })
 
