@@ -35,7 +35,7 @@ async function startSandbox(folder: string): Promise<() => Promise<void>> {
 }
 
 /** High enough for the ribbon of blocks. */
-const viewport = { width: 1_440, height: 980 }
+const viewport = { width: 1_440, height: 1_040 }
 const requestsEveryMs = 120
 const usedForMs = 45_000
 
@@ -50,6 +50,8 @@ async function photographConsole(target: string): Promise<void> {
       const page = await browser.newPage({ colorScheme: theme, viewport })
       await page.goto(`${url}/#key=sandbox`)
       await page.locator('.plots').waitFor()
+      // Of a new store alone.
+      await page.getByRole('button', { name: 'Hide' }).click()
       // New blocks arrive meanwhile.
       await sleep(8_000)
       await page.screenshot({ path: join(target, `console-${theme}.png`) })
