@@ -1,5 +1,4 @@
 // Mints and their metadata: which must be read for a portfolio, and how. The store keeps them.
-
 import { encodeKey } from '../base58.ts'
 import { textOfKey } from '../hex.ts'
 import { chunks } from '../rpc/batches.ts'

@@ -1,6 +1,5 @@
 // Reads what a node knows of one owner, as of one slot or later, or fails as a whole; on demand, once for all who ask.
 // Also the chain's clock, and the differences between what is stored and what is read.
-
 import { LRUCache } from 'lru-cache'
 import { atMost } from '../at-most.ts'
 import { encodeKey, keyBytes } from '../base58.ts'

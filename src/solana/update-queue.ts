@@ -1,6 +1,5 @@
 // Writes what subscriptions report, in order and in batches. A holding is written only once its mint was asked for: a
 // reader could not show it fully otherwise. Also the loop that runs one piece of work at a time.
-
 import { LRUCache } from 'lru-cache'
 import { atMost } from '../at-most.ts'
 import { messageWithCauses } from '../errors.ts'

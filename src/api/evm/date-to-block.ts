@@ -1,4 +1,4 @@
-// The date to block operation over HTTP. The rules are in `query/date-to-block.ts`.
+// The date to block operation over HTTP. The rules are in `query/lookups/date-to-block.ts`.
 import type { ChainTable } from '../../chains.ts'
 import type { Admission } from '../../keys/gatekeeper.ts'
 import { blockAsker, dateToBlock as findBlock, noBlockKnown } from '../../query/lookups/date-to-block.ts'
