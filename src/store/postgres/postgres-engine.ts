@@ -5,8 +5,8 @@ import { findSlots, inShardOrder, type Slots } from '../core/slots.ts'
 import type { Ask, Engine, Insert, InsertPacks, Lock, Statement, Work, WriteOptions } from '../core/work.ts'
 import { runAwaiting } from '../core/work.ts'
 import { arrayOf, writeInt8 } from './arrays.ts'
-import { isSpread } from './citus/place-tables.ts'
-import type { Transaction, Value } from './database.ts'
+import { insertValues, isCopied } from './citus/insert-values.ts'
+import type { Transaction } from './database.ts'
 import { type PackQueries, packBytesOf, readLooks, readRecords, readSpans, readWallet } from './read-packs.ts'
 import { labelRevisionRow } from './revision.ts'
 import { inText } from './sql.ts'
@@ -130,7 +130,9 @@ export class PostgresEngine implements Engine {
       case 'run':
         return await transaction.run(...inText(ask))
       case 'insert':
-        return await insertRows(transaction, ask, this.#store.distributed && isSpread(ask.table))
+        return this.#store.distributed && isCopied(ask)
+          ? await insertValues(transaction, ask)
+          : await insertRows(transaction, ask)
       case 'packs':
         return await insertPacks(transaction, ask)
       case 'next':
@@ -147,46 +149,14 @@ export class PostgresEngine implements Engine {
   }
 }
 
-async function insertRows(
-  transaction: Transaction,
-  { table, columns, conflict }: Insert,
-  isSpread: boolean,
-): Promise<void> {
+async function insertRows(transaction: Transaction, { table, columns, conflict }: Insert): Promise<void> {
   const names = columns.map(([name]) => name).join()
-  const into = `INSERT INTO ${table} (${names})`
-  if (conflict === undefined && isSpread) {
-    await insertValues(transaction, into, columns)
-    return
-  }
   const arrays = columns.map(([, type], at) => `$${at + 1}::${columnTypes[type]}[]`)
   await transaction.run(
-    `${into} SELECT * FROM unnest(${arrays.join()}) AS given (${names})
+    `INSERT INTO ${table} (${names}) SELECT * FROM unnest(${arrays.join()}) AS given (${names})
      ${conflict === undefined ? '' : `ON CONFLICT ${conflict}`}`,
     ...columns.map(([, type, values]) => arrayOf[type](values)),
   )
-}
-
-const rowsPerStatement = 500
-
-/**
- * Row by row. Citus makes a COPY of `INSERT … SELECT`, and does not notice that it changes a shard that the transaction
- * has read before: it would then commit that worker's part without preparing it, and lose the rows with the worker.
- * Packs, which are copied too, always come with a row of `runs` on the same connection.
- */
-async function insertValues(transaction: Transaction, into: string, columns: Insert['columns']): Promise<void> {
-  const count = columns[0]![2].length
-  for (let from = 0; from < count; from += rowsPerStatement) {
-    const cells = columns.map(([, type, values]) => {
-      const some = values.slice(from, from + rowsPerStatement)
-      return type === 'utf8' ? some.map(value => value && Buffer.from(value as string)) : some
-    })
-    const tuples = cells[0]!.map((_, row) => {
-      const places = columns.map(([, type], column) => `$${row * columns.length + column + 1}::${columnTypes[type]}`)
-      return `(${places.join()})`
-    })
-    const values = cells[0]!.flatMap((_, row) => cells.map(ofColumn => ofColumn[row]!))
-    await transaction.run(`${into} VALUES ${tuples.join()}`, ...(values as Value[]))
-  }
 }
 
 async function insertPacks(transaction: Transaction, ask: InsertPacks): Promise<void> {
