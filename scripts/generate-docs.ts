@@ -14,7 +14,7 @@ import { packageVersion } from '../src/cli/current-process.ts'
 import { filesMarkdown, modelMarkdown, sizingMarkdown } from '../src/cli/plan/model.ts'
 import { createProgram } from '../src/cli/program.ts'
 import { allLeaves, flagOf, variableOf } from '../src/config/overrides.ts'
-import type { SettingLeaf } from '../src/config/setting.ts'
+import { nameInManual, type SettingLeaf } from '../src/config/setting.ts'
 import { errorGuide } from '../src/error-guide.ts'
 import { AlmanacError, errorCodes } from '../src/errors.ts'
 import { createEvmMetrics, createMetrics } from '../src/metrics.ts'
@@ -281,7 +281,7 @@ function settingBlock(leaf: SettingLeaf): string {
     `- **Also as** ${names.join(', ')}.`,
     ...(leaf.reloads === true ? ['- **Changes without a restart** ↻'] : []),
   ]
-  const heading = `### \`${leaf.path.join('.').replace('mainnet', '<network>')}\``
+  const heading = `### \`${nameInManual(leaf.path)}\``
   const example = ['```yaml', stringify(settingExample(leaf), { lineWidth: 0 }).trimEnd(), '```'].join('\n')
   return [heading, leaf.about, facts.join('\n'), example].join('\n\n')
 }

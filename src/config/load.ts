@@ -15,7 +15,7 @@ import { AlmanacError } from '../errors.ts'
 import { nearestWord } from '../nearest-word.ts'
 import { allLeaves, type Override, readEnvironment, readFlags, reservedVariables, variableOf } from './overrides.ts'
 import { describeIssues, keyMeant, type PlaceOf, type Problem } from './problems.ts'
-import { aboutOf, camelCase, keysOf, schemaAt } from './setting.ts'
+import { aboutOf, camelCase, keysOf, nameInManual, schemaAt } from './setting.ts'
 import { type Config, chainId, settingsSchema } from './settings.ts'
 import { readYamlFile, type YamlFile } from './yaml-file.ts'
 
@@ -221,16 +221,10 @@ function invalid(found: readonly Problem[]): AlmanacError {
   return new AlmanacError('config_invalid', message, { hint: settingsHint() })
 }
 
-/** The folder of a user has no docs. The page has a part for each setting, whose anchor its letters make. */
+/** The folder of a user has no docs. The letters of a part's name make its anchor. */
 function settingsHint(path: readonly PropertyKey[] = []): string {
   const leaf = allLeaves.find(({ path: own }) => own.every((part, at) => part.startsWith('<') || part === path[at]))
-  const anchor =
-    leaf === undefined
-      ? ''
-      : `#${leaf.path
-          .join('')
-          .replace(/^solana(?:mainnet|devnet)/, 'solananetwork')
-          .replaceAll(/[<>]/g, '')}`
+  const anchor = leaf === undefined ? '' : `#${nameInManual(leaf.path).replaceAll(/[<>.]/g, '')}`
   return `see docs/settings.md${anchor} of the Almanac repository, or /docs/settings.html${anchor} of a running service.`
 }
 

@@ -56,6 +56,11 @@ export function settingLeaves(schema: z.ZodType, path: readonly string[] = []): 
   throw new Error(`The setting ${path.join('.')} says nothing about itself.`)
 }
 
+/** What the manual calls a setting: the networks of Solana have one part there. */
+export function nameInManual(path: readonly string[]): string {
+  return path.join('.').replace(/^solana\.\w+/, 'solana.<network>')
+}
+
 /** The leaf or section at a path; undefined if there is none. */
 export function schemaAt(schema: z.ZodType, path: readonly PropertyKey[]): z.ZodType | undefined {
   const [key, ...rest] = path

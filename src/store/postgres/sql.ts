@@ -1,6 +1,7 @@
 // The statements of the core in the dialect of PostgreSQL, and their values. It knows no table.
+import { type Dialect, type DialectText, inDialect, type ListType } from '../core/sql-dialect.ts'
 import type { Statement, Value } from '../core/work.ts'
-import { type ColumnType, type Dialect, type DialectText, inDialect, type ListType } from '../schema.ts'
+import type { ColumnType } from '../schema.ts'
 import { arrayOf } from './arrays.ts'
 import type { Value as DatabaseValue } from './database.ts'
 import { columnTypes } from './tables.ts'

@@ -1,7 +1,7 @@
 // The statements of the core in the dialect of SQLite, and their values. It knows no table.
 import type { SQLInputValue } from 'node:sqlite'
+import { type Dialect, type DialectText, inDialect } from '../core/sql-dialect.ts'
 import type { Bound } from '../core/work.ts'
-import { type Dialect, type DialectText, inDialect } from '../schema.ts'
 
 const dialect: Dialect = {
   // With a bare parameter as the limit SQLite plans a statement again at each call: 31 µs instead of 11.
