@@ -1,0 +1,73 @@
+// The page of an operation that is not here: one of the hosted service that is not served, or none at all.
+import { Fragment } from 'preact'
+import { EmptyState } from '../parts/empty-state.tsx'
+import { errorHref } from '../parts/failure-note.tsx'
+import { openSearchFor } from '../search/search-box.tsx'
+import { hrefOf } from '../state/route.ts'
+import { filtered } from './filter.ts'
+import { listOfAll, Method, type Operations } from './menu.tsx'
+
+const meantMax = 2
+
+export function NoOperation({ id, entries, notServed }: Operations & { id: string }) {
+  const all = <a href={hrefOf(['explore'])}>All operations</a>
+  const missing = notServed[id]
+  if (missing === undefined) {
+    const meant = filtered(entries, id).slice(0, meantMax)
+    const action = (
+      <>
+        <button type="button" onClick={() => openSearchFor(id)}>
+          Search for “{id}”
+        </button>
+        {all}
+      </>
+    )
+    return (
+      <EmptyState title="There is no such operation" action={action}>
+        No operation has the id <code>{id}</code>.{meant.length > 0 && ' Did you mean '}
+        {meant.map(({ name, title }, at) => (
+          <Fragment key={name}>
+            {at > 0 && ' or '}
+            <a href={hrefOf(['explore', name])}>{title}</a>
+          </Fragment>
+        ))}
+        {meant.length > 0 && '?'}
+      </EmptyState>
+    )
+  }
+  return (
+    <article class="reference-operation" id={id}>
+      <header>
+        <h1>
+          <code>{id}</code>
+        </h1>
+        {missing.at.map(place => {
+          const [method = '', path = ''] = place.split(' ')
+          return (
+            <p class="path" key={place}>
+              <Method name={method} /> <code>{path}</code>
+            </p>
+          )
+        })}
+      </header>
+      <div class="note note-warn">
+        <strong>This operation is not served.</strong>
+        <p>
+          Almanac does not serve <code>{id}</code>: {missing.why}. Every request for it answers 501{' '}
+          <a href={errorHref('not_implemented')}>
+            <code>not_implemented</code>
+          </a>{' '}
+          with this name, so a client can tell it from a failure.
+        </p>
+        <p>
+          Keep sending this request to the service that you use today, and the others to Almanac:{' '}
+          <a href="/docs/guides/moving.html#which-operations-are-served">which operations are served</a>.
+        </p>
+      </div>
+      <p class="operation-needs">
+        <a href={`${listOfAll}#${id}`}>What is served, and what is not</a>
+        {all}
+      </p>
+    </article>
+  )
+}
