@@ -1,4 +1,4 @@
-// Measures the constants of `src/cli/plan/measured-costs.ts`: what rows take on the disk, what blocks are as JSON, and how
+// Measures the constants of `src/tools/plan/measured-costs.ts`: what rows take on the disk, what blocks are as JSON, and how
 // much of it is indexed in a second. Run: npm run bench:constants [-- --store postgres://…] [--blocks 1000] [--transfers 500000]
 // Making the answers of the simulated node takes some minutes the first time; a database must be empty.
 import { mkdtempSync, rmSync } from 'node:fs'

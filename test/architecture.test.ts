@@ -41,19 +41,29 @@ const thing = 'export type Thing = string\n'
 
 /** Every layer with those that it must not import. */
 const forbidden: [layer: string, others: string[]][] = [
-  ['config', ['store', 'evm', 'api', 'cli']],
-  ['rpc', ['store', 'evm', 'solana', 'query', 'annotate', 'keys', 'processes', 'config', 'api', 'cli']],
-  ['store', ['rpc', 'evm', 'solana', 'query', 'annotate', 'keys', 'processes', 'config', 'api', 'cli']],
-  ['evm', ['solana', 'query', 'keys', 'processes', 'config', 'api', 'cli']],
-  ['solana', ['evm', 'query', 'annotate', 'keys', 'processes', 'config', 'api', 'cli']],
-  ['query', ['rpc', 'evm', 'solana', 'keys', 'processes', 'config', 'api', 'cli', 'store/sqlite', 'store/postgres']],
-  ['keys', ['rpc', 'evm', 'solana', 'query', 'processes', 'config', 'api', 'cli', 'store/sqlite', 'store/postgres']],
+  ['config', ['store', 'evm', 'api', 'cli', 'tools']],
+  ['rpc', ['store', 'evm', 'solana', 'query', 'annotate', 'keys', 'processes', 'config', 'api', 'cli', 'tools']],
+  ['store', ['rpc', 'evm', 'solana', 'query', 'annotate', 'keys', 'processes', 'config', 'api', 'cli', 'tools']],
+  ['evm', ['solana', 'query', 'keys', 'processes', 'config', 'api', 'cli', 'tools']],
+  ['solana', ['evm', 'query', 'annotate', 'keys', 'processes', 'config', 'api', 'cli', 'tools']],
+  [
+    'query',
+    ['rpc', 'evm', 'solana', 'keys', 'processes', 'config', 'api', 'cli', 'tools', 'store/sqlite', 'store/postgres'],
+  ],
+  [
+    'keys',
+    ['rpc', 'evm', 'solana', 'query', 'processes', 'config', 'api', 'cli', 'tools', 'store/sqlite', 'store/postgres'],
+  ],
   [
     'annotate',
-    ['rpc', 'evm', 'solana', 'query', 'processes', 'config', 'api', 'cli', 'store/sqlite', 'store/postgres'],
+    ['rpc', 'evm', 'solana', 'query', 'processes', 'config', 'api', 'cli', 'tools', 'store/sqlite', 'store/postgres'],
   ],
-  ['processes', ['rpc', 'evm', 'solana', 'annotate', 'keys', 'config', 'api', 'cli', 'store/sqlite', 'store/postgres']],
-  ['api', ['rpc', 'evm', 'solana', 'processes', 'cli', 'store/sqlite', 'store/postgres']],
+  [
+    'processes',
+    ['rpc', 'evm', 'solana', 'annotate', 'keys', 'config', 'api', 'cli', 'tools', 'store/sqlite', 'store/postgres'],
+  ],
+  ['api', ['rpc', 'evm', 'solana', 'processes', 'cli', 'tools', 'store/sqlite', 'store/postgres']],
+  ['tools', ['api', 'keys', 'solana', 'query', 'processes', 'cli/service']],
 ]
 
 /** It constructs everything, so it may know everything. */
@@ -76,6 +86,15 @@ describe('the direction of imports', () => {
     for (const other of others) {
       expect(output).toContain(`src/${layer}/uses-${other.replace('/', '-')}.ts:1:28 lint/style/noRestrictedImports`)
     }
+  })
+
+  test('the service loads no tool', async () => {
+    const { failed, output } = await lint({
+      'src/cli/service/uses-tools.ts': importOf('../../tools/thing.ts'),
+      'src/tools/thing.ts': thing,
+    })
+    expect(failed).toBe(true)
+    expect(output).toContain('src/cli/service/uses-tools.ts:1:28 lint/style/noRestrictedImports')
   })
 
   test('the console knows nothing of the service, nor the service of the console', async () => {

@@ -3,13 +3,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { checkFile } from '../src/evm/files/check-file.ts'
 import { decodeBlocks } from '../src/evm/files/decode-blocks.ts'
 import { readBlock } from '../src/evm/files/file-block.ts'
 import { BadBlock, nextHeader, ofBlock } from '../src/evm/files/file-headers.ts'
 import { HistoryFile } from '../src/evm/files/history-file.ts'
 import { type BeaconRoots, networkOfName } from '../src/evm/files/networks.ts'
 import { UnreadableBytes } from '../src/evm/proof/rlp-cursor.ts'
+import { checkFile } from '../src/tools/history/check-file.ts'
 
 /** Runs with a file of these bytes, and removes it. */
 export async function withFile<Result>(

@@ -1,8 +1,8 @@
 // Whole lists of who owns what over HTTP, from sheets and beyond what sheets may take.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { CsvRows } from '../src/annotate/csv-rows.ts'
 import type { Address, TransferFacts, TransferRow } from '../src/model.ts'
 import type { Store } from '../src/store/store.ts'
+import { CsvRows } from '../src/tools/lists/csv-rows.ts'
 import { alice, apes, art, bob, carol, chain, coins, fillFinal, plainRow } from './plain-rows.ts'
 import { type ServedApi, serveApi } from './served-api.ts'
 import { lowBounds } from './whole-holdings.ts'

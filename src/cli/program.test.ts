@@ -8,7 +8,8 @@ test('every command is a file of its name, and help lists all of them without lo
   const loaded = (await createProgram()).commands
   const names = loaded.map(command => command.name())
   const exists = (path: string): boolean => existsSync(new URL(path, import.meta.url))
-  for (const name of names) expect(exists(`./${name}.ts`) || exists(`./${name}/${name}.ts`), name).toBe(true)
+  for (const name of names)
+    expect([`./${name}.ts`, `./${name}/${name}.ts`, `../tools/${name}/${name}.ts`].some(exists), name).toBe(true)
   const help = (await createProgram('--help')).commands
   expect(help.map(command => command.name())).toEqual(names)
   // A command that is loaded has options or commands of its own.

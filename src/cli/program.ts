@@ -1,5 +1,5 @@
 // The table of commands, and how one is run. A command is one file of its name, here or in a
-// folder of its name, and one entry in the table.
+// folder of its name, or one in `tools/` if it is no part of the service, and one entry in the table.
 import { Command } from 'commander'
 import { AlmanacError, describeError } from '../errors.ts'
 import { redactText } from '../redact.ts'
@@ -23,11 +23,11 @@ const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
     config: ['Check or reload the configuration.', async () => (await import('./config.ts')).configCommand()],
   },
   'Index:': {
-    plan: ['Estimate what indexing will cost.', async () => (await import('./plan/plan.ts')).planCommand()],
+    plan: ['Estimate what indexing will cost.', async () => (await import('../tools/plan/plan.ts')).planCommand()],
     sync: ['Index one range of blocks, then exit.', async () => (await import('./sync.ts')).syncCommand()],
     backfill: ['Pause, resume and throttle backfills.', async () => (await import('./backfill.ts')).backfillCommand()],
     verify: ['Compare the store with the node.', async () => (await import('./verify.ts')).verifyCommand()],
-    history: ['Check history files.', async () => (await import('./history/history.ts')).historyCommand()],
+    history: ['Check history files.', async () => (await import('../tools/history/history.ts')).historyCommand()],
     solana: ['Import a Solana snapshot.', async () => (await import('./solana.ts')).solanaCommand()],
     chain: ['Correct the stored state of a chain.', async () => (await import('./chain.ts')).chainCommand()],
     forget: [
@@ -45,7 +45,7 @@ const groups: Readonly<Record<string, Readonly<Record<string, Entry>>>> = {
     explain: ['Explain what answers show for a contract.', async () => (await import('./explain.ts')).explainCommand()],
     compare: [
       'Compare answers with those of another service.',
-      async () => (await import('./compare.ts')).compareCommand(),
+      async () => (await import('../tools/compare/compare.ts')).compareCommand(),
     ],
   },
   'Store and shell:': {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { CsvRows } from '../../annotate/csv-rows.ts'
+import { CsvRows } from '../../tools/lists/csv-rows.ts'
 import { LentBytes, lentBytes, takeMemory } from '../answer-memory.ts'
 import { CsvLines } from './csv-lines.ts'
 

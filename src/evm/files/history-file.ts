@@ -5,6 +5,10 @@ import { unframe } from './snappy.ts'
 
 export const blocksPerEpoch = 8_192
 
+export function isHistoryFile(name: string): boolean {
+  return /\.(era1|ere|erae)$/.test(name)
+}
+
 /** Of one block. Each is RLP, but for the difficulty: 32 bytes, the lowest first. */
 export type Component = 'header' | 'body' | 'receipts' | 'difficulty' | 'proof'
 

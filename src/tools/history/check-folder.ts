@@ -3,12 +3,9 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { AlmanacError } from '../../errors.ts'
+import { isHistoryFile } from '../../evm/files/history-file.ts'
 import type { Interval } from '../../model.ts'
 import { type CheckOptions, checkFile, type FileReport } from './check-file.ts'
-
-export function isHistoryFile(name: string): boolean {
-  return /\.(era1|ere|erae)$/.test(name)
-}
 
 export type FolderReport = {
   files: FileReport[]

@@ -3,11 +3,11 @@
 import { availableParallelism } from 'node:os'
 import type { ChainSettings } from '../../config/settings.ts'
 import { dayMs, parseHours } from '../../daily-hours.ts'
-import type { BulkEstimate } from '../../evm/audit/sample-bulk.ts'
-import type { CostEstimate } from '../../evm/audit/sample-cost.ts'
 import type { Address, Interval } from '../../model.ts'
 import { isIndexed, type View } from '../../views.ts'
 import { type EngineCosts, fromFiles, jsonBytesOf, sendersPerSecond } from './measured-costs.ts'
+import type { BulkEstimate } from './sample-bulk.ts'
+import type { CostEstimate } from './sample-cost.ts'
 
 export type SourceKind = 'nodes' | 'files' | 'portal'
 

@@ -1,11 +1,11 @@
 // Shows a plan: as JSON, and as a table with what to know of it. It works nothing out but sums.
 
+import { bytesText, type Column, countOf, countText, fitted, fittedTable, printable } from '../../cli/terminal.ts'
 import { blockCount } from '../../coverage.ts'
 import { durationText } from '../../duration-text.ts'
 import { type AlmanacError, toPlain } from '../../errors.ts'
 import type { Interval } from '../../model.ts'
 import type { SourceStatus } from '../../status.ts'
-import { bytesText, type Column, countOf, countText, fitted, fittedTable, printable } from '../terminal.ts'
 import type { Work } from './work.ts'
 
 export type ChainPlan = {

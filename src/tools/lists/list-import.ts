@@ -4,18 +4,12 @@ import { stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { StringDecoder } from 'node:string_decoder'
 import { Command } from 'commander'
-import {
-  importList,
-  type ListOptions,
-  type ListProblem,
-  type ListProgress,
-  type ListResult,
-} from '../annotate/import-list.ts'
-import type { ChainTable } from '../chains.ts'
-import { AlmanacError } from '../errors.ts'
-import { interruption } from './current-process.ts'
-import { parseChainIf, requireSource } from './options.ts'
-import { countOf, countText, ProgressLine, percentText, printable, printJson, printNote } from './terminal.ts'
+import type { ChainTable } from '../../chains.ts'
+import { interruption } from '../../cli/current-process.ts'
+import { parseChainIf, requireSource } from '../../cli/options.ts'
+import { countOf, countText, ProgressLine, percentText, printable, printJson, printNote } from '../../cli/terminal.ts'
+import { AlmanacError } from '../../errors.ts'
+import { importList, type ListOptions, type ListProblem, type ListProgress, type ListResult } from './import-list.ts'
 
 export type ListFlags = { chain?: string; source?: string; strict?: true; json?: true }
 

@@ -1,9 +1,10 @@
 // Finds the lowest block of which the nodes of a chain still have everything, before samples are drawn from what they
 // have dropped.
+
+import { lowestHad, presenceOf } from '../../evm/rpc/block-presence.ts'
+import type { RpcCall, RpcPort } from '../../evm/rpc/port.ts'
 import type { Interval } from '../../model.ts'
 import { rpcFailureOf } from '../../rpc/failures.ts'
-import { lowestHad, presenceOf } from '../rpc/block-presence.ts'
-import type { RpcCall, RpcPort } from '../rpc/port.ts'
 
 const method = 'eth_getBlockReceipts'
 /** What nodes do not say that they have dropped is that many blocks at least; fewer are an oddity of the chain. */

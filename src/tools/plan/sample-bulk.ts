@@ -1,11 +1,11 @@
 // Estimates what history from files or a portal will cost, by reading small parts of it with the source itself. It
 // stores nothing; senders are recovered in few blocks alone, because that takes most of the time.
 import { blockCount } from '../../coverage.ts'
+import type { BulkSource } from '../../evm/source/bulk-source.ts'
+import type { DecodedRange } from '../../evm/source/chain-source.ts'
 import type { Address, Interval } from '../../model.ts'
 import { unpackActivity } from '../../store/packed-activity.ts'
 import type { WholeScope } from '../../views.ts'
-import type { BulkSource } from '../source/bulk-source.ts'
-import type { DecodedRange } from '../source/chain-source.ts'
 import { BlockRow } from './block-row.ts'
 import { type CostEstimate, distinctAddresses, nothing } from './sample-cost.ts'
 

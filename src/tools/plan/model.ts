@@ -1,6 +1,6 @@
 // What whole chains take, from their size and the measured costs: a model to choose machines by, without a node. Pure.
 
-import { bytesText, type Column, countText, fitted, fittedTable } from '../terminal.ts'
+import { bytesText, type Column, countText, fitted, fittedTable } from '../../cli/terminal.ts'
 import {
   callsPerBlock,
   type EngineCosts,

@@ -1,9 +1,9 @@
 // One side of a comparison: asks a service over HTTP at its pace and within a budget. What it reads has no key in it.
 import { pause } from '../../abort.ts'
+import { countText, printable } from '../../cli/terminal.ts'
 import { AlmanacError, messageOf } from '../../errors.ts'
 import { type Redactor, redactText, redactUrl } from '../../redact.ts'
 import { retryAfterOf } from '../../rpc/http.ts'
-import { countText, printable } from '../terminal.ts'
 
 /** What is asked, in the same words on both sides. */
 export type Target = {

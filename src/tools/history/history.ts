@@ -2,12 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
-import { durationText } from '../../duration-text.ts'
-import { AlmanacError } from '../../errors.ts'
-import type { FileReport } from '../../evm/files/check-file.ts'
-import { checkFolder, type FolderReport, historyFiles } from '../../evm/files/check-folder.ts'
-import { readBeaconNodes } from '../../evm/files/networks.ts'
-import { exitCodes, interruption } from '../current-process.ts'
+import { exitCodes, interruption } from '../../cli/current-process.ts'
 import {
   bytesText,
   countText,
@@ -18,7 +13,12 @@ import {
   printJson,
   rateText,
   table,
-} from '../terminal.ts'
+} from '../../cli/terminal.ts'
+import { durationText } from '../../duration-text.ts'
+import { AlmanacError } from '../../errors.ts'
+import { readBeaconNodes } from '../../evm/files/networks.ts'
+import type { FileReport } from './check-file.ts'
+import { checkFolder, type FolderReport, historyFiles } from './check-folder.ts'
 
 type CheckFlags = { summaries?: string; roots?: string; json?: true }
 

@@ -7,12 +7,12 @@ import { flipped, harmOf, recordStarts, storedOf, withFile } from '../../../test
 import { accumulatorOf } from '../../../test/history-proofs.ts'
 import { record, type WrittenBlock, writeEra1, writeEre } from '../../../test/history-writer.ts'
 import { type MainnetBlock, mainnetBeaconRoots, mainnetBlocks, sepoliaRecords } from '../../../test/recordings.ts'
+import { readHeader } from '../../evm/files/file-block.ts'
+import { byAccumulator, HeaderRecords, nextHeader } from '../../evm/files/file-headers.ts'
+import { HistoryFile } from '../../evm/files/history-file.ts'
+import { type BeaconRoots, type Network, networks, readBeaconNodes } from '../../evm/files/networks.ts'
 import { checkFile, type FileReport } from './check-file.ts'
 import { checkFolder } from './check-folder.ts'
-import { readHeader } from './file-block.ts'
-import { byAccumulator, HeaderRecords, nextHeader } from './file-headers.ts'
-import { HistoryFile } from './history-file.ts'
-import { type BeaconRoots, type Network, networks, readBeaconNodes } from './networks.ts'
 
 let blocks: (MainnetBlock & { number: number; difficulty?: Buffer | undefined })[]
 /** Without the one of 1.6 MB. */

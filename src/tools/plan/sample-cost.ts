@@ -2,13 +2,10 @@
 // nothing; the number of samples and of calls, and the target size of answers, bound its own cost.
 import type { Chain } from '../../chains.ts'
 import { blockCount } from '../../coverage.ts'
-import type { Address, Interval } from '../../model.ts'
-import { unpackActivity } from '../../store/packed-activity.ts'
-import type { WholeScope } from '../../views.ts'
-import { MeteredRpc } from '../rpc/chain-rpc.ts'
-import { RangeRefused, type RpcPort } from '../rpc/port.ts'
-import type { DecodedRange } from '../source/chain-source.ts'
-import { FullSource } from '../source/full-source.ts'
+import { MeteredRpc } from '../../evm/rpc/chain-rpc.ts'
+import { RangeRefused, type RpcPort } from '../../evm/rpc/port.ts'
+import type { DecodedRange } from '../../evm/source/chain-source.ts'
+import { FullSource } from '../../evm/source/full-source.ts'
 import {
   historySizes,
   type PieceReader,
@@ -16,8 +13,11 @@ import {
   type RangeSizeOptions,
   readPiece,
   readPieces,
-} from '../source/range-size.ts'
-import { WatchedSource } from '../source/watched-source.ts'
+} from '../../evm/source/range-size.ts'
+import { WatchedSource } from '../../evm/source/watched-source.ts'
+import type { Address, Interval } from '../../model.ts'
+import { unpackActivity } from '../../store/packed-activity.ts'
+import type { WholeScope } from '../../views.ts'
 import { BlockRow } from './block-row.ts'
 
 export type SampleOptions = {

@@ -1,7 +1,8 @@
 // What a comparison found, as JSON for programs and as text for people.
+
+import { commandLine } from '../../cli/current-process.ts'
+import { countText, paint, printable, table } from '../../cli/terminal.ts'
 import { messageWithCauses } from '../../errors.ts'
-import { commandLine } from '../current-process.ts'
-import { countText, paint, printable, table } from '../terminal.ts'
 import type { Row, Subject } from './operations.ts'
 import type { Prepared } from './prepare.ts'
 import { type Reason, reasons } from './reasons.ts'

@@ -2,12 +2,12 @@
 // not open files or print.
 
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import type { ChainTable } from '../chains.ts'
-import { bytesOfHex, hexOf } from '../hex.ts'
-import { type Address, type ChainId, parseAddress } from '../model.ts'
+import { cleanLabel } from '../../annotate/label-text.ts'
+import { reservedSources } from '../../annotate/shown-facts.ts'
+import type { ChainTable } from '../../chains.ts'
+import { bytesOfHex, hexOf } from '../../hex.ts'
+import { type Address, type ChainId, parseAddress } from '../../model.ts'
 import { type FileEntry, LabelFile } from './label-file.ts'
-import { cleanLabel } from './label-text.ts'
-import { reservedSources } from './shown-facts.ts'
 
 export type ListProblem = { line: number; reason: string }
 

@@ -1,7 +1,7 @@
 // Lists in every form that people share become entries, with each bad line reported. No store is written.
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ChainTable } from '../chains.ts'
+import { ChainTable } from '../../chains.ts'
 import type { StagedEntry } from './import-list.ts'
 import { importList, type ListOptions } from './import-list.ts'
 
