@@ -195,7 +195,7 @@ describe.skipIf(citusUrl === undefined || process.env.CITUS_FOLDER === undefined
     expect(await ready()).toEqual({ status: 'ready' })
     const postmaster = await onServer(atPort(port), postmasterOf)
     try {
-      for (const pid of processesOf(postmaster)) process.kill(pid, 'SIGKILL')
+      signal(processesOf(postmaster), 'SIGKILL')
       const reason = `Worker ${id} of the database does not answer: requests for what it holds fail.`
       await expect.poll(ready).toEqual({ status: 'ready', problems: [{ problem: 'worker_dead', reason }] })
       const metrics = await (await api.get('/metrics')).text()
