@@ -35,6 +35,18 @@ export const finding = z.object({
   key: z.string().optional().describe('Id of the key that it is about.'),
 })
 
+export const findings = z
+  .array(finding)
+  .describe('What is wrong, or soon will be, in words for people; the worst first.')
+
+export const verdict = z
+  .object({
+    tone: z.enum(['good', 'warn', 'bad']).describe('`good` where nothing is wrong, else that of the worst finding.'),
+    text: z.string().describe('That all is well, or what is worst.'),
+    detail: z.string().describe('Why, or what to do; how far the chains are where there is nothing to do.'),
+  })
+  .describe('Whether the service is well.')
+
 /** The head is followed, and requests are served, whatever it says. */
 const backfill = z.object({
   state: z.enum(['open', 'paused', 'outside_hours']).describe('Whether history may be filled now.'),
@@ -306,6 +318,7 @@ export const liveSample = z.object({
 })
 
 export type Finding = Told<z.output<typeof finding>>
+export type Verdict = Told<z.output<typeof verdict>>
 export type EndpointStatus = Told<z.output<typeof endpoint>>
 export type SourceStatus = Told<z.output<typeof source>>
 export type BackfillStatus = Told<z.output<typeof backfill>>

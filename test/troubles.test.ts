@@ -26,7 +26,7 @@ type Console = {
   status: { value: LiveStatus | undefined }
   connection: { value: { state: string; problem?: { message: string } } }
   refusal: { value: string | undefined }
-  verdictOf(status: LiveStatus): { sentence: string; detail: string; others: { text: string }[] }
+  verdictOf(status: LiveStatus): { text: string; detail: string; others: { text: string }[] }
 }
 
 const seen: Record<string, Seen> = {}
@@ -143,7 +143,7 @@ async function seeChain(chain: string, first: Scrape, console: Console): Promise
   const alerts = firingAlerts(first, last).filter(({ labels, isRate }) => labels.chain === chain && !isRate)
   return {
     terminal: `${logged(new RegExp(`"chain":"${chain}"`))}\n${await shownStatus()}`,
-    console: [verdict.sentence, verdict.detail, ...verdict.others.map(({ text }) => text)].join('\n'),
+    console: [verdict.text, verdict.detail, ...verdict.others.map(({ text }) => text)].join('\n'),
     ready: `${status}\n${JSON.stringify(problems.filter(problem => problem.chain === chain))}`,
     metrics: [...last.text.split('\n').filter(isOfChain), ...alerts.map(alertText)].join('\n'),
   }
@@ -201,7 +201,7 @@ async function fillDisk(first: Scrape, console: Console, node: SimNode): Promise
   await vi.waitFor(() => expect(new Set(states())).toEqual(new Set(['store_full'])), patience)
   const last = await scrape()
   const { status, text } = await ready()
-  const { sentence, detail } = console.verdictOf(console.status.value!)
+  const verdict = console.verdictOf(console.status.value!)
   // The forecast is written every ten seconds, and `AlmanacStoreFillsUp` may say the same already.
   const alerts = firingAlerts(first, last).filter(({ alert }) => alert === 'AlmanacStoreFull')
   const shown = await shownStatus()
@@ -209,7 +209,7 @@ async function fillDisk(first: Scrape, console: Console, node: SimNode): Promise
   await vi.waitFor(async () => expect(await problems()).not.toContain('store_full'), patience)
   return {
     terminal: `${logged(/Store full/)}\n${shown}`,
-    console: `${sentence}\n${detail}`,
+    console: `${verdict.text}\n${verdict.detail}`,
     ready: `${status}\n${text}`,
     metrics: `${last.text}\n${alerts.map(alertText).join('\n')}`,
   }

@@ -1342,6 +1342,18 @@ export interface components {
           /** @description What is wrong, in a sentence. */
           reason: string;
         })[];
+      /** @description Whether the service is well. */
+      verdict: {
+        /**
+         * @description `good` where nothing is wrong, else that of the worst finding.
+         * @enum {string}
+         */
+        tone: "good" | "warn" | "bad";
+        /** @description That all is well, or what is worst. */
+        text: string;
+        /** @description Why, or what to do; how far the chains are where there is nothing to do. */
+        detail: string;
+      };
       /** @description What is wrong, or soon will be, in words for people; the worst first. */
       findings: ({
           /**
@@ -2565,6 +2577,18 @@ export interface components {
       };
       /** @description Of Almanac. */
       version: string;
+      /** @description Whether the service is well. */
+      verdict: {
+        /**
+         * @description `good` where nothing is wrong, else that of the worst finding.
+         * @enum {string}
+         */
+        tone: "good" | "warn" | "bad";
+        /** @description That all is well, or what is worst. */
+        text: string;
+        /** @description Why, or what to do; how far the chains are where there is nothing to do. */
+        detail: string;
+      };
       /** @description What is wrong, or soon will be, in words for people; the worst first. */
       findings: ({
           /**

@@ -3,7 +3,7 @@ import { blockCount, wholeCoverage } from '../coverage.ts'
 import { AlmanacError } from '../errors.ts'
 import { type Block, type CoveredInterval, isContractScope, type ShownEvidence, shownEvidence } from '../model.ts'
 import { oneFlight } from '../once.ts'
-import { findingsOf } from '../query/findings.ts'
+import { judge } from '../query/findings.ts'
 import type { Problem } from '../query/problems.ts'
 import type { ChainStatus, LivePast, LiveSample, StatusReport } from '../status.ts'
 import type { Store, StoreInfo } from '../store/store.ts'
@@ -227,7 +227,7 @@ export function liveStatus(facts: LiveFacts): LiveStatus {
     ...(sandbox ? { sandbox } : {}),
     store: shownStore(store),
     problems,
-    findings: findingsOf({ ...report, store: shownStore(store), problems, api }),
+    ...judge({ ...report, store: shownStore(store), problems, api }),
     ...(api === undefined ? {} : { api }),
     chains: Object.fromEntries(
       Object.entries(report.chains).map(([name, chain]) => [

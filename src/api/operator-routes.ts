@@ -5,7 +5,7 @@ import type { ErrorCode } from '../errors.ts'
 import { asOfText } from '../head-age.ts'
 import { shownLimits, usualLimits } from '../keys/keys.ts'
 import { keptFor } from '../once.ts'
-import { findingsOf } from '../query/findings.ts'
+import { judge } from '../query/findings.ts'
 import { findProblems, type Problem, stopsServing, storeInfo } from '../query/problems.ts'
 import { measureRuns } from '../query/run-metrics.ts'
 import type { ChainStatus, StatusReport } from '../status.ts'
@@ -130,7 +130,7 @@ export async function shownStatus(service: Service & Pick<Context, 'version'>, r
   return {
     ...report,
     ...{ chains: withAsOf(report.chains), store, new_key_limits: newKeyLimits, version: service.version },
-    findings: findingsOf({ ...report, store, problems }),
+    ...judge({ ...report, store, problems }),
   }
 }
 

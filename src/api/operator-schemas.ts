@@ -5,7 +5,7 @@ import { solanaNetworks } from '../model.ts'
 import {
   chainStatus,
   evidence,
-  finding,
+  findings,
   first,
   indexer,
   last,
@@ -13,6 +13,7 @@ import {
   problemKinds,
   storeFacts,
   type Told,
+  verdict,
 } from '../status.ts'
 import { key } from './key-schemas.ts'
 
@@ -123,8 +124,6 @@ const liveChain = z.object({
     .describe('Contracts that are indexed on demand.'),
 })
 
-const findings = z.array(finding).describe('What is wrong, or soon will be, in words for people; the worst first.')
-
 export const status = z.object({
   indexer: indexer.optional().describe('The thread that indexes EVM chains. Absent where there is none.'),
   chains: z.record(z.string(), chainStatus).describe('How far each EVM chain is, by name.'),
@@ -134,6 +133,7 @@ export const status = z.object({
     .pick({ rate_per_second: true, quota_per_day: true, index_per_day: true, index_waiting: true })
     .describe('What a key gets for which no limits are given; null: no limit.'),
   version: z.string().describe('Of Almanac.'),
+  verdict,
   findings,
 })
 
@@ -183,6 +183,7 @@ export const liveStatus = z.object({
     .describe('The chains are local ones that `almanac start` made to try the service.'),
   store: storeFacts.describe('Where rows are kept.'),
   problems: z.array(problem).describe('What is wrong, in the words of `/ready`.'),
+  verdict,
   findings,
   api: liveApi.optional().describe('Requests of clients: those for the console and for operators are not counted.'),
   chains: z.record(z.string(), liveChain).describe('How far each EVM chain is, by name.'),

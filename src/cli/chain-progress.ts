@@ -118,9 +118,10 @@ type Held = { state: ChainStatus['state']; backfill?: ChainStatus['backfill'] | 
 
 /** Why history is not filled though some is left; empty where it is. */
 export function heldText({ state, backfill }: Held): string {
-  if (state !== 'backfilling' || backfill === undefined || backfill.state === 'open') return ''
-  if (backfill.state === 'paused') return `paused by ${printable(backfill.paused?.by ?? 'unknown')}`
-  return `waits for ${backfill.hours} UTC`
+  if (state !== 'backfilling') return ''
+  if (backfill?.state === 'paused') return `paused by ${printable(backfill.paused?.by ?? 'unknown')}`
+  // A server of another version may say more.
+  return backfill?.state === 'outside_hours' ? `waits for ${backfill.hours} UTC` : ''
 }
 
 /** With one decimal: more are noise to a reader. */

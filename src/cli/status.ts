@@ -6,7 +6,7 @@ import { z } from 'zod'
 import type { LoadedConfig } from '../config/load.ts'
 import { durationText } from '../duration-text.ts'
 import { AlmanacError } from '../errors.ts'
-import { finding } from '../status.ts'
+import type { ChainStatus, Finding, SolanaStatus, Verdict } from '../status.ts'
 import { storeIdOf } from '../store/store.ts'
 import { coveredBlocks, heldText, transfersText } from './chain-progress.ts'
 import { commandLine } from './current-process.ts'
@@ -34,47 +34,17 @@ import {
 
 const answerTimeoutMs = 10_000
 
-const endpoints = z.array(z.looseObject({ healthy: z.boolean() })).default([])
-const chainStatus = z.looseObject({
-  state: z.string().optional(),
-  index: z.string().optional(),
-  views: z.array(z.string()).optional(),
-  views_filling: z.array(z.looseObject({ view: z.string(), contracts: z.number(), of: z.number() })).default([]),
-  from: z.number().optional(),
-  head: z.number().nullish(),
-  lag_seconds: z.number().nullish(),
-  head_age_seconds: z.number().nullish(),
-  as_of: z.string().optional(),
-  covered: z.array(z.looseObject({ from: z.number(), to: z.number(), scope: z.string() })).default([]),
-  contracts: z.number().optional(),
-  eta_seconds: z.number().nullish(),
-  rates: z.looseObject({ blocks_per_second: z.number() }).nullish(),
-  backfill: z
-    .looseObject({
-      state: z.enum(['open', 'paused', 'outside_hours']),
-      paused: z.looseObject({ by: z.string() }).optional(),
-      hours: z.string().optional(),
-    })
-    .optional()
-    // A server of another version may say more.
-    .catch(undefined),
-  rpc: endpoints,
-  sources: z.array(z.looseObject({ name: z.string(), state: z.string(), reason: z.string().optional() })).default([]),
-})
-const solanaStatus = z.looseObject({
-  state: z.string().optional(),
-  slot: z.number().nullish(),
-  lag_seconds: z.number().nullish(),
-  rpc: endpoints,
-})
-type ShownChain = z.output<typeof chainStatus>
-const statusAnswer = z.looseObject({
-  version: z.string().optional(),
-  store: z.looseObject({ location: z.string().optional(), full_in_seconds: z.number().nullish() }).optional(),
-  chains: z.record(z.string(), chainStatus).default({}),
-  solana: z.record(z.string(), solanaStatus).default({}),
-  findings: z.array(finding.pick({ text: true, detail: true })).default([]),
-})
+/** As a server of any version tells it, and the store of a chain that no process reports on: fields may be absent. */
+type ShownChain = Omit<Partial<ChainStatus>, 'state'> & { state?: string }
+type ShownNetwork = Omit<Partial<SolanaStatus>, 'state'> & { state?: string }
+type ShownStatus = {
+  version?: string
+  store?: { location?: string; full_in_seconds?: number | null }
+  chains?: Record<string, ShownChain>
+  solana?: Record<string, ShownNetwork>
+  verdict?: Verdict
+  findings?: readonly Finding[]
+}
 
 type StatusOptions = { url?: string; key?: string; listen?: string; json?: true }
 
@@ -110,9 +80,9 @@ export function statusCommand(): Command {
 }
 
 function print({ json }: StatusOptions, base: string, text: string): void {
-  const status = readStatus(base, text)
-  if (json) printJson(JSON.parse(text))
-  else printData(describeStatus(status))
+  const [status, description] = readStatus(base, text)
+  if (json) printJson(status)
+  else printData(description)
 }
 
 /** Whoever can open the store could make a key for it, so this shows nothing that needs one. */
@@ -200,22 +170,24 @@ function messageIn(text: string): string {
   }
 }
 
-function readStatus(base: string, text: string): z.output<typeof statusAnswer> {
+/** The answer, and the same in words. What cannot be told in words is no status. */
+function readStatus(base: string, text: string): [status: unknown, description: string] {
   try {
-    return statusAnswer.parse(JSON.parse(text))
+    const status = z.looseObject({}).parse(JSON.parse(text))
+    return [status, describeStatus(status)]
   } catch (cause) {
     throw new AlmanacError('upstream_invalid', `The server at ${base} is not Almanac.`, { cause })
   }
 }
 
-function describeStatus(status: z.output<typeof statusAnswer>): string {
+function describeStatus(status: ShownStatus): string {
   const { location = '-', full_in_seconds } = status.store ?? {}
   const forecast =
     full_in_seconds == null ? '' : full_in_seconds === 0 ? ', full' : `, full in ${durationText(full_in_seconds)}`
   const heading = `Almanac ${printable(status.version ?? '')}, store ${printable(location)}${forecast}`
   const rows = [
-    ...Object.entries(status.chains).map(([name, chain]) => chainRow(name, chain)),
-    ...Object.entries(status.solana).map(([name, network]) => solanaRow(`solana ${name}`, network)),
+    ...Object.entries(status.chains ?? {}).map(([name, chain]) => chainRow(name, chain)),
+    ...Object.entries(status.solana ?? {}).map(([name, network]) => solanaRow(`solana ${name}`, network)),
   ]
   if (rows.length === 0) return `${heading}\nNothing is indexed.`
   return [paint.bold(heading), fittedTable(columns, rows), ...remarks(status).map(inRoom)].join('\n')
@@ -246,16 +218,16 @@ function chainRow(name: string, chain: ShownChain): string[] {
 }
 
 /** Without a WebSocket nothing is asked before the first request. */
-function solanaRow(name: string, network: z.output<typeof solanaStatus>): string[] {
+function solanaRow(name: string, network: ShownNetwork): string[] {
   const isIdle = network.state === 'live' && network.slot === 0
   return isIdle ? rowOf(name, { ...network, state: 'idle' }, undefined, []) : rowOf(name, network, network.slot, [])
 }
 
-type Shown = Pick<ShownChain, 'state' | 'lag_seconds' | 'rpc'> & Partial<Pick<ShownChain, 'head_age_seconds'>>
+type Shown = Pick<ShownChain, 'state' | 'lag_seconds' | 'rpc' | 'head_age_seconds'>
 type Figures = readonly [covered?: string, rate?: string | undefined, left?: string | undefined]
 
 function rowOf(name: string, shown: Shown, height: number | null | undefined, figures: Figures): string[] {
-  const { state = '-', lag_seconds, head_age_seconds, rpc } = shown
+  const { state = '-', lag_seconds, head_age_seconds, rpc = [] } = shown
   const [covered = '-', rate = '-', left = '-'] = figures
   const isKnown = height != null && height >= 0
   const head = isKnown ? countText(height) : '-'
@@ -271,7 +243,7 @@ function rowOf(name: string, shown: Shown, height: number | null | undefined, fi
 }
 
 function coverageText(chain: ShownChain): string {
-  const { from, index, views, covered } = chain
+  const { from, index, views, covered = [] } = chain
   const facts = { head: chain.head ?? -1, from, index, views, covered }
   if (index === 'on-demand') return countOf(chain.contracts ?? 0, 'contract')
   const blocks = coveredBlocks(facts)
@@ -283,13 +255,15 @@ function coverageText(chain: ShownChain): string {
   return `${barText(blocks.done, blocks.total, { width: 12 })} ${percentText(blocks.done, blocks.total)}${also}`
 }
 
-/** What is wrong, as the server words it, and what chains do besides. */
-function remarks({ findings, chains }: z.output<typeof statusAnswer>): string[] {
-  const wrong = findings.map(({ text, detail }) =>
+/** The verdict and what is wrong, as the server words them, and what chains do besides. */
+function remarks({ verdict, findings = [], chains = {} }: ShownStatus): string[] {
+  const isWell = findings.length === 0 && verdict !== undefined
+  const told = (isWell ? [verdict] : findings).map(({ text, detail }) =>
     // What begins a sentence follows one.
     detail === undefined ? text : `${text}${/^\p{Lu}/u.test(detail) ? '.' : ':'} ${detail}`,
   )
-  const ofChains = Object.entries(chains).flatMap(([name, { state, backfill, as_of, views_filling, sources }]) => {
+  const ofChains = Object.entries(chains).flatMap(([name, chain]) => {
+    const { state, backfill, as_of, views_filling = [], sources = [] } = chain
     const held = heldText({ state: state === 'backfilling' ? state : 'live', backfill })
     return [
       ...(as_of === undefined ? [] : [`${name} answers ${as_of}`]),
@@ -302,5 +276,5 @@ function remarks({ findings, chains }: z.output<typeof statusAnswer>): string[] 
       ),
     ]
   })
-  return [...wrong, ...ofChains].map(printable)
+  return [...told, ...ofChains].map(printable)
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { findingsOf, type KnownService } from './findings.ts'
+import { judge, type KnownService } from './findings.ts'
 
 type Chain = KnownService['chains'][string]
-const well: Chain = { state: 'live', rpc: [{ endpoint: 'a', healthy: true }], covered: [] }
+const well: Chain = { state: 'live', eta_seconds: null, rpc: [{ endpoint: 'a', healthy: true }], covered: [] }
 const era = { kind: 'files', name: './era', state: 'ready', blocks: 1, refused: [] } as const
 const api = { errors_per_second: 0, error_share: 0, keys: [] }
 
@@ -14,10 +14,22 @@ function serviceWith(parts: Partial<KnownService> = {}, chain: Partial<Chain> = 
   }
 }
 
+const findingsOf = (service: KnownService) => judge(service).findings
 const texts = (service: KnownService) => findingsOf(service).map(({ tone, text }) => `${tone}: ${text}`)
 
-test('nothing is found where all is well', () => {
-  expect(findingsOf(serviceWith())).toEqual([])
+test('a service that is well says so, and what it does', () => {
+  const normal = { tone: 'good', text: 'All systems normal' }
+  expect(judge(serviceWith())).toEqual({ verdict: { ...normal, detail: '1 of 1 chain live' }, findings: [] })
+  const detail = '0 of 1 chain live, 1 fills history, ETA 12 min'
+  expect(judge(serviceWith({}, { state: 'backfilling', eta_seconds: 720 })).verdict).toEqual({ ...normal, detail })
+})
+
+test('the verdict is the worst of what is wrong, with its reason or else the state of the chains', () => {
+  const stalled = serviceWith({}, { state: 'stalled', reason: 'ECONNREFUSED' })
+  expect(judge(stalled).verdict).toEqual({ tone: 'bad', text: 'eth is stalled', detail: 'ECONNREFUSED' })
+  const failing = serviceWith({}, { rpc: [{ endpoint: 'b', healthy: false }] })
+  const text = 'The only endpoint of eth fails'
+  expect(judge(failing).verdict).toEqual({ tone: 'warn', text, detail: '1 of 1 chain live' })
 })
 
 test.each<[what: string, found: string, service: KnownService]>([

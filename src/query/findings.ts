@@ -1,9 +1,9 @@
-// What is wrong with the service, or soon will be, in words for people: made here alone, and shown by `/status`, the
-// console and `almanac status`. `problems.ts` finds what `/ready`, metrics and alerts name. Pure.
+// Whether the service is well, and what is wrong or soon will be, in words for people: made here alone, and shown by
+// `/status`, the console and `almanac status`. `problems.ts` finds what `/ready`, metrics and alerts name. Pure.
 import { blockCount } from '../coverage.ts'
 import { durationText } from '../duration-text.ts'
 import { oldHint } from '../head-age.ts'
-import type { ChainStatus, Finding, SolanaStatus } from '../status.ts'
+import type { ChainStatus, Finding, SolanaStatus, Verdict } from '../status.ts'
 import type { Problem } from './problems.ts'
 
 /** What is known of the service; without `api` nothing is said of requests and keys. */
@@ -21,7 +21,15 @@ type KnownApi = {
 }
 type FoundChain = Pick<
   ChainStatus,
-  'state' | 'reason' | 'head_old' | 'head_age_seconds' | 'rpc' | 'sources' | 'covered' | 'new_header_fields'
+  | 'state'
+  | 'reason'
+  | 'head_old'
+  | 'head_age_seconds'
+  | 'eta_seconds'
+  | 'rpc'
+  | 'sources'
+  | 'covered'
+  | 'new_header_fields'
 >
 type Found = Finding & {
   /** Of two that are as bad, the one after what has stopped. */
@@ -33,8 +41,27 @@ const daySeconds = 86_400
 const errors = { share: 0.01, perSecond: 0.05 }
 const quotaShare = 0.9
 
-/** The worst first. */
-export function findingsOf(service: KnownService): Finding[] {
+/** The findings, the worst first, and the verdict that follows from them. */
+export function judge(service: KnownService): { verdict: Verdict; findings: Finding[] } {
+  const findings = findingsOf(service)
+  const { tone, text, detail = progressText(service) } = findings[0] ?? { tone: 'good', text: 'All systems normal' }
+  return { verdict: { tone, text, detail }, findings }
+}
+
+/** Such as `2 of 3 chains live, 1 fills history, ETA 12 min`. */
+function progressText({ chains, solana }: KnownService): string {
+  const states = [...Object.values(chains), ...Object.values(solana)].map(({ state }) => state)
+  const live = states.filter(state => state === 'live').length
+  const filling = Object.values(chains).filter(({ state }) => state === 'backfilling')
+  const etas = filling.flatMap(({ eta_seconds: eta }) => (eta === null ? [] : [eta]))
+  const left = etas.length === 0 ? '' : `, ETA ${durationText(Math.max(...etas))}`
+  return [
+    `${live} of ${states.length} ${states.length === 1 ? 'chain' : 'chains'} live`,
+    ...(filling.length === 0 ? [] : [`${filling.length} ${filling.length === 1 ? 'fills' : 'fill'} history${left}`]),
+  ].join(', ')
+}
+
+function findingsOf(service: KnownService): Finding[] {
   const found: Found[] = [
     ...service.problems
       .filter(({ chain }) => chain === undefined)
@@ -67,8 +94,7 @@ function chainFindings(chain: string, status: FoundChain, problems: readonly Pro
   if (state === 'disputed')
     return [found('bad', `The endpoints of ${chain} disagree on a block that should be final`), ...rest]
   // The store's own problem says it for all chains.
-  if (state === 'store_full' && problems.some(({ problem }) => problem === 'store_full')) return rest
-  if (state === 'store_full') return [found('bad', `${chain} cannot store blocks: there is no room`), ...rest]
+  if (state === 'store_full') return rest
   if (rpc.length > 0 && rpc.every(({ wrong_chain }) => wrong_chain === true))
     return rest.map(finding => ({ ...finding, tone: 'bad' }))
   if (state === 'stalled') return [found('bad', `${chain} is stalled`), ...rest]

@@ -10,12 +10,12 @@ const shownMax = 6
 
 export function VerdictBanner() {
   const lost = connection.value.state === 'lost' ? { nowMs: now.value } : undefined
-  const { tone, sentence, detail, others, page } = verdictOf(status.value!, lost)
+  const { tone, text, detail, others, page } = verdictOf(status.value!, lost)
   return (
     <div class={`verdict verdict-${tone}`} role="status">
       <span class="verdict-icon">{tone === 'good' ? <CheckIcon /> : <AlertIcon />}</span>
       <div class="verdict-text">
-        <strong>{page === undefined ? sentence : <a href={hrefOf(page)}>{sentence}</a>}</strong>
+        <strong>{page === undefined ? text : <a href={hrefOf(page)}>{text}</a>}</strong>
         <ReasonText text={detail} />
         {others.length > 0 && (
           <ul>

@@ -99,7 +99,8 @@ function EvmChain({ name, chain }: { name: string; chain: LiveChain }) {
         <ChainBadge of={chain} />
         <span class="soft">{index === 'full' ? `indexed in full${viewsText(chain.views)}` : 'indexed on demand'}</span>
       </div>
-      <ChainNotes name={name} chain={chain} />
+      <TroubleNotes name={name} />
+      {chain.dispute !== undefined && <DisputeNote dispute={chain.dispute} />}
       <ChainStats name={name} chain={chain} />
       {index === 'full' && head >= 0 && <CoveragePanel name={name} chain={chain} from={from} />}
       <ContractsPanel name={name} chain={chain} />
@@ -111,43 +112,31 @@ function EvmChain({ name, chain }: { name: string; chain: LiveChain }) {
   )
 }
 
-function ChainNotes({ name, chain }: { name: string; chain: LiveChain }) {
-  const { state, reason, dispute, head_old, head_age_seconds: age } = chain
-  return (
-    <>
-      {reason !== undefined && <TroubleNote title={troubleText(name, state)} reason={reason} />}
-      {dispute !== undefined && (
-        <div class="note note-bad">
-          <strong>Endpoints disagree on block {countText(dispute.block)}.</strong>
-          <ul>
-            {dispute.hashes.map(({ hash, endpoints }) => (
-              <li key={hash}>
-                <span class="mono whole">{hash}</span>: {endpoints.join(', ')}
-              </li>
-            ))}
-          </ul>
-        </div>
-      )}
-      {head_old === true && age != null && (
-        <p class="note note-bad" role="alert">
-          The newest block is {spanText(age)} old: the node may have stopped importing blocks.
-        </p>
-      )}
-    </>
+/** What the service says is wrong with it, or with all chains. */
+function TroubleNotes({ name }: { name: string }) {
+  const { findings = [] } = status.value ?? {}
+  const concern = findings.filter(({ chain, key, tone }) =>
+    chain === undefined ? key === undefined && tone === 'bad' : chain === name,
   )
+  return concern.map(({ tone, text, detail }) => (
+    <div key={text} class={`note note-${tone}`} role={tone === 'bad' ? 'alert' : 'status'}>
+      <strong>{text}</strong>
+      {detail !== undefined && <ReasonText text={detail} />}
+    </div>
+  ))
 }
 
-function troubleText(name: string, state: LiveChain['state']): string {
-  if (state === 'store_full') return `${name} cannot store blocks`
-  // It goes on, without blocks that no endpoint has.
-  return state === 'live' || state === 'backfilling' ? `Blocks of ${name} are out of reach` : `${name} is ${state}`
-}
-
-function TroubleNote({ title, reason }: { title: string; reason: string }) {
+function DisputeNote({ dispute }: { dispute: NonNullable<LiveChain['dispute']> }) {
   return (
-    <div class="note note-bad" role="alert">
-      <strong>{title}</strong>
-      <ReasonText text={reason} />
+    <div class="note note-bad">
+      <strong>Endpoints disagree on block {countText(dispute.block)}.</strong>
+      <ul>
+        {dispute.hashes.map(({ hash, endpoints }) => (
+          <li key={hash}>
+            <span class="mono whole">{hash}</span>: {endpoints.join(', ')}
+          </li>
+        ))}
+      </ul>
     </div>
   )
 }
@@ -221,7 +210,7 @@ function SolanaNetwork({ name, network }: { name: string; network: LiveNetwork }
         <h1>{name}</h1>
         <Badge word={network.state} />
       </div>
-      {network.reason !== undefined && <TroubleNote title={`${name} is ${network.state}`} reason={network.reason} />}
+      <TroubleNotes name={name} />
       <dl class="stats">
         <Stat
           label="Slot"
