@@ -6,6 +6,7 @@ export const root = (document.currentScript as HTMLScriptElement | null)?.datase
 /** Only the service has a console and a reference beside these pages. */
 export const isServed = location.protocol !== 'file:' && location.pathname.startsWith('/docs/')
 
-export function referenceOf(operation: string): string {
-  return `/reference#/${operation}`
+export function referenceOf(operation: string, values: Readonly<Record<string, string>> = {}): string {
+  const query = String(new URLSearchParams(values))
+  return `/reference#/${operation}${query === '' ? '' : `?${query}`}`
 }

@@ -111,10 +111,10 @@ function consoleLink(text: string): HTMLAnchorElement {
 }
 
 /** As a row of the console's search. */
-function linkOf({ page, title, href, operation, why, excerpt, terms }: FoundSection): HTMLAnchorElement {
+function linkOf({ page, title, href, operation, values, why, excerpt, terms }: FoundSection): HTMLAnchorElement {
   const link = document.createElement('a')
   link.className = 'offer'
-  link.href = operation !== undefined && isServed ? referenceOf(operation) : root + href
+  link.href = operation !== undefined && isServed ? referenceOf(operation, values) : root + href
   const part = (name: string, ...texts: (Node | string)[]) => {
     const element = document.createElement('span')
     element.className = name

@@ -1,4 +1,5 @@
 // The operations of the document as the reference lists them: one entry for all versions of an operation, by subject. Pure.
+import { valuesAt } from '../search/paths.ts'
 import { type ApiDocument, type DocumentedOperation, operationsOf } from '../state/document.ts'
 
 export type Entry = {
@@ -71,6 +72,12 @@ export function entryNamed(entries: readonly Entry[], name: string): Entry | und
 
 export function versionOf({ path }: DocumentedOperation): string | undefined {
   return version.exec(path)?.[1]
+}
+
+/** What a pasted command or address asks of it; nothing where that is another one's, or no address at all. */
+export function valuesPasted({ operation: { path, parameters = [] } }: Entry, text: string): Record<string, string> {
+  const names = parameters.map(({ name }) => name)
+  return valuesAt(path, text, names)
 }
 
 /** In the order of the entries. */

@@ -6,7 +6,7 @@ import { notServedAt, notServedBeside, notServedMax } from '../search/not-served
 import { openSearchFor } from '../search/search-box.tsx'
 import type { NotServed } from '../state/document.ts'
 import { goTo, hrefOf } from '../state/route.ts'
-import { type Entry, subjectsOf } from './entries.ts'
+import { type Entry, subjectsOf, valuesPasted } from './entries.ts'
 import { filtered } from './filter.ts'
 
 export const listOfAll = '/docs/operations.html'
@@ -54,9 +54,10 @@ export function Menu({ entries, notServed, here, isIntroduction }: MenuProps) {
             text.value = event.currentTarget.value
           }}
           onKeyDown={event => {
+            if (event.key !== 'Enter' || text.value.trim() === '') return
             const first = named[0] ?? found[0]?.name ?? missing[0]
-            if (event.key === 'Enter' && text.value.trim() !== '' && first !== undefined)
-              goTo(hrefOf(['explore', first]))
+            const entry = found.find(({ name }) => name === first)
+            if (first !== undefined) goTo(hrefOf(['explore', first], entry && valuesPasted(entry, text.value)))
           }}
         />
         {/* One stop of the Tab key: the arrow keys move on. */}
@@ -72,16 +73,16 @@ export function Menu({ entries, notServed, here, isIntroduction }: MenuProps) {
           {subjectsOf(found).map(({ subject, entries: own }) => (
             <div key={subject}>
               <h2>{subject}</h2>
-              {own.map(({ id, name, title, operation }) => (
+              {own.map(entry => (
                 <a
-                  key={id}
-                  href={hrefOf(['explore', name])}
-                  aria-current={id === here ? 'page' : undefined}
-                  tabIndex={id === stop ? 0 : -1}
-                  title={operation.path}
+                  key={entry.id}
+                  href={hrefOf(['explore', entry.name], valuesPasted(entry, text.value))}
+                  aria-current={entry.id === here ? 'page' : undefined}
+                  tabIndex={entry.id === stop ? 0 : -1}
+                  title={entry.operation.path}
                 >
-                  <Method name={operation.method} />
-                  <span>{title}</span>
+                  <Method name={entry.operation.method} />
+                  <span>{entry.title}</span>
                 </a>
               ))}
             </div>

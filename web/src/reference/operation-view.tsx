@@ -56,7 +56,8 @@ export function OperationView({ entry, shown }: Props) {
   const given = useSignal<Values>({})
   // What was answered before is not of a request that was not sent.
   const isUnasked = useSignal(false)
-  const linked = isOrder ? undefined : linkedValues(operation, route.value.query)
+  const inAddress = linkedValues(operation, route.value.query)
+  const linked = isOrder ? undefined : inAddress
   const asked =
     linked === undefined
       ? sent.value
@@ -95,7 +96,7 @@ export function OperationView({ entry, shown }: Props) {
     if (isKeyTyped.value && problem?.status === 401) typedKeyRefusal.value = problem.message
     learnConfigured(problem)
   }, [problem])
-  const values = linked ?? (live && firstValues(entry, live))
+  const values = linked ?? (live && { ...firstValues(entry, live), ...inAddress })
   const [success] = Object.entries(operation.responses).filter(([status]) => isSuccess(status))
   const answer = success && resolved(shown, success[1])
   const isText = answer?.content !== undefined && !Object.keys(answer.content).some(isJsonType)
@@ -287,7 +288,15 @@ export function sdkTabs(operation: DocumentedOperation, values: Values, body?: s
 function linkedValues({ parameters = [] }: DocumentedOperation, query: URLSearchParams): Values | undefined {
   if (query.size === 0) return undefined
   const takesChain = parameters.some(({ name }) => name === 'chain')
-  return { ...(takesChain ? { chain: 'eth' } : {}), ...Object.fromEntries(query) }
+  const given = { ...(takesChain ? { chain: 'eth' } : {}), ...Object.fromEntries(query) }
+  // Forms have the names of chains, and many a command that is pasted their ids.
+  const named = parameters.flatMap(parameter => {
+    const { name: called } = parameter
+    if (!(called in given && called.startsWith('chain'))) return []
+    const nameOf = (id: string) => chainPairs(parameter).find(({ hexId }) => hexId === id.toLowerCase())?.name ?? id
+    return [[called, (given as Values)[called]!.split(',').map(nameOf).join()]]
+  })
+  return { ...given, ...Object.fromEntries(named) }
 }
 
 function isSuccess(status: string): boolean {

@@ -4,7 +4,7 @@ import type { NotServed } from '../state/document.ts'
 import { stemOf, type Word, wordsOf } from './docs-words.ts'
 import { excerptOf, openingOf } from './excerpt.ts'
 import { notServedAt, notServedBeside, notServedMax } from './not-served.ts'
-import { atPath } from './paths.ts'
+import { atPath, valuesAt } from './paths.ts'
 import { isTypo } from './typo.ts'
 
 /** One section of a page, or one operation of the API. What is shown of it is its text; its code is found too. */
@@ -33,6 +33,8 @@ export type DocsEntry = {
   isLast?: true
 }
 export type FoundSection = Pick<DocsEntry, 'page' | 'title' | 'also' | 'href' | 'operation' | 'why'> & {
+  /** What a pasted command asks of the operation. */
+  values?: Readonly<Record<string, string>>
   excerpt: string
   /** What was found: words begin with one of them. */
   terms: string[]
@@ -50,6 +52,8 @@ const sectionsFewer = 5
 const operationsMax = 4
 /** A question of several words means one or two. */
 const operationsFewer = 2
+/** Beside what is named and not served. */
+const besideMax = 3
 /** Of the best operation: others that fit less would push the pages down. */
 const operationShare = 0.8
 /** So many that have every word as it is leave out words that begin so or are like it; so many others, what is last. */
@@ -75,13 +79,15 @@ export function docsIndexOf(entries: readonly DocsEntry[]): DocsIndex {
     const found = search(asked, options)
     if (options.inHeadings) return found
     const called = atPath(calls, asked, ({ text }) => [text])
-    if (called.length > 0) return called.map(shown)
+    const valuesOf = ({ text, about = '' }: DocsEntry) =>
+      valuesAt(text.slice(text.indexOf('/')), asked, about.split(' '))
+    if (called.length > 0) return called.map(entry => ({ ...shown(entry), values: valuesOf(entry) }))
     const exact = found.filter(({ isClose }) => !isClose)
     const ids = notServedBeside(notServed, asked, exact.length).slice(0, notServedMax)
     if (ids.length === 0) return found
     const beside = ids.map(id => shown(missing.find(({ title }) => title === id)!))
     if (asked.includes('/')) return beside
-    return notServedAt(notServed, asked).length > 0 ? [...beside, ...exact] : [...exact, ...beside]
+    return notServedAt(notServed, asked).length > 0 ? [...beside, ...exact.slice(0, besideMax)] : [...exact, ...beside]
   }
 }
 
@@ -126,12 +132,14 @@ function servedIndexOf(entries: readonly DocsEntry[]): DocsIndex {
       index.search({ combineWith: 'OR', queries: these.map(queryOf) }, options)
     let found = ranked(search(stems), asked, words)
     if (inHeadings) found = found.filter(({ result, inHeading }) => isSection(result) && inHeading)
-    else if (found.every(({ hasAll, result }) => !hasAll || result.isLast)) {
+    else if (found.every(isInPassing)) {
       // A typing error, unless all words but some that no page has are there.
       const like = ranked(search(words, { fuzzy }), asked, words).filter(
         ({ hasAll, result }) => hasAll && !result.isLast,
       )
-      if (like.length > 0) found = like.map(each => ({ ...each, hasAll: false }))
+      const listed = found.filter(({ hasAll, result }) => hasAll && !result.isLast)
+      const meant = listed.length === 0 ? like : like.filter(({ inHeading }) => inHeading)
+      if (meant.length > 0) found = [...meant.map(each => ({ ...each, hasAll: false })), ...listed]
     }
     const isClose = !inHeadings && !found.some(({ hasAll, result }) => hasAll && !result.isLast)
     const results = found.slice(0, isClose ? closeMax : undefined).map(({ result }) => result)
@@ -155,6 +163,11 @@ function servedIndexOf(entries: readonly DocsEntry[]): DocsIndex {
       },
     )
   }
+}
+
+/** It lacks a word, or is a list of names that has them in its text. */
+function isInPassing({ hasAll, result, inHeading }: Ranked): boolean {
+  return !hasAll || result.isLast || (result.isList && !inHeading)
 }
 
 function queryOf(word: Word): Query {

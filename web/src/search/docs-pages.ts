@@ -47,10 +47,11 @@ const groupTitles: Readonly<Record<string, string>> = {
 export function docsAnswer(text: string): { groups: Group[]; isClose: boolean } | undefined {
   if (index.value === undefined) return undefined
   const found = text.trim() === '' ? [] : index.value(text)
-  const offers = found.map(({ page, title, href, operation, why, excerpt, terms }): Offer => {
+  const offers = found.map(({ page, title, href, operation, why, excerpt, terms, values }): Offer => {
     const shared = { title, terms }
     if (why !== undefined) return { ...shared, type: 'not served', note: why, excerpt, href: operationHref(title) }
-    if (operation !== undefined) return { ...shared, type: 'operation', note: excerpt, href: operationHref(operation) }
+    if (operation !== undefined)
+      return { ...shared, type: 'operation', note: excerpt, href: operationHref(operation, values) }
     return { ...shared, type: 'docs', excerpt, note: page === title ? undefined : page, href: `/docs/${href}` }
   })
   const groups = Map.groupBy(offers, ({ type }) => groupTitles[type]!)

@@ -1,7 +1,7 @@
 // What a search offers: pages, chains and keys that this browser knows, and what the service finds in its store. Pure but for
 // the two requests.
 import { countText, shortText } from '../quantities.ts'
-import { type Entry, entriesOf } from '../reference/entries.ts'
+import { type Entry, entriesOf, valuesPasted } from '../reference/entries.ts'
 import { entriesAt, filtered } from '../reference/filter.ts'
 import { apiDocument, type NotServed } from '../state/document.ts'
 import { status } from '../state/live.ts'
@@ -38,6 +38,12 @@ const pages: readonly (Offer & { words: string })[] = [
     words: 'api reference explorer openapi operations request try',
   },
   { type: 'page', title: 'Docs', href: '/docs', words: 'docs documentation help guides manual' },
+]
+
+/** Where nothing is found. */
+export const offersElsewhere: readonly Offer[] = [
+  { type: 'page', title: 'What is served, and what is not', href: '/docs/operations.html' },
+  { type: 'page', title: 'Docs', note: 'all pages, by subject', href: '/docs' },
 ]
 
 /** For those who are not signed in: the reference and the docs need no key. */
@@ -92,7 +98,7 @@ export function offersHere(
   return groupsOf([
     ['Chains', [...chainsFound, ...networksFound]],
     ['Pages', wanted === '' ? [] : pagesFound],
-    ['Operations', operationsFound.slice(0, operationsMax).map(operationOffer)],
+    ['Operations', operationsFound.slice(0, operationsMax).map(entry => operationOffer(entry, text))],
     ['Not served', missing.slice(0, notServedMax).map(id => missingOffer(id, notServed[id]!))],
     ['Keys', keysFound.slice(0, 5)],
   ])
@@ -125,12 +131,15 @@ function networkOffer(name: string): Offer {
   return { type: 'network', title: `solana ${name}`, href: placeOf(['chain', `solana ${name}`]) }
 }
 
-function operationOffer({ name, title, operation: { method, path } }: Entry): Offer {
-  return { type: 'operation', title, note: `${method} ${path}`, href: operationHref(name) }
+/** With the values of a pasted command. */
+function operationOffer(entry: Entry, text: string): Offer {
+  const { name, title, operation } = entry
+  const href = operationHref(name, valuesPasted(entry, text))
+  return { type: 'operation', title, note: `${operation.method} ${operation.path}`, href }
 }
 
-export function operationHref(name: string): string {
-  return isReference ? `/reference#/${encodeURIComponent(name)}` : placeOf(['explore', name])
+export function operationHref(name: string, values: Readonly<Record<string, string>> = {}): string {
+  return isReference ? placeOf([name], values).replace('/#', '/reference#') : placeOf(['explore', name], values)
 }
 
 const beginningMax = 6
@@ -145,7 +154,7 @@ export function offersToBegin(): Group[] {
     ['Recent', recentOffers()],
     ['Go to', pagesNow()],
     ['Chains', places.slice(0, beginningMax)],
-    ['Operations', operations.slice(0, beginningMax).map(operationOffer)],
+    ['Operations', operations.slice(0, beginningMax).map(entry => operationOffer(entry, ''))],
   ])
 }
 

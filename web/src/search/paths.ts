@@ -1,5 +1,5 @@
-// Which operation a path means that somebody pasted: with or without its method, host, version and query, or a whole
-// command around it. Pure.
+// Which operation a path means that somebody pasted, and with which values: with or without its method, host, version and
+// query, or a whole command around it. Pure.
 
 /** Of those whose places, such as `GET /nft/{address}`, it means, the one with its method first. */
 export function atPath<Item>(
@@ -28,15 +28,8 @@ const givenSegment =
 
 /** Whether a path or a whole address, with or without its host, version and query, is one of this operation. */
 function isAtPath(path: string, text: string): boolean {
-  // With a command around it too.
-  const address = withoutMethod(/https?:\/\/[^\s'"]+/i.exec(text)?.[0] ?? text)
-    .replace(/^https?:\/\/[^/]+/i, '')
-    .replace(/[?#].*$/, '')
+  const [address = ''] = addressIn(text)
   if (!address.includes('/')) return false
-  const segmentsOf = (of: string): string[] =>
-    withoutMethod(`/${of.replace(/^\//, '')}`)
-      .split('/')
-      .filter(Boolean)
   const [own, asked] = [segmentsOf(path), segmentsOf(address)]
   return (
     own.length === asked.length &&
@@ -44,4 +37,50 @@ function isAtPath(path: string, text: string): boolean {
       segment.startsWith('{') ? givenSegment.test(asked[at]!) : segment.toLowerCase() === asked[at]!.toLowerCase(),
     )
   )
+}
+
+/** Path and query, without the host. */
+function addressIn(text: string): string[] {
+  // With a command around it too.
+  const address = /https?:\/\/[^\s'"]+/i.exec(text)?.[0] ?? text
+  return withoutMethod(address)
+    .replace(/^https?:\/\/[^/]+/i, '')
+    .replace(/#.*$/, '')
+    .split('?')
+}
+
+function segmentsOf(path: string): string[] {
+  return withoutMethod(`/${path.replace(/^\//, '')}`)
+    .split('/')
+    .filter(Boolean)
+}
+
+/** A value that is still to be filled in, or that was cut short. */
+const openValue = /^[{:$<]|…|\.\.\./
+
+/** What a pasted address gives those of `names`: nothing where its path is not `path`, or leaves something open. */
+export function valuesAt(path: string, text: string, names: readonly string[]): Record<string, string> {
+  if (!isAtPath(path, text)) return {}
+  const [address = '', query = ''] = addressIn(text)
+  const asked = segmentsOf(address)
+  const inPath = segmentsOf(path).flatMap((segment, at) =>
+    segment.startsWith('{') ? [[segment.slice(1, -1), decoded(asked[at]!)] as const] : [],
+  )
+  if (inPath.some(([, value]) => openValue.test(value))) return {}
+  const values: Record<string, string> = {}
+  for (const [given, value] of [...inPath, ...new URLSearchParams(query)]) {
+    // A list is also written as `name[]=a&name[]=b`.
+    const name = given.replace(/\[\d*\]$/, '')
+    if (!names.includes(name) || openValue.test(value)) continue
+    values[name] = values[name] === undefined ? value : `${values[name]},${value}`
+  }
+  return values
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
 }
