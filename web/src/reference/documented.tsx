@@ -94,16 +94,16 @@ export function AnswerSchema({ id, status, answer, shown }: SchemaProps) {
 export function Failures({ entry: { operation }, shown }: Props) {
   const failures = failuresOf(operation, shown)
   if (failures.length === 0) return null
-  const [own, common] = [failures.filter(each => !each.isCommon), failures.filter(each => each.isCommon)]
+  const [usual, rare] = [failures.filter(each => !each.isRare), failures.filter(each => each.isRare)]
   return (
     <Panel id={`${operation.operationId}-failures`} title="Errors" count={failures.length}>
-      {own.map(failure => (
+      {usual.map(failure => (
         <FailureRow key={failure.code} failure={failure} />
       ))}
-      {common.length > 0 && (
-        <details class="failures-common" open={own.length === 0}>
-          <summary class="soft">{common.length} that most operations have</summary>
-          {common.map(failure => (
+      {rare.length > 0 && (
+        <details class="failures-rare" open={usual.length === 0}>
+          <summary class="soft">{rare.length} more, of large requests and of the service</summary>
+          {rare.map(failure => (
             <FailureRow key={failure.code} failure={failure} />
           ))}
         </details>

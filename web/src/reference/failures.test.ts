@@ -24,12 +24,15 @@ const document = {
           },
         },
       },
-    },
-  },
-  paths: {
-    '/one': {
-      get: { 'x-error-codes': ['not_found', 'chain_not_configured'] },
-      post: { 'x-error-codes': ['not_found'] },
+      Failure400: {
+        description: 'Bad Request',
+        content: {
+          'application/json': {
+            schema: {},
+            examples: { answer_too_large: example('answer_too_large'), bad_request: example('bad_request') },
+          },
+        },
+      },
     },
   },
 } as unknown as ApiDocument
@@ -50,14 +53,17 @@ test('an operation shows its own codes alone of a response that others share', (
       ...{ status: '404', code: 'chain_not_configured', means: 'What chain_not_configured means.' },
       body: { code: 'chain_not_configured' },
       headers: [{ name: 'Retry-After', says: 'Seconds to wait.' }],
-      isCommon: false,
+      isRare: false,
     },
   ])
-  // What every operation has comes last.
-  const both = failuresOf({ ...operation, 'x-error-codes': ['not_found', 'chain_not_configured'] }, document)
-  expect(both.map(({ code, isCommon }) => [code, isCommon])).toEqual([
-    ['chain_not_configured', false],
-    ['not_found', true],
+  // What few meet comes last.
+  const responses = { 400: { $ref: '#/components/responses/Failure400' }, ...operation.responses }
+  const codes = ['answer_too_large', 'bad_request', 'not_found']
+  const three = failuresOf({ ...operation, responses, 'x-error-codes': codes } as never, document)
+  expect(three.map(({ code, isRare }) => [code, isRare])).toEqual([
+    ['bad_request', false],
+    ['not_found', false],
+    ['answer_too_large', true],
   ])
   expect(failuresOf({ ...operation, 'x-error-codes': [] }, document)).toEqual([])
   // Its own words stand before those of the shared response.

@@ -1,13 +1,7 @@
 // The failures of an operation, each code with its status, its meaning and an example, as the document has them. Pure.
-import {
-  type ApiDocument,
-  type DocumentedAnswer,
-  type DocumentedOperation,
-  operationsOf,
-  resolved,
-} from '../state/document.ts'
+import { type ApiDocument, type DocumentedAnswer, type DocumentedOperation, resolved } from '../state/document.ts'
 
-/** `isCommon`: nearly every operation may fail so. */
+/** `isRare`: few programs meet it. */
 export type Failure = {
   status: string
   code: string
@@ -15,29 +9,32 @@ export type Failure = {
   body: unknown
   /** Those that not every answer has. */
   headers: { name: string; says: string }[]
-  isCommon: boolean
+  isRare: boolean
 }
 
-const commonShare = 0.6
+const rareCodes = ['answer_too_large', 'uri_too_long', 'headers_too_large']
+
+/** Of large requests, and what is the fault of the service. */
+function isRare(status: string, code: string): boolean {
+  return status.startsWith('5') || rareCodes.includes(code)
+}
 
 /**
- * Those of the operation itself first, then by status. A response is shared by operations, so only the codes of this one
- * are taken from it.
+ * By status, those first that developers meet. A response is shared by operations, so only the codes of this one are
+ * taken from it.
  */
 export function failuresOf(operation: DocumentedOperation, document: ApiDocument): Failure[] {
   const codes = operation['x-error-codes'] ?? []
-  const all = operationsOf(document).map(each => each['x-error-codes'] ?? [])
-  const isCommon = (code: string) => all.filter(each => each.includes(code)).length > all.length * commonShare
   const failures = Object.entries(operation.responses).flatMap(([status, response]) =>
     Object.entries(resolved(document, response).content?.['application/json']?.examples ?? {})
       .filter(([code]) => codes.includes(code))
       .map(([code, { summary = '', value }]) => ({
         ...{ status, code, means: summary, body: operation['x-error-examples']?.[code] ?? value },
         headers: headersOf(resolved(document, response), document),
-        isCommon: isCommon(code),
+        isRare: isRare(status, code),
       })),
   )
-  return [...failures.filter(each => !each.isCommon), ...failures.filter(each => each.isCommon)]
+  return [...failures.filter(each => !each.isRare), ...failures.filter(each => each.isRare)]
 }
 
 function headersOf({ headers = {} }: DocumentedAnswer, document: ApiDocument): Failure['headers'] {
