@@ -2,6 +2,7 @@
 // where that is wanted.
 import { computed, effect, signal } from '@preact/signals'
 import { curlText, pythonText, type RequestFacts, typescriptText } from '../explorer/request-text.ts'
+import { apiDocument } from '../state/document.ts'
 import { keepLanguage, keptLanguage } from '../state/kept-language.ts'
 import { askingKey } from '../state/session.ts'
 import { CodeView } from './code-view.tsx'
@@ -10,11 +11,11 @@ import { type Tab, Tabs } from './tabs.tsx'
 
 type Request = Omit<RequestFacts, 'key'>
 
-/** The sandbox's key is public, so it is written out from the start. */
-const sandboxKey = 'sandbox'
 const chosen = signal<boolean | undefined>(undefined)
 const known = computed(() => askingKey.value || undefined)
-const isWithKey = computed(() => chosen.value ?? known.value === sandboxKey)
+/** The keys of a sandbox open nothing else, so they are written out from the start. */
+const isSandbox = computed(() => known.value === 'sandbox' || apiDocument.value?.info['x-sandbox-key'] !== undefined)
+const isWithKey = computed(() => chosen.value ?? isSandbox.value)
 /** What a snippet has in the place of the key; undefined: the variable of the environment. */
 export const snippetKey = computed(() => (isWithKey.value ? known.value : undefined))
 

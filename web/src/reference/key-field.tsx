@@ -17,7 +17,9 @@ export function KeyField() {
   const typed = isSignedIn ? otherKey : typedKey
   const field = (
     <div class="reference-key">
-      <label for="reference-key">X-API-Key</label>
+      <label for="reference-key" class={isSignedIn ? 'offstage' : undefined}>
+        X-API-Key
+      </label>
       <input
         ref={input}
         id="reference-key"
