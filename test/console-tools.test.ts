@@ -70,7 +70,8 @@ walkConsole(walk => {
     expect(await find(page, 'picked')).toContain('chainpicked')
     expect(await find(page, 'searched f')).toEqual([`keysearched for${id} · active`])
     expect(await find(page, 'revoke')).toContain('pageKeys')
-    expect(await find(page, 'no such thing at all')).toEqual([])
+    const onwards = ['pageWhat is served, and what is not', 'pageDocsall pages, by subject']
+    expect(await find(page, 'no such thing at all')).toEqual(onwards)
   })
 
   test('search works by keyboard alone, goes to the right page and remembers it in this browser', async () => {
@@ -140,6 +141,14 @@ walkConsole(walk => {
       )
       await expect.poll(() => all.allTextContents(), patience).toEqual([expect.stringMatching(row)])
     }
+    // With its values, a chain by its name.
+    await search(page).fill(`curl 'https://deep-index.moralis.io/api/v2.2/nft/${seeded.deeds}?chain=0x89&limit=7'`)
+    await expect.poll(() => all.allTextContents(), patience).toEqual([expect.stringMatching(/NFTs of a collection/)])
+    await page.keyboard.press('Enter')
+    const field = (name: string) => page.locator(`#getContractNFTsV22 [name="${name}"]`)
+    await expect.poll(() => field('address').inputValue(patience), patience).toBe(seeded.deeds)
+    expect([await field('chain').inputValue(), await field('limit').inputValue()]).toEqual(['polygon', '7'])
+    await page.keyboard.press('Control+k')
     // A word within names of contracts comes after what begins with it.
     for (const [text, missing] of [
       ['ens', 'resolveDomain'],
@@ -693,6 +702,9 @@ walkConsole(walk => {
     await expect.poll(() => page.title(), patience).toBe('nftowner · reference · Almanac')
     expect(await menu.locator('[aria-current]').count()).toBe(0)
     await page.getByRole('main').getByRole('link', { name: 'Owners of a collection' }).first().waitFor(patience)
+    await page.goto(`${walk.world.url}/reference#/getTokenPrise`)
+    await page.getByRole('main').getByRole('link', { name: 'getTokenPrice' }).waitFor(patience)
+    await page.goto(`${walk.world.url}/reference#/nftowner`)
     await page.getByRole('button', { name: 'Search for “nftowner”' }).click()
     expect(await search(page).inputValue(patience)).toBe('nftowner')
     await page.keyboard.press('Escape')
@@ -732,6 +744,8 @@ walkConsole(walk => {
     await page.getByLabel('X-API-Key').fill('alm_of_nothing')
     await panel.getByRole('button', { name: 'Send' }).click()
     await panel.locator('.panel-heading .refusal').waitFor(patience)
+    // The title, the key and the refusal: three rows at most.
+    expect((await panel.locator('.panel-heading').first().boundingBox())!.height).toBeLessThan(120)
     await page.goto(`${walk.world.url}/reference#/getBlockFacts`)
     expect(await page.locator('#getBlockFacts').getByLabel('X-API-Key').inputValue(patience)).toBe('alm_of_nothing')
     await page.locator('#getBlockFacts').getByText('With another key').click()

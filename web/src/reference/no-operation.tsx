@@ -1,8 +1,8 @@
 // The page of an operation that is not here: one of the hosted service that is not served, or none at all.
 import { Fragment } from 'preact'
 import { EmptyState } from '../parts/empty-state.tsx'
-import { errorHref } from '../parts/failure-note.tsx'
 import { openSearchFor } from '../search/search-box.tsx'
+import { nearestName } from '../search/typo.ts'
 import { hrefOf } from '../state/route.ts'
 import { filtered } from './filter.ts'
 import { listOfAll, Method, type Operations } from './menu.tsx'
@@ -10,16 +10,17 @@ import { listOfAll, Method, type Operations } from './menu.tsx'
 const meantMax = 2
 
 export function NoOperation({ id, entries, notServed }: Operations & { id: string }) {
-  const all = <a href={hrefOf(['explore'])}>All operations</a>
   const missing = notServed[id]
   if (missing === undefined) {
-    const meant = filtered(entries, id).slice(0, meantMax)
+    const found = filtered(entries, id).slice(0, meantMax)
+    const nearest = nearestName(id, [...entries.map(({ name }) => name), ...Object.keys(notServed)])
+    const meant = found.length > 0 || nearest === undefined ? found : [{ name: nearest, title: nearest }]
     const action = (
       <>
         <button type="button" onClick={() => openSearchFor(id)}>
           Search for “{id}”
         </button>
-        {all}
+        <a href={hrefOf(['explore'])}>All operations</a>
       </>
     )
     return (
@@ -54,20 +55,15 @@ export function NoOperation({ id, entries, notServed }: Operations & { id: strin
         <strong>This operation is not served.</strong>
         <p>
           Almanac does not serve <code>{id}</code>: {missing.why}. Every request for it answers 501{' '}
-          <a href={errorHref('not_implemented')}>
-            <code>not_implemented</code>
-          </a>{' '}
-          with this name, so a client can tell it from a failure.
+          <code>not_implemented</code> with this name, so a client can tell it from a failure. Keep sending this request
+          to the service that you use today, and the others to Almanac.
         </p>
         <p>
-          Keep sending this request to the service that you use today, and the others to Almanac:{' '}
-          <a href="/docs/guides/moving.html#which-operations-are-served">which operations are served</a>.
+          <a class="button" href={`${listOfAll}#${id}`}>
+            What is served, and what is not
+          </a>
         </p>
       </div>
-      <p class="operation-needs">
-        <a href={`${listOfAll}#${id}`}>What is served, and what is not</a>
-        {all}
-      </p>
     </article>
   )
 }

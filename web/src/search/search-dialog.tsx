@@ -22,6 +22,7 @@ import {
   keepOffer,
   notServedKnown,
   type Offer,
+  offersElsewhere,
   offersHere,
   offersToBegin,
   operationsKnown,
@@ -123,7 +124,7 @@ export function SearchDialog({ text, lengthMax, onClose }: Props) {
       <p class="search-state soft" role="status">
         {stateText({
           typed,
-          count: offers.length,
+          count: groups[0] === goingOn ? 0 : offers.length,
           isLooking: isAsked && (loading || !isCurrent),
           failure: problem?.message,
           isOpen,
@@ -234,6 +235,8 @@ function beginning(turn: Signal<number>): Group[] {
   return offersToBegin()
 }
 
+const goingOn: Group = { title: 'Go on', offers: offersElsewhere }
+
 type Found = { data: Schemas['SearchAnswer'] } | undefined
 
 type Wanted = {
@@ -261,8 +264,9 @@ function offered({ typed, keys, found, isAnswered, docs }: Wanted): Group[] {
   if (docs === undefined && isOperationMeant(typed)) return here
   const count = found?.data.results.length ?? 0
   const all = count > 5 ? [{ title: 'All', offers: [allResults(typed)] }] : []
-  // What only has it within a word comes last: `ens` is in Lens.
-  const isWithin = ({ title, offers }: Group) => title === 'Contracts' && !offers.some(hasWordOf(typed))
+  // What only has it within a word comes last: `ens` is in OpenSea.
+  const isNamed = ({ title }: Group) => title === 'Contracts' || title === 'Wallets and accounts'
+  const isWithin = (group: Group) => isNamed(group) && !group.offers.some(hasWordOf(typed))
   const within = /\d/.test(typed) ? [] : results.filter(isWithin)
   const groups = [
     ...here.filter(({ title }) => title === 'Chains'),
@@ -272,7 +276,11 @@ function offered({ typed, keys, found, isAnswered, docs }: Wanted): Group[] {
     ...within,
     ...all,
   ]
-  return groups.length === 0 && isAnswered ? offersHere(typed, known, isLike) : groups
+  if (groups.length > 0 || !isAnswered) return groups
+  const like = offersHere(typed, known, isLike)
+  if (like.length > 0) return like
+  const told = docsAnswer(typed)
+  return told === undefined || told.isClose || told.groups.length === 0 ? [goingOn] : told.groups
 }
 
 function hasWordOf(typed: string): (offer: Offer) => boolean {
@@ -305,7 +313,8 @@ function stateText({ typed, count, isLooking, failure, isOpen, isClose, names }:
   if (failure !== undefined) return `The store could not be searched: ${failure}`
   if (isLooking) return count === 0 ? 'Searching …' : ''
   if (isClose) return closeText(typed)
-  if (isOpen) return `${count} found among operations and docs. Sign in to search contracts, wallets and blocks.`
+  if (isOpen)
+    return `${count === 0 ? 'Nothing' : count} found among operations and docs. Sign in to search contracts, wallets and blocks.`
   if (count > 0) return `${count} found`
   const { title, advice } = nothingFound({ text: typed, chains: Object.keys(status.value?.chains ?? {}), names })
   return `${title}. ${advice}`

@@ -1,4 +1,5 @@
-// Whether a text that was typed is like a name: each of its words is one of the name's, but for one typing error. Pure.
+// Whether a text that was typed is like a name: each of its words is one of the name's, but for one typing error. And which
+// name a wrong one is nearest to. Pure.
 
 /** In a shorter word one other letter makes another word. */
 const lengthMin = 4
@@ -25,4 +26,24 @@ function differsByOne(a: string, b: string): boolean {
   while (end < shorter - start && a.at(-1 - end) === b.at(-1 - end)) end++
   const [left, right] = [a.slice(start, a.length - end), b.slice(start, b.length - end)]
   return Math.max(left.length, right.length) <= 1 || (left.length === 2 && left === `${right[1]}${right[0]}`)
+}
+
+const shareMin = 0.5
+
+/** The name that has most of its pairs of letters in common with the text, unless that is few. */
+export function nearestName(text: string, names: readonly string[]): string | undefined {
+  const pairsOf = (of: string) =>
+    new Set(
+      of
+        .toLowerCase()
+        .split('')
+        .map((letter, at, all) => letter + (all[at + 1] ?? '')),
+    )
+  const typed = pairsOf(text)
+  const shares = names.map(name => {
+    const own = pairsOf(name)
+    return (2 * own.intersection(typed).size) / (own.size + typed.size)
+  })
+  const most = Math.max(0, ...shares)
+  return most < shareMin ? undefined : names[shares.indexOf(most)]
 }
