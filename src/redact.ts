@@ -13,7 +13,7 @@ export function redactUrl(text: string): string {
 
 /** Of what was meant as an address and is none, a short word or what looks like a host; a key looks like neither. */
 export function redactMistyped(text: string): string {
-  if (/^[a-z]{1,10}$/i.test(text)) return text
+  if (/^([a-z]{1,10}|\W{1,3})$/i.test(text)) return text
   if ((URL.parse(text)?.host ?? '') !== '') return redactUrl(text)
   const [, scheme = '', rest = ''] = /^\s*([a-z]{1,10}:?\/+)?(.*)$/is.exec(text) ?? []
   const [authority = '', ...path] = rest.split(/[/?#]/)

@@ -475,6 +475,62 @@ describe('init', () => {
     expect(solana).toEqual({})
   })
 
+  test('on a terminal one bad endpoint of two is replaced alone, and Solana may be named among the chains', async () => {
+    const node = await simulate([], [])
+    const [good, better] = node.endpoints.map(({ url }) => url)
+    const away = `http://127.0.0.1:1/${secret}`
+    const run = place.beginOnTerminal(['init', '--index', 'full', '--listen', '127.0.0.1:8080'])
+    const again = 'Keep it anyway, or paste another endpoint? The others stay; - leaves this one out. [no]'
+    let seen = 0
+    for (const [question, text] of [
+      ['EVM chains', 'sim solana polygon'],
+      ['sim is not a known chain', 'yes'],
+      ['sim: JSON-RPC endpoints', `${good},${away}`],
+      [again, 'perhaps'],
+      ['"perhaps" is neither yes, no nor an endpoint.', undefined],
+      [again, better],
+      ['sim: WebSocket endpoint', `https://user:${secret}@sim.example/${secret}`],
+      ['sim has https://…@sim.example/…, which is not a WebSocket URL.', undefined],
+      ['sim: WebSocket endpoint', '-'],
+      ['polygon: JSON-RPC endpoints', `${away},http://127.0.0.1:2`],
+      [again, '-'],
+      ['Keep it anyway, or paste another endpoint? [no]', '-'],
+      ['polygon has no other endpoint.', undefined],
+      ['Keep it anyway, or paste another endpoint? [no]', ''],
+      ['polygon: JSON-RPC endpoints', '-'],
+      // It was named: nothing asks whether.
+      ['Solana network', 'devnet'],
+      ['Solana endpoints; - leaves Solana out [http://127.0.0.1:8899]', '-'],
+      ['Where to keep the data', ''],
+      ['Write almanac.yaml? [yes]', ''],
+      ['Next: ', undefined],
+    ] as const) {
+      await run.until(() => run.stdout.indexOf(question, seen) !== -1, question)
+      seen = run.stdout.indexOf(question, seen) + question.length
+      if (text !== undefined) run.child.stdin.write(`${text}\n`)
+    }
+    expect((await run.ended()).code).toBe(0)
+    expect(run.stdout).not.toContain('Solana portfolios')
+    const { chains } = loadConfig({ file: file() }).config
+    expect(chains).toEqual({ sim: expect.objectContaining({ id: chainId, rpc: [good, better] }) })
+  })
+
+  test('on a terminal nothing is written without a chain, which is for the user to change', async () => {
+    const run = place.beginOnTerminal(['init'])
+    let seen = 0
+    for (const [question, text] of [
+      ['EVM chains', '-'],
+      ['Solana portfolios', 'no'],
+      ['No chain was named, so nothing was written.', undefined],
+    ] as const) {
+      await run.until(() => run.stdout.indexOf(question, seen) !== -1, question)
+      seen = run.stdout.indexOf(question, seen) + question.length
+      if (text !== undefined) run.child.stdin.write(`${text}\n`)
+    }
+    expect((await run.ended()).code).toBe(1)
+    expect(existsSync(file())).toBe(false)
+  })
+
   test('on a terminal it asks, asks again after a slip, and goes on', async () => {
     const node = await simulate()
     const run = place.beginOnTerminal(['init', '--listen', '127.0.0.1:8080'])

@@ -1,6 +1,7 @@
 // Questions on a terminal, asked again until an answer fits. It knows nothing of what they are about.
 import { createInterface, type Interface } from 'node:readline/promises'
 import { AlmanacError, describeError } from '../errors.ts'
+import { redactMistyped } from '../redact.ts'
 import { fitted, printNote } from './terminal.ts'
 
 export class Questions {
@@ -43,13 +44,15 @@ export class Questions {
     return this.ask(question, choice(otherwise, help), read)
   }
 
-  /** People paste what they want instead of an answer to the question. */
+  /** People paste what they want, `other`, instead of an answer to the question; `-` is for `read` too. */
   confirmOr<Other>(
     question: string,
-    { otherwise, help }: { otherwise: boolean; help: string },
+    { otherwise, help, other }: { otherwise: boolean; help: string; other: string },
     read: (text: string) => Other,
   ): Promise<boolean | Other> {
-    return this.ask(question, choice(otherwise, help), text => (/[:./]|^0x/i.test(text) ? read(text) : yesOrNo(text)))
+    return this.ask(question, choice(otherwise, help), text =>
+      text === '-' || /[:./]|^0x/i.test(text) ? read(text) : yesOrNo(text, `, no nor ${other}`),
+    )
   }
 }
 
@@ -59,10 +62,10 @@ function choice(otherwise: boolean, help: string): { otherwise: string; help: st
   return { otherwise: otherwise ? 'yes' : 'no', help: `${help} Answer yes or no.`.trim() }
 }
 
-function yesOrNo(text: string): boolean {
+function yesOrNo(text: string, others = ' nor no'): boolean {
   if (/^y(es)?$/i.test(text)) return true
   if (/^no?$/i.test(text)) return false
-  throw new AlmanacError('bad_request', `${JSON.stringify(text)} is neither yes nor no.`)
+  throw new AlmanacError('bad_request', `${JSON.stringify(redactMistyped(text))} is neither yes${others}.`)
 }
 
 /** Ctrl-C and the end of the input end the command. */

@@ -148,7 +148,7 @@ export function parseStore(text: string): string {
 export function parseNetwork(text: string): SolanaNetwork {
   const found = solanaNetworks.find(name => name === text)
   if (found !== undefined) return found
-  throw new AlmanacError('bad_request', `${JSON.stringify(text)} is not a Solana network.`, {
+  throw new AlmanacError('bad_request', `${JSON.stringify(redactMistyped(text))} is not a Solana network.`, {
     hint: `pass ${solanaNetworks.join(' or ')}.`,
   })
 }
@@ -173,13 +173,15 @@ export async function askForAnswers(questions: Questions, flags: InitFlags, endp
   printNote('This writes a configuration for your own nodes. An empty answer takes the value in brackets.')
   const named = `Chains have names: ${shownChains.join(', ')} … ? lists all ${offeredChains.length}.`
   printNote(`${named} Others go by their id, such as 33139.\n`)
-  const chains = await askChains(questions, flags, endpoints)
+  const { chains, isSolana } = await askChains(questions, flags, endpoints)
   const help =
     'Almanac answers the portfolio, balance, tokens and NFTs of a Solana wallet by asking a Solana node of yours.'
-  const isAsked = await questions.confirm('\nSolana portfolios as well?', false, { help })
+  const isAsked = isSolana || (await questions.confirm('\nSolana portfolios as well?', false, { help }))
   const solana = isAsked ? await askSolana(questions, endpoints) : []
   if (chains.length + solana.length === 0)
-    throw new AlmanacError('interrupted', 'No chain was named, so nothing was written.')
+    throw new AlmanacError('bad_request', 'No chain was named, so nothing was written.', {
+      hint: 'run it again and name a chain, such as eth, or answer yes to Solana.',
+    })
   return { chains, solana, store: flags.store === undefined ? await askStore(questions) : parseStore(flags.store) }
 }
 
@@ -191,15 +193,22 @@ export function askStore(questions: Questions): Promise<string> {
 }
 
 /** Asks for the list again where each of its chains was left out. */
-async function askChains(questions: Questions, flags: InitFlags, endpoints: Endpoints): Promise<ChainAnswers[]> {
+async function askChains(
+  questions: Questions,
+  flags: InitFlags,
+  endpoints: Endpoints,
+): Promise<{ chains: ChainAnswers[]; isSolana: boolean }> {
+  const tried = new Set<string>()
   for (;;) {
-    const names = await askNames(questions)
+    const named = await askNames(questions)
+    const names = named.filter(name => name !== solanaName)
+    const isSolana = names.length < named.length
     const chains: ChainAnswers[] = []
     for (const [at, name] of names.entries()) {
       const later = names.slice(at + 1)
-      chains.push(...(await askChain(questions, name, { flags, endpoints, chains, later })))
+      chains.push(...(await askChain(questions, name, { flags, endpoints, chains, later, tried })))
     }
-    if (chains.length > 0 || names.length === 0) return chains
+    if (chains.length > 0 || names.length === 0) return { chains, isSolana }
     printNote('No chain is left.')
   }
 }
@@ -220,7 +229,7 @@ async function settledNames(questions: Questions, names: readonly string[]): Pro
   const settled = new Set<string>()
   for (const name of names) {
     const meant = chainMeant(name)
-    if (isKnown(name)) settled.add(name)
+    if (isKnown(name) || name === solanaName) settled.add(name)
     else if (meant !== undefined && (await isMeant(questions, name, meant))) settled.add(meant)
     else {
       const help =
@@ -251,26 +260,28 @@ type Asked = {
   chains: readonly ChainAnswers[]
   /** The names of those that are asked about next. */
   later: readonly string[]
+  /** Endpoints that were typed, of chains that were left out too. */
+  tried: Set<string>
 }
 
 /** None where the user leaves the chain out, such as one whose node is away. */
 async function askChain(
   questions: Questions,
   called: string,
-  { flags, endpoints, chains, later }: Asked,
+  { flags, endpoints, chains, later, tried }: Asked,
 ): Promise<ChainAnswers[]> {
   const answers: ChainAnswers = { name: called, rpc: [], index: flags.index ?? 'on-demand', contracts: [] }
   const taken = [...chains, ...later.map(name => ({ name }))]
   printNote('')
   do {
-    // Not one that another chain has, or that has just failed.
-    const tried = [answers, ...chains].flatMap(({ rpc }) => rpc)
+    // Not one that another chain has, or that has failed.
     answers.rpc = await questions.ask(
       `${called}: JSON-RPC endpoints, preferred first, separated by commas; - leaves this chain out`,
-      { otherwise: tried.includes(usualEndpoint) ? '' : usualEndpoint, help: endpointHelp },
+      { otherwise: tried.has(usualEndpoint) ? '' : usualEndpoint, help: endpointHelp },
       text => urlsUnlessLeftOut(called, text),
     )
     if (answers.rpc.length === 0) return []
+    for (const url of answers.rpc) tried.add(url)
   } while (!(await endpoints.check(answers, taken)))
   const { name } = answers
   if (flags.check) printNote('')
@@ -293,9 +304,7 @@ async function askChain(
       'Addresses, 0x and 40 hex digits, separated by commas. Others are indexed when they are first requested.'
     const question = `${name}: contracts to index at once; empty for none`
     do {
-      answers.contracts = await questions.ask(question, { otherwise: '', help }, text =>
-        isNone(text) ? [] : parseContracts(text),
-      )
+      answers.contracts = await questions.ask(question, { otherwise: '', help }, contractsIn)
     } while (!(await endpoints.checkContracts(answers)))
   }
   return [answers]
@@ -305,10 +314,11 @@ async function askSolana(questions: Questions, { check }: Endpoints): Promise<So
   const networks = { otherwise: 'mainnet', help: 'mainnet is the public network; devnet is the one for tests.' }
   const network = await questions.ask('Solana network', networks, parseNetwork)
   const answers: SolanaAnswers = { network, rpc: [] }
-  const urls = { otherwise: 'http://127.0.0.1:8899', help: endpointHelp }
+  const usual = 'http://127.0.0.1:8899'
   do {
     const question = 'Solana endpoints; - leaves Solana out'
-    answers.rpc = await questions.ask(question, urls, text => urlsUnlessLeftOut('solana', text))
+    const about = { otherwise: answers.rpc.includes(usual) ? '' : usual, help: endpointHelp }
+    answers.rpc = await questions.ask(question, about, text => urlsUnlessLeftOut('solana', text))
     if (answers.rpc.length === 0) return []
   } while (!(await check(answers)))
   const socket = { otherwise: '', help: socketHelp }
@@ -320,6 +330,10 @@ async function askSolana(questions: Questions, { check }: Endpoints): Promise<So
 
 function urlsUnlessLeftOut(what: string, text: string): string[] {
   return text === '-' ? [] : parseUrls(what, text)
+}
+
+export function contractsIn(text: string): Address[] {
+  return isNone(text) ? [] : parseContracts(text)
 }
 
 function optional(text: string, what: string): string | undefined {
@@ -336,19 +350,32 @@ function namesIn(text: string): string[] {
     throw new AlmanacError('bad_request', `${redactMistyped(text)} is an endpoint, not the name of a chain.`, {
       hint: 'name its chain first, such as eth; the endpoint is asked for next.',
     })
-  // Some names have a space in them.
-  const parts = text.split(',').flatMap(part => {
-    const words = part.trim().split(/\s+/).map(chainNamed)
-    return !isKnown(chainNamed(part)) && words.every(isKnown) ? words : chainNamed(part)
-  })
-  return text === '-' ? [] : [...new Set(parts)].filter(name => name !== '')
+  return text === '-' ? [] : [...new Set(text.split(',').flatMap(namesInPart))]
+}
+
+const solanaName = 'solana'
+
+/** Some names have a space in them, and some people put one between names: the longest that is known comes first. */
+function namesInPart(part: string): string[] {
+  const words = part.trim().split(/\s+/).filter(Boolean)
+  const isName = (name: string): boolean => isKnown(name) || name === solanaName
+  const ends = words.map((_, at) => words.length - at)
+  const length = ends.find(end => isName(chainNamed(words.slice(0, end).join(' '))))
+  if (length !== undefined)
+    return [chainNamed(words.slice(0, length).join(' ')), ...namesInPart(words.slice(length).join(' '))]
+  // Where another one after it is known, this is a name of its own; a number belongs to it.
+  const at = words.findIndex(word => !/^\d/.test(word) && isName(chainNamed(word)))
+  const own = words.slice(0, at === -1 ? undefined : at)
+  return own.length === 0
+    ? []
+    : [chainNamed(own.join(' ')), ...(at === -1 ? [] : namesInPart(words.slice(at).join(' ')))]
 }
 
 function modeIn(text: string): IndexMode {
   if (text === 'full' || text === 'on-demand') return text
   // A word of the question.
   if (text === 'everything') return 'full'
-  throw new AlmanacError('bad_request', `${JSON.stringify(text)} is not an index mode.`, {
+  throw new AlmanacError('bad_request', `${JSON.stringify(redactMistyped(text))} is not an index mode.`, {
     hint: 'answer full or on-demand.',
   })
 }

@@ -14,15 +14,21 @@ import type { ChainAnswers, SolanaAnswers } from './answers.ts'
 const socketTimeoutMs = 10_000
 const evmTimeoutMs = 5_000
 
-/** What the endpoints of a chain can do, line by line. Fails if one of them cannot serve it. */
-export async function checkChain(answers: ChainAnswers, signal: AbortSignal): Promise<string[]> {
+/** What the endpoints of a chain can do, line by line. It fails with the last that `onAsk` heard. */
+export async function checkChain(
+  answers: ChainAnswers,
+  signal: AbortSignal,
+  onAsk?: (url: string) => void,
+): Promise<string[]> {
   const { name, rpc, ws } = answers
   const known = namedChain(name)
   const meant = parseChainText(name)
+  onAsk?.(rpc[0]!)
   if (known === undefined && !('id' in meant)) answers.id ??= await chainIdAt(rpc[0]!, signal)
   const lines: string[] = []
   const expected = known?.id ?? ('id' in meant ? meant.id : answers.id!)
   for (const url of rpc) {
+    onAsk?.(url)
     const id = await chainIdAt(url, signal)
     if (id !== expected) {
       const actual = namedChain(String(id))?.name
@@ -49,9 +55,10 @@ export async function checkChain(answers: ChainAnswers, signal: AbortSignal): Pr
   return lines
 }
 
-export async function checkSolana({ network, rpc }: SolanaAnswers): Promise<string[]> {
+export async function checkSolana({ network, rpc }: SolanaAnswers, onAsk?: (url: string) => void): Promise<string[]> {
   const lines: string[] = []
   for (const url of rpc) {
+    onAsk?.(url)
     const findings = await checkSolanaEndpoint(network, url).catch(async (error: unknown) => {
       throw (await evmNodeAt(url)) ?? error
     })

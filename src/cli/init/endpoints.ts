@@ -12,13 +12,13 @@ import { engineCosts } from '../../tools/plan/measured-costs.ts'
 import { modelledChains } from '../../tools/plan/model.ts'
 import { costText, totalOf } from '../../tools/plan/report.ts'
 import { commandLine } from '../current-process.ts'
-import { parseContracts } from '../options.ts'
 import type { Questions } from '../questions.ts'
 import { bytesText, countOf, printNote, whileWaiting } from '../terminal.ts'
 import {
   type Answers,
   type ChainAnswers,
   chainMeant,
+  contractsIn,
   type InitFlags,
   isKnown,
   type NamedChain,
@@ -93,7 +93,12 @@ export async function checkOne(
   for (;;) {
     const name = 'name' in typed ? typed.name : `solana ${typed.network}`
     printNote(`\nChecking ${name} …${doubtOf(name)}`)
-    const look = 'name' in typed ? checkChain(typed, AbortSignal.timeout(checkTimeoutMs)) : checkSolana(typed)
+    let failed: string | undefined
+    const onAsk = (url: string): void => {
+      failed = url
+    }
+    const look =
+      'name' in typed ? checkChain(typed, AbortSignal.timeout(checkTimeoutMs), onAsk) : checkSolana(typed, onAsk)
     try {
       const lines = await whileWaiting(`  Waiting for the node of ${name}`, look)
       if ('name' in typed) refuseTwice(typed, taken)
@@ -102,7 +107,7 @@ export async function checkOne(
       return true
     } catch (error) {
       if (questions === undefined) throw error
-      const mended = await mend(typed, error, { questions, taken })
+      const mended = await mend(typed, error, { questions, taken, failed })
       if (mended !== 'changed') return mended
     }
   }
@@ -117,10 +122,10 @@ export async function checkContracts(typed: ChainAnswers, questions: Questions |
     for (const address of codeless) printNote(`Warning: ${name} has no code at ${address}: not a contract.`)
     if (codeless.length === 0 || questions === undefined) return true
     const about = {
-      otherwise: false,
+      ...{ otherwise: false, other: 'an address' },
       help: 'Of an address without code nothing can be indexed, unless a contract is deployed there later. With no, the contracts are asked for again.',
     }
-    const answer = await questions.confirmOr('Keep it anyway, or paste other contracts?', about, parseContracts)
+    const answer = await questions.confirmOr('Keep it anyway, or paste other contracts?', about, contractsIn)
     if (typeof answer === 'boolean') return answer
     typed.contracts = answer
   }
@@ -143,19 +148,35 @@ function refuseTwice(typed: ChainAnswers, taken: readonly NamedChain[]): void {
 async function mend(
   typed: ChainAnswers | SolanaAnswers,
   error: unknown,
-  { questions, taken }: { questions: Questions; taken: readonly NamedChain[] },
+  { questions, taken, failed }: { questions: Questions; taken: readonly NamedChain[]; failed: string | undefined },
 ): Promise<boolean | 'changed'> {
   const served = error instanceof AlmanacError ? (error.details as { served?: string } | undefined)?.served : undefined
   const what = 'name' in typed ? typed.name : 'solana'
-  const read = (text: string): string[] => parseUrls(what, text)
+  const others = typed.rpc.filter(url => url !== failed)
+  // What is typed stands in the place of the one that failed.
+  const read = (text: string): string[] => {
+    if (text !== '-') return typed.rpc.flatMap(url => (url === failed ? parseUrls(what, text) : [url]))
+    if (others.length > 0) return others
+    throw new AlmanacError('bad_request', `${what} has no other endpoint.`, {
+      hint: `answer no: its endpoints are asked for again, and - leaves ${what} out there.`,
+    })
+  }
   if (served !== undefined && 'name' in typed) {
     // The hint names a flag.
     printNote(`Error: ${(error as AlmanacError).message}`)
+    if (others.length > 0) {
+      const about = { otherwise: '-', help: 'Each endpoint of a chain has to serve it. The others stay as they are.' }
+      typed.rpc = await questions.ask(`${what}: another endpoint in its place; - leaves it out`, about, read)
+      return 'changed'
+    }
     delete typed.id
-    if (taken.some(({ name }) => name === served)) return false
+    if (taken.some(({ name }) => name === served)) {
+      printNote(`Try:   paste an endpoint of ${what} here; ${served} has its own question.`)
+      return false
+    }
     // A name that no chain has is one for this node; eth is meant as eth.
     const about = {
-      otherwise: !isKnown(what),
+      ...{ otherwise: !isKnown(what), other: 'an endpoint' },
       help: `With yes the file has ${served} in place of ${what}; with no the endpoint of ${what} is asked for again.`,
     }
     const answer = await questions.confirmOr(`Call it ${served}, or paste another endpoint?`, about, read)
@@ -170,11 +191,12 @@ async function mend(
   }
   // Only the endpoint knows the id of a chain that is not built in, and nothing can be written without one.
   if ('name' in typed && typed.id === undefined && !isKnown(typed.name)) return false
+  const rest = others.length === 0 ? '' : ' The others stay; - leaves this one out.'
   const about = {
-    otherwise: false,
-    help: 'Almanac tries an endpoint that it keeps again and again. With no it is asked for again.',
+    ...{ otherwise: false, other: 'an endpoint' },
+    help: `Almanac tries an endpoint that it keeps again and again. With no all of them are asked for again.${rest}`,
   }
-  const answer = await questions.confirmOr('Keep it anyway, or paste another endpoint?', about, read)
+  const answer = await questions.confirmOr(`Keep it anyway, or paste another endpoint?${rest}`, about, read)
   if (typeof answer === 'boolean') return answer
   typed.rpc = answer
   return 'changed'

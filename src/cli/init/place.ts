@@ -19,7 +19,7 @@ export async function settledStore(given: string, questions: Questions | undefin
       if (questions === undefined) throw error
       printNote(`\n${describeError(error)}`)
       const help = 'The service needs the database when it starts. With no, the place is asked for again.'
-      const about = { otherwise: false, help }
+      const about = { otherwise: false, help, other: 'a store' }
       const answer = await questions.confirmOr('Keep it anyway, or paste another store?', about, parseStore)
       if (answer === true) return store
       store = answer === false ? await askStore(questions) : answer
