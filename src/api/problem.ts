@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http'
 import { AlmanacError, type ErrorCode } from '../errors.ts'
 import { redactText } from '../redact.ts'
 import { type Answer, safetyHeaders } from './answer.ts'
-import type { RateLimitFacts } from './request.ts'
+import { namesType, type RateLimitFacts } from './request.ts'
 
 /**
  * The status of each code. A message here replaces the error's own, which may name files, endpoints or other internals.
@@ -69,7 +69,7 @@ export function problemAnswer(error: unknown, { requestId, accept, solana }: Pro
   const details = hidden === undefined ? publicDetails(error as AlmanacError) : undefined
   const facts = { code, ...(details === undefined ? {} : { details }), request_id: requestId }
   const reason = STATUS_CODES[status]!
-  const asProblem = accept?.toLowerCase().includes('application/problem+json') ?? false
+  const asProblem = namesType(accept, 'application/problem+json')
   const body = asProblem
     ? { type: `/docs/errors.html#${code}`, title: reason, status, detail: message, ...facts }
     : { message, ...facts, ...(solana ? { statusCode: status, error: reason } : {}) }

@@ -31,6 +31,11 @@ export function weightsIn(accept: string): ReadonlyMap<string, number> {
   return new Map(named)
 }
 
+/** Whether an Accept header names a type; a wildcard does not. */
+export function namesType(accept: string | undefined, type: string): boolean {
+  return accept !== undefined && (weightsIn(accept).get(type) ?? 0) > 0
+}
+
 /** The newest known block of a chain that an answer is about, and from which age on it is told. */
 export type Head = { timestamp: number; ageMaxSeconds: number }
 

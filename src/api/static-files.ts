@@ -4,7 +4,7 @@ import { gzip } from 'node:zlib'
 import { AlmanacError } from '../errors.ts'
 import { atOrigin, originOf, usualOrigin } from './agents/served-origin.ts'
 import { type Answer, chooseEncoding, type Handler, matchesTag } from './answer.ts'
-import type { ApiRequest } from './request.ts'
+import { type ApiRequest, namesType } from './request.ts'
 
 export type StaticFile = {
   /** With the character set. */
@@ -92,7 +92,7 @@ export async function docsSections(files: LazyStaticFiles | undefined): Promise<
 
 /** For a browser that followed an old link; every other client reads the error. */
 export async function missingDocsPage(page: Handler | undefined, request: ApiRequest): Promise<Answer | undefined> {
-  if (page === undefined || request.header('accept')?.includes('text/html') !== true) return undefined
+  if (page === undefined || !namesType(request.header('accept'), 'text/html')) return undefined
   const answer = await page(request)
   const headers = { ...answer.headers, Vary: 'Accept, Accept-Encoding' }
   return { ...answer, status: answer.status === 200 ? 404 : answer.status, headers }
