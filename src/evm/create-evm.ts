@@ -15,6 +15,7 @@ import type {
   NodeBlock,
   ShownToken,
 } from '../model.ts'
+import type { NodeTransaction } from '../node-transaction.ts'
 import type { EndpointSettings } from '../rpc/client.ts'
 import { allRequests, BudgetKeeper, DailyBudget } from '../rpc/daily-budget.ts'
 import type { RpcObserver } from '../rpc/endpoint.ts'
@@ -23,7 +24,7 @@ import type { BudgetStatus, SocketStatus } from '../status.ts'
 import type { StoreRoom } from '../store/room.ts'
 import type { Store } from '../store/store.ts'
 import { type View, wholeScopeOf } from '../views.ts'
-import { type DerivedTransaction, transactionDeriver } from './audit/derive-transaction.ts'
+import { transactionDeriver } from './audit/derive-transaction.ts'
 import { ContractAnnotator } from './facts/contract-annotator.ts'
 import { callsPerSecond } from './facts/contract-reader.ts'
 import { TokenUriReader } from './facts/token-uri-reader.ts'
@@ -84,7 +85,7 @@ export type Evm = {
   /** One endpoint's word of a block; undefined if it has none such, or the chain is not one of these. */
   block(chain: ChainId, block: number | Hash, waitMs: number, asker?: Asker): Promise<NodeBlock | undefined>
   /** What a node says of a transaction, within the chain's limits; `not asked` if the chain is not one of these. */
-  transaction(asked: AskedTransaction, waitMs: number): Promise<DerivedTransaction | undefined | 'not asked'>
+  transaction(asked: AskedTransaction, waitMs: number): Promise<NodeTransaction | undefined | 'not asked'>
   /** How many transactions a wallet sent, by a node's word; undefined if the chain is not one of these. */
   nonce(asked: AskedNonce, waitMs: number, asker?: Asker): Promise<number | undefined>
   /** Native balances by a node, within the chain's limits; undefined if the chain is not one of these. */

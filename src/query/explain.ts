@@ -6,7 +6,7 @@ import type { ChainTable } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
 import { hexOf } from '../hex.ts'
 import { type Address, type ChainId, type CoveredInterval, type Hash, type Position, shownEvidence } from '../model.ts'
-import type { EndpointStatus } from '../status.ts'
+import type { NodeTransaction } from '../node-transaction.ts'
 import type { ContractFacts, Label, Mark } from '../store/annotation-store.ts'
 import type { ChainState, Store } from '../store/store.ts'
 import { layOut, newLayout, storedTransfers } from '../store/transfer-payload.ts'
@@ -62,27 +62,6 @@ export async function explainContract(
 function uncounted(error: unknown): undefined {
   const isExpected = error instanceof AlmanacError && ['not_configured', 'list_too_large'].includes(error.code)
   if (!isExpected) throw error
-}
-
-/** A transaction as a node has it; `evm/audit/derive-transaction.ts` asks for it. */
-export type NodeTransaction = {
-  endpoint: string
-  /** How the endpoint gives the receipts that blocks are proven from. */
-  receipts?: EndpointStatus['receipts']
-  block: number
-  transactionIndex: number
-  succeeded: boolean
-  from: Address | undefined
-  to: Address | undefined
-  value: string
-  gasUsed?: number | undefined
-  fee?: string | undefined
-  nonce?: number | undefined
-  method?: string | undefined
-  created: Address | undefined
-  emitters: readonly Address[]
-  logs: readonly { logIndex: number; transfers: number; reason: string | undefined }[]
-  otherLogs: number
 }
 
 /** Undefined where the node does not know it. */

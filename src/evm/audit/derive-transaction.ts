@@ -3,49 +3,11 @@
 import type { Chain } from '../../chains.ts'
 import { quantityOf } from '../../hex.ts'
 import { type Address, type Hash, parseAddress } from '../../model.ts'
-import type { EndpointStatus } from '../../status.ts'
+import type { NodeLog, NodeTransaction } from '../../node-transaction.ts'
 import { decodeTransfers, type MalformedReason, malformedReasons } from '../decode/decode.ts'
 import { sequenceLogs } from '../decode/log-sequence.ts'
 import { earlyCollectionsOf, etherLogs, transferTopic } from '../decode/token-events.ts'
 import type { RpcLog, RpcPort, RpcReceipt, RpcTransaction } from '../rpc/port.ts'
-
-export type DerivedLog = {
-  logIndex: number
-  /** How many transfers it stands for. */
-  transfers: number
-  /** Why there are none. */
-  reason: undefined | 'another event' | 'ether' | MalformedReason
-}
-
-/** A transaction that the node has. */
-export type DerivedTransaction = {
-  /** The endpoint that answered, by a name fit for logs. */
-  endpoint: string
-  /** How that endpoint gives the receipts that blocks are proven from, where it was asked for them. */
-  receipts?: EndpointStatus['receipts']
-  block: number
-  transactionIndex: number
-  /** False: it was reverted. */
-  succeeded: boolean
-  from: Address | undefined
-  /** Undefined where it creates a contract. */
-  to: Address | undefined
-  /** In wei, decimal. */
-  value: string
-  /** What the node says of it beside, as far as it does: the fee in wei, decimal, and the selector of its input. */
-  gasUsed?: number | undefined
-  fee?: string | undefined
-  nonce?: number | undefined
-  method?: string | undefined
-  /** The contract that it creates. */
-  created: Address | undefined
-  /** The contracts that logged, each once. */
-  emitters: Address[]
-  /** The logs of the contract, or of all where none is named. */
-  logs: DerivedLog[]
-  /** Logs of other contracts. */
-  otherLogs: number
-}
 
 /** More than a block has room for is a node's invention. */
 const emittersMax = 10_000
@@ -55,7 +17,7 @@ export type DeriveTransaction = (
   contract: Address | undefined,
   hash: Hash,
   signal: AbortSignal,
-) => Promise<DerivedTransaction | undefined>
+) => Promise<NodeTransaction | undefined>
 
 export function transactionDeriver(chain: Chain, rpc: Pick<RpcPort, 'ask' | 'status'>): DeriveTransaction {
   return async (contract, hash, signal) => {
@@ -74,7 +36,7 @@ export function transactionDeriver(chain: Chain, rpc: Pick<RpcPort, 'ask' | 'sta
         transactionOf: () => ({ value: transaction?.value ?? '0x0' }),
       })
     const { rows } = decode(own)
-    const logs = own.map((log): DerivedLog => {
+    const logs = own.map((log): NodeLog => {
       const logIndex = quantityOf(log.logIndex, Number.MAX_SAFE_INTEGER)
       const transfers = rows.filter(row => row.logIndex === logIndex).length
       return { logIndex, transfers, reason: transfers > 0 ? undefined : reasonOf(log, decode([log]).malformed) }
@@ -110,7 +72,10 @@ function isQuantity(text: unknown): text is string {
   return typeof text === 'string' && /^0x[0-9a-f]{1,64}$/i.test(text)
 }
 
-function reasonOf(log: RpcLog, malformed: Record<MalformedReason, number>): DerivedLog['reason'] {
+function reasonOf(
+  log: RpcLog,
+  malformed: Record<MalformedReason, number>,
+): 'another event' | 'ether' | MalformedReason {
   const reason = malformedReasons.find(one => malformed[one] > 0)
   if (reason !== undefined) return reason
   if (parseAddress(`${log.address}`) === etherLogs) return 'ether'

@@ -2,10 +2,11 @@
 // without a node nothing is found. No HTTP.
 import { AlmanacError } from '../../errors.ts'
 import type { ChainId, Hash } from '../../model.ts'
+import type { NodeTransaction } from '../../node-transaction.ts'
 import type { ContractPlace } from '../../store/index-reader.ts'
 import type { Store } from '../../store/store.ts'
 import { answerRows } from '../answer-rows.ts'
-import { type NodeAnswer, type NodeTransaction, rowsOf } from '../explain.ts'
+import { type NodeAnswer, rowsOf } from '../explain.ts'
 import type { PageLabels } from '../find-labels.ts'
 import type { KnownLabels } from '../known-labels.ts'
 import { type MixedRows, mixedRows, noRows } from '../mixed-rows.ts'
