@@ -8,13 +8,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { AlmanacError } from '../src/errors.ts'
 import { type Address, type Block, type ChainId, type Hash, zeroAddress } from '../src/model.ts'
 import { firstPage } from '../src/query/cursor.ts'
+import type { FreshenOptions } from '../src/query/freshen.ts'
 import { KnownLabels } from '../src/query/known-labels.ts'
-import {
-  NftTransfers,
-  type TransfersOptions,
-  type TransfersQuestion,
-  transferReads,
-} from '../src/query/nft-transfers.ts'
+import { NftTransfers, type TransfersQuestion, transferReads } from '../src/query/nft-transfers.ts'
 import { noActivity } from '../src/store/packed-activity.ts'
 import { openPostgresStore } from '../src/store/postgres/postgres-store.ts'
 import type { HotCommit, Store } from '../src/store/store.ts'
@@ -149,7 +145,7 @@ async function page(store: Store, world: World, seed: number): Promise<void> {
 async function judgeRun(
   transfers: NftTransfers,
   first: TransfersQuestion,
-  options: TransfersOptions,
+  options: FreshenOptions,
   world: World,
 ): Promise<void> {
   const { chain, fromBlock: from = 0, toBlock: to = 0 } = first

@@ -2,6 +2,7 @@
 import type { Position } from '../model.ts'
 import type { TransferPage } from '../store/index-reader.ts'
 import { idCountOf, layOut, newLayout, payloadFlags } from '../store/transfer-payload.ts'
+import type { PageCursor } from './cursor.ts'
 
 /** Consecutive answered rows of one stored row: token ids `firstId`, `firstId + step`, … beyond its own. */
 export type RowRun = { row: number; payloadAt: number; firstId: number; count: number; step: 1 | -1 }
@@ -92,4 +93,16 @@ function spreadRanges(stored: TransferPage, { order, limit, after }: RowsWanted)
     at += payload.length
   }
   return { stored, length, runs, more, last, withinRange }
+}
+
+/** A final row stays as it is; any other may be replaced by a range that starts at its place and goes on beyond it. */
+export function nextCursor(
+  question: PageCursor,
+  { more, last, withinRange, stoppedAt }: AnswerRows & { stoppedAt?: Position | undefined },
+  finalized = -1,
+): PageCursor | undefined {
+  const page = question.page + 1
+  if (more && last !== undefined)
+    return { ...question, page, after: last, mayContinue: withinRange || last.block > finalized }
+  return stoppedAt && { ...question, page, after: stoppedAt, mayContinue: false }
 }

@@ -10,6 +10,7 @@ import type { IndexState } from '../store/index-reader.ts'
 import type { IndexName } from '../store/runs/view.ts'
 import type { ChainState, Store } from '../store/store.ts'
 import type { BlockBounds } from './block-bounds.ts'
+import type { FreshenOptions } from './freshen.ts'
 import type { Completeness } from './holdings/questions.ts'
 
 const contractsMax = 10_000
@@ -134,6 +135,20 @@ export class Claims {
       { details: { chain: name, view: index } },
     )
   }
+}
+
+/** Looks once more after an indexer had its time, where the first look at a contract is not complete. */
+export async function freshLook<Seen>(
+  look: () => Promise<Seen>,
+  isComplete: (seen: Seen) => boolean,
+  { chain, contract }: { chain: ChainId; contract: Address },
+  { freshen, freshenWaitMs, key }: FreshenOptions,
+): Promise<Seen> {
+  freshen?.asked?.(chain, contract)
+  const seen = await look()
+  if (isComplete(seen) || freshen?.contract === undefined) return seen
+  await freshen.contract(chain, contract, freshenWaitMs, key)
+  return await look()
 }
 
 /** Of no blocks nothing can be claimed. */

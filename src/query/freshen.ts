@@ -46,6 +46,9 @@ export type AskBlock = (chain: ChainId, block: number | Hash, key?: IndexingKey)
 
 export type IndexingKey = Pick<KeyRecord, 'id' | 'indexPerDay' | 'indexWaiting'>
 
+/** Of a request: whose key it is, and for how long an indexer may let it wait. */
+export type FreshenOptions = { key: IndexingKey; freshen: Freshen | undefined; freshenWaitMs: number }
+
 /** What a key may have indexed. False: not now, and the answer is what is there. */
 export type IndexingLimits = {
   contract(key: IndexingKey, chain: ChainId, contract: Address): Promise<boolean>

@@ -5,16 +5,17 @@ import type { IndexReader } from '../store/index-reader.ts'
 import { readWalletRecord } from '../store/indexes/by-wallet.ts'
 import type { IndexName } from '../store/runs/view.ts'
 import type { Store } from '../store/store.ts'
+import { nextCursor } from './answer-rows.ts'
 import { type BlockBounds, resolveBounds } from './block-bounds.ts'
-import { type Look, verdict } from './claims.ts'
+import { freshLook, type Look, verdict } from './claims.ts'
 import type { PageCursor } from './cursor.ts'
 import type { PageLabels } from './find-labels.ts'
-import type { AskBlock, IndexingKey } from './freshen.ts'
+import type { AskBlock, FreshenOptions, IndexingKey } from './freshen.ts'
 import { allTransfers, visitAll, walletTransfers } from './index-places.ts'
 import { blockAsker } from './lookups/date-to-block.ts'
 import { blockNumberOf } from './lookups/find-block.ts'
 import { type MixedRows, noRows, spanRows } from './mixed-rows.ts'
-import type { TransferReads, TransfersOptions } from './nft-transfers.ts'
+import type { TransferReads } from './nft-transfers.ts'
 import { OneBranch } from './one-branch.ts'
 import type { FactsByContract } from './shown-contracts.ts'
 import { tokenRows, tokenTotal } from './token-rows.ts'
@@ -54,7 +55,7 @@ export class IndexTransfers {
     this.#reads = reads
   }
 
-  async answer(question: ListQuestion, options: TransfersOptions): Promise<ListAnswer> {
+  async answer(question: ListQuestion, options: FreshenOptions): Promise<ListAnswer> {
     const {
       view,
       bounds,
@@ -74,7 +75,7 @@ export class IndexTransfers {
   }
 
   /** All pages from the first one on, as of the head. `limit` says how many rows each has. */
-  async whole(question: ListQuestion, options: TransfersOptions): Promise<WholeTransfers<MixedTransfers>> {
+  async whole(question: ListQuestion, options: FreshenOptions): Promise<WholeTransfers<MixedTransfers>> {
     // What an indexer brings comes first, and then what must stay.
     if (question.of.list === 'token-transfers') await this.#freshLook(question, options)
     const branch = await OneBranch.now(this.#store, question.chain)
@@ -92,18 +93,15 @@ export class IndexTransfers {
     }
   }
 
-  async #freshLook(question: ListQuestion, options: TransfersOptions): Promise<Look> {
-    const { freshen, freshenWaitMs, key } = options
+  #freshLook(question: ListQuestion, options: FreshenOptions): Promise<Look> {
     const { chain, of } = question
-    const look = await this.#look(question, options)
-    if (of.list !== 'token-transfers') return look
-    freshen?.asked?.(chain, of.contract)
-    if (look.complete || freshen?.contract === undefined) return look
-    await freshen.contract(chain, of.contract, freshenWaitMs, key)
-    return await this.#look(question, options)
+    const look = () => this.#look(question, options)
+    return of.list === 'token-transfers'
+      ? freshLook(look, ({ complete }) => complete, { chain, contract: of.contract }, options)
+      : look()
   }
 
-  async #look(question: ListQuestion, { key }: Pick<TransfersOptions, 'key'>): Promise<Look> {
+  async #look(question: ListQuestion, { key }: Pick<FreshenOptions, 'key'>): Promise<Look> {
     const { of, chain } = question
     const view = await this.#reads.claims.view(chain, contractOf(of), indexOf(of))
     const asked = of.list === 'block-transfers' ? await this.#blockAsked(chain, of.block, key) : question
@@ -198,16 +196,4 @@ function indexOf({ list }: TransferSubject): IndexName {
 /** Undefined where no block can have rows. */
 function blocksOf({ fromBlock = 0, toBlock = Number.MAX_SAFE_INTEGER }: BlockBounds): Interval | undefined {
   return fromBlock > toBlock ? undefined : { from: fromBlock, to: toBlock }
-}
-
-/** A final row stays as it is; any other may be replaced by a range that starts at its place and goes on beyond it. */
-function nextCursor(
-  question: PageCursor,
-  { more, last, withinRange, stoppedAt }: MixedRows,
-  finalized = -1,
-): PageCursor | undefined {
-  const page = question.page + 1
-  if (more && last !== undefined)
-    return { ...question, page, after: last, mayContinue: withinRange || last.block > finalized }
-  return stoppedAt && { ...question, page, after: stoppedAt, mayContinue: false }
 }

@@ -6,12 +6,12 @@ import type { Address, Evidence, Position } from '../model.ts'
 import type { TransferPage } from '../store/index-reader.ts'
 import type { Store, TransferRange } from '../store/store.ts'
 import { idCountOf, layOut, newLayout } from '../store/transfer-payload.ts'
-import { type AnswerRows, answerRows, isSameLog, positionOf } from './answer-rows.ts'
+import { type AnswerRows, answerRows, isSameLog, nextCursor, positionOf } from './answer-rows.ts'
 import { type BlockBounds, resolveBounds } from './block-bounds.ts'
-import { Claims, type Look, verdict } from './claims.ts'
+import { Claims, freshLook, type Look, verdict } from './claims.ts'
 import type { PageCursor } from './cursor.ts'
 import type { PageLabels } from './find-labels.ts'
-import type { Freshen, IndexingKey } from './freshen.ts'
+import type { FreshenOptions } from './freshen.ts'
 import type { KnownLabels } from './known-labels.ts'
 import { OneBranch } from './one-branch.ts'
 import { ShownContracts } from './shown-contracts.ts'
@@ -36,8 +36,6 @@ export type TransfersAnswer = {
   labels: PageLabels | undefined
 }
 
-export type TransfersOptions = { key: IndexingKey; freshen: Freshen | undefined; freshenWaitMs: number }
-
 /** A page of the whole list. */
 export type TransfersPage = Pick<TransfersAnswer, 'rows' | 'facts' | 'labels'>
 
@@ -57,7 +55,7 @@ export class NftTransfers {
     this.#reads = reads
   }
 
-  async answer(question: TransfersQuestion, options: TransfersOptions): Promise<TransfersAnswer> {
+  async answer(question: TransfersQuestion, options: FreshenOptions): Promise<TransfersAnswer> {
     const { chain, contract } = question
     const { claims, contracts, labels } = this.#reads
     const { view, bounds, rows, complete, evidence } = await claims.readStanding(
@@ -80,7 +78,7 @@ export class NftTransfers {
   }
 
   /** All pages from the first one on, as of the head. `limit` says how many rows each has. */
-  async whole(question: TransfersQuestion, options: TransfersOptions): Promise<WholeTransfers<TransfersPage>> {
+  async whole(question: TransfersQuestion, options: FreshenOptions): Promise<WholeTransfers<TransfersPage>> {
     const { chain, contract } = question
     // What an indexer brings comes first, and then what must stay.
     await this.#freshLook(question, options)
@@ -99,12 +97,13 @@ export class NftTransfers {
     return { block, complete: complete && isStored, evidence: isStored ? evidence : undefined, pages }
   }
 
-  async #freshLook(question: TransfersQuestion, { freshen, freshenWaitMs, key }: TransfersOptions): Promise<Look> {
-    freshen?.asked?.(question.chain, question.contract)
-    const look = await this.#look(question)
-    if (look.complete || freshen?.contract === undefined) return look
-    await freshen.contract(question.chain, question.contract, freshenWaitMs, key)
-    return await this.#look(question)
+  #freshLook(question: TransfersQuestion, options: FreshenOptions): Promise<Look> {
+    return freshLook(
+      () => this.#look(question),
+      ({ complete }) => complete,
+      question,
+      options,
+    )
   }
 
   async #look(question: TransfersQuestion): Promise<Look> {
@@ -144,16 +143,6 @@ function rangeOf({ chain, contract }: TransfersQuestion, { fromBlock, toBlock }:
     ...(fromBlock === undefined ? {} : { fromBlock }),
     ...(toBlock === undefined ? {} : { toBlock }),
   }
-}
-
-/** A final row stays as it is; any other may be replaced by a range that starts at its place and goes on beyond it. */
-function nextCursor(
-  question: PageCursor,
-  { more, last, withinRange }: AnswerRows,
-  finalized = -1,
-): PageCursor | undefined {
-  if (!more || last === undefined) return undefined
-  return { ...question, page: question.page + 1, after: last, mayContinue: withinRange || last.block > finalized }
 }
 
 /** False when a reorganisation has put something else where the range was. */

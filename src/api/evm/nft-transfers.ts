@@ -5,13 +5,8 @@ import type { Admission } from '../../keys/gatekeeper.ts'
 import type { Address } from '../../model.ts'
 import type { AskedBounds } from '../../query/block-bounds.ts'
 import { type CursorSigner, firstPage } from '../../query/cursor.ts'
-import {
-  NftTransfers,
-  type TransfersAnswer,
-  type TransfersOptions,
-  type TransfersQuestion,
-  transferReads,
-} from '../../query/nft-transfers.ts'
+import type { FreshenOptions } from '../../query/freshen.ts'
+import { NftTransfers, type TransfersAnswer, type TransfersQuestion, transferReads } from '../../query/nft-transfers.ts'
 import { completenessHeaders, readyAnswer } from '../answer.ts'
 import type { Context } from '../context.ts'
 import { inPath, inQuery, listErrors, listSuccess, onDemandSentence } from '../openapi-parts.ts'
@@ -202,7 +197,7 @@ class TransferPages {
    * First pages only: later ones come from the store, which is never behind what a client has seen. A page that an
    * indexer could complete is left to the store, where the indexer's work shows at once.
    */
-  async #fromReplica(question: TransfersQuestion, options: TransfersOptions): Promise<TransfersAnswer | undefined> {
+  async #fromReplica(question: TransfersQuestion, options: FreshenOptions): Promise<TransfersAnswer | undefined> {
     if (question.after !== undefined) return undefined
     return await this.#copies.answer(
       copy => copy.answer(question, { ...options, freshen: undefined }),

@@ -3,9 +3,9 @@
 import type { ChainTable } from '../../chains.ts'
 import type { Admission } from '../../keys/gatekeeper.ts'
 import { type CursorSigner, firstPage } from '../../query/cursor.ts'
-import type { Freshen } from '../../query/freshen.ts'
+import type { Freshen, FreshenOptions } from '../../query/freshen.ts'
 import { IndexTransfers, type ListAnswer, type ListQuestion } from '../../query/index-transfers.ts'
-import { type TransfersOptions, transferReads } from '../../query/nft-transfers.ts'
+import { transferReads } from '../../query/nft-transfers.ts'
 import { carriedSubject, type TransferSubject, walletFilterOf } from '../../query/transfer-subject.ts'
 import type { Store } from '../../store/store.ts'
 import { completenessHeaders, readyAnswer } from '../answer.ts'
@@ -206,7 +206,7 @@ class ListPages {
   }
 
   /** First pages only: later ones come from the store, which is never behind what a client has seen. */
-  async #fromReplica(question: ListQuestion, options: TransfersOptions): Promise<ListAnswer | undefined> {
+  async #fromReplica(question: ListQuestion, options: FreshenOptions): Promise<ListAnswer | undefined> {
     if (question.page > 0) return undefined
     return await this.#copies.answer(
       copy => copy.answer(question, { ...options, freshen: undefined }),

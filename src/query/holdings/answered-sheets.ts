@@ -4,7 +4,7 @@ import { weakestOf } from '../../coverage.ts'
 import { AlmanacError } from '../../errors.ts'
 import type { Address, ChainId } from '../../model.ts'
 import type { IndexName } from '../../store/runs/view.ts'
-import type { Claims } from '../claims.ts'
+import { type Claims, freshLook } from '../claims.ts'
 import type { HoldingsRequest } from './holdings-admission.ts'
 import type { Completeness, HoldingsOptions, WalletNftsQuestion } from './questions.ts'
 import type { FoundSheet, Sheets } from './sheets.ts'
@@ -45,16 +45,11 @@ export class AnsweredSheets {
     atBlock: number | undefined,
     options: HoldingsOptions,
   ): Promise<AskedClaim> {
-    const { freshen } = options
-    freshen?.asked?.(chain, contract)
     const ask = async (): Promise<AskedClaim> => {
       const { block, takenBack } = await this.#asOf(chain, atBlock)
       return { claim: await this.#claims.of(chain, contract, { from: 0, to: block }, 'by_token'), takenBack }
     }
-    const asked = await ask()
-    if (asked.claim.complete || freshen?.contract === undefined) return asked
-    await freshen.contract(chain, contract, options.freshenWaitMs, options.key)
-    return await ask()
+    return await freshLook(ask, ({ claim }) => claim.complete, { chain, contract }, options)
   }
 
   /** `contracts`: those that the question names, of which a request may name some. Others need not be indexed then. */

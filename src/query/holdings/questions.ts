@@ -1,13 +1,10 @@
 // The questions of who owns what, and their answers. Types only: `holdings.ts` answers them, routes write them as JSON.
 import type { ShownFacts } from '../../annotate/shown-facts.ts'
 import type { Address, ChainId, Evidence, Position, ShownToken, TokenStandard } from '../../model.ts'
-import type { Freshen, IndexingKey } from '../freshen.ts'
+import type { FreshenOptions } from '../freshen.ts'
 import type { TokenDetails } from '../token-uris.ts'
 
-export type HoldingsOptions = {
-  key: IndexingKey
-  freshen: Freshen | undefined
-  freshenWaitMs: number
+export type HoldingsOptions = FreshenOptions & {
   /** Fires once the client has left or its request timed out. Absent: the client waits until the end. */
   signal?: AbortSignal | undefined
   /** What tokens say of themselves, in the order asked. Absent: nothing is known of any. */
