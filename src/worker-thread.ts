@@ -156,14 +156,14 @@ export class WorkerThread<Given extends Methods> {
 
 export type SupervisedOptions = ThreadOptions & {
   log: Log
-  /** Called after the last of `timesMax` ends in a row. */
+  /** Called after the last of `endsInRowMax` ends in a row. */
   giveUp: (reason: AlmanacError) => void
-  timesMax?: number
   /** A thread that ran for longer does not continue the row. */
   steadyMs?: number
 }
 
 const restartMs = 200
+const endsInRowMax = 3
 
 /** A thread that is started again when it ends, whatever the reason. */
 export class SupervisedThread<Given extends Methods> {
@@ -209,14 +209,14 @@ export class SupervisedThread<Given extends Methods> {
   }
 
   async #watch(): Promise<void> {
-    const { log, name, giveUp, timesMax = 3, steadyMs = 60_000, silentMsMax = silentMs } = this.#options
+    const { log, name, giveUp, steadyMs = 60_000, silentMsMax = silentMs } = this.#options
     for (let inRow = 0; ; ) {
       const startedMs = performance.now()
       const ended = await this.#thread.ended
       if (this.#closing) return
       const why = ended.cause instanceof Error ? ended.cause.message : ended.message
       inRow = performance.now() - startedMs > steadyMs ? 1 : inRow + 1
-      if (inRow >= timesMax) {
+      if (inRow >= endsInRowMax) {
         log.fatal({ thread: name, reason: why, times: inRow }, 'Thread ended again and again; exiting')
         return giveUp(ended)
       }

@@ -42,9 +42,9 @@ function chainOf(name: string) {
 // a test recomputes.
 
 /** Raise with every change: a store takes the pack over when the version differs. */
-export const packVersion = 1
+const packVersion = 1
 /** When the pack was last reviewed. */
-export const packDate = '2026-11-15'
+const packDate = '2026-11-15'
 
 /** Where the entries can be looked up. */
 export const packSources = {

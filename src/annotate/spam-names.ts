@@ -176,6 +176,6 @@ export function skeletonOf(text: string): string {
 }
 
 /** Letters and digits as written, case aside. */
-export function spellingOf(text: string): string {
+function spellingOf(text: string): string {
   return text.toLowerCase().replace(/[^\p{L}\p{N}\p{M}\p{Cf}]/gu, '')
 }

@@ -108,7 +108,7 @@ export function headerName({ name, hexId }: Pick<Chain, 'name' | 'hexId'>): stri
 
 // Compressed forms of an answer.
 
-export const encodings = ['br', 'gzip'] as const
+const encodings = ['br', 'gzip'] as const
 export type Encoding = (typeof encodings)[number]
 
 /** Below this a compressed body saves less than a packet. */

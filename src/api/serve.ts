@@ -18,7 +18,6 @@ export type ServeOptions = {
   receiveTimeoutMs?: number
   /** How long a connection may stand still, beyond the time for an answer: its client does not take answers. */
   stallTimeoutMs?: number
-  keepAliveTimeoutMs?: number
   /** How long a refused client has to read why before its connection is cut. */
   lingerMs?: number
   connectionsMax?: number
@@ -35,10 +34,11 @@ const defaults = {
   ...defaultApiSettings,
   receiveTimeoutMs: 30_000,
   stallTimeoutMs: 45_000,
-  keepAliveTimeoutMs: 65_000,
   lingerMs: 2_000,
   connectionsMax: 10_000,
 }
+
+const keepAliveTimeoutMs = 65_000
 
 /** Requests that may wait for an earlier one of their connection: on one connection, and on all of them. */
 const waitingMax = 32
@@ -62,7 +62,7 @@ export async function serveApp(app: App, options: ServeOptions): Promise<ServedA
       requestTimeout: limits.receiveTimeoutMs,
       headersTimeout: limits.receiveTimeoutMs,
       connectionsCheckingInterval: Math.min(limits.receiveTimeoutMs, receiveCheckMsMax),
-      keepAliveTimeout: limits.keepAliveTimeoutMs,
+      keepAliveTimeout: keepAliveTimeoutMs,
       requireHostHeader: false,
       noDelay: true,
     },

@@ -162,11 +162,7 @@ function rowTexts(page: Pick<TransferJson, 'facts' | 'dialect' | 'withNames' | '
 }
 
 /** What each row says of the contract. */
-export function factsText({
-  facts,
-  dialect,
-  withNames,
-}: Pick<TransferJson, 'facts' | 'dialect' | 'withNames'>): string {
+function factsText({ facts, dialect, withNames }: Pick<TransferJson, 'facts' | 'dialect' | 'withNames'>): string {
   const flag = (value = false) => (dialect === 'live' ? `${value}` : `"${value}"`)
   const flags = `,"possible_spam":${flag(facts?.possibleSpam)},"verified_collection":${flag(facts?.verifiedCollection)}`
   if (!withNames) return flags

@@ -235,7 +235,7 @@ const names = ['Sandbox: deployer', 'Ada', 'Ben', 'Cleo', 'Dora', 'Emil']
 
 const own = { source: operatorSource, rank: 'operator', updatedAt: Date.now() } as const
 
-export async function annotateSandbox({ chains, wallets }: Sandbox, storeUrl: string): Promise<void> {
+async function annotateSandbox({ chains, wallets }: Sandbox, storeUrl: string): Promise<void> {
   const store = await openStore(storeUrl, { role: 'tool' })
   try {
     await store.annotate({

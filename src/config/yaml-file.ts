@@ -35,7 +35,7 @@ export function readYamlFile(path: string): YamlFile {
   return parseYamlFile(path, text)
 }
 
-export function parseYamlFile(path: string, text: string): YamlFile {
+function parseYamlFile(path: string, text: string): YamlFile {
   if (text.length > fileBytesMax) {
     throw new AlmanacError('config_invalid', `${path} is larger than ${fileBytesMax} bytes.`)
   }

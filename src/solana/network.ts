@@ -287,7 +287,7 @@ export function createSolana({ settings, store, log, metrics, ownerDays }: Solan
   }
 }
 
-export const genesisHashes: Readonly<Record<SolanaNetwork, string>> = {
+const genesisHashes: Readonly<Record<SolanaNetwork, string>> = {
   mainnet: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d',
   devnet: 'EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG',
 }

@@ -233,7 +233,7 @@ export function replayCandidates(coverage: FeedCoverage | undefined, snapshotSlo
 }
 
 /** Throws where a snapshot is so old that it could bring back accounts that the feed saw closed. */
-export async function requireRecent(store: Store, network: SolanaNetwork, snapshotSlot: number): Promise<void> {
+async function requireRecent(store: Store, network: SolanaNetwork, snapshotSlot: number): Promise<void> {
   const coverage = await feedCoverage(store, network)
   if (coverage === undefined || coverage.to - snapshotSlot <= snapshotAgeSlotsMax) return
   throw new AlmanacError(

@@ -25,7 +25,7 @@ type Part = keyof typeof partNames
  * Asks for the three parts at once, then again for those older than the newest, with that slot as the least.
  * `notBefore` keeps answers from falling behind what was already shown.
  */
-export async function readOwner(
+async function readOwner(
   { rpc, nowMs }: { rpc: SolanaRpc; nowMs: () => number },
   owner: Uint8Array,
   notBefore?: number,

@@ -49,7 +49,7 @@ type Stream = {
 }
 
 /** Token accounts, mints, metadata, and closed accounts, which the System program owns with nothing in them. */
-export function subscribeRequest(fromSlot: number | undefined): SubscribeRequest {
+function subscribeRequest(fromSlot: number | undefined): SubscribeRequest {
   const owned = (owner: string[], filters: SubscribeRequest['accounts'][string]['filters'] = []) => ({
     account: [],
     owner,

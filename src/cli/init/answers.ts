@@ -78,7 +78,7 @@ function chainPairOf(flag: string, text: string): [name: string, value: string] 
 }
 
 /** The name of a known chain, or else the given name; of an id that no known chain has, the id in decimal. */
-export function chainNamed(text: string): string {
+function chainNamed(text: string): string {
   const known = chainCommonlyCalled(text) ?? namedChain(text)?.name
   if (known !== undefined) return known
   const meant = parseChainText(text)
@@ -129,7 +129,7 @@ function withScheme(text: string): string {
   return host !== undefined && isPrivateHost(host) ? `http://${text}` : text
 }
 
-export function parseSocket(what: string, text: string): string {
+function parseSocket(what: string, text: string): string {
   if (/^wss?:$/.test(URL.parse(text)?.protocol ?? '')) return text
   throw new AlmanacError('bad_request', `${what} has ${redactMistyped(text)}, which is not a WebSocket URL.`, {
     hint: 'pass a ws:// or wss:// URL.',
@@ -145,7 +145,7 @@ export function parseStore(text: string): string {
   })
 }
 
-export function parseNetwork(text: string): SolanaNetwork {
+function parseNetwork(text: string): SolanaNetwork {
   const found = solanaNetworks.find(name => name === text)
   if (found !== undefined) return found
   throw new AlmanacError('bad_request', `${JSON.stringify(redactMistyped(text))} is not a Solana network.`, {

@@ -141,7 +141,7 @@ function logsText({ blocks, isLimit }: EndpointFindings['logRange']): string {
     : `${countOf(blocks, 'block')} at once ${blocks === 1 ? 'was' : 'were'} answered`
 }
 
-export function solanaLines(asked: SolanaNetwork, { endpoint, slot, network }: SolanaFindings): string[] {
+function solanaLines(asked: SolanaNetwork, { endpoint, slot, network }: SolanaFindings): string[] {
   const ledger =
     network === asked
       ? `the ledger of Solana ${asked}`

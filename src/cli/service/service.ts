@@ -273,7 +273,7 @@ function logOptionsOf(config: Config): Pick<LogOptions, 'level' | 'format' | 'co
 const lengthAdvised = 16
 
 /** Registers the operator's key, or `known`: the sandbox's, which is public. Returns its id; undefined without one. */
-export async function registerKnownKey(store: KeyStore, log: Log, known?: string): Promise<string | undefined> {
+async function registerKnownKey(store: KeyStore, log: Log, known?: string): Promise<string | undefined> {
   const secret = known ?? process.env.ALMANAC_KEY ?? ''
   if (secret === '') return undefined
   const { id, revokedAt } = await registerOperatorKey(store, secret)
@@ -289,7 +289,7 @@ export async function registerKnownKey(store: KeyStore, log: Log, known?: string
 }
 
 /** Keys with the scope `ops` could administer keys before there was a scope for it. */
-export async function reportAdministrators(store: KeyStore, log: Log): Promise<void> {
+async function reportAdministrators(store: KeyStore, log: Log): Promise<void> {
   const now = Date.now()
   const active = (await store.keys()).filter(
     ({ revokedAt, expiresAt }) => revokedAt === undefined && (expiresAt === undefined || expiresAt > now),
@@ -306,11 +306,7 @@ export async function reportAdministrators(store: KeyStore, log: Log): Promise<v
  * shipped as the log, where no secret belongs: that says how to create one. Call it once the service listens: no later
  * start shows the key again.
  */
-export async function provideFirstKey(
-  store: KeyStore,
-  log: Log,
-  file: string | undefined,
-): Promise<string | undefined> {
+async function provideFirstKey(store: KeyStore, log: Log, file: string | undefined): Promise<string | undefined> {
   if ((await store.keys()).length > 0) return undefined
   if (!process.stderr.isTTY) {
     const config = file === undefined || resolve(file) === resolve('almanac.yaml') ? '' : ` --config ${file}`

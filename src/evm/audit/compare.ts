@@ -155,15 +155,7 @@ function readable(payload: Uint8Array): TransferFacts | undefined {
   }
 }
 
-export const differenceKinds = [
-  'missing',
-  'unexpected',
-  'altered',
-  'block',
-  'activity',
-  'evidence',
-  'endpoints',
-] as const
+const differenceKinds = ['missing', 'unexpected', 'altered', 'block', 'activity', 'evidence', 'endpoints'] as const
 export type DifferenceKind = (typeof differenceKinds)[number]
 
 export type Difference = {

@@ -6,7 +6,7 @@ import { blocksPerEpoch } from './history-file.ts'
 import { branchRoot, nodeBytes } from './merkle.ts'
 import { type BeaconRoots, type Network, nodeOf } from './networks.ts'
 
-export const proofKinds = ['accumulator', 'historical-roots', 'historical-summaries'] as const
+const proofKinds = ['accumulator', 'historical-roots', 'historical-summaries'] as const
 export type ProofKind = (typeof proofKinds)[number]
 
 /** `unknown`: the root that it leads to is not at hand. */

@@ -46,7 +46,7 @@ export type ListResult = {
 }
 
 /** More are counted, not kept. */
-export const problemsKept = 1_000
+const problemsKept = 1_000
 /** A commit of this many takes some hundredths of a second, between which others can write. */
 const entriesPerWrite = 20_000
 
