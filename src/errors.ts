@@ -73,7 +73,7 @@ export class AlmanacError extends Error {
   }
 }
 
-/** A key, or all requests together, have used up what they may have of a day: trying again before its end is no use. */
+/** A key, or all requests together, have used up their day: trying again before it ends does not help. */
 export function isUsedUp(error: unknown): error is AlmanacError {
   return error instanceof AlmanacError && (error.code === 'budget_exceeded' || error.code === 'quota_exceeded')
 }

@@ -69,7 +69,7 @@ export function asOfText({ state, head, head_age_seconds, head_old }: Told): str
   return `as of block ${head}, ${minutes === 1 ? '1 minute' : `${minutes} minutes`} old`
 }
 
-/** The age of a head that was told so many seconds ago. */
+/** The age of a head that was reported this many seconds ago. */
 export function older(age: number | null | undefined, seconds: number): number | null {
   return age === null || age === undefined ? null : age + seconds
 }

@@ -150,7 +150,7 @@ export type MintFacts = {
   name: string
   symbol: string
   tokenStandard: number | null
-  /** Base58; null where nobody may mint more. */
+  /** Base58; null where no more can be minted. */
   mintAuthority: string | null
   /** Null where the mint has no Metaplex metadata. */
   metaplex: MetaplexFacts | null

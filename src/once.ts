@@ -20,7 +20,7 @@ export function keptFor<Value>(keptMs: number, read: () => Promise<Value>): () =
   }
 }
 
-/** Who asks while a flight of that name is under way joins it. */
+/** A caller that asks while a flight of that name is under way joins it. */
 export class Flights<Name, Result> {
   readonly #underWay = new Map<Name, Promise<Result>>()
   readonly #bound: { max: number; what: string } | undefined
@@ -51,7 +51,7 @@ export class Flights<Name, Result> {
   }
 }
 
-/** The same where there is only one: the arguments are those of whoever began it. */
+/** The same for a single flight: its arguments are those of the first caller. */
 export function oneFlight<Asked extends unknown[], Result>(
   fly: (...asked: Asked) => Promise<Result>,
 ): (...asked: Asked) => Promise<Result> {

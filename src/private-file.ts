@@ -1,4 +1,4 @@
-// Files that nobody but their owner may read, whatever the umask: they hold hashes of keys, the secret of cursors, and
+// Files that only their owner may read, whatever the umask: they hold hashes of keys, the secret of cursors, and
 // URLs with keys of providers.
 import { chmodSync, closeSync, fchmodSync, openSync, statSync } from 'node:fs'
 
@@ -12,7 +12,7 @@ export function createPrivate(path: string): void {
     fchmodSync(file, ownerAlone)
     closeSync(file)
   } catch {
-    // It is there, or whoever opens it says what is wrong with the place.
+    // It exists, or opening it will say what is wrong with the place.
   }
 }
 

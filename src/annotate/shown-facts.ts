@@ -41,7 +41,7 @@ export function shownFacts(facts: ContractFacts | undefined, marks: readonly Mar
   return { name, symbol, possibleSpam: spam.value, verifiedCollection: verified.value }
 }
 
-/** The rules judge a name as the contract says it; readers get it without what would change the text beside it. */
+/** The rules judge a name as the contract says it; readers get it without characters that change the text around it. */
 export function shownName(name: string | undefined): string | undefined {
   return name === undefined ? undefined : plainName(name)
 }

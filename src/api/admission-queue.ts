@@ -6,7 +6,7 @@ export function overloaded(message: string): AlmanacError {
   return new AlmanacError('overloaded', message, { retryable: true, retryAfterMs: 1_000 })
 }
 
-/** A turn that is over sooner makes nobody wait, however many requests it has. */
+/** A turn that ends sooner keeps no request waiting, however many requests it has. */
 const longTurnMs = 10
 const overloadShare = 0.8
 

@@ -34,7 +34,7 @@ function giveBack(memory: Memory): void {
   const { length } = memory.bytes
   const bits = 31 - Math.clz32(length)
   if (bits > largestBits || length !== 2 ** bits) return
-  // Sizes that are no longer asked for make room for those that are.
+  // Sizes that are not requested any more make room for those that are.
   for (const others of idle) {
     while (idleBytes + length > idleBytesMax && others !== idle[bits] && others.length > 0) {
       idleBytes -= others.pop()!.bytes.length
@@ -97,7 +97,7 @@ export class UnsentAnswers {
     return this.#bytes
   }
 
-  /** Whether an answer of so many bytes may be made. */
+  /** Whether an answer of this many bytes may be made. */
   hasRoom(length = 0): boolean {
     if (this.#bytes + length <= this.#bytesMax) return true
     const stalledSinceMs = performance.now() - this.#stalledMs

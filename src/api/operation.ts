@@ -28,7 +28,7 @@ export type Operation = {
 
 /**
  * Answers at once, without a promise, when the key is known and the answer is kept. Overload is refused before the key
- * is looked at, so that a refusal costs it nothing.
+ * is checked, so that a refusal costs the key nothing.
  */
 export function perform(context: Context, request: ApiRequest, operation: Operation): Answer | Promise<Answer> {
   if (context.turnLoad.isTooMuch(request.startedMs)) throw refused(context, tooManyRequests)

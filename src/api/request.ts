@@ -22,7 +22,7 @@ export function newRequestId(): string {
 
 const validRequestId = /^[\w.:-]{1,64}$/
 
-/** What an Accept header names, in lower case, with its weight: 1 where none is said, 0 where it is no number. */
+/** What an Accept header names, in lower case, with its weight: 1 where none is given, 0 where it is not a number. */
 export function weightsIn(accept: string): ReadonlyMap<string, number> {
   const named = accept.split(',').map((part): [string, number] => {
     const [name = '', ...parameters] = part.split(';').map(text => text.trim().toLowerCase())
@@ -185,7 +185,7 @@ function isHost(header: string, hostname: string): boolean {
   return hostname.length === header.length || hostname === header.replace(/:\d+$/, '').toLowerCase()
 }
 
-/** What is wrong with a request before its target is looked at: its version, its headers. */
+/** What is wrong with a request before its target is read: its version, its headers. */
 export function faultOf(
   { httpVersionMajor, rawHeaders }: IncomingMessage,
   headerBytesMax: number,

@@ -77,7 +77,7 @@ export async function serveApp(app: App, options: ServeOptions): Promise<ServedA
     connections.refuse(socket, parserProblem(error as ParserError, limits.urlBytesMax), limits.lingerMs),
   )
   server.on('connect', (_: IncomingMessage, socket) => {
-    // Node leaves such a socket to us alone: an error that nobody hears, such as a reset, would end the process.
+    // Node leaves such a socket to us alone: an error without a listener, such as a reset, would end the process.
     socket.on('error', () => socket.destroy()).on('timeout', () => socket.destroy())
     connections.refuse(socket, methodNotAllowed('CONNECT', []), limits.lingerMs)
   })

@@ -84,7 +84,7 @@ function checkConfig({ config, file, unconfigured }: LoadedConfig, { all, json }
   if (unconfigured) printNote(`Try:   ${commandLine} init for your own nodes, or ${commandLine} start for the sandbox.`)
 }
 
-/** A setting that names what is not there is valid: a disk may be mounted later, and files may come while it runs. */
+/** A setting that names a missing path is valid: a disk may be mounted later, and files may come while it runs. */
 function missingFiles({ chains }: Pick<LoadedConfig['config'], 'chains'>): string[] {
   return Object.entries(chains).flatMap(([name, { history = [], historySummaries = [] }]) => [
     ...history.flatMap(path => noteOf(`chains.${name}.history`, path, problemOf(path, true))),

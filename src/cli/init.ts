@@ -93,7 +93,7 @@ async function init(flags: InitFlags): Promise<void> {
     await write(answers, flags, questions, { found, figured })
   }).catch((error: unknown) => {
     if (!(error instanceof AlmanacError) || error.code !== 'interrupted') throw error
-    // The user's wish is no error. What still waits for a node is not waited for.
+    // Stopping at the user's wish is not an error. Questions to a node that are still open are left.
     printNote(error.message)
     process.exit(exitCodes.interrupted)
   })

@@ -1,5 +1,5 @@
 // The table of commands, and how one is run. A command is one file of its name, here or in a
-// folder of its name, or one in `tools/` if it is no part of the service, and one entry in the table.
+// folder of its name, or one in `tools/` if it is not part of the service, and one entry in the table.
 import { Command } from 'commander'
 import { AlmanacError, describeError } from '../errors.ts'
 import { redactText } from '../redact.ts'
@@ -100,7 +100,7 @@ export async function runCommand(): Promise<void> {
   }
 }
 
-/** Of a command at any depth: `help keys create`. A word that is no command is refused with the nearest one. */
+/** Of a command at any depth: `help keys create`. An unknown word is refused with the nearest command. */
 async function printHelp(words: readonly string[]): Promise<void> {
   const program = await createProgram(words[0] ?? '')
   let command: Command | undefined = program

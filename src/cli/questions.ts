@@ -38,7 +38,7 @@ export class Questions {
     }
   }
 
-  /** `suggested` is what the question asks about: whoever answers with it means yes. */
+  /** `suggested` is what the question asks about: an answer that repeats it means yes. */
   confirm(question: string, otherwise: boolean, { suggested, help = '' }: Confirming = {}): Promise<boolean> {
     const read = (text: string) => text.toLowerCase() === suggested || yesOrNo(text)
     return this.ask(question, choice(otherwise, help), read)

@@ -85,7 +85,7 @@ function print({ json }: StatusOptions, base: string, text: string): void {
   else printData(description)
 }
 
-/** Whoever can open the store could make a key for it, so this shows nothing that needs one. */
+/** A user who can open the store could make a key for it, so this shows nothing that needs one. */
 async function statusInStore(loaded: LoadedConfig, refused: AlmanacError): Promise<string> {
   await using opened = new AsyncDisposableStack()
   const store = await openTool(loaded.config.store, opened).catch(() => {
@@ -170,7 +170,7 @@ function messageIn(text: string): string {
   }
 }
 
-/** The answer, and the same in words. What cannot be told in words is no status. */
+/** The answer, and the same in words. An answer that cannot be put into words is not a status. */
 function readStatus(base: string, text: string): [status: unknown, description: string] {
   try {
     const status = z.looseObject({}).parse(JSON.parse(text))

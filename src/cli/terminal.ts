@@ -123,7 +123,7 @@ const isWatched = (): boolean =>
   process.stderr.isTTY === true && process.stdout.isTTY === true && !process.argv.includes('--json')
 const waitingMs = 2_000
 
-/** Such as `Waiting for the store … 3 s`; undefined while that is too soon, and where nobody looks. */
+/** Such as `Waiting for the store … 3 s`; undefined while that is too soon, and without a terminal. */
 export function waitingText(what: string, startedMs: number): string | undefined {
   const waitedMs = performance.now() - startedMs
   return waitedMs < waitingMs || !isWatched() ? undefined : `${what} … ${durationText(waitedMs / 1_000)}`

@@ -33,7 +33,7 @@ export function withReloadable(running: Config, next: Config): Config {
   return config
 }
 
-/** An archive follows no head: a chain whose first node comes, or whose last one goes, is started anew. */
+/** An archive follows no head: a chain that gets its first node, or loses its last one, is restarted. */
 function isFirstNode([group, , name]: readonly string[], values: readonly [unknown, unknown]): boolean {
   return group === 'chains' && name === 'rpc' && values.some(value => (value as readonly string[]).length === 0)
 }

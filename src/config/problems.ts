@@ -54,7 +54,7 @@ function valueMeant({ accepts, meant }: About, value: unknown): string | undefin
   if (typeof value !== 'string' && typeof value !== 'number') return undefined
   const words = [...accepts.matchAll(/`(\w[^`]+)`/g)].map(([, word]) => word!)
   const given = String(value)
-  // A right word in the wrong form, such as one where a list belongs, is no slip.
+  // A right word in the wrong form, such as one where a list belongs, is not a typo.
   return meant?.(given) ?? (words.includes(given) ? undefined : nearestWord(given, words))
 }
 

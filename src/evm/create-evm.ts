@@ -298,7 +298,7 @@ function endpointsOf({ rpc: urls, requestsPerSecond }: Limits, budget: DailyBudg
   return urls.map(url => ({ url, requestsPerSecond: share, budget }))
 }
 
-/** How often sources without a node are looked at for new blocks. */
+/** How often sources without a node are checked for new blocks. */
 const archivePollMs = 15_000
 
 /** How often the head is asked for, and what background work may ask: often of own nodes, less often elsewhere. */

@@ -17,7 +17,7 @@ export interface Gatekeeper {
    * Admits a request or throws an AlmanacError: `unauthorized`, `forbidden`, `rate_limited`, `quota_exceeded`, or
    * `overloaded` when too many unknown secrets are tried. Answers at once for a known key without limits; other keys
    * take from the store, which all processes share. `isOwnPage`: a page of this service asks. With a key that may use
-   * the console this is no use by a client; it takes from the allowance all the same.
+   * the console this does not count as use by a client, but it takes from the allowance.
    */
   admit(secret: string | undefined, scope: Scope | 'any', isOwnPage?: boolean): Admission | Promise<Admission>
   /**

@@ -44,7 +44,7 @@ export class IndexingLimits {
 
   /**
    * A wallet counts once a day at the head, and once for each earlier block that a node is asked about. Without a node
-   * there is no answer, so that none is refused in silence.
+   * there is no answer, so no refusal stays silent.
    */
   async balances(key: IndexingKey, { wallets, block, isEarlier = false }: CountedBalances): Promise<void> {
     if (key.indexPerDay === undefined) return

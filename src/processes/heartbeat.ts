@@ -24,7 +24,7 @@ export const silentMsMax = 5_000
 /** Its chains are stalled then: on a busy machine, and while it starts again, a report may take some seconds. */
 const stalledAfterMs = 15_000
 
-/** A process that ended without a word leaves its report: after so long it is no longer one that starts again. */
+/** A process that crashed leaves its report. After this time it is not expected to start again. */
 const reportMsMax = 3_600_000
 
 /** Writes the report of this process until it is closed. */

@@ -85,7 +85,7 @@ export class Claims {
     return { block, complete, evidence }
   }
 
-  /** A claim and the rows that were read after it, both anew until one stands, or there is none. */
+  /** A claim and the rows that were read after it. Reads both again until the claim stands, or gives the claim up. */
   async readStanding<Rows>(
     chain: ChainId,
     first: Look,

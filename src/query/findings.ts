@@ -147,7 +147,7 @@ function endpointFindings(chain: string, called: string, { rpc, state, reason: t
 
 const refusedMax = 3
 
-/** Of each source why it cannot be used, and what it got wrong. One that waits is looked at still. */
+/** Why each source cannot be used, and what it got wrong. A source that waits is still being read. */
 function sourceFindings(chain: string, { sources = [] }: FoundChain): Found[] {
   const warn = (text: string, detail: string): Found => ({ tone: 'warn', chain, text, detail })
   return sources.flatMap(({ name, state, reason, refused }): Found[] => {

@@ -19,7 +19,7 @@ import type { KeyRecord } from '../store/key-store.ts'
  * passed, and do not throw when an upstream fails: the answer then says that it is incomplete.
  */
 export type Freshen = {
-  /** Notes that a contract was asked for: what nobody asks for is let go. */
+  /** Notes that a contract was requested: contracts without requests are let go. */
   asked?(chain: ChainId, contract: Address): void
   /** `key` pays for the work: throws `quota_exceeded` or `rate_limited` where its limits on indexing are reached. */
   contract?(chain: ChainId, contract: Address, waitMs: number, key: IndexingKey): Promise<void>

@@ -62,7 +62,7 @@ export function tokenTransfers({ chain, contract, tokenId, toBlock = newest.bloc
 /** A range of ids, and how far into it the token is. */
 export type CoveringRange = { place: Position; offset: number }
 
-/** The ERC-2309 ranges that cover a token. All ranges that may are looked at; where there are too many, it throws. */
+/** The ERC-2309 ranges that cover a token. Checks all ranges that may; throws where there are too many. */
 export async function coveringRanges(
   reader: IndexReader,
   { chain, contract, tokenId }: Token,
@@ -84,7 +84,7 @@ export type PlacesWanted = { order: 'asc' | 'desc'; after: Position | undefined;
 
 export type Places = {
   places: ContractPlace[]
-  /** The last record that was looked at, where the bound of a request ended the search before the list did. */
+  /** The last record that was read, where the bound of a request ended the search before the list did. */
   stoppedAt: Position | undefined
 }
 
@@ -142,7 +142,7 @@ async function walk(
     afterKey = records.keys.slice((records.length - 1) * keyBytes, records.length * keyBytes)
     seen += records.length
     if (seen >= recordsMax) return positionOfPlace(afterKey, placeAt)
-    // Reads of a file do not wait: without this the thread would serve nobody else until the end.
+    // Reads of a file do not wait: without this the thread would serve no other request until the end.
     await pace.rest()
   }
 }

@@ -1,5 +1,5 @@
-// What is wrong with the service, in the words of `/ready`: one list for its body, for metrics and for alerts. Nobody
-// needs a key to read it, so it names chains and no hosts, paths or causes.
+// What is wrong with the service, in the words of `/ready`: one list for its body, for metrics and for alerts. It is
+// read without a key, so it names chains and no hosts, paths or causes.
 import { within } from '../abort.ts'
 import type { ChainTable } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
@@ -86,7 +86,7 @@ function withinBound<T>(answer: Promise<T>): Promise<T> {
   return within(storeMsMax, answer, late)
 }
 
-/** What came while the service did not run takes a while to read: that it is behind by then is no news. */
+/** Blocks that came while the service did not run take a while to read: being behind meanwhile is expected. */
 const catchUpSeconds = 60
 
 const noAnswer = 'No endpoint has reported its newest block yet.'

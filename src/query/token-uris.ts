@@ -58,7 +58,7 @@ export class TokenUris {
     return this.#store.contractsWithUris(chain, contracts)
   }
 
-  /** What was read already; nobody is asked for more. In the order of the tokens. */
+  /** What was read before; asks no node. In the order of the tokens. */
   async stored(chain: ChainId, tokens: readonly ShownToken[]): Promise<(TokenDetails | undefined)[]> {
     const known = new Map<string, TokenUri>()
     for (const uri of await this.#store.tokenUris(chain, tokens)) known.set(nameOf(chain, uri), uri)

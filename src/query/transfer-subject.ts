@@ -40,7 +40,7 @@ export function carriedSubject(subject: TransferSubject): Carried {
   }
 }
 
-/** What was asked of a wallet beside its address; nothing where that is everything. */
+/** The filters of a wallet's list besides its address; empty where there are none. */
 function carriedFilter({ direction, contracts }: WalletFilter): string {
   if (direction === 'both' && contracts.length === 0) return ''
   const first = directions.indexOf(direction).toString(16).padStart(2, '0')

@@ -65,7 +65,7 @@ async function whyNotIndexed(context: Context, named: readonly string[]) {
   return missing.length === 0 || indexed.length === 0 ? undefined : whyText(missing, indexed)
 }
 
-/** A wallet or a block may have NFTs of contracts that nobody asked for. */
+/** A wallet or a block may have NFTs of contracts that were never requested. */
 async function whyOnDemand({ chains, indexModes }: Context, named: readonly string[]) {
   const modes = await indexModes().catch(() => undefined)
   const onDemand = named.flatMap(name => chains.parse(name) ?? []).filter(({ name }) => modes?.[name] === 'on-demand')

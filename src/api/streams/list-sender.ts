@@ -14,7 +14,7 @@ export type ListSenderOptions = {
   metrics: Metrics['streams']
   log: Log
   requestId: string
-  /** Each begun so many rows count as one request of the key. */
+  /** Every N rows, or part of them, count as one request of the key. */
   pageSize: number
   /** How fast a client has to take the list. Absent: the usual. */
   rate?: MinimumRate | undefined

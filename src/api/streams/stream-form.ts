@@ -4,7 +4,7 @@ import { weightsIn } from '../request.ts'
 export const streamTypes = { csv: 'text/csv', ndjson: 'application/x-ndjson' } as const
 export type StreamForm = keyof typeof streamTypes
 
-/** Undefined: pages. Where JSON is accepted as gladly, it is sent; by a wildcard, only where it is more so. */
+/** Undefined: pages. JSON with the same weight wins; a wildcard wins only with a greater one. */
 export function streamFormOf(accept: string | undefined): StreamForm | undefined {
   // Most clients name neither.
   if (accept === undefined || !/csv|ndjson/i.test(accept)) return undefined

@@ -1,4 +1,4 @@
-// What a configuration says, in a few lines with secrets hidden, for whoever has just written or checked it. Pure.
+// What a configuration says, in a few lines with secrets hidden, for the user who has just written or checked it. Pure.
 import type { ChainSettings } from '../../config/settings.ts'
 import { redactStore, redactUrl } from '../../redact.ts'
 import { countOf, countText } from '../terminal.ts'

@@ -20,10 +20,10 @@ export type Witness = {
   answered?: boolean
 }
 
-/** One that answered before and fails for a moment: nobody knows what it would have said of this range. */
+/** One that answered before and fails now: what it would have said of this range is unknown. */
 export type Unheard = { endpoint: string; reason: string }
 
-/** None where there is one endpoint: there is nobody to disagree with. */
+/** None where there is one endpoint: no other can disagree. */
 export function witnessesOf(rpc: RpcPort, sourceOf: (rpc: RpcPort) => AuditSource): Witness[] {
   if (rpc.endpoints.length < 2) return []
   return rpc.endpoints.map(endpoint => ({ endpoint, source: sourceOf(onlyAt(rpc, endpoint)) }))

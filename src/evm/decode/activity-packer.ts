@@ -13,7 +13,7 @@ export const noRef = -1
 const [addressWords, wordsEach] = [5, 7]
 /** Of addresses that there is room for at first. */
 const [capacityMin, capacityMax] = [15, 2 ** 16 - 1]
-/** Addresses are chosen by who sends transactions: with a secret nobody can choose many that share a slot. */
+/** Senders of transactions choose the addresses. With a secret they cannot choose many that share a slot. */
 const secret = randomBytes(4).readUInt32LE()
 
 /**

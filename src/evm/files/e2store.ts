@@ -31,7 +31,7 @@ const recordBytesMax = 64 * 2 ** 20
 const roomBytesMin = 4_096
 const noRoom = Buffer.alloc(0)
 
-/** Tells whether a file is what it was when it was looked at. */
+/** Tells whether a file has changed since it was read. */
 export type FileStamp = { path: string; size: number; mtimeMs: number; inode: number }
 
 export function stampOf(path: string, { size, mtimeMs, ino }: Stats): FileStamp {

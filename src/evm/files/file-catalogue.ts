@@ -23,7 +23,7 @@ export type HeldFile = {
     bytesPerBlock: number
     hasProofs: boolean
     mayBeProven: boolean
-    /** It is looked at as a whole before its blocks are taken: it says what its headers hash to, or may be proven. */
+    /** It is read whole before its blocks are used: it names what its headers hash to, or may be proven. */
     isCheckedWhole: boolean
   }
   /** Why it is not used. */
@@ -106,7 +106,7 @@ export class FileCatalogue {
       if (performance.now() - turnedMs < turnMs) continue
       this.looking = { done: found.size, of: stamps.length }
       if (performance.now() - toldMs > toldEveryMs) {
-        this.#log.info({ chain: this.#chain.name, ...this.looking }, 'History files are looked at')
+        this.#log.info({ chain: this.#chain.name, ...this.looking }, 'History files being read')
         toldMs = performance.now()
       }
       await setImmediate()
@@ -119,7 +119,7 @@ export class FileCatalogue {
     this.#choose()
   }
 
-  /** Leaves a file out until it changes; one that has changed, until it is looked at. */
+  /** Leaves a file out until it changes, or until it is read again if it has changed. */
   refuse(file: HeldFile, failure: FileFailure): void {
     if (file.problem !== undefined || this.#files.get(file.stamp.path) !== file) return
     if (failure.isPassing === 'changed') this.#files.delete(file.stamp.path)
@@ -210,7 +210,7 @@ export class FileCatalogue {
   }
 }
 
-/** Undefined where there is no file, or no more. A link that leads nowhere is a file that cannot be read. */
+/** Undefined where there is no file any more. A broken link counts as a file that cannot be read. */
 async function stampAt(path: string): Promise<FileStamp | undefined> {
   try {
     const stats = await stat(path)

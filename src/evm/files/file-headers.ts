@@ -1,5 +1,5 @@
 // Reads the headers of a file: whether each is the parent of the next, and whether the frozen accumulator has them.
-// Bodies and receipts are not looked at.
+// It reads no bodies and no receipts.
 import { blockNumberMax, type Interval } from '../../model.ts'
 import { UnreadableBytes } from '../proof/rlp-cursor.ts'
 import { timeFault } from '../source/block-time.ts'

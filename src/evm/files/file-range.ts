@@ -35,7 +35,7 @@ export type FileTask = {
 export type FileFailure = {
   block?: number
   message: string
-  /** Not of the file's bytes: it is not the file that was looked at, or neither system nor thread could read it now. */
+  /** Not the fault of the file's bytes: the file was replaced, or the system or the thread could not read it now. */
   isPassing?: 'changed' | 'system' | 'thread ended'
 }
 

@@ -32,7 +32,7 @@ export function epochRoot(records: Buffer): Buffer {
   const count = records.length / (2 * nodeBytes)
   let level: Buffer = Buffer.alloc((count + (count % 2)) * nodeBytes)
   for (let at = 0; at < count; at++) putParent(records, 2 * nodeBytes * at, level, nodeBytes * at)
-  // What is not there counts as zeros.
+  // Missing leaves count as zeros.
   let zero: Buffer = Buffer.alloc(nodeBytes)
   for (let depth = 0, width = count; depth < epochDepth; depth++) {
     if (width % 2 === 1) level.set(zero, width * nodeBytes)

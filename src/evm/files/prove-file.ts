@@ -1,5 +1,5 @@
 // Finds out what a file proves of itself as a whole: its headers against the frozen accumulator, its bytes against the
-// list of a network's files. Bodies and receipts are not looked at. It reads every header, so it is done once a file.
+// list of a network's files. It reads no bodies and no receipts, but every header, so it runs once for each file.
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
@@ -43,7 +43,7 @@ export async function proveFile({ file: stamp, chain, anchor }: ProofTask): Prom
     using opened = new DisposableStack()
     // Beside the one that ranges are read from: this one takes turns with them.
     const file = opened.adopt(new HistoryFile(stamp.path), each => each.close())
-    // What is proven is remembered of the file that was looked at, and must be of no other that took its place.
+    // The proof is remembered for the file that was read, and must not count for one that replaced it.
     if (!isSameFile(file.stamp(), stamp)) return { ok: false, failure: changed }
     const network = networkOfChain(chain)
     const records = new HeaderRecords(file)
@@ -64,7 +64,7 @@ export async function proveFile({ file: stamp, chain, anchor }: ProofTask): Prom
   }
 }
 
-/** After these the thread answers whoever asks whether it is alive. */
+/** After these the thread answers the question whether it is alive. */
 const headersAtOnce = 512
 
 /** What proves all blocks of a file, or those before the merge, at once; else why nothing does. */

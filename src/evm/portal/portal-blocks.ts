@@ -236,7 +236,7 @@ function headerOf(
     if (value !== undefined) header[name] = value
     else if (!isSame && lacking.includes(`block.${name}`)) header[name] = null
   }
-  // Portals have no column for what nobody knew of when they were asked.
+  // Portals have no column for fields that were unknown when they indexed the block.
   const known = isSame && chain.quirks.headers !== undefined ? knownNames(chain.quirks.headers) : undefined
   for (const name in known && others) {
     if (known!.has(name)) continue
@@ -297,7 +297,7 @@ function receiptLack(transaction: Fields, hasFees: boolean, { chain, lacking }: 
 /** Deposits of OP chains: later forks hash fields with their receipts that portals do not have. */
 const depositType = 0x7e
 
-/** Polygon's state-sync transactions are signed by nobody. */
+/** Polygon's state-sync transactions have no signature. */
 function isBridged({ from, to }: Fields, { quirks }: Chain): boolean {
   return quirks.stateSyncTransactions === true && from === zeroAddress && to === zeroAddress
 }

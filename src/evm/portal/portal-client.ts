@@ -343,7 +343,7 @@ class Attempts {
     this.#backoffMs = this.#firstMs
   }
 
-  /** Undefined where there is no patience left for it. */
+  /** Undefined once the patience for it is used up. */
   nextMs(retryAfterMs: number | undefined): number | undefined {
     const ms = retryAfterMs ?? this.#backoffMs
     this.#backoffMs = Math.min(backoff.lastMs, 2 * this.#backoffMs)

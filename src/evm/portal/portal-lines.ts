@@ -24,7 +24,7 @@ export class PortalLines {
   /** All that came, but for empty lines: also what was cut. */
   received = 0
 
-  /** Takes so many lines, and no further one once it has enough bytes. */
+  /** Takes this number of lines, fewer once it has enough bytes. */
   constructor(linesMax: number, bounds: LineBounds) {
     this.#linesMax = linesMax
     this.#bounds = bounds

@@ -1,6 +1,6 @@
-// History from a portal: blocks that were checked where they were read, with the hashes and roots recomputed. A range
-// that is wrong is given up for a while, and a portal that is away or often wrong gives nothing until it is looked at
-// again. It is never asked for the head.
+// History from a portal: blocks that were checked where they were read, with the hashes and roots recomputed. A wrong
+// range is left out for a while, and a portal that is away or often wrong gives nothing until it is asked again. It is
+// never asked for the head.
 import type { Chain } from '../../chains.ts'
 import { blockCount, missingIntervals } from '../../coverage.ts'
 import { messageOf } from '../../errors.ts'
@@ -74,14 +74,14 @@ class PortalSource implements BulkSource {
   #chain: Chain
   #start: number | undefined
   #head: number | undefined
-  /** Why it gives nothing until it is looked at again, which is not before its rest is over. */
+  /** Why it gives nothing until it is asked again, which happens only after its rest. */
   #failure: string | undefined
   #restsUntilMs = 0
   #rests = 0
   #slow = 0
   #wrongInARow = 0
   #refused: Refused[] = []
-  /** The ranges of late lacked fields of their headers. */
+  /** The headers of recent ranges lacked fields. */
   #needsHeaders = false
   #anchorNumber: number | undefined
   /** For the anchor, in vain. */
@@ -334,7 +334,7 @@ class PortalSource implements BulkSource {
   #failFor(reason: string, ms = 0): void {
     this.#restsUntilMs = performance.now() + ms
     const about = { chain: this.#chain.name, portal: this.name, reason, rests_seconds: Math.ceil(ms / 1_000) }
-    if (this.#failure !== reason) this.#options.log.warn(about, 'Portal cannot be used now.')
+    if (this.#failure !== reason) this.#options.log.warn(about, 'Portal cannot be used now')
     this.#failure = reason
   }
 }

@@ -8,7 +8,7 @@ import { recover } from 'tiny-secp256k1'
 import { keccakDigits } from './block-hash.ts'
 
 /**
- * The address, in small letters; undefined where nobody can have signed. `signature`: `r` and `s`, 32 bytes each. A
+ * The address, in small letters; undefined where no key can have signed. `signature`: `r` and `s`, 32 bytes each. A
  * large `s` is taken: it was allowed before Homestead, and later blocks that have one are not of the chain. `parity`: 0
  * or 1.
  */

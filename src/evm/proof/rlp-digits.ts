@@ -1,7 +1,7 @@
 // RLP of the hex text of nodes, as hex text itself: the digits of a block are put together and made bytes at once, in a
 // third of the time that field by field takes. `encodeRlp` does the same for bytes.
 
-/** Stands for a text that cannot be read. It is no digit, so nothing that holds it becomes bytes. */
+/** Stands for a text that cannot be read. It is not a digit, so nothing that holds it becomes bytes. */
 export const unreadable = '?'
 
 /** Of `0x…` text that stands for whole bytes. Its digits are checked when they become bytes. */

@@ -7,7 +7,7 @@ import { keccak256 } from './block-hash.ts'
 import { recoverSender } from './recover-sender.ts'
 import { signedPart } from './transactions-root.ts'
 
-/** Which of so many to look at: each one with the same chance, which no node can foresee; none if `oneIn` is 0. */
+/** Which of N to check: each with the same chance, which no node can foresee; none if `oneIn` is 0. */
 export function sampleOf(count: number, oneIn: number): number[] {
   const sample: number[] = []
   if (oneIn > 0) for (let at = gap(oneIn); at < count; at += 1 + gap(oneIn)) sample.push(at)

@@ -49,7 +49,7 @@ export function checkHeaders(range: {
   parentHash?: string
   /** Told of each header that is the node's word, because it is not of a form that is known. */
   onDoubt?: (doubt: Doubt) => void
-  /** Told of each header that only the bytes beside it prove. */
+  /** Called for each header that only the bytes sent with it prove. */
   onRaw?: () => void
 }): Failure | undefined {
   let parentHash = range.parentHash
@@ -199,7 +199,7 @@ function checkBloom(chain: Chain, block: RpcBlock, number: number, logs: LogSequ
   return failed('bloom', number, message, logs.length === 0)
 }
 
-/** Data is not in the bloom, but a log whose data is no bytes is none that a node holds. */
+/** Data is not in the bloom, but no node holds a log whose data is not bytes. */
 function addReadable(bloom: Uint8Array, log: RpcLog): boolean {
   return hexBytes(log.data) >= 0 && addToBloom(bloom, log)
 }

@@ -10,7 +10,7 @@ export type AskOne = (calls: readonly RpcCall[]) => Promise<readonly unknown[]>
 /** `empty`: the block has nothing that could be missing. */
 export type Presence = 'had' | 'lacked' | 'empty'
 
-/** How many blocks are looked at: those without anything in them say nothing. */
+/** How many blocks to check: empty ones prove nothing. */
 const neighboursMax = 4
 const emptyTrieRoot = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
 

@@ -1,6 +1,6 @@
 // Remembers of each endpoint below which block it has nothing any more, its floor: nodes drop old blocks, receipts or
-// logs, and some of them say so. That is no illness, so nothing here counts against an endpoint. A floor is looked at
-// again after a while, ever more seldom.
+// logs, and some of them say so. That is not a fault, so nothing here counts against an endpoint. A floor is
+// checked again after a while, each time later.
 import type { Clock } from '../../abort.ts'
 import { AlmanacError } from '../../errors.ts'
 import { quantityOf } from '../../hex.ts'
@@ -49,7 +49,7 @@ export class HistoryFloors {
     return block < (this.of(endpoint) ?? 0)
   }
 
-  /** The lowest block that some endpoint may have. What is to be looked at again may have all. */
+  /** The lowest block that some endpoint may have. An endpoint whose floor is due for a check may have all. */
   lowest(endpoints: readonly string[]): number {
     const froms = endpoints.map(endpoint => (this.#isDue(endpoint) ? 0 : (this.of(endpoint) ?? 0)))
     return froms.length === 0 ? 0 : Math.min(...froms)
@@ -195,7 +195,7 @@ export function askedBlocks(calls: readonly RpcCall[], lowest = Number.POSITIVE_
 
 type EndpointFloor = Pick<EndpointStatus, 'endpoint' | 'history_from'>
 
-/** The lowest block that some endpoint is known to have, also while its floor is looked at again; 0: perhaps all. */
+/** The lowest block that some endpoint is known to have, also while its floor is checked again; 0: perhaps all. */
 export function lowestFloor(endpoints: readonly EndpointFloor[]): number {
   return endpoints.length === 0 ? 0 : Math.min(...endpoints.map(({ history_from: from = 0 }) => from))
 }

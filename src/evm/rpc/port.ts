@@ -182,7 +182,7 @@ export type RpcHeader = {
   requestsHash?: RpcBytes
   blockAccessListHash?: RpcBytes
   slotNumber?: RpcQuantity
-  /** What `debug_getRawHeader` answered for the block, whoever gave it: its hash is its proof. */
+  /** What `debug_getRawHeader` answered for the block, whichever endpoint gave it: its hash is its proof. */
   rawHeader?: RpcBytes
 }
 

@@ -12,7 +12,7 @@ import type { RpcBlock, RpcCall } from './port.ts'
 export const receiptMethods = { raw: 'debug_getRawReceipts', json: 'eth_getBlockReceipts' } as const
 
 const holdMs = { first: 60_000, missing: 3_600_000, max: 86_400_000 }
-/** How many blocks are looked at: those without transactions say nothing. */
+/** How many blocks to check: those without transactions prove nothing. */
 const blocksMax = 4
 
 type RawReceiptsOptions = {

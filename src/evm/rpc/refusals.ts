@@ -3,7 +3,7 @@ import { kindOfStatus, type Refusal, type RpcFailureKind, type SortedRefusal } f
 
 import { receiptMethods } from './raw-receipts.ts'
 
-/** Asked for where an endpoint has them; whoever wants them can do without. */
+/** Asked for where an endpoint has them; callers can do without. */
 export const rawHeaderMethod = 'debug_getRawHeader'
 const debugMethods = new Set<string>([receiptMethods.raw, rawHeaderMethod])
 

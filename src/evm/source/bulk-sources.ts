@@ -64,7 +64,7 @@ export class BulkSources {
     return this.#all.some(source => isHeld(number, source))
   }
 
-  /** Whether one of them cannot be looked at now: what it named may come back. */
+  /** Whether one of them cannot be read now: blocks that it named may come back. */
   get areAway(): boolean {
     return this.status().some(
       ({ state, refused }) => state === 'waiting' || (state === 'failed' && refused.length === 0),

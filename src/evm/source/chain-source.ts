@@ -37,11 +37,11 @@ export type HeadReport = {
 export type DecodedRange = {
   interval: Interval
   evidence: Evidence
-  /** Why the evidence is no more than the word of endpoints; absent if everything is proven. */
+  /** Why the evidence is only the word of endpoints; absent if everything is proven. */
   doubt?: Doubt
   /** False where a header is the word of endpoints: so is the parent that it names, and all below. */
   headersProven?: boolean
-  /** A header is proven by the bytes that came beside it alone. */
+  /** A header is proven only by the bytes that came with it. */
   byRawHeaders?: true
   /** What its last block is known to be of the chain by, whatever is above it. */
   anchor?: 'canonical' | 'receipts-root'

@@ -28,7 +28,7 @@ export type RangeRequest = { interval: Interval; grain: ActivityGrain; withRecei
 export type RangeTask = {
   /** With the quirks that the probe found. */
   chain: Chain
-  /** Recovers the sender of one transaction in so many; 0 or absent: of none. */
+  /** Recovers the sender of one transaction in N; absent or 0: of none. */
   senderSample?: number | undefined
   /** `transfers`: no activity of wallets. */
   scope?: WholeScope | undefined
@@ -154,7 +154,7 @@ export function decodeRange(given: {
     if (grain === 'range') return activityOf(active, logs)
     return joinActivity(active.map((block, index) => activityOf([block], parts[index]!.logs)))
   }
-  // Nothing is made anew, not shared: its bytes move to another thread.
+  // A new empty one, not a shared one: its bytes move to another thread.
   const activity = scope === 'transfers' ? joinActivity([]) : activityByGrain()
   const transactions = blocks.reduce((sum, block) => sum + block.transactions.length, 0)
   const logCount = parts.reduce((sum, part) => sum + part.logCount, 0)

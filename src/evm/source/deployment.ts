@@ -120,7 +120,7 @@ async function confirmed(
   return isCode(values[0]) ? await firstCode(contract, { rpc: onlyAt(rpc, other), upTo: block - 1 }, signal) : block
 }
 
-/** The block of the first log below; undefined if there is none, or no endpoint answers for so many blocks at once. */
+/** The block of the first log below; undefined if there is none, or no endpoint answers for that many blocks. */
 async function firstLog(
   contract: Address,
   { rpc, below }: { rpc: RpcPort; below: number },

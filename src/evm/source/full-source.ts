@@ -33,7 +33,7 @@ const patienceMs = 60_000
 const unsettledMs = 600_000
 
 export type FullSourceOptions = {
-  /** Of one transaction in so many the sender is recovered; absent or 0: of none. */
+  /** Recovers the sender of one transaction in N; absent or 0: of none. */
   senderSample?: number | undefined
   /** What the blocks are read for: `transfers` leaves the activity of wallets out. Absent: `full`. */
   scope?: WholeScope | undefined
@@ -47,7 +47,7 @@ export class FullSource extends HeaderSource implements ChainSource {
   /** What its ranges are complete for. */
   readonly scope: WholeScope
   readonly #rawHeaders: RawHeaders
-  /** The ranges of late were proven by them alone. */
+  /** Recent ranges were proven by them alone. */
   #needsRaw = false
   #probed: Promise<Probed> | undefined
   #probeAgainMs = 0

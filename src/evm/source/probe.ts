@@ -43,7 +43,7 @@ export async function probeChain(
     await probe
     if (givesUp(chain, probed)) throw new Error('a proof would be given up')
   })
-  // Nobody waits long for an endpoint that is away, unless a proof would be given up on the word of the others.
+  // An endpoint that is away is not waited for long, unless the word of the others would give up a proof.
   const within = (some: Promise<void>[], ms: number): Promise<unknown> =>
     Promise.any(some).then(
       () => setTimeout(ms, undefined, { ref: false }),

@@ -1,5 +1,5 @@
 // Headers as the bytes that are hashed, of any endpoint that has `debug_getRawHeader`: they prove a header whose form
-// is not known. Where hashes are known, it gives no bytes that do not hash to them; elsewhere whoever asks must check.
+// is not known. Where hashes are known, it gives no bytes that do not hash to them; elsewhere the caller must check.
 import { AlmanacError } from '../../errors.ts'
 import { parseHex, quantityHex } from '../../hex.ts'
 import type { Block, Interval } from '../../model.ts'

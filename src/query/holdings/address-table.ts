@@ -7,10 +7,10 @@ import { Pace } from '../pace.ts'
 import { sortedByWord } from './sort-by-word.ts'
 
 const addressBytes = 20
-/** No number of an address: the zero address, or nobody known. */
+/** Not the number of an address: the zero address, or an unknown one. */
 export const noAddress = 0xffff_ffff
 
-/** Random, because whoever transfers a token chooses the addresses. */
+/** Random, because senders of tokens choose the addresses. */
 const seeds = Array.from({ length: 5 }, () => randomInt(1, 2 ** 31) | 1)
 
 const sampleMax = 1_001
@@ -35,7 +35,7 @@ function compareAddresses(source: Uint8Array, at: number, other: Uint8Array): nu
 export class AddressTable {
   #bytes = new Uint8Array(addressBytes * 64)
   #view = viewOf(this.#bytes)
-  /** Of each address: most others differ in it, so their bytes are not looked at. */
+  /** Of each address: most others differ in it, so their bytes are not compared. */
   #hashes = new Uint32Array(64)
   /** Numbers plus one; 0: free. At most half of them are taken. */
   #slots = new Uint32Array(128)

@@ -16,7 +16,7 @@ import { SheetBuilder } from './sheet-builder.ts'
 
 /** `mixed`: of a wallet alone, one token has transfers of both, or there are ranges. */
 export const standards = { erc721: 1, erc1155: 2, mixed: 4 } as const
-/** More than a range takes: putting many between tokens takes a time in which nobody else is served. */
+/** More than a range takes: putting many between tokens takes a time in which no other request is served. */
 export const rangeBytes = 4_096
 
 const noBytes: DataView = new DataView(new ArrayBuffer(0))

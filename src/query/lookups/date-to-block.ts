@@ -14,7 +14,7 @@ export type DatedBlock = {
   block: Block
   /** Undefined where neither the store nor a node told it. */
   parentHash: Hash | undefined
-  /** False where blocks that nobody was asked for lie between this one and the moment. */
+  /** False where blocks that were not read lie between this one and the moment. */
   exact: boolean
 }
 

@@ -3,9 +3,9 @@
 // (worker-thread.ts): so it goes in steps, each a transaction of its own, and the change that needs it is made in the
 // transaction in which the last step ends. Most stores need one.
 //
-// What is half gone is claimed by nobody: before a step ends the claims on it are taken away, and after the last they
-// are put back, for the change to see to. Who dies between leaves rows without a claim, and their blocks, by which the
-// next commit or drop finds them.
+// Blocks whose rows are half gone have no claim: before a step ends the claims on them are removed, and after the last
+// step they are put back, for the change to deal with. A crash in between leaves rows without a claim, and their
+// blocks, by which the next commit or drop finds them.
 
 import { joinIntervals } from '../../coverage.ts'
 import { textOfKey } from '../../hex.ts'

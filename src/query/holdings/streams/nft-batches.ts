@@ -41,7 +41,7 @@ export async function contractBatch(
   }
 }
 
-/** Of a wallet's sheet. `withStored` knows the contracts that were looked at. */
+/** Of a wallet's sheet. `withStored` knows the contracts that were checked. */
 export async function walletBatch(
   { contracts, tokens, mints, claims }: BatchReads,
   { chain, wallet, withStored }: { chain: ChainId; wallet: Address; withStored: Map<Address, boolean> },
