@@ -1,6 +1,7 @@
 import { base58 } from '@scure/base'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { propertyRuns } from '../test/release-runs.ts'
 import { encodeKey } from './base58.ts'
 
 test('keys are encoded as the general encoder does', () => {
@@ -15,7 +16,7 @@ test('keys are encoded as the general encoder does', () => {
     fc.property(key, bytes => {
       expect(encodeKey(bytes)).toBe(base58.encode(bytes))
     }),
-    { numRuns: 5_000 },
+    { numRuns: propertyRuns(5_000) },
   )
 })
 

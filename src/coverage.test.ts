@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { propertyRuns } from '../test/release-runs.ts'
 import { addCoverage, isCovered, joinByScope, missingIntervals, removeCoverage, weakestEvidence } from './coverage.ts'
 import { type CoveredInterval, type Evidence, evidences, type Interval } from './model.ts'
 
@@ -69,7 +70,7 @@ describe('coverage against the evidence of every single block', () => {
           expectCanonical(intervals)
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: propertyRuns(2000) },
     )
   })
 
@@ -138,7 +139,7 @@ describe('coverage against the evidence of every single block', () => {
           .reduce<Evidence | undefined>((a, b) => (a === undefined || rank(b) > rank(a) ? b : a), undefined)
         expect(weakestEvidence(list, wanted)).toBe(complete && asked.length > 0 ? weakest : undefined)
       }),
-      { numRuns: 1000 },
+      { numRuns: propertyRuns(1000) },
     )
   })
 })

@@ -9,10 +9,11 @@ import * as schemas from '../src/api/schemas.ts'
 import type { Hash } from '../src/model.ts'
 import { type OpenApi, sendHostile } from './hostile-requests.ts'
 import { rawRequest } from './raw-request.ts'
+import { propertyRuns } from './release-runs.ts'
 import { seed, seeded } from './seed.ts'
 import { type ServedApi, serveApi } from './served-api.ts'
 
-const runs = Number(process.env.ALMANAC_FUZZ_RUNS ?? 3_000)
+const runs = Number(process.env.ALMANAC_FUZZ_RUNS ?? propertyRuns(3_000))
 
 let api: ServedApi
 const unhandled: unknown[] = []

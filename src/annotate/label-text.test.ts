@@ -4,6 +4,7 @@ import * as fc from 'fast-check'
 import * as AbiParameters from 'ox/AbiParameters'
 import * as Hex from 'ox/Hex'
 import { describe, expect, test } from 'vitest'
+import { propertyRuns } from '../../test/release-runs.ts'
 import {
   addressOfAnswer,
   cleanLabel,
@@ -107,7 +108,7 @@ describe('the text of an answer', () => {
         expect(text === undefined || [...text].length <= textCharactersMax).toBe(true)
         for (const read of [flagOfAnswer, numberOfAnswer, addressOfAnswer]) read(answer)
       }),
-      { numRuns: 2_000 },
+      { numRuns: propertyRuns(2_000) },
     )
   })
 })

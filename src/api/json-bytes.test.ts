@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { propertyRuns } from '../../test/release-runs.ts'
 import { putDate, putDecimal, putHex, putNumber, putTime, secondsPerDay } from './json-bytes.ts'
 
 const written = (put: (out: Buffer) => number) => {
@@ -32,7 +33,7 @@ describe('decimal text', () => {
       fc.property(fc.oneof(value, round), fc.nat(3), (integer, offset) => {
         expect(decimalOf(integer, offset)).toBe(`${integer}`)
       }),
-      { numRuns: 5_000 },
+      { numRuns: propertyRuns(5_000) },
     )
     expect(decimalOf(2n ** 256n - 1n, 1)).toBe(`${2n ** 256n - 1n}`)
   })
@@ -45,7 +46,7 @@ describe('decimal text', () => {
       fc.property(fc.oneof(fc.maxSafeNat(), near), number => {
         expect(written(out => putNumber(out, 0, number))).toBe(`${number}`)
       }),
-      { numRuns: 2_000 },
+      { numRuns: propertyRuns(2_000) },
     )
   })
 })
@@ -71,7 +72,7 @@ test('dates of days', () => {
     fc.property(fc.integer({ min: 0, max: 2_932_896 }), day => {
       expect(dateOf(day)).toBe(new Date(day * secondsPerDay * 1_000).toISOString().slice(0, 10))
     }),
-    { numRuns: 3_000 },
+    { numRuns: propertyRuns(3_000) },
   )
   for (let day = 10_950; day < 10_950 + 4 * 366; day++)
     expect(dateOf(day)).toBe(new Date(day * secondsPerDay * 1_000).toISOString().slice(0, 10))

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
+import { propertyRuns } from '../../test/release-runs.ts'
 import { ChainTable } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
 import { transferParameters } from './evm/nft-transfers.ts'
@@ -175,7 +176,7 @@ describe('dates', () => {
           if (date !== undefined) expect(Number.isFinite(date)).toBe(true)
         },
       ),
-      { numRuns: 2_000 },
+      { numRuns: propertyRuns(2_000) },
     )
     expect(warn).not.toHaveBeenCalled()
     warn.mockRestore()

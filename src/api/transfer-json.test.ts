@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { labelsInMemory } from '../../test/labelled-page.ts'
 import { packTransfer } from '../../test/pack-transfer.ts'
+import { propertyRuns } from '../../test/release-runs.ts'
 import { type Address, type ChainId, type Hash, type TransferFacts, zeroAddress } from '../model.ts'
 import { answerRows } from '../query/answer-rows.ts'
 import { findLabels, type PageLabels } from '../query/find-labels.ts'
@@ -152,7 +153,7 @@ describe('the bytes of a page', () => {
           expect(JSON.stringify(written)).toBe(JSON.stringify(expected))
         },
       ),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(500) },
     )
   })
 
@@ -216,7 +217,7 @@ describe('the tag of a page', () => {
         for (const two of seen) if (two.text !== one.text) expect(two.tag).not.toBe(one.tag)
         expect(shown(given, plain).tag).toBe(one.tag)
       }),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(300) },
     )
   })
 })

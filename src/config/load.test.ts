@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
+import { propertyRuns } from '../../test/release-runs.ts'
 import { builtInChains } from '../chains.ts'
 import { AlmanacError, describeError } from '../errors.ts'
 import { type LoadOptions, loadConfig } from './load.ts'
@@ -484,7 +485,7 @@ test('no text makes it throw anything but a clear error', () => {
         }
       },
     ),
-    { numRuns: 500 },
+    { numRuns: propertyRuns(500) },
   )
 })
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { packTransfer } from '../../test/pack-transfer.ts'
+import { propertyRuns } from '../../test/release-runs.ts'
 import { type Hash, type Position, zeroAddress } from '../model.ts'
 import type { TransferPage } from '../store/index-reader.ts'
 import { type AnswerRows, answerRows, isSameLog, positionOf } from './answer-rows.ts'
@@ -108,7 +109,7 @@ describe('rows of pages', () => {
           expect(seen.map(strip)).toEqual(expected.map(strip))
         },
       ),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(500) },
     )
   })
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { propertyRuns } from '../../test/release-runs.ts'
 import { isCovered } from '../coverage.ts'
 import type { Block, ChainId, Hash } from '../model.ts'
 import { type AskedBounds, resolveBounds } from './block-bounds.ts'
@@ -112,7 +113,7 @@ describe('bounds', () => {
           }
         },
       ),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(500) },
     )
   })
 })

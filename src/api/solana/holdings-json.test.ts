@@ -1,6 +1,7 @@
 import { base58 } from '@scure/base'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { propertyRuns } from '../../../test/release-runs.ts'
 import { exactAmount } from '../../exact-amount.ts'
 import { plainName } from '../../plain-text.ts'
 import { writePortfolio } from './holdings-json.ts'
@@ -62,6 +63,6 @@ test('every portfolio is written as JSON.stringify would, with names that change
         }),
       )
     }),
-    { numRuns: 2_000 },
+    { numRuns: propertyRuns(2_000) },
   )
 })

@@ -3,6 +3,7 @@ import * as AbiEvent from 'ox/AbiEvent'
 import * as AbiParameters from 'ox/AbiParameters'
 import { describe, expect, test } from 'vitest'
 import { packTransfer } from '../../../test/pack-transfer.ts'
+import { propertyRuns } from '../../../test/release-runs.ts'
 import { type Address, type ChainId, type Hash, parseAddress, type TransferFacts, zeroAddress } from '../../model.ts'
 import { idCountMax, unpackTransfer } from '../../store/transfer-payload.ts'
 import type { RpcLog } from '../rpc/port.ts'
@@ -432,7 +433,7 @@ describe('properties', () => {
           expected.map(facts => Buffer.from(packTransfer(facts)).toString('hex')),
         )
       }),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(300) },
     )
   })
 
@@ -482,7 +483,7 @@ describe('properties', () => {
           }
         },
       ),
-      { numRuns: 1_000 },
+      { numRuns: propertyRuns(1_000) },
     )
   })
 })

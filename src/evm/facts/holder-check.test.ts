@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { propertyRuns } from '../../../test/release-runs.ts'
 import { type Address, zeroAddress } from '../../model.ts'
 import { holdersOf } from './holder-check.ts'
 
@@ -40,7 +41,7 @@ test('every holder that is asked about holds the token, if the events are true',
         else expect(balances.get(key(holder, tokenId)) ?? 0n).toBeGreaterThan(0n)
       }
     }),
-    { numRuns: 500 },
+    { numRuns: propertyRuns(500) },
   )
 })
 

@@ -1,6 +1,7 @@
 // What is claimed grows down from the anchor by parent hashes, whatever order ranges come in and whoever gives them.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { propertyRuns } from '../../../test/release-runs.ts'
 import type { Hash, Interval } from '../../model.ts'
 import { noActivity } from '../../store/packed-activity.ts'
 import { type Claim, LinkedClaims, unanchored } from './linked-claims.ts'
@@ -53,7 +54,7 @@ test('exactly the ranges of the anchor’s chain are connected, and the others a
     expect(links.waiting).toBe(0)
     expect(links.trouble).toBeUndefined()
   })
-  fc.assert(property, { numRuns: 500 })
+  fc.assert(property, { numRuns: propertyRuns(500) })
 })
 
 test('below a header that is the word of endpoints nothing is known better than it', () => {

@@ -1,6 +1,7 @@
 // Every missing block that a source holds is in exactly one part, of the first source that holds it.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { propertyRuns } from '../../../test/release-runs.ts'
 import { joinIntervals } from '../../coverage.ts'
 import type { Interval } from '../../model.ts'
 import { partsOf } from './parts.ts'
@@ -29,5 +30,5 @@ test('parts against the source of every single block', () => {
       if (below?.to === from - 1 && isIn(missing, from - 1)) expect(below.source).not.toBe(source)
     }
   })
-  fc.assert(property, { numRuns: 500 })
+  fc.assert(property, { numRuns: propertyRuns(500) })
 })

@@ -1,6 +1,7 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { propertyRuns } from '../../../test/release-runs.ts'
 import { keccakDigits } from './block-hash.ts'
 import { recoverSender } from './recover-sender.ts'
 
@@ -33,7 +34,7 @@ test('a signature gives who signed, also with a large s', () => {
       expect(recoverSender(digest, large, 1 - parity)).toBe(sender)
       expect(recoverSender(digest, signature, 1 - parity)).not.toBe(sender)
     }),
-    { numRuns: 40 },
+    { numRuns: propertyRuns(40) },
   )
 })
 
@@ -43,7 +44,7 @@ test('any bytes give what another library gives, or nothing', () => {
     fc.property(word, signature, fc.nat(1), (digest, given, parity) => {
       expect(recoverSender(digest, given, parity)).toBe(expected(digest, given, parity))
     }),
-    { numRuns: 100 },
+    { numRuns: propertyRuns(100) },
   )
 })
 

@@ -2,6 +2,7 @@
 // a bounded batch at a time.
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { propertyRuns } from '../../../test/release-runs.ts'
 import { byWallet } from '../indexes/by-wallet.ts'
 import { type Pack, PackWriter } from '../runs/pack.ts'
 import { blockOfPlace, writePlace } from '../runs/place-key.ts'
@@ -72,7 +73,7 @@ test('the core answers a span of keys as a plain list does, whatever a batch giv
       expect(Buffer.from(found.keys)).toEqual(Buffer.concat(expected.map(({ key }) => key)))
       expect(Buffer.from(found.values)).toEqual(Buffer.concat(expected.map(({ value }) => value)))
     }),
-    { numRuns: 400 },
+    { numRuns: propertyRuns(400) },
   )
 })
 
