@@ -54,10 +54,11 @@ export class CommandRun {
   /** Waits until something is true of the run, such as what it has written. */
   async until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
     const deadline = performance.now() + writtenTimeoutMs
-    while (!(await condition())) {
+    // A condition that asks the service often is most of what the service does.
+    for (let waitMs = 10; !(await condition()); waitMs = Math.min(2 * waitMs, 100)) {
       if (performance.now() > deadline || this.child.exitCode !== null || this.child.signalCode !== null)
         throw new Error(`${what} did not happen. stderr:\n${this.stderr}`)
-      await delay(10)
+      await delay(waitMs)
     }
   }
 

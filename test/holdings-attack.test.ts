@@ -65,7 +65,7 @@ describe.each(engineAbove('sqlite'))('on %s', name => {
     return [...values].reduce((sum, [, value]) => sum + Number(value), 0)
   }
   const until = async (isSo: () => Promise<boolean>) => {
-    while (!(await isSo())) await delay(10)
+    while (!(await isSo())) await delay(30)
   }
   const ask = (atBlock: number, contract: Address = apes): { request: ClientRequest; status: Promise<number> } => {
     const { promise: status, resolve } = Promise.withResolvers<number>()
