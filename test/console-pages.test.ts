@@ -10,7 +10,7 @@ import { readTokens } from './console-world.ts'
 import { seeded, seededTransfers } from './seed.ts'
 
 walkConsole(walk => {
-  const { open, newPage, freshPage, accept } = walk
+  const { open, newPage, freshPage, accept, acceptState } = walk
   const headOf = (page: Page) => page.locator('.chain-row', { hasText: 'sim' }).locator('.head')
   const titleOf = (page: Page) => expect.poll(() => page.title(), patience)
 
@@ -57,7 +57,7 @@ walkConsole(walk => {
     await expect.poll(blocks, patience).toBeLessThan(whole * 0.15)
     // What is drawn stands there in words, too.
     await page.getByText(/^1 range from block/).click()
-    await accept(page, 'proof-map')
+    await acceptState(page, 'proof-map')
     const [from] = await shown()
     await page.mouse.click(...at(0))
     await page.getByRole('heading', { name: `Block ${from}` }).waitFor(patience)
@@ -118,7 +118,7 @@ walkConsole(walk => {
     expect(Number(told!.replaceAll(',', ''))).toBeGreaterThanOrEqual(rows)
     expect(order.slice(0, 2)).toEqual(['transfers', 'explain'])
     await page.getByRole('application', { name: /^0x[0-9a-f]{40}: 100 % of the blocks/ }).waitFor(patience)
-    await accept(page, 'contract-on-demand')
+    await acceptState(page, 'contract-on-demand')
   })
 
   test('a history that fills while the head stands still is asked for until it is whole', async () => {
@@ -194,7 +194,7 @@ walkConsole(walk => {
     expect(await page.getByText('not complete').count()).toBe(0)
     await page.goto(`${walk.world.url}/#/chain/bsc`)
     await page.getByText('chains:\n  bsc:\n    rpc: [http://127.0.0.1:8545]').waitFor(patience)
-    await accept(page, 'not-configured')
+    await acceptState(page, 'not-configured')
     await page.goto(`${walk.world.url}/#/wallet/${seeded.silent}/nfts?chain=bsc`)
     await page.getByText('bsc is not configured here', { exact: true }).waitFor(patience)
   })
@@ -262,7 +262,7 @@ walkConsole(walk => {
     const note = page.getByRole('alert').filter({ hasText: 'The transfers could not be loaded.' })
     await note.waitFor(patience)
     expect(await note.textContent()).toContain('The store does not answer.')
-    await accept(page, 'contract-broken')
+    await acceptState(page, 'contract-broken')
     answer = route => route.continue()
     await note.getByRole('button', { name: 'Try again' }).click()
     await page.locator('tbody:not(.skeleton) tr').first().waitFor(patience)
@@ -302,7 +302,7 @@ walkConsole(walk => {
     })
     expect([widths.length, await whole.textContent()]).toEqual([2, seeded.alice])
     expect(widths[1]).toBeCloseTo(widths[0]!, 0)
-    await accept(page, 'phone-not-configured')
+    await acceptState(page, 'phone-not-configured')
   })
 
   test('a chain in full: evidence, endpoints, plots', async () => {
@@ -322,7 +322,7 @@ walkConsole(walk => {
       .getByRole('img', { name: /^0x[0-9a-f]{40}: .* by one endpoint\.$/ })
       .first()
       .waitFor(patience)
-    await accept(page, 'chain-on-demand')
+    await acceptState(page, 'chain-on-demand')
     await page.goto(`${walk.world.url}/#/chain/nowhere`)
     await page.getByText('nowhere is not configured here').waitFor(patience)
     await page.getByText('id: 31337 # its chain id').waitFor(patience)
@@ -342,7 +342,7 @@ walkConsole(walk => {
     await page.getByLabel('Hours of the day (UTC)').fill('midnight')
     await page.getByRole('button', { name: 'Apply' }).click()
     await page.getByText(/^throttle must be null, or an object/).waitFor(patience)
-    await accept(page, 'chain-paused')
+    await acceptState(page, 'chain-paused')
     await resume.click()
     await page.getByRole('button', { name: 'Pause' }).waitFor(patience)
     // Hours hold nothing where all of the history is there.
@@ -531,7 +531,7 @@ walkConsole(walk => {
     await expect.poll(facts, patience).toBe('Tokens10Holders1Transfers10')
     expect(await slider.getAttribute('aria-valuetext')).toBe('2020-09-13 15:46:40 UTC')
     await page.getByText('complete: every transfer up to it is indexed').waitFor(patience)
-    await accept(page, 'holders-at')
+    await acceptState(page, 'holders-at')
     await page.reload()
     await page.getByText('after block 1,000', { exact: true }).waitFor(patience)
 

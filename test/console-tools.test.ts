@@ -19,7 +19,7 @@ async function hasPython(): Promise<boolean> {
 }
 
 walkConsole(walk => {
-  const { open, newPage, accept } = walk
+  const { open, newPage, accept, acceptState } = walk
 
   async function issue(order: object): Promise<{ id: string; secret: string }> {
     const headers = { 'x-api-key': walk.world.key }
@@ -80,7 +80,7 @@ walkConsole(walk => {
     await page.keyboard.press('/')
     await search(page).waitFor(patience)
     await expect.poll(() => page.getByRole('group', { name: 'Chains' }).getByRole('option').count()).toBe(3)
-    await accept(page, 'search-empty')
+    await acceptState(page, 'search-empty')
     await page.keyboard.type('coll')
     // Operations are found by that word too, before the store answers.
     await page
@@ -252,7 +252,7 @@ walkConsole(walk => {
     await rows.first().click()
     await json.getByRole('button', { name: 'Fold result' }).click()
     expect(await json.textContent()).toContain('"result": [ 100 … ]')
-    await accept(page, 'json-folded')
+    await acceptState(page, 'json-folded')
     await page.evaluate('navigator.clipboard.writeText = async text => { window.copied = text }')
     await page.getByRole('button', { name: 'Copy the answer' }).click()
     const copied = (await page.evaluate('window.copied')) as string
@@ -296,7 +296,7 @@ walkConsole(walk => {
     await page.getByRole('textbox', { name: 'address' }).fill(seeded.collection)
     await page.getByRole('button', { name: 'Send' }).click()
     await page.locator('.badge', { hasText: 'bsc is not configured here' }).waitFor(patience)
-    await accept(page, 'not-configured')
+    await acceptState(page, 'not-configured')
 
     await page.goto(`${walk.world.url}/#/explore/wallet`)
     const pills = page.getByRole('group', { name: 'chains' })
@@ -401,7 +401,7 @@ walkConsole(walk => {
     expect(await page.getByLabel('Name').evaluate(element => element.ownerDocument.activeElement === element)).toBe(
       true,
     )
-    await accept(page, 'key-refused')
+    await acceptState(page, 'key-refused')
   })
 
   test('a key has a page with its use, and is rotated there', async () => {
@@ -449,7 +449,7 @@ walkConsole(walk => {
     await page.locator('.stat .figure', { hasText: /^7\/s$/ }).waitFor(patience)
     await page.getByRole('button', { name: 'Rotate' }).click()
     await page.getByText(`Key ${id}, last used: today, 9 requests today.`).waitFor(patience)
-    await accept(page, 'rotate')
+    await acceptState(page, 'rotate')
     await page.getByLabel('How long the old key works on').selectOption('1h')
     await page.getByRole('button', { name: 'Rotate it' }).click()
     const successor = (await page.locator('.secret code').textContent(patience))!
@@ -463,7 +463,7 @@ walkConsole(walk => {
     // Whoever leaves without the secret is asked, until it was copied.
     await page.getByRole('link', { name: 'Open the new key' }).click()
     await page.getByText('was not copied, and is not shown again').waitFor(patience)
-    await accept(page, 'key-leaving')
+    await acceptState(page, 'key-leaving')
     await page.getByRole('button', { name: 'Stay' }).click()
     expect(page.url()).toContain(id)
     await page.locator('.secret code').dispatchEvent('copy')
@@ -484,7 +484,7 @@ walkConsole(walk => {
     expect(await page.getByRole('row', { name: new RegExp(`to be rotated ?${next}`) }).textContent()).toContain(
       'active',
     )
-    await accept(page, 'keys-rotated')
+    await acceptState(page, 'keys-rotated')
     await page.goto(`${walk.world.url}/#/keys/nothing`)
     await page.getByText('There is no such key').waitFor(patience)
   })
@@ -528,7 +528,7 @@ walkConsole(walk => {
     await page.getByText('This service does not accept this key.').waitFor(patience)
     expect(await page.getByText('any more').count()).toBe(0)
     expect(await page.evaluate('sessionStorage.length + localStorage.length * 0')).toBe(0)
-    await accept(page, 'sign-in-refused')
+    await acceptState(page, 'sign-in-refused')
     await page.getByLabel('Key', { exact: true }).fill(walk.world.key)
     await page.getByLabel('Key', { exact: true }).press('Enter')
     await page.locator('.news-live').waitFor(patience)
@@ -570,7 +570,7 @@ walkConsole(walk => {
     // In the tab that is open, which loads nothing anew.
     await follow(page, secret)
     expect(await stored()).toEqual([null, walk.world.key])
-    await accept(page, 'offered-key')
+    await acceptState(page, 'offered-key')
     await page.keyboard.press('Escape')
     await own.waitFor(patience)
     expect(await stored()).toEqual([null, walk.world.key])
@@ -634,7 +634,7 @@ walkConsole(walk => {
     await page.getByRole('heading', { name: 'getTokenMetadata', level: 1 }).waitFor(patience)
     await page.getByText('GET /erc20/metadata').waitFor(patience)
     expect(await menu.locator('[aria-current]').count()).toBe(0)
-    await accept(page, 'reference-not-served')
+    await acceptState(page, 'reference-not-served')
     // A word that is no operation's is looked for in the docs.
     await menu.getByRole('searchbox').fill('webhook')
     expect(await missing.textContent(patience)).toMatch(/^Streamsit sends no webhooks yet/)
@@ -995,7 +995,7 @@ walkConsole(walk => {
     await toggle.waitFor(patience)
     expect(await menu.getByRole('link').count()).toBe(0)
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
-    await accept(page, 'phone-reference')
+    await acceptState(page, 'phone-reference')
     await toggle.click()
     await menu.getByRole('link', { name: 'NFT metadata' }).click()
     await page.getByRole('heading', { name: 'NFT metadata', level: 1 }).waitFor(patience)

@@ -9,7 +9,6 @@ import { readConsole } from '../src/cli/service/built-pages.ts'
 import { buildConsole } from '../web/build.ts'
 import { patience, walkConsole } from './console-walk.ts'
 import { consoleFolder } from './console-world.ts'
-import { isRelease } from './release-runs.ts'
 import { seeded, seededHoldings, seededTransfers } from './seed.ts'
 import { serveApi } from './served-api.ts'
 
@@ -72,7 +71,7 @@ test('the reference page loads only what the service itself serves', async () =>
 })
 
 walkConsole(walk => {
-  const { newPage, freshPage, open, accept } = walk
+  const { newPage, freshPage, open, accept, acceptState } = walk
   const headOf = (page: Page) => page.locator('.chain-row', { hasText: 'sim' }).locator('.head')
 
   test('shows the chains, and keeps the key out of the address', async () => {
@@ -251,7 +250,7 @@ walkConsole(walk => {
     await page.getByText(`page ${pages - 1}`, { exact: true }).waitFor(patience)
     await page.goto(last)
     await page.getByText(`page ${pages}`, { exact: true }).waitFor(patience)
-    await accept(page, 'transfers-last-page')
+    await acceptState(page, 'transfers-last-page')
     await page.getByRole('link', { name: 'First page' }).click()
     await page.getByText('page 1', { exact: true }).waitFor(patience)
     const moment = page.locator('tbody time').first()
@@ -370,13 +369,13 @@ walkConsole(walk => {
     await visitor.locator('.chain-row', { hasText: 'sim' }).waitFor(patience)
     await page.getByRole('button', { name: 'Revoke for a visitor' }).click()
     await page.getByRole('dialog').waitFor(patience)
-    await accept(page, 'revoke')
+    await acceptState(page, 'revoke')
     await page.getByRole('button', { name: 'Revoke it' }).click()
     await page.getByLabel(/revoked or expired/).check(patience)
     await page.getByRole('row', { name: /for a visitor.*revoked/ }).waitFor(patience)
     await visitor.getByRole('alert').waitFor(patience)
     expect(await visitor.getByRole('alert').textContent()).toContain('revoked')
-    await accept(visitor, 'revoked-key')
+    await acceptState(visitor, 'revoked-key')
     await visitor.getByLabel('Key', { exact: true }).fill(walk.world.key)
     await visitor.getByLabel('Remember').check()
     await visitor.getByRole('button', { name: 'Open the console' }).click()
@@ -426,7 +425,7 @@ walkConsole(walk => {
     await verdict.getByText('Unknown while the service does not answer').waitFor(patience)
     await verdict.getByText(/^What is shown is .* old\.$/).waitFor(patience)
     expect(await page.getByText('All systems normal').count()).toBe(0)
-    await accept(page, 'away')
+    await acceptState(page, 'away')
     await page.goto(`${walk.world.url}/#/explore/wallet?address=${seeded.alice}`)
     await walk.world.startService()
     await page.locator('.news-live').waitFor(patience)
@@ -480,8 +479,8 @@ walkConsole(walk => {
       if (name === 'holders') await page.getByRole('slider').waitFor(patience)
       // Not innerWidth: on a phone it grows with what is too wide.
       expect(await page.evaluate('document.documentElement.scrollWidth'), name).toBeLessThanOrEqual(width)
-      if (isRelease || ['overview', 'transfers', 'holders', 'account'].includes(name))
-        await accept(page, `phone-${name}`)
+      const look = ['overview', 'transfers', 'holders', 'account'].includes(name) ? accept : acceptState
+      await look(page, `phone-${name}`)
     }
   })
 
@@ -525,7 +524,7 @@ walkConsole(walk => {
     expect(await ribbon.getAttribute('aria-label')).toBe(
       `sim: newest block ${head + 1}; 2 blocks were taken back by a reorganisation.`,
     )
-    await accept(page, 'reorganised')
+    await acceptState(page, 'reorganised')
   })
 
   test('the newest blocks have their whole number, their age and their transfers', async () => {
