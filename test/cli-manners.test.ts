@@ -551,8 +551,7 @@ test.skipIf(!terminal)(
   async () => {
     const node = await startSimNode({ chain: { chainId: 31_337, height: 100, hashes: 'cheap' } })
     try {
-      const { buildConsole } = await import('../web/build.ts')
-      await buildConsole(fileURLToPath(new URL('../web/dist', import.meta.url)), { ifChanged: true })
+      await (await import('./built-pages.ts')).pagesAreBuilt()
       place.configure({ sim: { id: 31_337, rpc: node.url, index: 'full' } })
       const opened = join(place.directory, 'opened')
       for (const opener of ['xdg-open', 'open'])

@@ -1,15 +1,11 @@
 // What the console is looked at with: the service as its users start it, over a seeded store, following one simulated chain with two
 // endpoints in full, another on demand, and one whose only endpoint is gone.
 
-import { fileURLToPath } from 'node:url'
-import { buildDocs } from '../site/build.ts'
 import { openStore } from '../src/store/open.ts'
-import { buildConsole } from '../web/build.ts'
+import { pagesAreBuilt } from './built-pages.ts'
 import { CommandPlace } from './command-run.ts'
 import { seed, seeded } from './seed.ts'
 import { type SimNode, startSimNode } from './sim/node.ts'
-
-export const consoleFolder = fileURLToPath(new URL('../web/dist', import.meta.url))
 
 /** Tokens of the seeded collection that were read: of the second the metadata is elsewhere. */
 export const readTokens = [
@@ -34,8 +30,7 @@ export type ConsoleWorld = {
 }
 
 export async function startConsoleWorld(): Promise<ConsoleWorld> {
-  await buildConsole(consoleFolder, { ifChanged: true })
-  await buildDocs()
+  await pagesAreBuilt()
   const key = 'a-key-for-the-console-tests'
   const place = new CommandPlace()
   const node = await startSimNode({

@@ -6,9 +6,8 @@ import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { readConsole } from '../src/cli/service/built-pages.ts'
-import { buildConsole } from '../web/build.ts'
+import { consoleFolder, pagesAreBuilt } from './built-pages.ts'
 import { patience, walkConsole } from './console-walk.ts'
-import { consoleFolder } from './console-world.ts'
 import { seeded, seededHoldings, seededTransfers } from './seed.ts'
 import { serveApi } from './served-api.ts'
 
@@ -19,7 +18,7 @@ const interactiveSecondsMax = 1
 const pageSize = 84
 
 test('the first load is small, fonts included, and the licence of the fonts is there', async () => {
-  await buildConsole(consoleFolder, { ifChanged: true })
+  await pagesAreBuilt()
   const page = readFileSync(join(consoleFolder, 'index.html'), 'utf8')
   const linked = [...page.matchAll(/(?:src|href)="\/(assets\/[^"]+)"/g)].map(([, name]) => name!)
   const assets = readdirSync(join(consoleFolder, 'assets'))
@@ -47,7 +46,7 @@ test('the first load is small, fonts included, and the licence of the fonts is t
 })
 
 test('the reference page loads only what the service itself serves', async () => {
-  await buildConsole(consoleFolder, { ifChanged: true })
+  await pagesAreBuilt()
   const api = await serveApi({ parts: { console: readConsole() } })
   try {
     const open = { 'x-api-key': undefined }

@@ -38,6 +38,6 @@ export async function askOffered(socket: string): Promise<string> {
   return address
 }
 
-export function socketIn(folder: string, name: 'browser' | 'postgres'): string {
+export function socketIn(folder: string, name: 'browser' | 'pages' | 'postgres'): string {
   return join(folder, `${name}.socket`)
 }

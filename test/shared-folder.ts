@@ -1,5 +1,5 @@
 // Makes what the suites of one run share, and removes it after the last of them: a folder, the service in one bundle, and
-// a PostgreSQL and a browser once a suite asks for them. Vitest calls both, in a process whose environment those of the suites inherit.
+// a PostgreSQL, a browser and the built pages once a suite asks for them. Vitest calls both, in a process whose environment those of the suites inherit.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -26,7 +26,10 @@ export async function setup(): Promise<void> {
   // The library that drives the browser is loaded with it.
   const launch = async () => await (await import('./browser.ts')).launchBrowserServer()
   const takeBrowser = await offer(socketIn(shared, 'browser'), launch, browser => browser.wsEndpoint())
+  const build = async () => await (await import('./built-pages.ts')).buildPages()
+  const takePages = await offer(socketIn(shared, 'pages'), build, () => 'built')
   remove = async () => {
+    await takePages()
     await (await takeBrowser())?.close()
     const postgres = await takePostgres()
     const { ALMANAC_TESTS_TIMES: times } = process.env
