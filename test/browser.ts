@@ -25,6 +25,8 @@ const options: LaunchOptions = {
   args: [
     '--no-sandbox',
     '--disable-gpu',
+    // What draws needs no process beside those of the pages.
+    '--in-process-gpu',
     '--disable-quic',
     '--no-first-run',
     '--disable-background-networking',
