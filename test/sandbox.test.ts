@@ -1,6 +1,7 @@
 // The sandbox as a newcomer meets it: `npm start` with no configuration, the lines that it prints, and nothing left of it afterwards.
 import { execFile, spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { loadCollections } from '../sandbox/src/collections.ts'
@@ -11,6 +12,7 @@ import { Checkout } from './checkout.ts'
 import { withInstalledSdk } from './clients/sdk-place.ts'
 import { CommandRun } from './command-run.ts'
 import { callBlocks, guideCalls, shellBlocks } from './readme-blocks.ts'
+import { isRelease } from './release-runs.ts'
 
 /** Thirty seconds are for a machine that does nothing else; this one may run other tests. */
 const startedWithinMs = 150_000
@@ -294,7 +296,29 @@ describe('the sandbox', { timeout: startedWithinMs + 60_000 }, () => {
     expect(readdirSync(checkout.directory).filter(name => name.startsWith('almanac-sandbox-'))).toEqual([])
   })
 
-  test('a killed sandbox leaves no node behind, and another seed has other wallets', async () => {
+  test('nodes do not outlive what was killed, and another seed has other wallets', async () => {
+    const sources = join(import.meta.dirname, '../sandbox/src')
+    const program = `
+      import { startEvmNode } from ${JSON.stringify(join(sources, 'evm-node.ts'))}
+      import { startSolanaNode } from ${JSON.stringify(join(sources, 'solana-node.ts'))}
+      import { SolanaWorld } from ${JSON.stringify(join(sources, 'solana-world.ts'))}
+      const evm = await startEvmNode({ chainId: 1, genesisTimestamp: ${Math.floor(Date.now() / 1_000) - 60} })
+      const node = await startSolanaNode()
+      const { wallets } = await SolanaWorld.create({ node, seed: 'another', answerMsMax: 30_000 })
+      console.log(JSON.stringify({ urls: [evm.url, node.rpcUrl], wallets: wallets.map(({ address }) => address) }))
+    `
+    const run = begin([process.execPath, '--input-type=module', '--eval', program])
+    await run.until(() => run.stdout.endsWith('\n'), 'the nodes')
+    const { urls, wallets } = JSON.parse(run.stdout) as { urls: string[]; wallets: string[] }
+    expect(wallets).toHaveLength(3)
+    expect(wallets).not.toContain(portfolioPath.split('/')[3])
+    for (const url of urls) expect((await fetch(url, { method: 'POST', body: '{}' })).status).toBeLessThan(600)
+    await run.kill()
+    await expectGone(urls)
+  })
+
+  // The same of a whole sandbox, of whose start most is making its history.
+  test.runIf(isRelease)('a killed sandbox leaves no node behind, and another seed has other wallets', async () => {
     const run = begin([process.execPath, almanacMain, 'demo', '--seed', 'another'])
     const { curls, url } = await guideOf(run)
     expect(curls).toHaveLength(1)
