@@ -179,26 +179,36 @@ export function OperationView({ entry, shown }: Props) {
           )}
         </Panel>
         <div class="code-beside">
-          <Panel
-            id={`${id}-code`}
-            title="Code"
-            note={whole.current === body ? undefined : 'with your last body that was JSON'}
-          >
-            {values === undefined ? (
-              <Skeleton rows={4} />
-            ) : (
-              <Snippets
-                request={{
-                  method,
-                  isText: isText || accept !== undefined,
-                  accept,
-                  body: whole.current,
-                  url: location.origin + draftTarget,
-                }}
-                more={sdkTabs(operation, given.value, whole.current)}
+          <div>
+            <Panel
+              id={`${id}-code`}
+              title="Code"
+              note={whole.current === body ? undefined : 'with your last body that was JSON'}
+            >
+              {values === undefined ? (
+                <Skeleton rows={4} />
+              ) : (
+                <Snippets
+                  request={{
+                    method,
+                    isText: isText || accept !== undefined,
+                    accept,
+                    body: whole.current,
+                    url: location.origin + draftTarget,
+                  }}
+                  more={sdkTabs(operation, given.value, whole.current)}
+                />
+              )}
+            </Panel>
+            {answer !== undefined && values !== undefined && (
+              <Example
+                {...{ operation, shown, answer }}
+                body={example === undefined ? undefined : bodyOf(example, live ?? {})}
+                status={success![0]}
+                values={live !== undefined && Object.keys(live).length > 0 ? firstValues(entry, live) : undefined}
               />
             )}
-          </Panel>
+          </div>
         </div>
         <div ref={place} class="reference-answer" aria-live="polite" aria-busy={loading}>
           {problem !== undefined && !isBeside && problem.body === undefined && (
@@ -229,17 +239,7 @@ export function OperationView({ entry, shown }: Props) {
           )}
           {answer !== undefined && <AnswerSchema id={id} status={success![0]} answer={answer} shown={shown} />}
         </div>
-        <div>
-          {answer !== undefined && (
-            <Example
-              {...{ operation, shown, answer }}
-              body={example === undefined ? undefined : bodyOf(example, live ?? {})}
-              status={success![0]}
-              values={live !== undefined && Object.keys(live).length > 0 ? firstValues(entry, live) : undefined}
-            />
-          )}
-          <Failures entry={entry} shown={shown} />
-        </div>
+        <Failures entry={entry} shown={shown} />
       </div>
     </article>
   )

@@ -13,6 +13,7 @@ test.each([
   ['getNFTOwnerz', 'getNFTOwners'],
   ['nftTransfersOfWallet', 'getWalletNFTTransfers'],
   ['getContractNFT', 'getContractNFTs'],
+  ['getNFTBlah', 'getNFTOwners'],
   ['zzzqqq', undefined],
 ])('%s is nearest to %s', (text, name) => {
   const names = ['getNFTOwners', 'getWalletNFTTransfers', 'getContractNFTs', 'getTokenPrice']

@@ -28,7 +28,7 @@ function differsByOne(a: string, b: string): boolean {
   return Math.max(left.length, right.length) <= 1 || (left.length === 2 && left === `${right[1]}${right[0]}`)
 }
 
-const shareMin = 0.5
+const shareMin = 0.4
 
 /** The name that has most of its pairs of letters in common with the text, unless that is few. */
 export function nearestName(text: string, names: readonly string[]): string | undefined {
