@@ -99,6 +99,7 @@ export function OperationForm({ id, parameters, values, problem, onAsk, onMissin
   )
   return (
     <form ref={form} id={formIdOf(id)} class="operation" onSubmit={submit} noValidate>
+      {parameters.length === 0 && !children && <p class="soft">It takes no parameters.</p>}
       {parameters.filter(isMain).map(fieldOf)}
       {rest.length > 0 && (
         <details
