@@ -3,20 +3,29 @@
 import { useSignal } from '@preact/signals'
 import { useRef } from 'preact/hooks'
 import { countText } from '../quantities.ts'
-import { blockAt, blocksOf, chosen, type Interval, type Piece, piecesOf, ticksOf, type View } from './view.ts'
+import {
+  type BlockRange,
+  blockAt,
+  blocksOf,
+  chosen,
+  type Interval,
+  type Piece,
+  piecesOf,
+  ticksOf,
+} from './block-range.ts'
 
 export type Pointed = { block: number; share: number }
 
 type Props = {
-  view: View
-  whole: View
+  view: BlockRange
+  whole: BlockRange
   pieces: readonly Piece[]
   intervals: readonly Interval[]
   isSingle: boolean
   label: string
   pointed: Pointed | undefined
   onPoint: (pointed: Pointed | undefined) => void
-  onChoose: (view: View) => void
+  onChoose: (view: BlockRange) => void
   onOpen: (block: number) => void
   onKey: (event: KeyboardEvent) => void
 }
@@ -95,7 +104,7 @@ export function Field({ view, whole, pieces, intervals, isSingle, label, pointed
   )
 }
 
-function Pieces({ pieces, view }: { pieces: readonly Piece[]; view: View }) {
+function Pieces({ pieces, view }: { pieces: readonly Piece[]; view: BlockRange }) {
   const share = (blocks: number) => `${(blocks / blocksOf(view)) * 100}%`
   return (
     <>
@@ -114,7 +123,7 @@ function Choice({ ends: [a, b] }: { ends: readonly [number, number] }) {
   return <span class="proof-choice" style={{ left: `${Math.min(a, b) * 100}%`, width: `${Math.abs(a - b) * 100}%` }} />
 }
 
-function Axis({ view, isSingle }: { view: View; isSingle: boolean }) {
+function Axis({ view, isSingle }: { view: BlockRange; isSingle: boolean }) {
   const most = matchMedia('(max-width: 44rem)').matches ? 3 : 8
   // Of a block that is seen as one the number stands below its middle.
   const placeOf = (tick: number) => ((tick - view.from + (isSingle ? 0.5 : 0)) / blocksOf(view)) * 100

@@ -5,11 +5,11 @@ import { useEffect, useRef } from 'preact/hooks'
 import { countText } from '../quantities.ts'
 import type { Coverage } from '../state/live.ts'
 import { goTo, hrefOf } from '../state/route.ts'
+import { type BlockRange, blocksOf, moved, pieceAt, piecesOf, within, zoomed } from './block-range.ts'
 import { coverageText, EvidenceLegend } from './coverage-bar.tsx'
 import { Field, type Pointed } from './field.tsx'
 import { ProofText, pieceText } from './proof-text.tsx'
 import { useIntervals } from './use-intervals.ts'
-import { blocksOf, moved, pieceAt, piecesOf, type View, within, zoomed } from './view.ts'
 import './proof-map.css'
 
 type Props = {
@@ -30,16 +30,16 @@ const nearer = 0.5
 export function ProofMap({ chain, coverage, from, head, subject, canAsk = false }: Props) {
   const whole = { from, to: Math.max(from, head) }
   /** Undefined: all of it, as it grows. */
-  const chosenView = useSignal<View | undefined>(undefined)
+  const chosenRange = useSignal<BlockRange | undefined>(undefined)
   const pointed = useSignal<Pointed | undefined>(undefined)
-  const view = chosenView.value === undefined ? whole : within(chosenView.value, whole)
-  const show = (next: View) => {
-    chosenView.value = blocksOf(next) >= blocksOf(whole) ? undefined : next
+  const view = chosenRange.value === undefined ? whole : within(chosenRange.value, whole)
+  const show = (next: BlockRange) => {
+    chosenRange.value = blocksOf(next) >= blocksOf(whole) ? undefined : next
   }
   const intervals = useIntervals({ chain, coverage, view, canAsk })
   const pieces = piecesOf(intervals, view)
   const isSingle = blocksOf(view) <= singleBlocksMax
-  const keys: Record<string, () => View> = {
+  const keys: Record<string, () => BlockRange> = {
     '+': () => zoomed(view, whole, { by: nearer }),
     '=': () => zoomed(view, whole, { by: nearer }),
     '-': () => zoomed(view, whole, { by: 1 / nearer }),
@@ -96,7 +96,7 @@ export function ProofMap({ chain, coverage, from, head, subject, canAsk = false 
             onPress={() => show(keys['-']!())}
           />
           <MapButton name="Zoom in" sign="+" isOff={blocksOf(view) <= 8} onPress={() => show(keys['+']!())} />
-          <MapButton name="All blocks" sign="All" isOff={chosenView.value === undefined} onPress={() => show(whole)} />
+          <MapButton name="All blocks" sign="All" isOff={chosenRange.value === undefined} onPress={() => show(whole)} />
         </div>
       </div>
       <Field
@@ -138,7 +138,7 @@ export function ProofMap({ chain, coverage, from, head, subject, canAsk = false 
 /** A finger has no wheel. */
 const canHover = matchMedia('(hover: hover)').matches
 
-function viewText(view: View): string {
+function viewText(view: BlockRange): string {
   return `Blocks ${countText(view.from)} to ${countText(view.to)} are shown.`
 }
 

@@ -3,8 +3,8 @@
 import { TableHead } from '../parts/table.tsx'
 import { countText } from '../quantities.ts'
 import { hrefOf } from '../state/route.ts'
+import { type BlockRange, blocksOf, type Piece } from './block-range.ts'
 import { evidences } from './evidence.ts'
-import { blocksOf, type Piece, type View } from './view.ts'
 
 const shownMax = 200
 
@@ -13,7 +13,7 @@ export function pieceText(piece: Piece | undefined): string {
   return evidences.find(({ name }) => name === piece.evidence)?.title ?? piece.evidence
 }
 
-type Props = { pieces: readonly Piece[]; chain: string; view: View }
+type Props = { pieces: readonly Piece[]; chain: string; view: BlockRange }
 
 export function ProofText({ pieces, chain, view }: Props) {
   return (

@@ -2,9 +2,9 @@
 import type { Coverage } from '../state/live.ts'
 import { service } from '../state/service.ts'
 import { useAnswer } from '../state/use-answer.ts'
-import type { Interval, View } from './view.ts'
+import type { BlockRange, Interval } from './block-range.ts'
 
-type Asked = { chain: string; coverage: Coverage; view: View; canAsk: boolean }
+type Asked = { chain: string; coverage: Coverage; view: BlockRange; canAsk: boolean }
 
 export function useIntervals({ chain, coverage, view, canAsk }: Asked): readonly Interval[] {
   const isCut = coverage.intervals_total > coverage.intervals.length

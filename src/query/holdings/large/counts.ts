@@ -12,7 +12,7 @@ import type { CollectionStatsAnswer, Completeness, TokenStatsAnswer } from '../q
 import { comparePlaces, rowFlags, type Sheet } from '../sheet.ts'
 import { type ContractSubject, nameOf, type Subject, type WalletSubject } from '../subject.ts'
 import { OwnerWindow } from './owner-window.ts'
-import { bytesOfParts, contractParts, type PartBounds, tokenParts, walletParts } from './parts.ts'
+import { bytesOfParts, contractParts, type PartBounds, tokenParts, walletParts } from './sheet-parts.ts'
 
 type CollectionCounts = Pick<CollectionStatsAnswer, 'tokens' | 'owners' | 'impossible'>
 type TokenCounts = Pick<TokenStatsAnswer, 'owners' | 'transfers'>

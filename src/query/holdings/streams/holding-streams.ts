@@ -9,7 +9,14 @@ import { contractFilter, partyFilter } from '../contract-filter.ts'
 import { admitHashOrder } from '../hash-order.ts'
 import type { HoldingsAdmission, HoldingsRequest } from '../holdings-admission.ts'
 import { OwnerWindow } from '../large/owner-window.ts'
-import { bytesOfParts, contractParts, type PartBounds, type PartWork, tokenParts, walletParts } from '../large/parts.ts'
+import {
+  bytesOfParts,
+  contractParts,
+  type PartBounds,
+  type PartWork,
+  tokenParts,
+  walletParts,
+} from '../large/sheet-parts.ts'
 import type * as q from '../questions.ts'
 import type { Sheet } from '../sheet.ts'
 import type { ContractSubject, Subject } from '../subject.ts'

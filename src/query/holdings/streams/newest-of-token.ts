@@ -1,6 +1,6 @@
 // Makes one row of a token that takes several parts: its newest holder. No reading.
 import { placeBytes } from '../../../store/runs/place-key.ts'
-import type { ContractPart } from '../large/parts.ts'
+import type { ContractPart } from '../large/sheet-parts.ts'
 import { comparePlaces, rowFlags, type Sheet } from '../sheet.ts'
 import { SheetBuilder } from '../sheet-builder.ts'
 

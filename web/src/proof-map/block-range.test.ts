@@ -1,20 +1,31 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { blockAt, blocksOf, chosen, moved, pieceAt, piecesOf, ticksOf, type View, within, zoomed } from './view.ts'
+import {
+  type BlockRange,
+  blockAt,
+  blocksOf,
+  chosen,
+  moved,
+  pieceAt,
+  piecesOf,
+  ticksOf,
+  within,
+  zoomed,
+} from './block-range.ts'
 
-const whole: View = { from: 100, to: 10_099 }
+const whole: BlockRange = { from: 100, to: 10_099 }
 const share = fc.double({ min: 0, max: 1, noNaN: true })
-const anyView = fc
+const anyRange = fc
   .tuple(fc.integer({ min: whole.from, max: whole.to }), fc.integer({ min: 1, max: 10_000 }))
   .map(([from, blocks]) => within({ from, to: from + blocks - 1 }, whole))
 
-function isWithin({ from, to }: View): boolean {
+function isWithin({ from, to }: BlockRange): boolean {
   return from >= whole.from && to <= whole.to && from <= to
 }
 
 test('zooming and moving never leave the chain, and zooming holds the block under the pointer', () => {
   fc.assert(
-    fc.property(anyView, share, fc.constantFrom(0.25, 0.5, 2, 4), (view, at, by) => {
+    fc.property(anyRange, share, fc.constantFrom(0.25, 0.5, 2, 4), (view, at, by) => {
       const next = zoomed(view, whole, { by, share: at })
       expect(isWithin(next)).toBe(true)
       if (by < 1 && blocksOf(view) > 8) expect(blocksOf(next)).toBeLessThan(blocksOf(view))
@@ -58,7 +69,7 @@ test('pieces cover what is shown without gaps, and say what is missing', () => {
   ])
   expect(pieceAt(piecesOf(intervals, { from: 5, to: 50 }), 15)).toMatchObject({ evidence: undefined })
   fc.assert(
-    fc.property(fc.array(fc.tuple(fc.nat(60), fc.nat(20))), anyView, (spans, view) => {
+    fc.property(fc.array(fc.tuple(fc.nat(60), fc.nat(20))), anyRange, (spans, view) => {
       const covered = spans.map(([from, blocks]) => ({ from: from * 100, to: from * 100 + blocks * 100, evidence }))
       const pieces = piecesOf(
         covered.sort((a, b) => a.from - b.from),
@@ -76,6 +87,6 @@ test('the numbers below are round', () => {
     1_234_567, 1_234_568, 1_234_569, 1_234_570, 1_234_571, 1_234_572, 1_234_573, 1_234_574,
   ])
   fc.assert(
-    fc.property(anyView, fc.integer({ min: 1, max: 10 }), (view, most) => ticksOf(view, most).length <= most + 1),
+    fc.property(anyRange, fc.integer({ min: 1, max: 10 }), (view, most) => ticksOf(view, most).length <= most + 1),
   )
 })

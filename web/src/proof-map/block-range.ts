@@ -4,17 +4,21 @@ import type { Coverage } from '../state/live.ts'
 
 export type Interval = Coverage['intervals'][number]
 /** Whole blocks, both ends included. */
-export type View = { from: number; to: number }
+export type BlockRange = { from: number; to: number }
 
 /** Nearer than this a block is as wide as a finger. */
 const blocksLeast = 8
 
-export function blocksOf({ from, to }: View): number {
+export function blocksOf({ from, to }: BlockRange): number {
   return to - from + 1
 }
 
 /** `by` below 1 comes nearer. The block at `share` of the width stays where it is. */
-export function zoomed(view: View, whole: View, { by, share = 0.5 }: { by: number; share?: number }): View {
+export function zoomed(
+  view: BlockRange,
+  whole: BlockRange,
+  { by, share = 0.5 }: { by: number; share?: number },
+): BlockRange {
   const blocks = blocksOf(view)
   const least = Math.min(blocksLeast, blocksOf(whole))
   const wanted = Math.round(blocks * by)
@@ -24,37 +28,37 @@ export function zoomed(view: View, whole: View, { by, share = 0.5 }: { by: numbe
 }
 
 /** By shares of what is shown; below 0 to older blocks. At least by one block. */
-export function moved(view: View, whole: View, by: number): View {
+export function moved(view: BlockRange, whole: BlockRange, by: number): BlockRange {
   const blocks = Math.max(1, Math.round(Math.abs(by) * blocksOf(view))) * Math.sign(by)
   return within({ from: view.from + blocks, to: view.to + blocks }, whole)
 }
 
 /** As long as before, and within the chain. */
-export function within(view: View, whole: View): View {
+export function within(view: BlockRange, whole: BlockRange): BlockRange {
   const blocks = Math.min(blocksOf(view), blocksOf(whole))
   const from = Math.max(whole.from, Math.min(view.from, whole.to - blocks + 1))
   return { from, to: from + blocks - 1 }
 }
 
 /** Between two places that were dragged over, as shares of the width; at least a few blocks. */
-export function chosen(view: View, whole: View, [a, b]: readonly [number, number]): View {
+export function chosen(view: BlockRange, whole: BlockRange, [a, b]: readonly [number, number]): BlockRange {
   const at = (share: number) => blockAt(view, share)
   const [from, to] = [Math.min(at(a), at(b)), Math.max(at(a), at(b))]
   const missing = Math.max(0, Math.min(blocksLeast, blocksOf(whole)) - (to - from + 1))
   return within({ from: from - Math.floor(missing / 2), to: to + Math.ceil(missing / 2) }, whole)
 }
 
-export function blockAt(view: View, share: number): number {
+export function blockAt(view: BlockRange, share: number): number {
   return Math.max(view.from, Math.min(view.to, view.from + Math.floor(share * blocksOf(view))))
 }
 
-export type Piece = View & {
+export type Piece = BlockRange & {
   /** Undefined: missing. */
   evidence: Interval['evidence'] | undefined
 }
 
 /** What is shown, piece after piece: covered and missing, without gaps. */
-export function piecesOf(intervals: readonly Interval[], view: View): Piece[] {
+export function piecesOf(intervals: readonly Interval[], view: BlockRange): Piece[] {
   const pieces: Piece[] = []
   let next = view.from
   for (const { from, to, evidence } of intervals) {
@@ -75,7 +79,7 @@ export function pieceAt(pieces: readonly Piece[], block: number): Piece | undefi
 }
 
 /** Round numbers below the map, at most `most` of them. */
-export function ticksOf(view: View, most: number): number[] {
+export function ticksOf(view: BlockRange, most: number): number[] {
   const least = blocksOf(view) / Math.max(1, most)
   const power = 10 ** Math.floor(Math.log10(Math.max(1, least)))
   const step = [1, 2, 5, 10].map(times => times * power).find(size => size >= least) ?? power * 10
