@@ -31,7 +31,7 @@ export type LiveFeedOptions = {
   transfersIn?: (chain: string, block: number) => Promise<number | undefined>
   /** What `/ready` names as wrong. Absent: nothing is. */
   problemsOf?: (report: StatusReport) => Promise<Problem[]>
-  /** Absent: nothing is told of the API. */
+  /** Absent: nothing is shown of the API. */
   api?: ApiWatch | undefined
   /** Its chains are local ones that a sandbox made. */
   sandbox?: boolean

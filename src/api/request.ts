@@ -36,7 +36,7 @@ export function namesType(accept: string | undefined, type: string): boolean {
   return accept !== undefined && (weightsIn(accept).get(type) ?? 0) > 0
 }
 
-/** The newest known block of a chain that an answer is about, and from which age on it is told. */
+/** The newest known block of a chain that an answer is about, and the age from which answers show it. */
 export type Head = { timestamp: number; ageMaxSeconds: number }
 
 /** What the route says of the path: its version and the names of its parameters. */

@@ -129,7 +129,7 @@ class Connections {
   /** Refuses what is not a request, after the answers to the requests before it. */
   refuse(socket: Duplex, problem: AlmanacError | undefined, lingerMs: number): void {
     const connection = this.#known.get(socket)
-    // What is wrong may be the rest of a request: that one is not answered, and never ends by itself.
+    // The bytes may be the rest of a request, which is then not answered and never ends by itself.
     if (connection?.waiting.at(-1)?.[0].complete === false) {
       connection.waiting.pop()
       this.#waiting--

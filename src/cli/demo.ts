@@ -113,7 +113,7 @@ async function startWithSteps({ seed, directory, output }: StepsParts): Promise<
   }
 }
 
-/** Building the sandbox takes a while: a port in use is told before. */
+/** Building the sandbox takes a while: a port in use is reported first. */
 async function requirePort(listen: string): Promise<void> {
   const running = sandboxHere()
   const isOwn = running?.url === urlHere(listen)

@@ -80,7 +80,7 @@ function codelessText(shown: Shown): string {
   ].join('\n')
 }
 
-/** What a person who has just asked for the contract needs to know: nothing of it is indexed. */
+/** For a user who has just asked for the contract: nothing of it is indexed. */
 async function whyNothing(
   store: Store,
   { config }: LoadedConfig,

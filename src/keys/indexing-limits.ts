@@ -29,7 +29,7 @@ export class IndexingLimits {
     this.#store = store
   }
 
-  /** Whether a contract may be indexed. A key whose limit is 0 is answered from what is there. */
+  /** Whether a contract may be indexed. A key whose limit is 0 is answered from what is stored. */
   async contract(key: IndexingKey, chain: ChainId, contract: Address): Promise<boolean> {
     if (key.indexPerDay === undefined || (await this.#store.coverage(chain, contract)).length > 0) return true
     const taken = await this.#take(key, [`${chain}/${contract}`])
@@ -115,7 +115,7 @@ export class IndexingLimits {
       const granted = await this.#store.takeIndexing({ keyId, targets, perDay: indexPerDay! })
       return granted ? 'granted' : 'used up'
     } catch (error) {
-      // Nothing could be stored either: the answer is what is there.
+      // Nothing could be stored either: the answer is what is stored already.
       if (error instanceof AlmanacError && error.code.startsWith('store_')) return 'unknown'
       throw error
     }

@@ -31,7 +31,7 @@ const minutesMax = 60
 const keysMax = 200
 const refusalsMax = 20
 
-/** Of the keys that were sent last: another one takes the place of the one that is silent for longest. */
+/** Of the most recently used keys: a new one takes the place of the one unused for longest. */
 export class KeyHours {
   readonly #keys = new Map<string, KeyMinutes>()
 

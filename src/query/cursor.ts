@@ -9,7 +9,7 @@ const listNames = [
 ] as const
 export type ListName = (typeof listNames)[number]
 
-/** Everything that the next page needs. Times are unix seconds, so dates meet the blocks known by then. */
+/** Everything that the next page needs. Times are unix seconds, so dates are resolved with the blocks known then. */
 export type PageCursor = {
   list: ListName
   chain: ChainId

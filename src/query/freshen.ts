@@ -49,7 +49,7 @@ export type IndexingKey = Pick<KeyRecord, 'id' | 'indexPerDay' | 'indexWaiting'>
 /** Of a request: whose key it is, and for how long an indexer may let it wait. */
 export type FreshenOptions = { key: IndexingKey; freshen: Freshen | undefined; freshenWaitMs: number }
 
-/** What a key may have indexed. False: not now, and the answer is what is there. */
+/** What a key may have indexed. False: not now, and the answer is what is stored. */
 export type IndexingLimits = {
   contract(key: IndexingKey, chain: ChainId, contract: Address): Promise<boolean>
   wallet(key: IndexingKey, wallet: Address): Promise<boolean>

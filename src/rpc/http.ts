@@ -96,7 +96,7 @@ export function unpacked(stream: Readable, encoding: string | string[] | undefin
 }
 
 /**
- * `take` is told of every chunk after it is unpacked, and throws when it is one too many: leaving the loop destroys the
+ * `take` gets every chunk after it is unpacked, and throws when it is one too many: leaving the loop destroys the
  * stream and the connection, and nothing more is read or unpacked.
  */
 async function readWhole(stream: Readable, take: (bytes: number) => void): Promise<Buffer> {

@@ -1,5 +1,5 @@
 // Whether an endpoint is what it is configured as: asked before any answer is believed, again now and then, and soon
-// after something went wrong. Everything waits for this answer, so one that is lost must not cost a whole time-out.
+// after something went wrong. Everything waits for this answer, so a lost one must not cost a whole timeout.
 import { type Clock, followSignals, pause } from '../abort.ts'
 import { silenceMs } from './bounds.ts'
 

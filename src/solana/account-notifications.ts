@@ -57,7 +57,7 @@ export class AccountNotifications {
     return this.#headAtMs
   }
 
-  /** Whether the node has told of a closed token account since the socket is up: not every node does. */
+  /** Whether the node has reported a closed token account since the socket is up: not every node does. */
   get tellsOfCloses(): boolean {
     return this.#tellsOfCloses
   }

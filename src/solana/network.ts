@@ -22,7 +22,7 @@ const sampleMs = 1_000
 const sweepMs = 3_600_000
 const sweptAtOnce = 500
 const dayMs = 86_400_000
-/** A socket that told of no slot for this long is not trusted alone. */
+/** A socket that reported no slot for this long is not trusted alone. */
 const silentMsMax = 5_000
 const lookMs = 10_000
 

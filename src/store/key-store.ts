@@ -26,7 +26,7 @@ export type StoredKey = KeyRecord & { lastUsedOn?: string }
 /** `hash`: the key that has it, alone. `usedSince`: with the last day of use from this day on. */
 export type KeysAsked = { hash?: string; usedSince?: string }
 
-/** The first revocation stays, and an end that is later than one that is known changes nothing. */
+/** The first revocation stays, and an end later than the known one changes nothing. */
 export type KeyEnd = { revokedAt: number } | { expiresAt: number }
 
 export type KeyUse = { keyId: string; day: string; operation: string; count: number }

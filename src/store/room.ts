@@ -17,7 +17,7 @@ const resumeShare = 0.01
 const refusalKeptMs = 60_000
 /** A forecast beyond this says nothing. */
 const forecastSecondsMax = 10 * 365 * 86_400
-/** A start fetches faster than what follows: until this was seen, only a store that is full soon is told. */
+/** A start fetches faster than what follows: until this was seen, only a store that is soon full is reported. */
 const sureMs = 3_600_000
 const earlySecondsMax = 86_400
 

@@ -14,7 +14,7 @@ type Asked = {
   told: readonly AlmanacError[]
 }
 
-/** What is told comes last, and counts. */
+/** The errors in `told` come last, and win. */
 export function ownErrors({ parameters, scope, told }: Asked): AlmanacError[] {
   const own = parameters.filter(({ parameter: { name } }) => name !== 'chain' && name !== 'network')
   const refused = own.find(({ isRequired }) => isRequired) ?? own[0] ?? parameters[0]

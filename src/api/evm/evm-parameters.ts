@@ -15,7 +15,7 @@ const idMax = 2n ** 256n - 1n
 const isDecimalId = /^(?:0|[1-9]\d{0,77})$/
 const isHexId = /^0x(?:0|[1-9a-f][\da-f]{0,63})$/i
 
-/** One spelling for each number: what is told apart in paths is told apart in caches and cursors. */
+/** One spelling for each number: paths that differ would differ in caches and cursors. */
 export function parseTokenId(text: string): bigint | undefined {
   if (!isDecimalId.test(text) && !isHexId.test(text)) return undefined
   const id = BigInt(text)

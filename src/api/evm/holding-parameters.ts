@@ -28,7 +28,7 @@ const rangesMax = 100
 /** Where no limit is given, however much a page may have. */
 export const usualPageSize = 100
 
-/** `sizeField`: of the answer, where the size of a page is told. */
+/** `sizeField`: the field of the answer that holds the size of a page. */
 export function holdingParameters(table: ChainTable, pageSizeMax: number, sizeField?: string) {
   const { address, chain, format, limit, disableTotal, cursor } = transferParameters(table, pageSizeMax, {
     usual: Math.min(usualPageSize, pageSizeMax),

@@ -84,7 +84,7 @@ const wholeListAdvice: Readonly<Record<string, string>> = {
   ...{ ndjson: linesAdvice, jsonl: linesAdvice, 'application/x-ndjson': linesAdvice },
 }
 
-/** `usual`: where no limit is given. `sizeField`: of the answer, where the size of a page is told. */
+/** `usual`: where no limit is given. `sizeField`: the field of the answer that holds the size of a page. */
 export function transferParameters(
   table: ChainTable,
   pageSizeMax: number,

@@ -1,4 +1,4 @@
-// What a person is told once the service listens: where the console is, the key, and a line to paste. Pure.
+// What the terminal shows once the service listens: where the console is, the key, and a line to paste. Pure.
 import pc from 'picocolors'
 import { withWholeCommands, wrapped } from '../terminal.ts'
 

@@ -1,5 +1,5 @@
 // Asks a contract whether the holders that its events name hold their tokens. Only the newest event of a token, or of a
-// holder and a token, tells who has it now, so tokens that were burnt or moved on are left out.
+// holder and a token, tells who holds it now, so tokens that were burnt or moved on are left out.
 import { createHash } from 'node:crypto'
 import { addressOfAnswer, numberOfAnswer } from '../../annotate/label-text.ts'
 import { noStateEvidence, type StateEvidence } from '../../annotate/spam-rules.ts'

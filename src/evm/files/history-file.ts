@@ -218,7 +218,7 @@ function era1Index(file: E2File, record: E2Record, count: number): Index {
 
 const era1Components: readonly Component[] = ['header', 'body', 'receipts', 'difficulty']
 
-/** What the slots of the index hold is told by the records of the first block; unknown ones are left out. */
+/** The records of the first block tell what the slots of the index hold; unknown ones are left out. */
 function ereIndex(file: E2File, record: E2Record, count: number, width: number): Index {
   const start = startOf(file, record)
   const first = offsetsOf(file, { ...start, width }, 0)

@@ -15,7 +15,7 @@ import { type PortalColumn, type PortalContent, queryBody, refusalOf } from './p
 export type PortalClientOptions = {
   url: string
   requestsPerSecond?: number | undefined
-  /** How long one block may be waited for while the portal is away, busy or gives nothing. */
+  /** How long to wait for one block while the portal is away, busy or gives nothing. */
   patienceMs?: number | undefined
   /** The first wait between two attempts; each next one is twice as long. */
   backoffMs?: number | undefined
@@ -24,7 +24,7 @@ export type PortalClientOptions = {
 
 /** The least that is borne of a part: the rate of an answer, as of nodes, and of all its answers together. */
 export type SlowestPart = SlowestRate & {
-  /** How long its requests may be under way. What came by then is taken. */
+  /** How long its requests may take. Blocks that arrived by then are used. */
   partMs: number
   /** Of whole lines, in a part whose answers take longer than a window. */
   bytesPerSecond: number

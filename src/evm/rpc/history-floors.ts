@@ -20,7 +20,7 @@ type Floor = {
 }
 
 const holdMs = { first: 60_000, max: 6 * 3_600_000 }
-/** A node that says nothing of what it dropped is told from one that lags by this many blocks. */
+/** This many blocks tell a node that dropped blocks silently from one that lags. */
 const silentDepth = 1_000
 /** A pool of nodes may not have the newest blocks everywhere. */
 const settledDepth = 64

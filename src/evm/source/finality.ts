@@ -21,7 +21,7 @@ export type StoredBlocks = { tip?: number | undefined; final?: number }
 const answerMsMax = 3_000
 /** A head that is older than this, and so far below the others, lags. */
 const freshMs = 60_000
-/** Where the final block does not move, the others are asked less often: whether the one that is asked lags. */
+/** While the final block does not move, the others are asked less often, to find out whether this one lags. */
 const idleFactor = 6
 /** A dispute does not end because one side falls silent, unless it stays so. */
 const silenceMsMax = 600_000
@@ -100,7 +100,7 @@ export class Finality {
     const voters = words.filter(({ latest }) => !this.#lags(latest, tip ?? highest, floor))
     // A dispute that one side leaves is not settled by the other.
     if (voters.length < 2 && this.#dispute !== undefined && performance.now() - this.#disputedMs < silenceMsMax) return
-    // One that is far below, where another has final blocks, and yet says that it is not late: another chain shows.
+    // An endpoint far below the others' final blocks whose newest block is recent may follow another chain.
     const punctual = voters.filter(voter => !late.includes(voter))
     const lowest = Math.min(...punctual.map(({ latest }) => latest.number))
     if (lowest < highest - this.#blocksMax && punctual.some(voter => this.#numberOf([voter]) >= lowest)) {

@@ -383,7 +383,7 @@ export class Work {
     clearTimeout(this.#lingering)
     this.#place?.end()
     this.#admission.resize(this, 0)
-    // Those who wait for the sheet hold it themselves by then.
+    // Requests that wait for the sheet hold it themselves by then.
     setImmediate(() => {
       for (const letGo of this.#letGo) letGo()
     })

@@ -205,7 +205,7 @@ async function named({ text, limit, fits }: Wanted, dependencies: Known): Promis
   }
 }
 
-/** A labelled address is shown as the contracts that it is; one that is none is a wallet. */
+/** A labelled address is shown as its contracts, or as a wallet if it is not a contract. */
 async function byLabel({ chain, address, label }: RankedLabel, dependencies: Known) {
   const asked = dependencies.held.filter(({ id }) => chain === undefined || id === chain)
   const contracts = (await Promise.all(asked.map(each => contractOn(each, address, dependencies)))).flatMap(

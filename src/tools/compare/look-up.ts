@@ -25,7 +25,7 @@ export class LookUp {
     this.#sides = sides
   }
 
-  /** Gives findings without a reason the one that is found. */
+  /** Adds the reason that is found to findings without one. */
   async explain(findings: readonly Finding[], about: About): Promise<Finding[]> {
     const { changesWith } = about.operation
     const open = findings.filter(

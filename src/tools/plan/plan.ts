@@ -40,7 +40,7 @@ export function planCommand(): Command {
   return withMeantConfig(command, [], async (loaded, flags: PlanFlags) => {
     const failures = await plan(loaded, flags)
     const codes = failures.map(exitCodeOf)
-    // What passes by itself is the lesser matter.
+    // A failure that passes by itself matters less.
     if (codes.length > 0) process.exitCode = codes.find(code => code !== exitCodes.tryLater) ?? exitCodes.tryLater
   })
 }
