@@ -4,11 +4,11 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
-import { transferView } from '../src/store/runs/transfer-view.ts'
+import type { ChainId } from '../src/model.ts'
+import { openStore } from '../src/store/open.ts'
 import { type PostgresServer, startPostgres } from '../test/postgres-server.ts'
 import { SimChain } from '../test/sim/chain.ts'
 import { expectedTransfers } from '../test/sim/truth.ts'
@@ -70,8 +70,6 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 for (const { folder } of peers) install(folder)
 
 const databaseSize = 'SELECT pg_database_size(current_database())'
-/** Those that are not folded yet lie in recent blocks. */
-const storedTransfers = `SELECT coalesce(sum(records), 0) AS rows FROM runs WHERE view = ${transferView.id}`
 const loadAtStart = loadavg()
 const lines: Line[] = []
 const node = await (shape === 'small'
@@ -146,11 +144,8 @@ async function almanacOnFile(contract: string | undefined): Promise<Measured> {
   try {
     const path = join(folder, 'almanac.db')
     const { seconds, cpuSeconds, rssMb } = await runIndexJob(jobOf(`file:${path}`, contract))
-    const database = new DatabaseSync(path, { readOnly: true })
-    const stored = database.prepare(storedTransfers).get() as { rows: number }
-    const rows = stored.rows
-    database.close()
-    return { rows, seconds, cpuSeconds, finished: true, bytes: statSync(path).size, rssMb }
+    const bytes = statSync(path).size
+    return { rows: await storedTransfers(`file:${path}`), seconds, cpuSeconds, finished: true, bytes, rssMb }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
@@ -161,8 +156,21 @@ async function almanacOnPostgres(contract: string | undefined, server: PostgresS
   const before = await ask(database, databaseSize)
   const { seconds, cpuSeconds, rssMb } = await runIndexJob(jobOf(database, contract))
   const bytes = (await ask(database, databaseSize)) - before
-  const rows = await ask(database, storedTransfers)
+  const rows = await storedTransfers(database)
   return { rows, seconds, cpuSeconds, finished: true, bytes, rssMb }
+}
+
+/** In runs and in recent blocks. */
+async function storedTransfers(url: string): Promise<number> {
+  const store = await openStore(url, { role: 'reader' })
+  try {
+    const id = chain.id as ChainId
+    const contracts = await store.contractsOf(id, undefined, 10_000)
+    const counts = await Promise.all(contracts.map(contract => store.transferCount({ chain: id, contract })))
+    return counts.reduce((sum, count) => sum + count, 0)
+  } finally {
+    await store.close()
+  }
 }
 
 function jobOf(store: string, contract: string | undefined): IndexJob {
