@@ -3,7 +3,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { ethereumHeaders } from '../src/chains.ts'
-import { isCovered } from '../src/coverage.ts'
+import { missingIntervals } from '../src/coverage.ts'
 import type { Address, ChainId } from '../src/model.ts'
 import { openStore } from '../src/store/open.ts'
 import type { Store } from '../src/store/store.ts'
@@ -164,12 +164,14 @@ class FaultRun {
         for (const address of this.#wallets) status = await this.#child.ask({ ask: 'wallet', address, waitMs: 2_000 })
       }
       const live = status.state === 'live' && status.complete && status.head === chain.head && status.lag_seconds === 0
-      if (live && (await this.#coversAll(id))) return
+      const lacking = await this.#lacking(id)
+      if (live && lacking.length === 0) return
       if (performance.now() > deadline) {
         const shown = {
           ...status,
           covered: status.covered.slice(0, 12),
           sim: { head: chain.head, final: chain.finalized },
+          lacking,
         }
         throw new Error(`not caught up: ${JSON.stringify(shown)}`)
       }
@@ -177,22 +179,26 @@ class FaultRun {
     }
   }
 
-  async #coversAll(id: ChainId): Promise<boolean> {
+  /** What the store does not have yet, in words. */
+  async #lacking(id: ChainId): Promise<string[]> {
     const { chain } = this.#node
-    let all = true
+    const lacking: string[] = []
     await this.#check(async store => {
       const scopes = this.#plan.mode === 'on-demand' ? this.#contracts : (['full'] as const)
       for (const scope of scopes) {
         const covered = scope === 'full' ? await store.coverage(id, scope) : await store.contractCoverage(id, scope)
-        all &&= isCovered(covered, { from: this.#plan.from, to: chain.head })
+        for (const { from, to } of missingIntervals(covered, { from: this.#plan.from, to: chain.head }))
+          lacking.push(`${scope} from ${from} to ${to}`)
       }
       if (this.#plan.mode === 'on-demand')
-        for (const wallet of this.#wallets) all &&= await this.#knowsWallet(store, wallet)
+        for (const wallet of this.#wallets) if (!(await this.#knowsWallet(store, wallet))) lacking.push(wallet)
       // A branch of the same length may have replaced the one that is stored.
-      all &&= (await store.chainState(id))?.head.hash === chain.hashOf(chain.head)
-      all &&= (await store.hotBlocks(id)).every(({ number, hash }) => chain.hashOf(number) === hash)
+      const head = (await store.chainState(id))?.head
+      if (head?.hash !== chain.hashOf(chain.head)) lacking.push(`the head, which is ${head?.number} ${head?.hash}`)
+      for (const { number, hash } of await store.hotBlocks(id))
+        if (chain.hashOf(number) !== hash) lacking.push(`recent block ${number}, which is ${hash}`)
     })
-    return all
+    return lacking
   }
 
   /** A look-up that ran out of time leaves what an earlier one found. */
