@@ -300,6 +300,18 @@ describe('init', () => {
     expect([code, stderr]).toEqual([75, expect.stringContaining('Try:   check the spelling of the host, or the net')])
   })
 
+  test('of a node without TLS, https is doubted in words, not in those of OpenSSL', async () => {
+    const server = createServer((_, outgoing) => outgoing.end())
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const { stderr } = await place.runHere(['init', '--yes', '--chain', `eth=https://127.0.0.1:${port}/${secret}`])
+    server.close()
+    expect(stderr).toContain(
+      'did not answer eth_chainId. (no TLS at this port)\nTry:   use http:// instead of https://',
+    )
+    expect(stderr).not.toMatch(/SSL routines/)
+  })
+
   test.each([
     [405, ''],
     [404, 'no such page'],

@@ -16,6 +16,10 @@ const limited = (hint: string): FailureRule => ({ code: 'upstream_rate_limited',
 
 const unreachedHint = 'check that the node runs and can be reached.'
 const unresolvedHint = 'check the spelling of the host, or the network: its name has no address.'
+/** Of an endpoint whose URL begins with https. */
+export const withoutTls = 'no TLS at this port'
+const plainHint = 'use http:// instead of https:// where the node has no TLS, or check the port.'
+const certificateHint = 'name the authority of its certificate in NODE_EXTRA_CA_CERTS, or check the host.'
 
 const rules = {
   'range-too-large': fewerBlocks,
@@ -85,8 +89,8 @@ export function rpcError(failure: RpcFailure, { chain, said, retryAfterMs, rule 
   const { code, retryable, hint: usual, retryAfterMs: laterMs }: FailureRule = { ...rules[kind], ...rule }
   const hint = isOfWebsite(failure, said)
     ? 'this may be no JSON-RPC node: check the URL and its path.'
-    : isUnresolved(said)
-      ? unresolvedHint
+    : kind === 'transport'
+      ? (hintOfTransport(said) ?? usual)
       : usual
   const isOther = kind === 'wrong-chain'
   const message =
@@ -110,14 +114,17 @@ function isOfWebsite({ kind, status, rpcCode }: RpcFailure, said: string): boole
   return kind === 'invalid-answer' && said.includes('an HTML page')
 }
 
-function isUnresolved(said: string): boolean {
-  return /\b(ENOTFOUND|EAI_AGAIN)\b/.test(said)
+/** What to do about an endpoint that could not be reached, where the reason tells. */
+function hintOfTransport(said: string): string | undefined {
+  if (/\b(ENOTFOUND|EAI_AGAIN)\b/.test(said)) return unresolvedHint
+  if (said.includes(withoutTls)) return plainHint
+  return /\bcertificate\b/.test(said) ? certificateHint : undefined
 }
 
 /** The last failure of an endpoint has no hint: where it could not be reached, here it gets one. */
 export function withHint(reason: string): string {
   if (!/ did not answer \w+(?! in time)\b/.test(reason)) return reason
-  return `${reason.replace(/\.?$/, '.')} Try: ${isUnresolved(reason) ? unresolvedHint : unreachedHint}`
+  return `${reason.replace(/\.?$/, '.')} Try: ${hintOfTransport(reason) ?? unreachedHint}`
 }
 
 function howOf({ method, kind, status }: RpcFailure): string {

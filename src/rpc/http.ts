@@ -5,6 +5,7 @@ import { Pool } from 'undici'
 import { followSignals } from '../abort.ts'
 import { messageOf } from '../errors.ts'
 import type { EndpointAddress } from './endpoint-address.ts'
+import { withoutTls } from './failures.ts'
 import { slowestRate, watchRate } from './slowest-rate.ts'
 
 export type HttpAnswer = { status: number; body: Buffer; retryAfterMs: number | undefined }
@@ -74,7 +75,7 @@ export class HttpChannel {
     } catch (error) {
       if (linked.signal.aborted) throw linked.signal.reason
       if (error instanceof HttpFailure) throw error
-      throw new HttpFailure('transport', this.#address.redact(messageOf(error)))
+      throw new HttpFailure('transport', this.#address.redact(reasonOf(error)))
     } finally {
       clearTimeout(timer)
     }
@@ -106,6 +107,13 @@ async function readWhole(stream: Readable, take: (bytes: number) => void): Promi
     chunks.push(chunk)
   }
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
+}
+
+/** OpenSSL names what is no TLS by its first bytes, as a wrong version, in a line of hex and paths. */
+function reasonOf(error: unknown): string {
+  const { code = '' } = error as NodeJS.ErrnoException
+  const isPlain = code === 'ERR_SSL_WRONG_VERSION_NUMBER' || code === 'ERR_SSL_PACKET_LENGTH_TOO_LONG'
+  return isPlain ? withoutTls : messageOf(error)
 }
 
 /** No server's word keeps an endpoint or a portal away for longer: then it is asked again. */
