@@ -589,7 +589,8 @@ describe('init', () => {
 
   test('on a terminal contracts without code are asked for again', async () => {
     const node = await simulate()
-    const [wallet, contract] = [`0x${'1'.repeat(40)}`, node.chain.contracts.all[0]!.address]
+    const wallet = `0x${'1'.repeat(40)}`
+    const [first, second] = node.chain.contracts.all.map(({ address }) => address)
     const run = place.beginOnTerminal(['init', '--index', 'on-demand', '--listen', '127.0.0.1:8080'])
     const isCodeless = `Warning: sim has no code at ${wallet}: not a contract.`
     let seen = 0
@@ -600,10 +601,12 @@ describe('init', () => {
       ['WebSocket endpoint', ''],
       ['contracts to index', wallet],
       [isCodeless, undefined],
-      ['Keep it anyway, or paste other contracts? [no]', ''],
-      ['contracts to index', `${wallet},${contract}`],
+      ['Keep it anyway, or paste another contract? [no]', ''],
+      ['contracts to index', `${wallet},${first}`],
       [isCodeless, undefined],
-      ['Keep it anyway, or paste other contracts? [no]', contract],
+      ['or paste another contract? The others stay; - leaves it out. [no]', wallet],
+      [isCodeless, undefined],
+      ['or paste another contract? The others stay; - leaves it out. [no]', second!],
       ['Solana portfolios', 'no'],
       ['Where to keep the data', ''],
       ['Write almanac.yaml? [yes]', ''],
@@ -614,7 +617,7 @@ describe('init', () => {
       if (text !== undefined) run.child.stdin.write(`${text}\n`)
     }
     await run.ended()
-    expect(loadConfig({ file: file() }).config.chains.sim).toMatchObject({ contracts: [contract] })
+    expect(loadConfig({ file: file() }).config.chains.sim).toMatchObject({ contracts: [first, second] })
   })
 
   test('on a terminal a node is called what it serves, and what is pasted is taken as an endpoint', async () => {

@@ -125,9 +125,14 @@ export async function checkContracts(typed: ChainAnswers, questions: Questions |
       ...{ otherwise: false, other: 'an address' },
       help: 'Of an address without code nothing can be indexed, unless a contract is deployed there later. With no, the contracts are asked for again.',
     }
-    const answer = await questions.confirmOr('Keep it anyway, or paste other contracts?', about, contractsIn)
+    const others = contracts.filter(address => !codeless.includes(address))
+    const it = codeless.length === 1 ? 'it' : 'them'
+    const rest = others.length === 0 ? '' : ` The others stay; - leaves ${it} out.`
+    const question = `Keep ${it} anyway, or paste another contract?${rest}`
+    const answer = await questions.confirmOr(question, about, text => (text === '-' ? [] : contractsIn(text)))
     if (typeof answer === 'boolean') return answer
-    typed.contracts = answer
+    // What is typed stands in their place.
+    typed.contracts = [...new Set([...others, ...answer])]
   }
 }
 
