@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { root } from '../web/build-folder.ts'
 import { effectiveNames, entriesOf } from '../web/src/reference/entries.ts'
 import { otherNames } from '../web/src/reference/other-names.ts'
+import { bodyName } from '../web/src/search/paths.ts'
 import type { ApiDocument, NotServed } from '../web/src/state/document.ts'
 
 export type Operation = {
@@ -25,7 +26,11 @@ const version = /^\/api\/v2(\.\d)?(?=\/)/
 export function readOperations(): Operation[] {
   return entriesOf(readDocument()).map(({ id, name, title, subject, operation, older }) => ({
     ...{ name, title, subject, method: operation.method, path: operation.path.replace(version, '') },
-    about: [operation.description ?? '', ...effectiveNames(operation)].join(' '),
+    about: [
+      operation.description ?? '',
+      ...effectiveNames(operation),
+      ...(operation.requestBody ? [bodyName] : []),
+    ].join(' '),
     also: [operation['x-sdk-call'] ?? [], otherNames[id] ?? []].flat(),
     ids: [id, ...older.map(({ operationId }) => operationId)],
   }))

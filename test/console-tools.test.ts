@@ -148,6 +148,15 @@ walkConsole(walk => {
     const field = (name: string) => page.locator(`#getContractNFTsV22 [name="${name}"]`)
     await expect.poll(() => field('address').inputValue(patience), patience).toBe(seeded.deeds)
     expect([await field('chain').inputValue(), await field('limit').inputValue()]).toEqual(['polygon', '7'])
+    // With its body, which is sent only when somebody says so.
+    const body = `{"tokens":[{"token_address":"${seeded.deeds}","token_id":"3"}]}`
+    await page.keyboard.press('Control+k')
+    await search(page).fill(`curl -d '${body}' 'https://deep-index.moralis.io/api/v2.2/nft/getMultipleNFTs?chain=0x89'`)
+    await expect.poll(() => all.allTextContents(), patience).toEqual([expect.stringMatching(/Multiple NFTs/)])
+    await page.keyboard.press('Enter')
+    const pasted = page.locator('#getMultipleNFTsV22 [name="body"]')
+    await expect.poll(async () => JSON.parse(await pasted.inputValue(patience)), patience).toEqual(JSON.parse(body))
+    expect(await page.locator('[aria-live] > .panel').count()).toBe(0)
     await page.keyboard.press('Control+k')
     // A word within names of contracts comes after what begins with it.
     for (const [text, missing] of [

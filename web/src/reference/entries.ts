@@ -1,5 +1,5 @@
 // The operations of the document as the reference lists them: one entry for all versions of an operation, by subject. Pure.
-import { valuesAt } from '../search/paths.ts'
+import { bodyName, valuesAt } from '../search/paths.ts'
 import { type ApiDocument, type DocumentedOperation, operationsOf } from '../state/document.ts'
 
 export type Entry = {
@@ -75,9 +75,10 @@ export function versionOf({ path }: DocumentedOperation): string | undefined {
 }
 
 /** What a pasted command or address asks of it; nothing where that is another one's, or no address at all. */
-export function valuesPasted({ operation: { path, parameters = [] } }: Entry, text: string): Record<string, string> {
+export function valuesPasted({ operation }: Entry, text: string): Record<string, string> {
+  const { path, parameters = [], requestBody } = operation
   const names = parameters.map(({ name }) => name)
-  return valuesAt(path, text, names)
+  return valuesAt(path, text, requestBody === undefined ? names : [...names, bodyName])
 }
 
 /** In the order of the entries. */

@@ -15,6 +15,7 @@ import { Paragraphs, Prose } from '../parts/prose.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
 import { codeTab, Snippets, snippetKey } from '../parts/snippets.tsx'
 import type { Tab } from '../parts/tabs.tsx'
+import { bodyName } from '../search/paths.ts'
 import { type ApiDocument, apiDocument, chainPairs, type DocumentedOperation, resolved } from '../state/document.ts'
 import { goTo, hrefOf, route } from '../state/route.ts'
 import type { Problem } from '../state/service.ts'
@@ -57,6 +58,10 @@ export function OperationView({ entry, shown }: Props) {
   // What was answered before is not of a request that was not sent.
   const isUnasked = useSignal(false)
   const inAddress = linkedValues(operation, route.value.query)
+  const pasted = inAddress?.[bodyName]
+  useEffect(() => {
+    if (pasted !== undefined) written.value = laidOut(pasted)
+  }, [pasted])
   const linked = isOrder ? undefined : inAddress
   const asked =
     linked === undefined
@@ -282,6 +287,15 @@ export function sdkTabs(operation: DocumentedOperation, values: Values, body?: s
   const hexIdOf = (chain: string) => (chains && chainPairs(chains).find(({ name }) => name === chain)?.hexId) ?? chain
   const request = { call, parameters, values, body, origin: location.origin, hexIdOf, key: snippetKey.value }
   return [codeTab('sdk', 'SDK', { text: sdkText(request), language: 'typescript' })]
+}
+
+/** JSON as people write it; a text that is none as it stands. */
+function laidOut(body: string): string {
+  try {
+    return JSON.stringify(JSON.parse(body), null, 2)
+  } catch {
+    return body
+  }
 }
 
 /** What an address asks for; one that names no chain means the API's own default. */

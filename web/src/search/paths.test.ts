@@ -7,6 +7,21 @@ const names = ['address', 'chain', 'limit', 'addresses']
 const address = '0x8464135c8f25da09e49bc8782676a84730c318bc'
 
 test.each([
+  [`-d '{"a": [1]}' '/x'`, '{"a": [1]}'],
+  [`--data '{"name": "Ada'\\''s"}'`, `{"name": "Ada's"}`],
+  [`--data-raw "{\\"a\\": 1}"`, '{"a": 1}'],
+  [`--json '{}'`, '{}'],
+  // From a file, and without one.
+  ['-d @body.json', undefined],
+  ['', undefined],
+])('the body of a command with %s', (flags, body) => {
+  const text = `curl -X POST ${flags} 'https://host/api/v2.2/nft/getMultipleNFTs?chain=eth'`
+  const given = { chain: 'eth', ...(body === undefined ? {} : { body }) }
+  expect(valuesAt('/api/v2.2/nft/getMultipleNFTs', text, ['chain', 'body'])).toEqual(given)
+  expect(valuesAt('/api/v2.2/nft/getMultipleNFTs', text, ['chain'])).toEqual({ chain: 'eth' })
+})
+
+test.each([
   [
     `curl --request GET --url 'https://deep-index.example/api/v2.2/nft/${address}/owners?chain=0x1&limit=7&key=secret' --header 'X-API-Key: k'`,
     { address, chain: '0x1', limit: '7' },

@@ -7,7 +7,9 @@ export function atPath<Item>(
   text: string,
   placesOf: (item: Item) => readonly string[],
 ): Item[] {
-  const [, method] = /(?:^|\s-X\s*|\s--request\s+)(get|post|put|delete)\b/i.exec(text.trim()) ?? []
+  const [, named] = /(?:^|\s-X\s*|\s--request\s+)(get|post|put|delete)\b/i.exec(text.trim()) ?? []
+  // As curl decides, where nothing names it.
+  const method = named ?? (bodyIn(text) === undefined ? undefined : 'post')
   const isOther = (item: Item) => Number(!placesOf(item).some(place => place.startsWith(`${method?.toUpperCase()} `)))
   return items
     .filter(item => placesOf(item).some(place => isAtPath(place.slice(place.indexOf('/')), text)))
@@ -58,6 +60,9 @@ function segmentsOf(path: string): string[] {
 /** A value that is still to be filled in, or that was cut short. */
 const openValue = /^[{:$<]|…|\.\.\./
 
+/** In the place of a parameter: what a pasted command sends as its body. */
+export const bodyName = 'body'
+
 /** What a pasted address gives those of `names`: nothing where its path is not `path`, or leaves something open. */
 export function valuesAt(path: string, text: string, names: readonly string[]): Record<string, string> {
   if (!isAtPath(path, text)) return {}
@@ -74,7 +79,22 @@ export function valuesAt(path: string, text: string, names: readonly string[]): 
     if (!names.includes(name) || openValue.test(value)) continue
     values[name] = values[name] === undefined ? value : `${values[name]},${value}`
   }
-  return values
+  const body = names.includes(bodyName) ? bodyIn(text) : undefined
+  return body === undefined ? values : { ...values, [bodyName]: body }
+}
+
+const sent = /\s(?:-d|--data(?:-raw|-binary|-ascii)?|--json)(?:\s+|=)?(?=\$?['"])/
+
+/** The body of a pasted curl command, as its shell reads it; undefined without one that is written out. */
+function bodyIn(text: string): string | undefined {
+  const [flag] = sent.exec(text) ?? []
+  if (flag === undefined) return undefined
+  const given = text.slice(text.indexOf(flag) + flag.length)
+  // Within single quotes nothing is escaped: one is written as '\''.
+  const [, single] = /^\$?'((?:[^']|'\\'')*)'/.exec(given) ?? []
+  if (single !== undefined) return single.replaceAll("'\\''", "'")
+  const [, double] = /^"((?:[^"\\]|\\.)*)"/s.exec(given) ?? []
+  return double?.replaceAll(/\\(["\\$`])/g, '$1')
 }
 
 function decoded(segment: string): string {
