@@ -30,6 +30,12 @@ export function NoOperation({ id, entries, notServed }: Operations & { id: strin
           <Fragment key={name}>
             {at > 0 && ' or '}
             <a href={hrefOf(['explore', name])}>{title}</a>
+            {title !== name && (
+              <>
+                {' '}
+                (<code>{name}</code>)
+              </>
+            )}
           </Fragment>
         ))}
         {meant.length > 0 && '?'}

@@ -16,6 +16,6 @@ test.each([
   ['getNFTBlah', 'getNFTOwners'],
   ['zzzqqq', undefined],
 ])('%s is nearest to %s', (text, name) => {
-  const names = ['getNFTOwners', 'getWalletNFTTransfers', 'getContractNFTs', 'getTokenPrice']
+  const names = ['getNFTOwners', 'getWalletNFTTransfers', 'getSolanaNfts', 'getContractNFTs', 'getTokenPrice']
   expect(nearestName(text, names)).toBe(name)
 })

@@ -30,7 +30,10 @@ function differsByOne(a: string, b: string): boolean {
 
 const shareMin = 0.4
 
-/** The name that has most of its pairs of letters in common with the text, unless that is few. */
+/** How much more a name is worth that begins as the text does. */
+const beginningWorth = 0.5
+
+/** The name that has most of its pairs of letters and its beginning in common with the text, unless that is few. */
 export function nearestName(text: string, names: readonly string[]): string | undefined {
   const pairsOf = (of: string) =>
     new Set(
@@ -42,8 +45,16 @@ export function nearestName(text: string, names: readonly string[]): string | un
   const typed = pairsOf(text)
   const shares = names.map(name => {
     const own = pairsOf(name)
-    return (2 * own.intersection(typed).size) / (own.size + typed.size)
+    const share = (2 * own.intersection(typed).size) / (own.size + typed.size)
+    return share < shareMin ? 0 : share + (beginningWorth * sharedStart(text, name)) / text.length
   })
   const most = Math.max(0, ...shares)
-  return most < shareMin ? undefined : names[shares.indexOf(most)]
+  return most === 0 ? undefined : names[shares.indexOf(most)]
+}
+
+/** How many letters both begin with. */
+function sharedStart(one: string, other: string): number {
+  const letters = other.toLowerCase()
+  const differs = [...one.toLowerCase()].findIndex((letter, at) => letter !== letters[at])
+  return differs < 0 ? one.length : differs
 }
