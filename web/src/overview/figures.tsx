@@ -10,7 +10,7 @@ import type { Line } from '../state/past.ts'
 const apiTitles = {
   requests: 'Requests',
   latency: 'Latency p99',
-  errors: 'Error rate',
+  errors: 'Error rate (5xx)',
   keys: 'Keys used today',
 } as const
 
@@ -107,13 +107,13 @@ function IndexFigures({ told: { chains, solana, store } }: { told: LiveStatus })
   )
 }
 
-/** What is not served yet is what a client that moves here has to know. */
+/** What is not served yet is what a client that moves here has to know. One line, so that nothing below it moves. */
 function refusedText(refused: number, notServed: number): string {
   const told = [
-    ...(refused > notServed ? [{ rate: refused - notServed, how: 'refused with 4xx' }] : []),
-    ...(notServed > 0 ? [{ rate: notServed, how: 'not served (501)' }] : []),
-  ].map(({ rate, how }, at) => `${countText(Math.round(rate * 60))} ${at === 0 ? 'a minute ' : ''}${how}`)
-  return ['5xx of all answers', ...told].join('; ')
+    ...(refused > notServed ? [{ rate: refused - notServed, how: 'refused' }] : []),
+    ...(notServed > 0 ? [{ rate: notServed, how: 'not served' }] : []),
+  ].map(({ rate, how }) => `${countText(Math.round(rate * 60))} ${how}`)
+  return told.length === 0 ? 'of all answers' : `${told.join(', ')} a minute`
 }
 
 /** Nothing where too little was seen to tell. */
