@@ -152,6 +152,9 @@ walkConsole(walk => {
     await page.goto(`${walk.world.url}/#/wallet/0x12`)
     await page.getByText('This is not an address of a wallet.').waitFor(patience)
     expect(await page.getByRole('navigation', { name: 'Views of the wallet' }).count()).toBe(0)
+    await page.goto(`${walk.world.url}/#/contract/eth/0x12`)
+    await page.getByText('This is not an address of a contract.').waitFor(patience)
+    expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(0)
   })
 
   test('pages of transfers stand in the address: newer, older, reload and Back', async () => {

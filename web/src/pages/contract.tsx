@@ -12,6 +12,7 @@ import { NothingFound } from '../holdings/list-section.tsx'
 import { placeOf, type ShownTransfer, TransfersTable } from '../holdings/transfers-table.tsx'
 import { UnconfiguredNote } from '../parts/chain-link.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
+import { NoAddress } from '../parts/no-address.tsx'
 import { Paging } from '../parts/paging.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { Skeleton } from '../parts/skeleton.tsx'
@@ -39,6 +40,9 @@ export function ContractPage({ chain, address }: { chain: string; address: strin
   useAskAgain(isIncomplete && status.value?.chains[chain] !== undefined, state.value)
   const explained = useExplanation(chain, address, answered ?? state.value.problem)
   const fresh = useFresh(answered?.data.result, asked.isNewest)
+  // Nothing else on the page could be of an address that is none.
+  if (state.value.problem?.parameter === 'address')
+    return <NoAddress of="a contract" address={address} problem={state.value.problem} />
   return (
     <>
       <ContractHeading
@@ -56,11 +60,17 @@ export function ContractPage({ chain, address }: { chain: string; address: strin
       {explained !== undefined && (
         <>
           <ContractEvidence explained={explained} />
-          <Explanation explained={explained} />
+          {isExplained(explained) && <Explanation explained={explained} />}
         </>
       )}
     </>
   )
+}
+
+/** Of a chain that is not indexed here only lists can say something. */
+function isExplained({ index, labels, verified_collection, possible_spam }: Explained): boolean {
+  const isSaid = labels.length > 0 || [verified_collection, possible_spam].some(({ because }) => because !== 'nobody')
+  return index.head !== null || isSaid
 }
 
 /** Asked once transfers came, and again whenever they do: on demand it is their request that has the contract indexed. */

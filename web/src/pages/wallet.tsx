@@ -9,6 +9,7 @@ import { Badge } from '../parts/badge.tsx'
 import { Choices } from '../parts/choices.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
 import { FailureNote } from '../parts/failure-note.tsx'
+import { NoAddress } from '../parts/no-address.tsx'
 import { Panel } from '../parts/panel.tsx'
 import { WholeText } from '../parts/whole-text.tsx'
 import { shortText } from '../quantities.ts'
@@ -44,17 +45,7 @@ export function WalletPage({ address, chain: named, list, cursor }: Props) {
   }))
   // Nothing else on the page could be of an address that is none.
   if (state.problem?.parameter === 'address')
-    return (
-      <>
-        <div class="heading">
-          <h1>Wallet {shortText(address)}</h1>
-        </div>
-        <FailureNote
-          problem={{ ...state.problem, message: 'An address has 40 hex digits after 0x.', errors: [] }}
-          what="This is not an address of a wallet."
-        />
-      </>
-    )
+    return <NoAddress of="a wallet" address={address} problem={state.problem} />
   return (
     <>
       <header class="about">
