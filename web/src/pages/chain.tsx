@@ -24,8 +24,12 @@ import { connection, type LiveChain, type LiveNetwork, lagOf, past, status } fro
 import { loadDocument } from '../state/load-document.ts'
 import { hrefOf } from '../state/route.ts'
 
-export function ChainPage({ name }: { name: string }) {
+/** The API calls a network by its name alone. */
+const networks = ['mainnet', 'devnet']
+
+export function ChainPage({ name: called }: { name: string }) {
   const told = status.value
+  const name = networks.includes(called) && told?.chains[called] === undefined ? `solana ${called}` : called
   const heard = connection.value
   if (told === undefined)
     return (
