@@ -21,9 +21,11 @@ export function SignIn() {
       sandboxKey.value = found
     })
   }, [])
-  const submit = async (event: Event) => {
+  const submit = (event: Event) => {
     event.preventDefault()
-    const given = secret.value.trim()
+    void tryKey(secret.value.trim())
+  }
+  const tryKey = async (given: string) => {
     if (given === '' || isTrying.value) return
     isTrying.value = true
     const problem = problemOfKey(given) ?? (await problemWith(given))
@@ -87,10 +89,10 @@ export function SignIn() {
                 class="small"
                 onClick={() => {
                   secret.value = sandboxKey.value ?? ''
-                  field.current?.focus()
+                  void tryKey(secret.value)
                 }}
               >
-                Use it
+                Sign in with it
               </button>
             </p>
           )}
