@@ -22,7 +22,7 @@ type Scope = NewKey['scopes'][number]
 const forClients = {
   'nft-transfers': 'NFT transfers',
   'nft-holdings': 'who owns which NFTs',
-  'wallet-chains': 'wallet chains',
+  'wallet-chains': 'active chains of a wallet',
   balances: 'native balances',
   portfolio: 'Solana accounts and mints',
 }

@@ -50,7 +50,7 @@ function ChainRow({ name, chain }: { name: string; chain: LiveChain }) {
       <td class="coverage-cell">
         {index === 'on-demand' ? <OnDemand chain={chain} /> : <Whole name={name} chain={chain} />}
       </td>
-      <td class="number head mono aside">{head < 0 ? '–' : countText(head)}</td>
+      <td class="number head aside">{head < 0 ? '–' : countText(head)}</td>
       <Lag of={chain} />
       <Cell title="ETA">{eta_seconds === null || eta_seconds <= 0 ? undefined : spanText(eta_seconds)}</Cell>
       <Cell title="rows/s">{rateText(rates?.rows_per_second ?? 0)}</Cell>
@@ -114,7 +114,7 @@ function NetworkRow({ name, network }: { name: string; network: LiveNetwork }) {
         {reason !== undefined && <Reason text={reason} />}
       </td>
       <td class="coverage-cell soft">read when requested</td>
-      <td class="number head mono aside" title="Slot">
+      <td class="number head aside" title="Slot">
         {slot === 0 ? '–' : countText(slot)}
       </td>
       <Lag of={network} />
