@@ -255,7 +255,11 @@ const sections: { title: string; text: string; has: (path: readonly string[]) =>
     has: path => path[0] === 'solana',
   },
   { title: 'Limits', text: '', has: path => path[0] === 'limits' },
-  { title: 'Browsers and logs', text: '', has: path => path[0] === 'cors' || path[0] === 'log' },
+  {
+    title: 'Browsers and logs',
+    text: '<!-- also: logs, log, log file, where are the logs, verbose, debug -->',
+    has: path => path[0] === 'cors' || path[0] === 'log',
+  },
 ]
 
 /** Each setting of devnet has its row under mainnet. */

@@ -259,6 +259,12 @@ const firstPages = {
   'floor price': 'faq.html#does-it-have-prices',
   'spam filter': 'annotations.html',
   'rate limit': 'guides/keys-and-limits.html#limits-of-a-key',
+  anvil: 'guides/development-chain.html',
+  hardhat: 'guides/development-chain.html',
+  logs: 'settings.html#browsers-and-logs',
+  memory: 'faq.html#what-machine-do-i-need',
+  'multiple api keys': 'guides/keys-and-limits.html',
+  mysql: 'guides/postgres-and-citus.html',
 }
 
 test('what somebody pasted means its operation, served or not, and few that are not served stand beside the docs', () => {
