@@ -53,6 +53,13 @@ const namePart = /(?<=[\w>}][_./-])(?=[A-Za-z<{])|(?<=[a-z])(?=[A-Z])/
 /** Options such as `--yes`, which the highlighter takes for the command of that name. */
 const builtInOption = /-<span class="hljs-built_in">([\w-]+)<\/span>/g
 
+/** What is set or sent, such as `limit=1`, too. */
+const builtInName = /<span class="hljs-built_in">([\w-]+)<\/span>(?==)/g
+
+function colouredHtml(code: string, language: string): string {
+  return hljs.highlight(code, { language }).value.replaceAll(builtInOption, '-$1').replaceAll(builtInName, '$1')
+}
+
 /** In a narrow column a number stays beside its unit. */
 const quantity = /(\d) (h|s|ms|µs|kB|MB|GB|TB|%)(?![\w])/g
 
@@ -123,10 +130,12 @@ export function renderPage(source: string, text: string, linkTo: Linker, operati
         const { text: code, lang } = token
         const language = lang?.split(/\s/)[0] ?? ''
         const isKnown = hljs.getLanguage(language) !== undefined
-        const html = isKnown ? hljs.highlight(code, { language }).value.replaceAll(builtInOption, '-$1') : escaped(code)
+        const html = isKnown ? colouredHtml(code, language) : escaped(code)
         const example = examples.get(token)
         const named = example === undefined ? '' : `<p class="language">${exampleLanguages[lang!]}</p>`
-        const block = `<div class="code">${named}<pre tabindex="0"><code>${html}</code></pre></div>\n`
+        // What a terminal shows is not for pasting.
+        const kind = language === 'text' ? 'code output' : 'code'
+        const block = `<div class="${kind}">${named}<pre tabindex="0"><code>${html}</code></pre></div>\n`
         return `${example?.isFirst ? '<div class="example">\n' : ''}${block}${example?.isLast ? '</div>\n' : ''}`
       },
       codespan({ text: code }) {

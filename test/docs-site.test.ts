@@ -622,7 +622,7 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
       }
       // Nor does the button stand over the end of the first line, once that is moved into view.
       await page.goto(pathToFileURL(join(folder, 'guides/first-calls.html')).href)
-      const covered = `[...document.querySelectorAll('.code')].filter(block => {
+      const covered = `[...document.querySelectorAll('.code:not(.output)')].filter(block => {
         const pre = block.querySelector('pre')
         pre.scrollLeft = pre.scrollWidth
         const button = block.querySelector('.copy').getBoundingClientRect()
@@ -631,6 +631,9 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
         return [...range.getClientRects()].some(line => line.right > button.left && line.top < button.bottom - 4)
       }).length`
       expect(await page.evaluate(covered)).toBe(0)
+      // What a terminal shows is not copied, and a name in a command is no word of a shell.
+      expect(await page.locator('.code.output .copy').count()).toBe(0)
+      expect(await page.locator('.hljs-built_in', { hasText: 'limit' }).count()).toBe(0)
       for (const theme of ['dark', 'light']) {
         await page.keyboard.press('Control+k')
         await page.locator('#search-text').fill('owners')

@@ -12,7 +12,7 @@ export function startExamples(): void {
   }
   const examples = [...document.querySelectorAll<HTMLElement>('.example')].map((each, at) => tabsOf(each, at, choose))
   for (const show of examples) show(keptLanguage())
-  for (const block of document.querySelectorAll<HTMLElement>('.code')) block.append(copyButton(block))
+  for (const block of document.querySelectorAll<HTMLElement>('.code:not(.output)')) block.append(copyButton(block))
 }
 
 /** Shows the language, or the first where the example does not have it. */
