@@ -11,8 +11,9 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 
 type State = { first: number; seeds: number; next: number; passed: number; failed: string[] }
+type TestOutcome = { ancestorTitles: string[]; title: string; status: string; failureMessages: string[] }
 type VitestReport = {
-  testResults: { assertionResults: { ancestorTitles: string[]; title: string; status: string }[] }[]
+  testResults: { assertionResults: TestOutcome[] }[]
 }
 
 const { values: options } = parseArgs({
@@ -53,10 +54,14 @@ function runPart(first: number, count: number): void {
   const { status } = spawnSync('npx', command, { env: { ...process.env, ...environment }, stdio: 'inherit' })
   try {
     const report = JSON.parse(readFileSync(file, 'utf8')) as VitestReport
-    for (const { ancestorTitles, title, status } of report.testResults.flatMap(result => result.assertionResults)) {
+    for (const outcome of report.testResults.flatMap(result => result.assertionResults)) {
+      const { ancestorTitles, title, status, failureMessages } = outcome
       if (!title.startsWith('with seed')) continue
       if (status === 'passed') state.passed++
-      else state.failed.push(`${ancestorTitles.at(-1)}, ${title}`)
+      else {
+        state.failed.push(`${ancestorTitles.at(-1)}, ${title}`)
+        say([`${ancestorTitles.at(-1)}, ${title}:`, ...failureMessages].join('\n'))
+      }
     }
   } catch (error) {
     throw new Error(`Seeds ${first} to ${first + count - 1} ended with ${status} and left no report.`, { cause: error })
