@@ -181,5 +181,27 @@ export type AskedBalances = {
  */
 export type NodeBalances = { block: number; hash?: Hash; timestamp: number; balances: readonly string[] }
 
+/** A call of a contract that changes nothing: `data` is hex with its prefix, in lower case. */
+export type ContractCall = { to: Address; data: string }
+
+/**
+ * Calls that a node is asked for, all at one block; without a block at its head. `about`: the addresses that the client
+ * asked about, which count against its key's share of the node.
+ */
+export type AskedCalls = {
+  chain: ChainId
+  block: number | undefined
+  about: readonly Address[]
+  calls: readonly ContractCall[]
+  /** The client named a block below the head. */
+  isEarlier?: boolean
+}
+
+/**
+ * What the contracts returned after `block`, in hex, in the order of the calls. Null: the contract refused, has no
+ * code, used too much gas, or returned more than an answer of one value takes.
+ */
+export type NodeCalls = { block: number; hash: Hash; results: readonly (string | null)[] }
+
 /** A wallet whose sent transactions up to a block a node is asked for. */
 export type AskedNonce = { chain: ChainId; wallet: Address; block: number }

@@ -129,9 +129,21 @@ const dailyBudget = z
   .optional()
   .describe('The budget of the day (UTC); absent where none is set.')
 
+const chainState = z.enum(['backfilling', 'live', 'stalled', 'disputed', 'store_full'])
+
+const tokenLedger = z.object({
+  state: chainState.describe('As of the chain, for its ERC-20 tokens.'),
+  reason: z.string().optional().describe('Why it is not live.'),
+  head: z.int().describe('The newest block of the ledger; -1 while unknown.'),
+  complete: z.boolean().describe('Whether every token that was asked for is indexed.'),
+  contracts: z.int().optional().describe('Tokens that are indexed. Absent where another process has the ledger.'),
+  queue: queue.optional().describe('Tokens that are being indexed, and those that wait for it.'),
+  blocks_left: z.int().optional().describe('Blocks of history that are still missing.'),
+  eta_seconds: z.number().nullable().describe('Time until it is complete at the current rate; null while unknown.'),
+})
+
 export const chainStatus = z.object({
-  state: z
-    .enum(['backfilling', 'live', 'stalled', 'disputed', 'store_full'])
+  state: chainState
     .describe('`backfilling` follows the head while history is still missing; `live` has all of it.'),
   reason: z.string().optional().describe('Why it is not live.'),
   dispute: z
@@ -221,6 +233,9 @@ export const chainStatus = z.object({
     )
     .describe('Which blocks are indexed, and what they rest on.'),
   contracts: z.int().optional().describe('Contracts that are indexed on demand; absent where the chain is full.'),
+  erc20: tokenLedger
+    .optional()
+    .describe('The ledger of ERC-20 tokens. Absent until a token of the chain is asked for.'),
   retention: z
     .object({
       contract_days: z.number().describe('For contracts.'),
@@ -324,6 +339,7 @@ export type SourceStatus = Told<z.output<typeof source>>
 export type BackfillStatus = Told<z.output<typeof backfill>>
 export type QueueStatus = Told<z.output<typeof queue>>
 export type ChainStatus = Told<z.output<typeof chainStatus>>
+export type TokenLedgerStatus = Told<z.output<typeof tokenLedger>>
 export type SolanaStatus = Told<z.output<typeof networkStatus>>
 export type IndexerStatus = Told<z.output<typeof indexer>>
 export type Dispute = NonNullable<ChainStatus['dispute']>

@@ -7,6 +7,8 @@ import type { Store } from '../store/store.ts'
 export type ShownFacts = {
   name: string | undefined
   symbol: string | undefined
+  /** Of a token that says so of itself. */
+  decimals?: number | undefined
   possibleSpam: boolean
   verifiedCollection: boolean
 }
@@ -37,8 +39,9 @@ export function decisionsOf(
 export function shownFacts(facts: ContractFacts | undefined, marks: readonly Mark[]): ShownFacts | undefined {
   if (facts === undefined && marks.length === 0) return undefined
   const { verified, spam } = decisionsOf(facts, marks)
-  const [name, symbol] = [shownName(facts?.name), shownName(facts?.symbol)]
-  return { name, symbol, possibleSpam: spam.value, verifiedCollection: verified.value }
+  const [name, symbol, decimals] = [shownName(facts?.name), shownName(facts?.symbol), facts?.reading?.decimals]
+  const said = { name, symbol, ...(decimals === undefined ? {} : { decimals }) }
+  return { ...said, possibleSpam: spam.value, verifiedCollection: verified.value }
 }
 
 /** The rules judge a name as the contract says it; readers get it without characters that change the text around it. */

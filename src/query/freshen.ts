@@ -3,12 +3,14 @@ import type { AlmanacError } from '../errors.ts'
 import type {
   Address,
   AskedBalances,
+  AskedCalls,
   AskedNonce,
   ChainId,
   Hash,
   MintReading,
   NodeBalances,
   NodeBlock,
+  NodeCalls,
   ShownToken,
   SolanaNetwork,
 } from '../model.ts'
@@ -26,6 +28,8 @@ export type Freshen = {
   wallet?(chains: readonly ChainId[], wallet: Address, waitMs: number, key: IndexingKey): Promise<void>
   /** What a node says of native balances, or throws the upstream's error: none are stored. */
   balances?(asked: AskedBalances, key: IndexingKey): Promise<NodeBalances>
+  /** What contracts say at one block, by a node, or throws the upstream's error: nothing is stored. */
+  calls?(asked: AskedCalls, key: IndexingKey): Promise<NodeCalls>
   /** A node's word of a block. Throws `not_configured` where no process has nodes of the chain. */
   block?: AskBlock
   /** A node's word of how many transactions a wallet sent. Throws where no node tells it. */

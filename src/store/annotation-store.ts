@@ -110,6 +110,8 @@ export type ContractInterface = (typeof contractInterfaces)[number]
 export type ContractReading = {
   /** Declared by ERC-165. */
   interfaces: readonly ContractInterface[]
+  /** Of an ERC-20 token that says so; absent where its number cannot be one of decimals. */
+  decimals?: number
   /** The sender of the transaction that created it; absent where another contract did, or it is unknown. */
   deployer?: Address
   createdBlock?: number
