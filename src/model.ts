@@ -184,15 +184,12 @@ export type NodeBalances = { block: number; hash?: Hash; timestamp: number; bala
 /** A call of a contract that changes nothing: `data` is hex with its prefix, in lower case. */
 export type ContractCall = { to: Address; data: string }
 
-/**
- * Calls that a node is asked for, all at one block; without a block at its head. `about`: the addresses that the client
- * asked about, which count against its key's share of the node.
- */
-export type AskedCalls = {
-  chain: ChainId
-  block: number | undefined
+/** Calls that a node is asked for, all at one block; without a block at its head. */
+export type BlockCalls = { chain: ChainId; block: number | undefined; calls: readonly ContractCall[] }
+
+/** `about`: the addresses that the client asked about, which count against its key's share of the node. */
+export type AskedCalls = BlockCalls & {
   about: readonly Address[]
-  calls: readonly ContractCall[]
   /** The client named a block below the head. */
   isEarlier?: boolean
 }

@@ -1,6 +1,7 @@
 // Several processes on one store: one indexes a chain, another takes over, and whoever lost the chain cannot write any more.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { ChainIndexer } from '../src/evm/index/chain-indexer.ts'
+import { ChainIndexer, type ChainSetup } from '../src/evm/index/chain-indexer.ts'
+import { ChainLedgers } from '../src/evm/index/chain-ledgers.ts'
 import { fencedStore, LeasedIndexer } from '../src/evm/index/leased-indexer.ts'
 import { ChainRpc } from '../src/evm/rpc/chain-rpc.ts'
 import { createLog } from '../src/log.ts'
@@ -22,9 +23,12 @@ function leasedIndexerOn(node: SimNode, store: Store): LeasedIndexer {
   const setup = { chain, index: 'full', from: 0, contracts: [], pollMs: 20 } as const
   const log = createLog({ level: 'silent', format: 'json' })
   const metrics = createEvmMetrics()
-  const makeIndexer = (own: Store) => new ChainIndexer({ ...setup, rpc, store: own, log, metrics, pageSizeMax: 100 })
+  const makeLedgers = (own: Store) => {
+    const makeIndexer = (of: ChainSetup) => new ChainIndexer({ ...of, rpc, store: own, log, metrics, pageSizeMax: 100 })
+    return new ChainLedgers({ setup, store: own, hasNode: true, makeIndexer })
+  }
   // Longer than a busy machine keeps this process waiting, or the lease goes to the other one by itself.
-  const keeper = new LeasedIndexer({ setup, store, log, makeIndexer, leaseMs: 5_000 })
+  const keeper = new LeasedIndexer({ setup, store, log, makeLedgers, leaseMs: 5_000 })
   cleanups.push(() => keeper.stop())
   return keeper
 }
@@ -44,16 +48,16 @@ describe.each(engineAbove('postgres'))('on %s', name => {
     cleanups.push(remove)
     const keepers = [leasedIndexerOn(node, store), leasedIndexerOn(node, store)]
     for (const keeper of keepers) keeper.start()
-    await expect.poll(() => keepers.filter(({ indexer }) => indexer !== undefined).length).toBe(1)
-    const first = keepers.find(({ indexer }) => indexer !== undefined)!
+    await expect.poll(() => keepers.filter(({ ledgers }) => ledgers !== undefined).length).toBe(1)
+    const first = keepers.find(({ ledgers }) => ledgers !== undefined)!
     const second = keepers.find(keeper => keeper !== first)!
-    await caughtUp(first.indexer!, node)
+    await caughtUp(first.ledgers!.nft, node)
     expect(await second.status()).toMatchObject({ standby: true, complete: true, head: 150 })
 
     await first.stop()
     node.mine(20)
-    await expect.poll(() => second.indexer).toBeDefined()
-    await caughtUp(second.indexer!, node)
+    await expect.poll(() => second.ledgers).toBeDefined()
+    await caughtUp(second.ledgers!.nft, node)
     for (const [contract, expected] of truthByContract(node.chain, { from: 0, to: 170 })) {
       expect(await storedTransfers(store, node.chain, contract)).toEqual(expected)
     }

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest'
 import { startSimNode } from '../../test/sim/node.ts'
 import { openTestStore } from '../../test/solana-store.ts'
 import { ChainTable } from '../chains.ts'
+import { ledgerId } from '../ledgers.ts'
 import { createLog } from '../log.ts'
 import { type Address, type ChainId, type Hash, zeroAddress } from '../model.ts'
 import { connectChain, createEvm } from './create-evm.ts'
@@ -86,7 +87,7 @@ test('the status of a chain says whether its WebSocket is up', async () => {
   }
 })
 
-test('a chain in full mode is asked for single wallets where it does not keep their activity, for contracts never', async () => {
+test('a chain in full mode is asked for single wallets where it does not keep their activity, and for tokens', async () => {
   const node = await startSimNode({ chain: { height: 20 } })
   const { store, remove } = await openTestStore()
   const { url } = node.endpoints[0]!
@@ -101,8 +102,11 @@ test('a chain in full mode is asked for single wallets where it does not keep th
       log: createLog({ level: 'silent', format: 'json' }),
       pageSizeMax: 100,
     })
-    expect(await evm.onDemandChains()).toEqual({ contracts: [], wallets })
-    expect((await evm.status()).eth).toMatchObject({ index: 'full', views })
+    expect(await evm.onDemandChains()).toEqual({ contracts: [ledgerId(1 as ChainId, 'erc20')], wallets })
+    const { erc20, ...status } = (await evm.status()).eth!
+    expect(status).toMatchObject({ index: 'full', views })
+    // Until one is asked for there is nothing to follow.
+    expect(erc20).toBeUndefined()
     await evm.close()
   }
   await node.close()

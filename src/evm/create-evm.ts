@@ -3,16 +3,19 @@
 import { isDeepStrictEqual } from 'node:util'
 import { realClock } from '../abort.ts'
 import type { Chain, ChainTable } from '../chains.ts'
+import { ledgerId, ledgerName, ledgerOf } from '../ledgers.ts'
 import type { Log } from '../log.ts'
 import { createEvmMetrics } from '../metrics.ts'
 import type {
   Address,
   AskedBalances,
   AskedNonce,
+  BlockCalls,
   ChainId,
   Hash,
   NodeBalances,
   NodeBlock,
+  NodeCalls,
   ShownToken,
 } from '../model.ts'
 import type { NodeTransaction } from '../node-transaction.ts'
@@ -30,6 +33,7 @@ import { callsPerSecond } from './facts/contract-reader.ts'
 import { TokenUriReader } from './facts/token-uri-reader.ts'
 import type { BackfillSettings } from './index/backfill-control.ts'
 import { ChainIndexer, type ChainPace, type ChainSetup } from './index/chain-indexer.ts'
+import { ChainLedgers } from './index/chain-ledgers.ts'
 import { type Asker, payerOf } from './index/job-queue.ts'
 import { LeasedIndexer } from './index/leased-indexer.ts'
 import type { RetentionDays } from './index/retention.ts'
@@ -39,6 +43,7 @@ import { HeadsNews } from './rpc/heads.ts'
 import { paidBy, type RpcPort } from './rpc/port.ts'
 import { readBalances } from './source/balances.ts'
 import { BulkSources } from './source/bulk-sources.ts'
+import { readCalls } from './source/contract-calls.ts'
 import { DecodePool, type Decoder } from './source/decode-pool.ts'
 import { readBlock } from './source/read-block.ts'
 import { readNonce } from './source/read-nonce.ts'
@@ -75,7 +80,7 @@ export type AskedTransaction = { chain: string; contract: Address | undefined; h
 /** Every method that asks nodes does so within what `daily_budget` leaves to requests; `asker` is the key of one. */
 export type Evm = {
   status(): Promise<EvmStatus>
-  /** The chains of which this process answers for contracts, or for wallets, on demand. */
+  /** The ledgers of which this process answers for contracts, or for wallets, on demand: tokens of any chain. */
   onDemandChains(): Promise<OnDemandChains>
   /** Fails with `rate_limited` if too many of the key wait already. */
   ensureContract(chain: ChainId, contract: Address, waitMs: number, asker: Asker): Promise<void>
@@ -90,6 +95,8 @@ export type Evm = {
   nonce(asked: AskedNonce, waitMs: number, asker?: Asker): Promise<number | undefined>
   /** Native balances by a node, within the chain's limits; undefined if the chain is not one of these. */
   balances(asked: AskedBalances, waitMs: number, asker?: Asker): Promise<NodeBalances | undefined>
+  /** What contracts say, by a node, within the chain's limits; undefined if the chain is not one of these. */
+  calls(asked: BlockCalls, waitMs: number, asker?: Asker): Promise<NodeCalls | undefined>
   /** Takes endpoints, their limits and the pace of history from another reading of the settings, chain by chain. */
   configure(settings: Readonly<Record<string, EvmChainSettings>>): Promise<void>
   /** In Prometheus text format. */
@@ -107,7 +114,7 @@ export function createEvm(options: EvmOptions): Evm {
   const asked = (id: ChainId) => running.find(({ chain, hasNode }) => chain === id && hasNode)
   const portFor = ({ rpc }: { rpc: RpcPort }, asker: Asker | undefined): RpcPort =>
     paidBy(rpc, (asker && payerOf(asker)) ?? allRequests)
-  const indexerOf = (id: ChainId): ChainIndexer | undefined => running.find(({ chain }) => chain === id)?.indexer()
+  const ledgersOf = (id: ChainId): ChainLedgers | undefined => running.find(({ chain }) => chain === id)?.ledgers()
 
   function startChain(name: string, settings: EvmChainSettings) {
     const { index, views, from, contracts, senderSample } = settings
@@ -135,18 +142,26 @@ export function createEvm(options: EvmOptions): Evm {
     const hasRoom = () => room?.full === undefined
     const forRequests = paidBy(rpc, allRequests)
     const tokenUris = new TokenUriReader({ chain, store, hasRoom, rpc: forRequests, budget: uriBudget, metrics, log })
-    const makeIndexer = (own: Store) => {
-      const annotator = hasNode ? new ContractAnnotator({ chain, store: own, rpc, budget, metrics, log }) : undefined
-      const parts = { rpc, bulk, store: own, room, log, metrics, decoder, annotator, pageSizeMax, pace }
-      return new ChainIndexer({ ...setup, onNews: look => heads.tell(look), ...parts })
+    const makeLedgers = (own: Store) => {
+      const makeIndexer = (of: ChainSetup) => {
+        const { id } = of.chain
+        const { ledger } = ledgerOf(id)
+        const named = { id, name: ledgerName(name, ledger) }
+        const shared = { store: own, rpc, metrics, log }
+        const annotator = hasNode ? new ContractAnnotator({ ...shared, chain: named, budget }) : undefined
+        const history = ledger === 'nft' ? { bulk } : {}
+        const parts = { ...shared, ...history, room, decoder, annotator, pageSizeMax, pace }
+        return new ChainIndexer({ ...of, onNews: look => heads.tell(look), ...parts })
+      }
+      return new ChainLedgers({ setup, store: own, hasNode, makeIndexer })
     }
     // A file has one owner; several processes on a server may want to index the same chain.
-    const leased = store.engine === 'postgres' ? new LeasedIndexer({ setup, store, log, makeIndexer }) : undefined
-    const alone = leased === undefined ? makeIndexer(store) : undefined
+    const leased = store.engine === 'postgres' ? new LeasedIndexer({ setup, store, log, makeLedgers }) : undefined
+    const alone = leased === undefined ? makeLedgers(store) : undefined
     const job = leased ?? alone!
     job.start()
     const derive = transactionDeriver(chain, forRequests)
-    const indexer = () => leased?.indexer ?? alone
+    const ledgers = () => leased?.ledgers ?? alone
     const configure = async (next: EvmChainSettings): Promise<void> => {
       if (next.dailyBudget !== daily?.callsPerDay) {
         await keeper?.close()
@@ -162,7 +177,7 @@ export function createEvm(options: EvmOptions): Evm {
       settings = next
       // An indexer that is made later, when this process takes the chain over, reads them from there.
       Object.assign(setup, { pollMs, backfill: next.backfill })
-      indexer()?.configure(setup)
+      ledgers()?.configure(setup)
     }
     const status = async () => ({
       ...(await job.status()),
@@ -177,7 +192,7 @@ export function createEvm(options: EvmOptions): Evm {
       chain: chain.id,
       job,
       status,
-      indexer,
+      ledgers,
       rpc,
       bulk,
       hasNode,
@@ -193,17 +208,19 @@ export function createEvm(options: EvmOptions): Evm {
     },
     async onDemandChains() {
       // On a shared server another process may have a chain.
-      const own = running.flatMap(({ indexer, hasNode }) => (hasNode ? (indexer()?.setup ?? []) : []))
+      const own = running.flatMap(({ ledgers, hasNode }) => (hasNode ? (ledgers()?.setup ?? []) : []))
       const contracts = own.filter(({ index }) => index === 'on-demand')
       const wallets = own.filter(({ index, views }) => index === 'on-demand' || wholeScopeOf(views) === 'transfers')
       const idsOf = (setups: ChainSetup[]) => setups.map(({ chain }) => chain.id)
-      return { contracts: idsOf(contracts), wallets: idsOf(wallets) }
+      const tokens = idsOf(own).map(id => ledgerId(id, 'erc20'))
+      return { contracts: [...idsOf(contracts), ...tokens], wallets: idsOf(wallets) }
     },
-    async ensureContract(chain, contract, waitMs, asker) {
-      await indexerOf(chain)?.ensureContract(contract, waitMs, asker)
+    async ensureContract(id, contract, waitMs, asker) {
+      const { chain, ledger } = ledgerOf(id)
+      await ledgersOf(chain)?.of(ledger)?.ensureContract(contract, waitMs, asker)
     },
     async ensureWallet(ids, wallet, waitMs, asker) {
-      await Promise.all(ids.map(id => indexerOf(id)?.ensureWallet(wallet, waitMs, asker)))
+      await Promise.all(ids.map(id => ledgersOf(id)?.nft.ensureWallet(wallet, waitMs, asker)))
     },
     async readTokenUris(id, tokens, waitMs) {
       await asked(id)?.tokenUris.ensure(tokens, waitMs)
@@ -225,11 +242,16 @@ export function createEvm(options: EvmOptions): Evm {
       if (found === undefined) return undefined
       return await readBalances({ chain: found, rpc: portFor(found, asker) }, question, waitMs)
     },
+    async calls(question, waitMs, asker) {
+      const found = asked(question.chain)
+      if (found === undefined) return undefined
+      return await readCalls({ chain: found, rpc: portFor(found, asker) }, question, waitMs)
+    },
     async configure(settings) {
       for (const { name, configure } of running) if (settings[name] !== undefined) await configure(settings[name])
     },
     metrics() {
-      for (const { indexer } of running) indexer()?.measure()
+      for (const { ledgers } of running) ledgers()?.measure()
       return metrics.registry.metrics()
     },
     async close() {

@@ -2,11 +2,12 @@
 import { LRUCache } from 'lru-cache'
 import { atMost } from '../at-most.ts'
 import { AlmanacError } from '../errors.ts'
-import type { ChainId, SolanaNetwork } from '../model.ts'
-import type { Freshen, IndexingLimits } from '../query/freshen.ts'
+import type { AskedCalls, ChainId, NodeCalls, SolanaNetwork } from '../model.ts'
+import type { Freshen, IndexingKey, IndexingLimits } from '../query/freshen.ts'
 import type { Store } from '../store/store.ts'
 import type { Reports } from './heartbeat.ts'
 import {
+  callWork,
   evmTopic,
   nodesTopic,
   RemoteWork,
@@ -48,6 +49,11 @@ export function remoteFreshen(store: Store, reports: Reports, limits: IndexingLi
       if (balances === undefined) throw noNode(chain)
       return balances
     },
+    async calls(asked, key) {
+      if (!(await reports.serves(nodesTopic(asked.chain)))) throw noNode(asked.chain)
+      await limits.balances(key, { ...asked, wallets: asked.about })
+      return await askCalls(remote, asked, key)
+    },
     async block(chain, block, key) {
       if (!(await reports.serves(nodesTopic(chain)))) throw noNode(chain)
       const { block: found } = outcomeOf(await remote.ask({ kind: 'block', chain, block, asker: key }, readingWaitMs))
@@ -84,6 +90,25 @@ export function remoteFreshen(store: Store, reports: Reports, limits: IndexingLi
       return reading
     },
   }
+}
+
+/** Many calls are asked for in parts, which must be of one block. */
+async function askCalls(remote: RemoteWork, asked: AskedCalls, key: IndexingKey): Promise<NodeCalls> {
+  const ask = async (work: Work): Promise<NodeCalls> => {
+    const { calls } = outcomeOf(await remote.ask(work, readingWaitMs))
+    // A process of an earlier version does not know this work.
+    if (calls === undefined) throw noNode(asked.chain)
+    return calls
+  }
+  const [first, ...others] = callWork(asked, key)
+  const { block, hash, results } = await ask(first)
+  const further = others.length === 0 ? [] : callWork({ ...asked, block }, key).slice(1)
+  const parts = await Promise.all(further.map(ask))
+  if (parts.some(part => part.hash !== hash))
+    throw new AlmanacError('upstream_failed', `Nodes of chain ${asked.chain} have different blocks ${block}.`, {
+      retryable: true,
+    })
+  return { block, hash, results: [...results, ...parts.flatMap(part => part.results)] }
 }
 
 function noNode(chain: ChainId): AlmanacError {

@@ -2,17 +2,21 @@
 // not know how the work is done.
 import { setTimeout as delay } from 'node:timers/promises'
 import { pause } from '../abort.ts'
+import { chunks } from '../chunks.ts'
 import { type AlmanacError, fromPlain, type PlainError, toPlain } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type {
   Address,
   AskedBalances,
   AskedNonce,
+  BlockCalls,
   ChainId,
+  ContractCall,
   Hash,
   MintReading,
   NodeBalances,
   NodeBlock,
+  NodeCalls,
   ShownToken,
   SolanaNetwork,
 } from '../model.ts'
@@ -33,6 +37,8 @@ export type Work =
   | { kind: 'reload'; process: string }
   /** What a node says of native balances. */
   | ({ kind: 'balances'; asker?: Asker | undefined } & AskedBalances)
+  /** What contracts say, by a node. */
+  | ({ kind: 'calls'; asker?: Asker | undefined } & BlockCalls)
   /** What a node says of a block. */
   | { kind: 'block'; chain: ChainId; block: number | Hash; asker?: Asker | undefined }
   /** What a node says of the transactions that a wallet sent. */
@@ -81,6 +87,8 @@ function nameOf(work: Work): string {
   // At most 25 wallets: a database's index holds names of up to 2.7 kB.
   if (work.kind === 'balances')
     return `balances/${work.chain}/${work.block ?? ''}/${work.wallets.join(',')}${textOfAsker(work.asker)}`
+  if (work.kind === 'calls')
+    return `calls/${work.chain}/${work.block ?? ''}/${work.calls.map(textOfCall).join(',')}${textOfAsker(work.asker)}`
   if (work.kind === 'block') return `block/${work.chain}/${work.block}${textOfAsker(work.asker)}`
   if (work.kind === 'nonce') return `nonce/${work.chain}/${work.wallet}/${work.block}${textOfAsker(work.asker)}`
   if (work.kind === 'mint') return `mint/${work.network}/${Buffer.from(work.mint).toString('hex')}`
@@ -107,6 +115,11 @@ function workOf(name: string): Work | undefined {
     const block = what === '' ? undefined : Number(what)
     const wallets = id.split(',') as Address[]
     return { kind, chain: Number(where) as ChainId, block, wallets, asker: askerOf(further) }
+  }
+  if (kind === 'calls') {
+    const block = what === '' ? undefined : Number(what)
+    const calls = id === '' ? [] : id.split(',').map(callOf)
+    return { kind, chain: Number(where) as ChainId, block, calls, asker: askerOf(further) }
   }
   if (kind === 'token-uris') return { kind, chain: Number(where) as ChainId, tokens: what.split(',').map(tokenOf) }
   if (kind === 'block') {
@@ -141,8 +154,19 @@ function tokenOf(text: string): ShownToken {
   return { contract, standard, tokenId: BigInt(`0x${tokenId}`) }
 }
 
+function textOfCall({ to, data }: ContractCall): string {
+  return `${to}:${data}`
+}
+
+function callOf(text: string): ContractCall {
+  const [to, data] = text.split(':') as [Address, string]
+  return { to, data }
+}
+
 /** A name is a key of a database's index, whose entries hold 2.7 kB. */
 const tokensPerWork = 20
+/** With two words of data each. */
+const callsPerWork = 14
 
 /** Work of many tokens, in parts whose names are short enough. */
 export function tokenUriWork(chain: ChainId, tokens: readonly ShownToken[]): Work[] {
@@ -151,6 +175,13 @@ export function tokenUriWork(chain: ChainId, tokens: readonly ShownToken[]): Wor
     chain,
     tokens: tokens.slice(part * tokensPerWork, (part + 1) * tokensPerWork),
   }))
+}
+
+/** Work of many calls, in parts whose names are short enough. Without a call it tells the block. */
+export function callWork({ chain, block, calls }: BlockCalls, asker: Asker): [Work, ...Work[]] {
+  const workOf = (part: readonly ContractCall[]): Work => ({ kind: 'calls', chain, block, calls: part, asker })
+  const [first = [], ...others] = chunks(calls, callsPerWork)
+  return [workOf(first), ...others.map(workOf)]
 }
 
 const askPollMs = { first: 10, max: 100 }
@@ -285,6 +316,7 @@ export type WorkOutcome = {
   freshness?: PortfolioFreshness | undefined
   mint?: MintReading
   balances?: NodeBalances
+  calls?: NodeCalls
   nonce?: number
   /** Null where the node's chain does not have it. */
   block?: NodeBlock | null

@@ -4,7 +4,16 @@ import { within } from '../../abort.ts'
 import { AlmanacError, messageOf } from '../../errors.ts'
 import type { EvmStatus } from '../../evm/create-evm.ts'
 import { older } from '../../head-age.ts'
-import type { AskedBalances, AskedNonce, ChainId, Hash, NodeBalances, NodeBlock } from '../../model.ts'
+import type {
+  AskedBalances,
+  AskedNonce,
+  BlockCalls,
+  ChainId,
+  Hash,
+  NodeBalances,
+  NodeBlock,
+  NodeCalls,
+} from '../../model.ts'
 import type { Asker } from '../../processes/remote-work.ts'
 import type { AskTransaction } from '../../query/explain.ts'
 import type { IndexerStatus } from '../../status.ts'
@@ -109,6 +118,10 @@ export class Indexer {
 
   balances(asked: AskedBalances, waitMs: number, asker?: Asker): Promise<NodeBalances | undefined> {
     return this.#inTime(waitMs, this.far.balances(asked, waitMs, asker))
+  }
+
+  calls(asked: BlockCalls, waitMs: number, asker?: Asker): Promise<NodeCalls | undefined> {
+    return this.#inTime(waitMs, this.far.calls(asked, waitMs, asker))
   }
 
   nonce(asked: AskedNonce, waitMs: number, asker?: Asker): Promise<number | undefined> {

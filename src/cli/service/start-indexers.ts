@@ -113,6 +113,7 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; room:
     if (work.kind === 'block') return { block: (await evm?.block(work.chain, work.block, blockMs, work.asker)) ?? null }
     if (work.kind === 'nonce') return { nonce: await nonceOf(work, waitMs) }
     if (work.kind === 'balances') return { balances: await balancesOf(work, waitMs) }
+    if (work.kind === 'calls') return { calls: await callsOf(work, waitMs) }
     if (work.kind === 'mint') return { mint: await solana.freshen.mint(work.network, work.mint) }
     if (work.kind === 'reload') return reloader === undefined ? {} : { reload: await reloader.reload() }
     if (work.kind === 'transaction') return { transaction: await transactionOf(work, waitMs) }
@@ -129,6 +130,11 @@ export async function startIndexers(parts: Parts): Promise<{ store: Store; room:
   }
   const balancesOf = async ({ kind: _, asker, ...asked }: Extract<Work, { kind: 'balances' }>, waitMs: number) => {
     const answer = evm === undefined ? undefined : await evm.balances(asked, waitMs, asker)
+    if (answer !== undefined) return answer
+    throw noNode(chains.byId(asked.chain)?.name ?? `${asked.chain}`)
+  }
+  const callsOf = async ({ kind: _, asker, ...asked }: Extract<Work, { kind: 'calls' }>, waitMs: number) => {
+    const answer = await evm?.calls(asked, waitMs, asker)
     if (answer !== undefined) return answer
     throw noNode(chains.byId(asked.chain)?.name ?? `${asked.chain}`)
   }
@@ -220,6 +226,12 @@ function joinedFreshen({ store, log, onDemand, perform, withNodes, networks }: J
       if (!withNodes.includes(asked.chain)) return await remote.balances(asked, key)
       await limits.balances(key, asked)
       return (await perform({ kind: 'balances', ...asked, asker: askerOf(key) }, balancesWaitMs)).balances!
+    },
+    async calls(asked, key) {
+      const { chain, block, calls, about } = asked
+      if (!withNodes.includes(chain)) return await remote.calls(asked, key)
+      await limits.balances(key, { ...asked, wallets: about })
+      return (await perform({ kind: 'calls', chain, block, calls, asker: askerOf(key) }, balancesWaitMs)).calls!
     },
     async block(chain, block, key) {
       if (!withNodes.includes(chain)) return await remote.block(chain, block, key)

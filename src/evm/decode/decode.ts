@@ -1,8 +1,9 @@
-// Turns logs into rows of NFT transfers. Pure: no clock, no network, and no input makes it throw. It skips a log that
-// claims to be a transfer and cannot be read as one, and counts it by reason.
+// Turns logs into rows of transfers of NFTs, or of ERC-20 tokens. Pure: no clock, no network, and no input makes it
+// throw. It skips a log that claims to be a transfer and cannot be read as one, and counts it by reason.
 //
 // The standard is a property of the event, not of the contract, because one contract may emit several.
 import { addressDigits } from '../../hex.ts'
+import type { Ledger } from '../../ledgers.ts'
 import { type Address, parseAddress, type TransferRow } from '../../model.ts'
 import { idCountMax, payloadFlags } from '../../store/transfer-payload.ts'
 import type { RpcLog, RpcQuantity } from '../rpc/port.ts'
@@ -45,7 +46,9 @@ export type MalformedCounts = Record<MalformedReason, number>
 export type DecodeInput = {
   logs: LogSequence
   earlyCollections: EarlyCollections
-  /** Asked only for transfers, and once for consecutive logs of one transaction. */
+  /** Absent: `nft`. */
+  ledger?: Ledger | undefined
+  /** Asked only for transfers of NFTs, and once for consecutive logs of one transaction. */
   transactionOf: (log: RpcLog, block: number, transactionIndex: number) => LogTransaction | undefined
 }
 
@@ -66,11 +69,14 @@ export function decodeTransfers(input: DecodeInput): DecodedTransfers {
 
 const single1155 = payloadFlags.erc1155
 const batch1155 = payloadFlags.erc1155 | payloadFlags.batch
+/** What a row of a token says of its transaction: no answer shows it, and asking for it costs more than the log. */
+const noTransaction: LogTransaction = { value: '0x0' }
 
 class TransferDecoder {
   readonly rows: TransferRow[] = []
   readonly malformed: MalformedCounts
   readonly #input: DecodeInput
+  readonly #isOfTokens: boolean
   readonly #packer = new TransferPacker()
   /** Each contract's address is parsed once, and rows share it. */
   readonly #contracts = new Map<string, Address | undefined>()
@@ -84,6 +90,7 @@ class TransferDecoder {
 
   constructor(input: DecodeInput) {
     this.#input = input
+    this.#isOfTokens = input.ledger === 'erc20'
     this.#listedBytes = firstBytesOf(input.earlyCollections)
     const counts = Object.fromEntries(malformedReasons.map(reason => [reason, 0])) as MalformedCounts
     this.malformed = { ...counts, place: input.logs.unplaced, removed: input.logs.removed }
@@ -106,8 +113,25 @@ class TransferDecoder {
     if (first === undefined) return
     this.#at = at
     this.#log = log
-    const malformed = this.#event(first, log)
+    const malformed = this.#isOfTokens ? this.#tokenTransfer(first, log) : this.#event(first, log)
     if (malformed !== undefined) this.malformed[malformed]++
+  }
+
+  /** A row like one of ERC-1155 with token id 0. Three topics exactly: four are ERC-721, fewer are older than ERC-20. */
+  #tokenTransfer(first: string, log: RpcLog): MalformedReason | undefined {
+    if (first !== topics.transfer || log.topics.length !== 3) return undefined
+    const listed = this.#listed(log)
+    if (listed === 'punks' || listed === 'three-topics') return undefined
+    if (!areWords(log.topics)) return 'topics'
+    if (!holdsWords(log.data, 1)) return 'data'
+    this.#parties(log.topics[1]!, 26, log.topics[2]!, 26)
+    const fields = this.#fields
+    fields.tokenId = zeroWord
+    fields.tokenIdAt = wordAt(0)
+    fields.amount = log.data
+    fields.amountAt = wordAt(0)
+    fields.idCount = 1
+    return this.#ready(single1155) ?? this.#row(0)
   }
 
   #event(first: string, log: RpcLog): MalformedReason | undefined {
@@ -286,23 +310,29 @@ class TransferDecoder {
   /** Fills in what the rows of a log share. */
   #ready(flags: number): MalformedReason | undefined {
     const fields = this.#fields
-    const { blocks, transactionIndexes } = this.#input.logs
-    const at = this.#at
     const hash: unknown = this.#log.transactionHash
     if (this.#contractOf(this.#log) === undefined || typeof hash !== 'string') return 'hex'
-    const known = this.#transactionAt
-    if (known < 0 || blocks[known] !== blocks[at] || transactionIndexes[known] !== transactionIndexes[at]) {
-      this.#transaction = this.#input.transactionOf(this.#log, blocks[at]!, transactionIndexes[at]!)
-      this.#transactionAt = at
-    }
-    const value: unknown = this.#transaction?.value
-    const sender: unknown = this.#transaction?.from
+    const transaction = this.#transactionOfLog()
+    const value: unknown = transaction?.value
+    const sender: unknown = transaction?.from
     if (typeof value !== 'string') return 'transaction'
     fields.flags = flags
     fields.transactionHash = hash
     fields.value = value
     fields.sender = typeof sender === 'string' ? sender : undefined
     return undefined
+  }
+
+  #transactionOfLog(): LogTransaction | undefined {
+    if (this.#isOfTokens) return noTransaction
+    const { blocks, transactionIndexes } = this.#input.logs
+    const at = this.#at
+    const known = this.#transactionAt
+    if (known < 0 || blocks[known] !== blocks[at] || transactionIndexes[known] !== transactionIndexes[at]) {
+      this.#transaction = this.#input.transactionOf(this.#log, blocks[at]!, transactionIndexes[at]!)
+      this.#transactionAt = at
+    }
+    return this.#transaction
   }
 
   #row(entry: number): MalformedReason | undefined {

@@ -1,6 +1,7 @@
 // The events that move tokens, by signature hash, with the layout of their data, and the collections with events of
 // their own. Transfers and activity share it, so that both mean the same by a well-formed event.
 import { nibbles, noNibble } from '../../hex.ts'
+import { ledgerOf } from '../../ledgers.ts'
 import { type Address, type ChainId, cryptoPunks, firstCryptoPunks, parseAddress } from '../../model.ts'
 
 export const topics = {
@@ -26,8 +27,15 @@ export const topics = {
  */
 export const etherLogs = '0xfffffffffffffffffffffffffffffffffffffffe'
 
-/** Every first topic that `decodeTransfers` reads: the filter of `eth_getLogs`. */
+/** Every first topic that any ledger is decoded from. */
 export const transferTopics: readonly string[] = Object.values(topics)
+
+/** Every first topic that `decodeTransfers` reads for a ledger: the filter of `eth_getLogs`. */
+export function topicsOf(chain: ChainId): readonly string[] {
+  return ledgerOf(chain).ledger === 'erc20' ? tokenTopics : transferTopics
+}
+
+const tokenTopics = [topics.transfer]
 
 const topicByFirstByte = new Array<string | undefined>(256)
 for (const topic of transferTopics) topicByFirstByte[Number.parseInt(topic.slice(2, 4), 16)] = topic
@@ -168,9 +176,10 @@ export function earlyCollectionsOf(
   list: readonly EarlyCollection[] = earlyCollections,
 ): EarlyCollections {
   const ready = new Map<Address, EarlyCollectionKind>()
+  const { chain: plain } = ledgerOf(chain)
   for (const { chain: id, contract, kind } of list) {
     const address = parseAddress(contract)
-    if (id === chain && address !== undefined) ready.set(address, kind)
+    if (id === plain && address !== undefined) ready.set(address, kind)
   }
   return ready
 }

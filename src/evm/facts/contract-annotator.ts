@@ -218,7 +218,7 @@ export class ContractAnnotator {
     const { budget, metrics, chain, log } = this.#options
     const { signal } = asking
     try {
-      const { said, slow } = await readContracts(contracts, { ...asking, budget })
+      const { said, slow } = await readContracts(contracts, { ...asking, budget, chain: chain.id })
       this.#endpointsRestMs = this.#pace.retryDelayMs.first
       metrics.contractReadings.inc({ chain: chain.name, outcome: 'read' }, said.size)
       for (const contract of said.keys()) this.#slow.delete(contract)

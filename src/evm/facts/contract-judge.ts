@@ -1,5 +1,6 @@
 // Judges one contract by the spam rules: gathers evidence from stored rows, its names and, if those look suspicious,
-// the contract itself. It neither decides when a contract is judged nor stores a verdict.
+// the contract itself; of a token from its names alone. It neither decides when a contract is judged nor stores a
+// verdict.
 import { LRUCache } from 'lru-cache'
 import { type DistributionEvidence, distributionEvidence, noDistribution } from '../../annotate/spam-distribution.ts'
 import { type NameEvidence, nameEvidence, type VerifiedNames, verifiedNamesOf } from '../../annotate/spam-names.ts'
@@ -14,6 +15,7 @@ import {
 import { atMost } from '../../at-most.ts'
 import { AlmanacError } from '../../errors.ts'
 import { quantityHex } from '../../hex.ts'
+import { type Ledger, ledgerOf } from '../../ledgers.ts'
 import type { EvmMetrics } from '../../metrics.ts'
 import {
   type Address,
@@ -54,6 +56,8 @@ const askedMax = 10_000
 
 export class ContractJudge {
   readonly #options: ContractJudgeOptions
+  /** Marks and the activity of wallets are of the chain, whichever ledger is judged. */
+  readonly #ledger: { chain: ChainId; ledger: Ledger }
   /** What contracts said of their holders, and at how many transfers. */
   readonly #asked = new LRUCache<Address, { state: StateEvidence; transfers: number }>(atMost(askedMax))
   /** Where contracts were created. */
@@ -63,6 +67,7 @@ export class ContractJudge {
 
   constructor(options: ContractJudgeOptions) {
     this.#options = options
+    this.#ledger = ledgerOf(options.chain.id)
   }
 
   /** Notes the block in which a contract was created. */
@@ -80,7 +85,7 @@ export class ContractJudge {
     const startedMs = performance.now()
     const sample = await sampleContract(store, chain.id, contract)
     const distribution =
-      sample === undefined
+      sample === undefined || this.#ledger.ledger === 'erc20'
         ? noDistribution
         : distributionEvidence([...sample.newest, ...sample.oldest], sample.head.timestamp)
     this.#options.worked(performance.now() - startedMs)
@@ -108,7 +113,7 @@ export class ContractJudge {
     asking: Asking,
   ): Promise<Judgement> {
     const alone = judgeSpam({ ...seen.evidence, ...noStateEvidence })
-    if (alone.possibleSpam || !isSuspicious(alone, seen.evidence)) return alone
+    if (this.#ledger.ledger === 'erc20' || alone.possibleSpam || !isSuspicious(alone, seen.evidence)) return alone
     return judgeSpam({ ...seen.evidence, ...(await this.#stateEvidence(contract, seen, asking)) })
   }
 
@@ -145,8 +150,10 @@ export class ContractJudge {
   ): Promise<ContractReading | undefined> {
     if (before === undefined && said === undefined) return undefined
     const creation = before?.createdBlock === undefined ? await this.#creation(contract, asking) : {}
+    const decimals = (said ?? before)?.decimals
     return {
       interfaces: said?.interfaces ?? before?.interfaces ?? [],
+      ...(decimals === undefined ? {} : { decimals }),
       ...(before?.deployer === undefined ? {} : { deployer: before.deployer }),
       ...(before?.createdBlock === undefined ? {} : { createdBlock: before.createdBlock }),
       ...creation,
@@ -159,9 +166,9 @@ export class ContractJudge {
    * the first one moves, so each is tried once.
    */
   async #creation(contract: Address, asking: Asking): Promise<Pick<ContractReading, 'deployer' | 'createdBlock'>> {
-    const { store, chain, budget } = this.#options
+    const { store, budget } = this.#options
     const noted = this.#creations.get(contract)
-    const first = (await store.activityOf(contract)).get(chain.id)?.first
+    const first = (await store.activityOf(contract)).get(this.#ledger.chain)?.first
     const hint = noted ?? (first === undefined ? undefined : { block: first.block, transactionHash: first.hash })
     const place = `${hint?.block} ${hint?.transactionHash}`
     if (hint === undefined || this.#creationsTried.get(contract) === place) return {}
@@ -182,7 +189,7 @@ export class ContractJudge {
       this.#verified = { names: verifiedNamesOf(await this.#options.store.verifiedNames()), atMs: nowMs }
     const evidence = nameEvidence(named, this.#verified.names)
     if (evidence.sameNameAsVerified + evidence.looksLikeVerified === 0) return evidence
-    const { marks } = await this.#options.store.annotationsOf(this.#options.chain.id, contract)
+    const { marks } = await this.#options.store.annotationsOf(this.#ledger.chain, contract)
     return marks.find(({ verified }) => verified !== undefined)?.verified === true
       ? nameEvidence(named, new Map())
       : evidence

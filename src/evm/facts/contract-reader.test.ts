@@ -1,7 +1,8 @@
 // Contracts of every behaviour are read together, and none hides another. No node is asked.
 import * as AbiParameters from 'ox/AbiParameters'
 import { expect, test } from 'vitest'
-import type { Address } from '../../model.ts'
+import { ledgerId } from '../../ledgers.ts'
+import type { Address, ChainId } from '../../model.ts'
 import { type RpcFailureKind, rpcError } from '../../rpc/failures.ts'
 import { RateBudget } from '../rate-budget.ts'
 import type { RpcCall, RpcPort } from '../rpc/port.ts'
@@ -33,7 +34,7 @@ function port(behaviours: Record<Address, Behaviour>) {
     },
   }
   const { signal } = new AbortController()
-  return { asked, port: { rpc, budget: new RateBudget(Number.POSITIVE_INFINITY), signal } }
+  return { asked, port: { rpc, budget: new RateBudget(Number.POSITIVE_INFINITY), signal, chain: 1 as ChainId } }
 }
 
 const ordinary: Behaviour = data => {
@@ -56,6 +57,23 @@ test('many contracts are read in one batch, and each says what it can', async ()
     expect(said.get(contract(index))).toEqual({ name: undefined, symbol: undefined, interfaces: [] })
   // A contract that says yes to an interface that does not exist declares nothing.
   expect(said.get(contract(3))?.interfaces).toEqual([])
+})
+
+test('tokens say their decimals, as far as that can be a number of decimals', async () => {
+  const word = (value: bigint) => `0x${value.toString(16).padStart(64, '0')}`
+  const token =
+    (decimals: unknown): Behaviour =>
+    data =>
+      data === '0x313ce567' ? decimals : ordinary(data)
+  const behaviours = [word(18n), word(0n), word(255n), word(256n), word(2n ** 255n), '0x12', null].map(token)
+  const { asked, port: way } = port(
+    Object.fromEntries(behaviours.map((behaviour, at) => [contract(at), behaviour])) as Record<Address, Behaviour>,
+  )
+  const tokens = behaviours.map((_, at) => contract(at))
+  const { said } = await readContracts(tokens, { ...way, chain: ledgerId(way.chain, 'erc20') })
+  expect(asked).toEqual([3 * tokens.length])
+  expect(tokens.map(each => said.get(each)?.decimals)).toEqual([18, 0, 255, undefined, undefined, undefined, undefined])
+  expect(said.get(contract(0))).toEqual({ name: 'Name', symbol: 'SYM', interfaces: [], decimals: 18 })
 })
 
 test('one that answers megabytes or never ends hides no other', async () => {

@@ -1,9 +1,10 @@
-// Asks contracts for their names and interfaces, many in one batch and within a call budget. A contract that refuses,
+// Asks contracts for their names and interfaces, tokens for their decimals, many in one batch and within a call budget. A contract that refuses,
 // loops or answers nonsense counts as silent; only an endpoint's failure is an error.
-import { flagOfAnswer, textOfAnswer } from '../../annotate/label-text.ts'
+import { flagOfAnswer, numberOfAnswer, textOfAnswer } from '../../annotate/label-text.ts'
 import { AlmanacError } from '../../errors.ts'
 import { quantityHex } from '../../hex.ts'
-import { type Address, zeroAddress } from '../../model.ts'
+import { type Ledger, ledgerOf } from '../../ledgers.ts'
+import { type Address, type ChainId, zeroAddress } from '../../model.ts'
 import { type RpcFailureKind, rpcFailureOf } from '../../rpc/failures.ts'
 import type { ContractInterface } from '../../store/annotation-store.ts'
 import type { RateBudget } from '../rate-budget.ts'
@@ -13,6 +14,8 @@ export type SelfDescription = {
   name: string | undefined
   symbol: string | undefined
   interfaces: readonly ContractInterface[]
+  /** Of an ERC-20 token. */
+  decimals?: number | undefined
 }
 
 /** Contracts are asked at low priority and within a budget. */
@@ -25,7 +28,12 @@ const namingGas = 3_000_000
 const timeoutMs = 10_000
 const bytesMax = 4 * 2 ** 20
 
-const selectors = { name: '0x06fdde03', symbol: '0x95d89b41', supportsInterface: '0x01ffc9a7' } as const
+const selectors = {
+  ...{ name: '0x06fdde03', symbol: '0x95d89b41' },
+  ...{ decimals: '0x313ce567', supportsInterface: '0x01ffc9a7' },
+} as const
+/** They are a `uint8`. */
+const decimalsMax = 255n
 const interfaceIds: readonly [ContractInterface, string][] = [
   ['erc721', '80ac58cd'],
   ['erc721-metadata', '5b5e139f'],
@@ -35,15 +43,41 @@ const interfaceIds: readonly [ContractInterface, string][] = [
 /** ERC-165 allows no contract to support it: one that does says yes to everything. */
 const noInterface = 'ffffffff'
 
-const callData: readonly string[] = [
-  selectors.name,
-  selectors.symbol,
-  ...[noInterface, ...interfaceIds.map(([, id]) => id)].map(
-    id => `${selectors.supportsInterface}${id.padEnd(64, '0')}`,
-  ),
-]
+/** What a contract is asked, and what its answers say. */
+type Questions = { callData: readonly string[]; saidIn: (answers: readonly unknown[]) => SelfDescription }
 
-const callsPerContract = callData.length
+const questions: Record<Ledger, Questions> = {
+  nft: {
+    callData: [
+      selectors.name,
+      selectors.symbol,
+      ...[noInterface, ...interfaceIds.map(([, id]) => id)].map(
+        id => `${selectors.supportsInterface}${id.padEnd(64, '0')}`,
+      ),
+    ],
+    saidIn: ([name, symbol, anything, ...declared]) => ({
+      name: textOfAnswer(name),
+      symbol: textOfAnswer(symbol),
+      interfaces:
+        flagOfAnswer(anything) === true
+          ? []
+          : interfaceIds.flatMap(([name], at) => (flagOfAnswer(declared[at]) === true ? [name] : [])),
+    }),
+  },
+  erc20: {
+    callData: [selectors.name, selectors.symbol, selectors.decimals],
+    saidIn: ([name, symbol, decimals]) => ({
+      name: textOfAnswer(name),
+      symbol: textOfAnswer(symbol),
+      interfaces: [],
+      decimals: decimalsOf(numberOfAnswer(decimals)),
+    }),
+  },
+}
+
+function decimalsOf(said: bigint | undefined): number | undefined {
+  return said === undefined || said > decimalsMax ? undefined : Number(said)
+}
 
 export function contractCall(contract: Address, data: string, block: string, gas = namingGas): RpcCall {
   return { method: 'eth_call', params: [{ to: contract, data, gas: quantityHex(gas) }, block] }
@@ -59,6 +93,9 @@ export async function askContracts(
   return values
 }
 
+/** The ledger says what its contracts are asked. */
+export type ChainPort = ContractPort & { chain: ChainId }
+
 /** `slow`: contracts that took too long when asked alone. */
 export type Readings = { said: Map<Address, SelfDescription>; slow: Address[] }
 
@@ -66,11 +103,12 @@ export type Readings = { said: Map<Address, SelfDescription>; slow: Address[] }
  * Fails if the endpoints do. If an answer is too large, too slow or refused in unknown words, contracts are asked one
  * by one, so that one contract cannot hide the others.
  */
-export async function readContracts(contracts: readonly Address[], port: ContractPort): Promise<Readings> {
+export async function readContracts(contracts: readonly Address[], port: ChainPort): Promise<Readings> {
+  const { callData, saidIn } = questions[ledgerOf(port.chain).ledger]
   const calls = contracts.flatMap(contract => callData.map(data => contractCall(contract, data, 'latest')))
   try {
     const values = await askContracts(calls, port)
-    const answersOf = (at: number) => values.slice(at * callsPerContract, (at + 1) * callsPerContract)
+    const answersOf = (at: number) => values.slice(at * callData.length, (at + 1) * callData.length)
     return { said: new Map(contracts.map((contract, at) => [contract, saidIn(answersOf(at))])), slow: [] }
   } catch (error) {
     const kind = rpcFailureOf(error)?.kind
@@ -88,7 +126,7 @@ export async function askNoContract(port: ContractPort): Promise<void> {
   await askContracts([contractCall(zeroAddress, '0x', 'latest')], port)
 }
 
-async function readOneByOne(contracts: readonly Address[], port: ContractPort): Promise<Readings> {
+async function readOneByOne(contracts: readonly Address[], port: ChainPort): Promise<Readings> {
   const all: Readings = { said: new Map(), slow: [] }
   for (const contract of contracts) {
     const { said, slow } = await readContracts([contract], port)
@@ -106,14 +144,6 @@ export const ofContracts: ReadonlySet<RpcFailureKind> = new Set<RpcFailureKind>(
   'timeout',
   'refused',
 ])
-
-function saidIn([name, symbol, anything, ...declared]: readonly unknown[]): SelfDescription {
-  const interfaces =
-    flagOfAnswer(anything) === true
-      ? []
-      : interfaceIds.flatMap(([name], at) => (flagOfAnswer(declared[at]) === true ? [name] : []))
-  return { name: textOfAnswer(name), symbol: textOfAnswer(symbol), interfaces }
-}
 
 const share = 0.1
 const publicPerSecond = 10

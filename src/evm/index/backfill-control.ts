@@ -2,6 +2,7 @@
 // through the store. It fills nothing, and holds neither the head nor what requests ask for.
 import { followSignals } from '../../abort.ts'
 import { type DailyHours, isWithinHours, msUntilWorked, nextOpening, parseHours } from '../../daily-hours.ts'
+import { ledgerOf } from '../../ledgers.ts'
 import type { Log } from '../../log.ts'
 import type { EvmMetrics } from '../../metrics.ts'
 import type { ChainId } from '../../model.ts'
@@ -77,7 +78,8 @@ export class BackfillControl {
 
   async look(): Promise<void> {
     const { store, chain } = this.#options
-    this.#order = await backfillOrder(store, chain.id)
+    // One order for all ledgers of a chain.
+    this.#order = await backfillOrder(store, ledgerOf(chain.id).chain)
     this.#apply()
   }
 

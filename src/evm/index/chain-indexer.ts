@@ -4,6 +4,7 @@ import { pause } from '../../abort.ts'
 import type { Chain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
 import { headAge, usualBlockTime } from '../../head-age.ts'
+import { ledgerName, ledgerOf } from '../../ledgers.ts'
 import type { Log } from '../../log.ts'
 import type { EvmMetrics } from '../../metrics.ts'
 import type { Address } from '../../model.ts'
@@ -135,10 +136,12 @@ export class ChainIndexer {
     this.#options = { ...options, store }
     this.setup = options
     this.#pace = { ...usualPace, ...options.pace }
-    this.#stats = new ChainStats(options.chain.name, { ...options, pace: this.#pace })
+    // In metrics and lines of the log; hints name the chain as settings do.
+    const shown = { id: chain.id, name: ledgerName(chain.name, ledgerOf(chain.id).ledger) }
+    this.#stats = new ChainStats(shown.name, { ...options, pace: this.#pace })
     const { progress } = this.#stats
     this.#control = new BackfillControl({
-      ...{ chain, store, log: options.log, metrics: options.metrics, settings: options.backfill },
+      ...{ chain: shown, store, log: options.log, metrics: options.metrics, settings: options.backfill },
       measuredRate: () => progress.rates()?.blocks_per_second,
       onChange: () => progress.restart(),
     })

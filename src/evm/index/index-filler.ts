@@ -2,6 +2,7 @@
 // at a time, beside its other work.
 
 import type { Chain } from '../../chains.ts'
+import { ledgerOf } from '../../ledgers.ts'
 import type { Log } from '../../log.ts'
 import { chainScopes } from '../../model.ts'
 import type { Store } from '../../store/store.ts'
@@ -31,7 +32,9 @@ export class IndexFiller {
   /** Returns how long to rest. */
   async round(): Promise<number> {
     const { chain, store, views, idleMs } = this.#options
-    if (views !== undefined && !this.#isNamed) await this.#warnOfLeftOut(views)
+    // The views of tokens are not named by settings.
+    const areOfSettings = ledgerOf(chain.id).ledger === 'nft'
+    if (views !== undefined && areOfSettings && !this.#isNamed) await this.#warnOfLeftOut(views)
     this.#isNamed = true
     // Without names the chain keeps what it has.
     return (await store.keepIndexes(chain.id, views?.filter(isIndexed), transfersPerStep)) ? restMs : idleMs

@@ -6,19 +6,22 @@ import { pause } from '../../abort.ts'
 import { isCovered, shownCoverage, wholeCoverage } from '../../coverage.ts'
 import { messageOf } from '../../errors.ts'
 import { headAge, usualBlockTime } from '../../head-age.ts'
+import { ledgerId } from '../../ledgers.ts'
 import type { Log } from '../../log.ts'
 import { type ChainId, chainScopes } from '../../model.ts'
+import type { TokenLedgerStatus } from '../../status.ts'
 import type { Lease, Store } from '../../store/store.ts'
 import { wholeScopeOf } from '../../views.ts'
 import { earlyCollectionsVersion } from '../decode/token-events.ts'
-import type { ChainIndexer, ChainSetup } from './chain-indexer.ts'
+import type { ChainSetup } from './chain-indexer.ts'
+import type { ChainLedgers } from './chain-ledgers.ts'
 import { shownViews } from './chain-status.ts'
 
 export type LeasedIndexerOptions = {
   setup: ChainSetup
   store: Store
   log: Log
-  makeIndexer: (store: Store) => ChainIndexer
+  makeLedgers: (store: Store) => ChainLedgers
   /** How long a silent holder keeps the chain. */
   leaseMs?: number
 }
@@ -31,7 +34,7 @@ export class LeasedIndexer {
   readonly #stopping = new AbortController()
   readonly #leaseMs: number
   readonly #standsBySinceMs = performance.now()
-  #indexer: ChainIndexer | undefined
+  #ledgers: ChainLedgers | undefined
   #lease: Lease | undefined
   #running: Promise<void> = Promise.resolve()
 
@@ -41,8 +44,8 @@ export class LeasedIndexer {
   }
 
   /** Undefined while another process has the chain. */
-  get indexer(): ChainIndexer | undefined {
-    return this.#indexer
+  get ledgers(): ChainLedgers | undefined {
+    return this.#ledgers
   }
 
   start(): void {
@@ -52,15 +55,15 @@ export class LeasedIndexer {
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#running
-    await this.#indexer?.stop()
-    this.#indexer = undefined
+    await this.#ledgers?.stop()
+    this.#ledgers = undefined
     // So that another process need not wait for it to lapse. If that fails, it lapses.
     if (this.#lease !== undefined) await this.#options.store.release(this.#lease).catch(() => {})
   }
 
-  /** As the indexer reports, or as far as the store shows what another process does. */
+  /** As the indexers report, or as far as the store shows what another process does. */
   async status() {
-    if (this.#indexer !== undefined) return await this.#indexer.status()
+    if (this.#ledgers !== undefined) return await this.#ledgers.status()
     const { setup, store } = this.#options
     const { index, from, chain, views } = setup
     const state = await store.chainState(chain.id)
@@ -85,9 +88,18 @@ export class LeasedIndexer {
       ...(await shownViews(setup, store)),
       from,
       early_collections: earlyCollectionsVersion,
+      ...(await this.#tokensElsewhere()),
       standby: true,
       rpc: [],
     } as const
+  }
+
+  /** What the store shows of the ledger of tokens. */
+  async #tokensElsewhere(): Promise<{ erc20?: TokenLedgerStatus }> {
+    const { setup, store } = this.#options
+    const state = await store.chainState(ledgerId(setup.chain.id, 'erc20'))
+    if (state === undefined) return {}
+    return { erc20: { state: 'live', head: state.head.number, complete: true, eta_seconds: null } }
   }
 
   async #run(): Promise<void> {
@@ -114,19 +126,19 @@ export class LeasedIndexer {
   async #hold(lease: Lease): Promise<void> {
     // A new token means that another process had the chain in between: what the indexer remembers is out of date.
     if (this.#lease !== undefined && this.#lease.token !== lease.token) await this.#letGo()
-    if (this.#indexer !== undefined) return
+    if (this.#ledgers !== undefined) return
     this.#lease = lease
-    this.#indexer = this.#options.makeIndexer(fencedStore(this.#options.store, lease))
-    this.#indexer.start()
+    this.#ledgers = this.#options.makeLedgers(fencedStore(this.#options.store, lease))
+    this.#ledgers.start()
   }
 
   async #letGo(): Promise<void> {
-    const indexer = this.#indexer
-    this.#indexer = undefined
+    const ledgers = this.#ledgers
+    this.#ledgers = undefined
     this.#lease = undefined
-    if (indexer === undefined) return
+    if (ledgers === undefined) return
     this.#options.log.warn({ chain: this.#options.setup.chain.name }, 'Lease lost to another process; standing by')
-    await indexer.stop()
+    await ledgers.stop()
   }
 }
 

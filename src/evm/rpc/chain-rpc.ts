@@ -19,6 +19,7 @@ import { type RpcFailure, type RpcFailureKind, repeatableKinds, rpcFailureOf } f
 import type { RpcFamily } from '../../rpc/family.ts'
 import type { EndpointStatus } from '../../status.ts'
 import { askedBlocks, asksForBlocks, HistoryFloors, isOld, lowestFloor, outOfReach } from './history-floors.ts'
+import { isAggregate } from './multicall.ts'
 import type { AskOptions, RawAnswers, RpcAnswers, RpcCall, RpcPort, Suspicion } from './port.ts'
 import { RangeRefused } from './port.ts'
 import { inBytes, lacksRaw, RawReceipts, receiptMethods } from './raw-receipts.ts'
@@ -211,14 +212,18 @@ function familyOf({ name, id }: { name: string; id: number | undefined }): RpcFa
     sort: sortRefusal,
     isRepeatable,
     heavyMethods: [receiptMethods.raw, 'eth_getLogs', receiptMethods.json],
-    isHeavy: ({ method, params }) => heavy.has(method) || (method.startsWith('eth_getBlockBy') && params[1] === true),
+    isHeavy: call => heavy.has(call.method) || isWholeBlock(call) || isAggregate(call),
     canAskForLess: calls => blocksOf(calls) > 1,
     identity: id === undefined ? undefined : { call: { method: 'eth_chainId', params: [] }, objection },
   }
 }
 
-/** Whole blocks are heavy too. */
+/** Whole blocks are heavy too, and many calls in one. */
 const heavy = new Set<string>([...Object.values(receiptMethods), 'eth_getLogs', 'eth_getTransactionReceipt'])
+
+function isWholeBlock({ method, params }: RpcCall): boolean {
+  return method.startsWith('eth_getBlockBy') && params[1] === true
+}
 
 /** What calls for whole blocks ask for beside them. */
 function formOf(calls: readonly RpcCall[]): EndpointStatus['receipts'] {

@@ -16,7 +16,7 @@ export type HeadsOptions = {
 /** The feed of a chain: there is one while somebody listens and a URL is set, which may change meanwhile. */
 export class HeadsNews {
   #url: string | undefined
-  #look: (() => void) | undefined
+  readonly #looks = new Set<() => void>()
   #feed: HeadsFeed | undefined
 
   constructor(url: string | undefined) {
@@ -25,11 +25,11 @@ export class HeadsNews {
 
   /** Returns what ends it. */
   tell(look: () => void): () => void {
-    this.#look = look
-    this.#open()
+    this.#looks.add(look)
+    if (this.#looks.size === 1) this.#open()
     return () => {
-      this.#look = undefined
-      this.#open()
+      this.#looks.delete(look)
+      if (this.#looks.size === 0) this.#open()
     }
   }
 
@@ -45,8 +45,11 @@ export class HeadsNews {
 
   #open(): void {
     this.#feed?.close()
-    const [url, lookNow] = [this.#url, this.#look]
-    this.#feed = url === undefined || lookNow === undefined ? undefined : new HeadsFeed({ url, lookNow })
+    const url = this.#url
+    const lookNow = (): void => {
+      for (const look of this.#looks) look()
+    }
+    this.#feed = url === undefined || this.#looks.size === 0 ? undefined : new HeadsFeed({ url, lookNow })
   }
 }
 

@@ -23,11 +23,11 @@ export async function readBalances(
     const facts = { block: number, hash: parseHash(hash!)!, timestamp: secondsOf(timestamp) }
     return { ...facts, balances: balances.map(each => `${BigInt(each)}`) }
   } catch (error) {
-    throw explained(error, { chain: chain.name, block, signal, waitMs })
+    throw explainedReading(error, { chain: chain.name, of: 'the balances', block, signal, waitMs })
   }
 }
 
-async function readHead(rpc: Pick<RpcPort, 'ask'>, signal: AbortSignal): Promise<number> {
+export async function readHead(rpc: Pick<RpcPort, 'ask'>, signal: AbortSignal): Promise<number> {
   const numberOf = (value: unknown) => quantityOf(value, Number.MAX_SAFE_INTEGER)
   const objection = ([value]: readonly unknown[]) => (numberOf(value) < 0 ? 'a head that is not a number' : undefined)
   const { values } = await rpc.ask([{ method: 'eth_blockNumber', params: [] }], { signal, objection })
@@ -50,10 +50,10 @@ function isBalance(value: unknown): boolean {
   return typeof value === 'string' && /^0x[0-9a-f]{1,64}$/i.test(value)
 }
 
-type Failed = { chain: string; block: number | undefined; signal: AbortSignal; waitMs: number }
+type Failed = { chain: string; of: string; block: number | undefined; signal: AbortSignal; waitMs: number }
 
 /** In words for clients: those of the transport name endpoints, and its codes are not about the request. */
-function explained(error: unknown, { chain, block, signal, waitMs }: Failed): unknown {
+export function explainedReading(error: unknown, { chain, of, block, signal, waitMs }: Failed): unknown {
   const failure = rpcFailureOf(error)
   if (failure?.kind === 'pruned')
     return new AlmanacError(
@@ -67,5 +67,5 @@ function explained(error: unknown, { chain, block, signal, waitMs }: Failed): un
       retryable: true,
     })
   if (failure === undefined || !(error instanceof AlmanacError) || error.code !== 'not_found') return error
-  return new AlmanacError('upstream_failed', `No node of ${chain} returned the balances.`, { cause: error })
+  return new AlmanacError('upstream_failed', `No node of ${chain} returned ${of}.`, { cause: error })
 }

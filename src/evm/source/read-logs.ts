@@ -6,7 +6,7 @@ import { quantityOf } from '../../hex.ts'
 import type { Address, Interval } from '../../model.ts'
 import { readAnswers, UnreadableAnswer } from '../../rpc/answers.ts'
 import { type LogSequence, sequenceLogs } from '../decode/log-sequence.ts'
-import { transferTopic } from '../decode/token-events.ts'
+import { topicsOf, transferTopic } from '../decode/token-events.ts'
 import { checkHeaders } from '../proof/verify.ts'
 import type { RpcHeader, RpcLog, RpcQuantity } from '../rpc/port.ts'
 import { type Header, headerOf } from './chain-source.ts'
@@ -59,6 +59,7 @@ function read(values: readonly unknown[], { chain, contracts, interval, headersO
   const logs = sequenceLogs(lists.flat().map(known), { complete: false })
   const timestamps = new Map<number, number>()
   const asked = new Set<string>(contracts)
+  const firstTopics = topicsOf(chain.id)
   for (let at = 0; at < logs.length; at++) {
     const log = logs.logs[at] as TimedLog
     const block = logs.blocks[at]!
@@ -68,7 +69,7 @@ function read(values: readonly unknown[], { chain, contracts, interval, headersO
     const hash = hashes.get(block)
     if (hash !== undefined && hash !== log.blockHash)
       return `a log of block ${block} belongs to block hash ${log.blockHash}, the header's is ${hash}`
-    if (!asked.has(log.address.toLowerCase()) || transferTopic(log.topics[0]) === undefined)
+    if (!asked.has(log.address.toLowerCase()) || !firstTopics.includes(transferTopic(log.topics[0]) ?? ''))
       return `eth_getLogs answered a log of ${log.address} with topic ${log.topics[0]}, which was not asked for`
     const timestamp = quantityOf(log.blockTimestamp, 2 ** 40)
     if (timestamp >= 0 && !timestamps.has(block)) timestamps.set(block, timestamp)

@@ -4,7 +4,7 @@ import type { Chain } from '../../chains.ts'
 import { quantityHex } from '../../hex.ts'
 import type { Address } from '../../model.ts'
 import { type LogSequence, sequenceLogs, splitByBlock } from '../decode/log-sequence.ts'
-import { transferTopic } from '../decode/token-events.ts'
+import { topicsOf, transferTopic } from '../decode/token-events.ts'
 import { areRawReceipts, readRawReceipts, takesRawReceipts } from '../proof/raw-receipts.ts'
 import { receiptLogs } from '../proof/receipt-logs.ts'
 import { checkHeaders, checkReceipts, verifyReceipts } from '../proof/verify.ts'
@@ -25,6 +25,7 @@ export async function settleLogs(
 ): Promise<{ wrong: ReadonlySet<string>; settled: boolean }> {
   const { contracts, told, blocks } = given
   const asked = new Set<string>(contracts)
+  const firstTopics = topicsOf(given.chain.id)
   const wrong = new Set<string>()
   let proven = 0
   for (const number of blocks.slice(0, blocksMax)) {
@@ -34,7 +35,7 @@ export async function settleLogs(
     if (proof === undefined || parts.some(part => isPartlyOutside(given.chain, proof.block, part))) continue
     proven++
     const ours = proof.logs.logs.filter(
-      ({ address, topics }) => asked.has(address.toLowerCase()) && transferTopic(topics[0]) !== undefined,
+      ({ address, topics }) => asked.has(address.toLowerCase()) && firstTopics.includes(transferTopic(topics[0]) ?? ''),
     )
     const truth = sequenceLogs(ours, { complete: false })
     for (const [at, { endpoint }] of told.entries())

@@ -27,6 +27,8 @@ const asksAtOnce = 4
 
 export type FactsWanted = {
   logs: LogSequence
+  /** False: the times of the blocks are all that is needed. */
+  transactions: boolean
   /** The known ones. */
   headers: readonly RangeHeader[]
   /** Of blocks whose headers need not be asked for. */
@@ -66,10 +68,13 @@ export class TransactionFacts {
     this.#decoder = decoder
   }
 
-  async of({ logs, headers: known, timestamps, confirm }: FactsWanted, signal: AbortSignal): Promise<Facts> {
+  async of(
+    { logs, transactions, headers: known, timestamps, confirm }: FactsWanted,
+    signal: AbortSignal,
+  ): Promise<Facts> {
     const headers = new Map(known.map((header): [number, RangeHeader] => [header.number, header]))
     const found: Found = { headers, transactions: new Map(), confirmed: confirm, bytes: 0 }
-    const blocks = wantedBlocks(logs, timestamps).values()
+    const blocks = wantedBlocks(logs, { timestamps, transactions }).values()
     const waiting: FactQuestion[] = []
     // Decided as late as possible, because what was read meanwhile tells how large blocks are.
     const nextAsk = (): FactQuestion[] => {
@@ -94,7 +99,8 @@ export class TransactionFacts {
     const needsHeader = !headers.has(number) && timestamp === undefined
     const whole = callBytes + headerBytes + this.#transactionsPerBlock * transactionBytes
     const header = needsHeader ? callBytes + headerBytes + this.#transactionsPerBlock * hashBytes : 0
-    const isUnindexed = number <= this.#unindexed.to && performance.now() < this.#unindexed.untilMs
+    const isUnindexed =
+      transactions.length > 0 && number <= this.#unindexed.to && performance.now() < this.#unindexed.untilMs
     if (isUnindexed || whole <= transactions.length * (callBytes + transactionBytes) + header)
       return [{ kind: 'block', number, hash, whole: true, transactions }]
     const questions = transactions.map(
@@ -184,7 +190,10 @@ function isSame(question: FactQuestion, found: Found, { headers, transactions }:
   })
 }
 
-function wantedBlocks(logs: LogSequence, timestamps: ReadonlyMap<number, number>): Map<number, Wanted> {
+function wantedBlocks(
+  logs: LogSequence,
+  { timestamps, transactions }: Pick<FactsWanted, 'timestamps' | 'transactions'>,
+): Map<number, Wanted> {
   const wanted = new Map<number, Wanted>()
   for (let at = 0; at < logs.length; at++) {
     const log = logs.logs[at]!
@@ -194,7 +203,7 @@ function wantedBlocks(logs: LogSequence, timestamps: ReadonlyMap<number, number>
       block = { number, hash: String(log.blockHash), timestamp: timestamps.get(number), transactions: new Set() }
       wanted.set(number, block)
     }
-    block.transactions.add(String(log.transactionHash))
+    if (transactions) block.transactions.add(String(log.transactionHash))
   }
   return wanted
 }

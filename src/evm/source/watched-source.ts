@@ -3,11 +3,12 @@
 import type { Chain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
 import { quantityHex } from '../../hex.ts'
+import { type Ledger, ledgerOf } from '../../ledgers.ts'
 import type { Address, Evidence, Interval } from '../../model.ts'
 import type { Payer } from '../../rpc/daily-budget.ts'
 import { noActivity } from '../../store/packed-activity.ts'
 import { decodeTransfers } from '../decode/decode.ts'
-import { earlyCollectionsOf, transferTopics } from '../decode/token-events.ts'
+import { earlyCollectionsOf, topicsOf } from '../decode/token-events.ts'
 import { ofSameHost, paidBy, RangeRefused, type RawAnswers, type RpcCall, type RpcPort } from '../rpc/port.ts'
 import {
   type ActivityGrain,
@@ -29,6 +30,7 @@ export class WatchedSource extends HeaderSource implements ChainSource {
   readonly #rpc: RpcPort
   readonly #decoder: Decoder
   readonly #facts: TransactionFacts
+  readonly #ledger: Ledger
   /** The contracts that are followed at the head. */
   readonly watched = new Set<Address>()
 
@@ -38,6 +40,7 @@ export class WatchedSource extends HeaderSource implements ChainSource {
     this.#rpc = rpc
     this.#decoder = decoder
     this.#facts = new TransactionFacts(chain, rpc, decoder)
+    this.#ledger = ledgerOf(chain.id).ledger
   }
 
   /** Reads for the request of a client. It watches nothing itself. */
@@ -69,14 +72,17 @@ export class WatchedSource extends HeaderSource implements ChainSource {
     const found = await this.#logs({ contracts, interval, headersOf }, signal)
     const { evidence: ofLogs, timestamps } = await this.#secondOpinion(contracts, interval, found, signal)
     const confirm = ofLogs === 'two-endpoints'
-    const facts = await this.#facts.of({ logs: found.logs, headers: found.headers, timestamps, confirm }, signal)
+    const { logs, headers } = found
+    const wanted = { logs, headers, timestamps, confirm, transactions: this.#ledger === 'nft' }
+    const facts = await this.#facts.of(wanted, signal)
     const evidence = facts.confirmed ? ofLogs : 'one-endpoint'
     const { rows, malformed } = decodeTransfers({
-      logs: found.logs,
+      logs,
+      ledger: this.#ledger,
       earlyCollections: earlyCollectionsOf(this.#chain.id),
       transactionOf: log => facts.transactions.get(String(log.transactionHash)) ?? unlisted,
     })
-    const counts = { bytes: found.bytes + facts.bytes, logs: found.logs.length, malformed }
+    const counts = { bytes: found.bytes + facts.bytes, logs: logs.length, malformed }
     return { interval, evidence, headers: facts.headers, transfers: rows, activity: noActivity, ...counts }
   }
 
@@ -85,13 +91,14 @@ export class WatchedSource extends HeaderSource implements ChainSource {
       chain: this.#chain,
       rpc: this.#rpc,
       interval: asked.interval,
-      ask: async exclude => await this.#rpc.askRaw(callsOf(asked), { ...unproven, exclude, signal }),
+      ask: async exclude => await this.#rpc.askRaw(this.#callsOf(asked), { ...unproven, exclude, signal }),
       check: answers => this.#read(answers, asked),
     })
   }
 
   async #read({ endpoint, bodies, bytes }: RawAnswers, asked: AskedLogs): Promise<Found | string> {
-    const read = await this.#decoder.logs({ chain: this.#chain, ...asked, calls: callsOf(asked).length, bodies })
+    const calls = this.#callsOf(asked).length
+    const read = await this.#decoder.logs({ chain: this.#chain, ...asked, calls, bodies })
     return typeof read === 'string' ? read : { ...read, endpoint, bytes }
   }
 
@@ -115,7 +122,7 @@ export class WatchedSource extends HeaderSource implements ChainSource {
     const asked = { contracts, interval, headersOf }
     let second: Found | string
     try {
-      second = await this.#read(await rpc.askRaw(callsOf(asked), { ...unproven, exclude, signal }), asked)
+      second = await this.#read(await rpc.askRaw(this.#callsOf(asked), { ...unproven, exclude, signal }), asked)
     } catch (error) {
       if (error instanceof RangeRefused || error instanceof AlmanacError) return alone
       throw error
@@ -139,6 +146,19 @@ export class WatchedSource extends HeaderSource implements ChainSource {
     const agreed = [...found.timestamps].filter(([block, timestamp]) => timestamps.get(block) === timestamp)
     return { evidence: 'two-endpoints', timestamps: new Map(agreed) }
   }
+
+  #callsOf({ contracts, interval: { from, to }, headersOf }: AskedLogs): RpcCall[] {
+    const calls = headersOf.map(
+      (number): RpcCall => ({ method: 'eth_getBlockByNumber', params: [quantityHex(number), false] }),
+    )
+    const range = { fromBlock: quantityHex(from), toBlock: quantityHex(to) }
+    for (let at = 0; at < contracts.length; at += contractsPerCall) {
+      const address = contracts.slice(at, at + contractsPerCall)
+      const filter = { ...range, address, topics: [topicsOf(this.#chain.id)] }
+      calls.push({ method: 'eth_getLogs', params: [filter] })
+    }
+    return calls
+  }
 }
 
 type AskedLogs = {
@@ -154,15 +174,3 @@ const unproven = { nullIsMissing: true, isUnproven: true }
 
 // Nodes allow a thousand or so addresses in a filter, and slow down before.
 const contractsPerCall = 200
-
-function callsOf({ contracts, interval: { from, to }, headersOf }: AskedLogs): RpcCall[] {
-  const calls = headersOf.map(
-    (number): RpcCall => ({ method: 'eth_getBlockByNumber', params: [quantityHex(number), false] }),
-  )
-  for (let at = 0; at < contracts.length; at += contractsPerCall) {
-    const address = contracts.slice(at, at + contractsPerCall)
-    const filter = { fromBlock: quantityHex(from), toBlock: quantityHex(to), address, topics: [transferTopics] }
-    calls.push({ method: 'eth_getLogs', params: [filter] })
-  }
-  return calls
-}
