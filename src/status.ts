@@ -143,8 +143,7 @@ const tokenLedger = z.object({
 })
 
 export const chainStatus = z.object({
-  state: chainState
-    .describe('`backfilling` follows the head while history is still missing; `live` has all of it.'),
+  state: chainState.describe('`backfilling` follows the head while history is still missing; `live` has all of it.'),
   reason: z.string().optional().describe('Why it is not live.'),
   dispute: z
     .object({

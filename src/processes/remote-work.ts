@@ -2,7 +2,6 @@
 // not know how the work is done.
 import { setTimeout as delay } from 'node:timers/promises'
 import { pause } from '../abort.ts'
-import { chunks } from '../chunks.ts'
 import { type AlmanacError, fromPlain, type PlainError, toPlain } from '../errors.ts'
 import type { Log } from '../log.ts'
 import type {
@@ -170,17 +169,17 @@ const callsPerWork = 14
 
 /** Work of many tokens, in parts whose names are short enough. */
 export function tokenUriWork(chain: ChainId, tokens: readonly ShownToken[]): Work[] {
-  return Array.from({ length: Math.ceil(tokens.length / tokensPerWork) }, (_, part) => ({
-    kind: 'token-uris',
-    chain,
-    tokens: tokens.slice(part * tokensPerWork, (part + 1) * tokensPerWork),
-  }))
+  return inParts(tokens, tokensPerWork).map(part => ({ kind: 'token-uris', chain, tokens: part }))
+}
+
+function inParts<T>(list: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(list.length / size) }, (_, part) => list.slice(part * size, (part + 1) * size))
 }
 
 /** Work of many calls, in parts whose names are short enough. Without a call it tells the block. */
 export function callWork({ chain, block, calls }: BlockCalls, asker: Asker): [Work, ...Work[]] {
   const workOf = (part: readonly ContractCall[]): Work => ({ kind: 'calls', chain, block, calls: part, asker })
-  const [first = [], ...others] = chunks(calls, callsPerWork)
+  const [first = [], ...others] = inParts(calls, callsPerWork)
   return [workOf(first), ...others.map(workOf)]
 }
 

@@ -1,7 +1,6 @@
 // A JSON-RPC call, and sending calls in batches of a size that an endpoint takes: it learns that size from refusals. A
 // call that fails for the moment does not cost the others their answers.
 import { type Clock, followSignals, pause } from '../abort.ts'
-import { chunks } from '../chunks.ts'
 import type { AlmanacError } from '../errors.ts'
 import { isPassing, rpcFailureOf } from './failures.ts'
 import { patienceMs } from './limits.ts'
@@ -102,4 +101,10 @@ async function sendOrFail(
     if (!isPassing(error) || isSilence) throw error
     return { bodies: [], failed: calls.map(call => ({ call, error })) }
   }
+}
+
+export function chunks<T>(list: readonly T[], size: number): T[][] {
+  const parts: T[][] = []
+  for (let at = 0; at < list.length; at += size) parts.push(list.slice(at, at + size))
+  return parts
 }

@@ -1,9 +1,8 @@
 // What the notifications of subscriptions say, and what accounts that are read again say, on its way to the store: in
 // order of slots, for accounts that an owner depends on. It subscribes to nothing and knows no start of an owner.
-
 import { base58 } from '@scure/base'
-import { chunks } from '../chunks.ts'
 import { messageWithCauses } from '../errors.ts'
+import { chunks } from '../rpc/batches.ts'
 import type { HoldingUpdate } from '../store/solana-store.ts'
 import { holdingUpdateOf } from './account-rows.ts'
 import { clockSysvar } from './decode.ts'

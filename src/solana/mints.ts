@@ -1,8 +1,7 @@
 // Mints and their metadata: which must be read for a portfolio, and how. The store keeps them.
-
 import { encodeKey } from '../base58.ts'
-import { chunks } from '../chunks.ts'
 import { textOfKey } from '../hex.ts'
+import { chunks } from '../rpc/batches.ts'
 import type { Mint, MintAccount, MintMetadata, MintUpdate, SolanaStore } from '../store/solana-store.ts'
 import { type DecodedMint, decodeMetadata, decodeMint, metadataProgram, tokenProgramAt } from './decode.ts'
 import { metadataAddress } from './pda.ts'

@@ -117,7 +117,7 @@ class TransferDecoder {
     if (malformed !== undefined) this.malformed[malformed]++
   }
 
-  /** A row like one of ERC-1155 with token id 0. Three topics exactly: four are ERC-721, fewer are older than ERC-20. */
+  /** A row like one of ERC-1155 with token id 0. Four topics are ERC-721, fewer than three are older than ERC-20. */
   #tokenTransfer(first: string, log: RpcLog): MalformedReason | undefined {
     if (first !== topics.transfer || log.topics.length !== 3) return undefined
     const listed = this.#listed(log)

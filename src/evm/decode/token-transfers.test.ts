@@ -1,4 +1,4 @@
-// Transfers of ERC-20 tokens: which logs are ones, what their rows say, and that no log of any form makes the decoder throw.
+// Transfers of ERC-20 tokens: which logs are ones, what their rows say, and that no log makes the decoder throw.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { packTransfer } from '../../../test/pack-transfer.ts'

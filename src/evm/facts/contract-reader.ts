@@ -1,5 +1,5 @@
-// Asks contracts for their names and interfaces, tokens for their decimals, many in one batch and within a call budget. A contract that refuses,
-// loops or answers nonsense counts as silent; only an endpoint's failure is an error.
+// Asks contracts for their names and interfaces, and tokens for their decimals, many in one batch and within a call
+// budget. A contract that refuses, loops or answers nonsense counts as silent; only an endpoint's failure is an error.
 import { flagOfAnswer, numberOfAnswer, textOfAnswer } from '../../annotate/label-text.ts'
 import { AlmanacError } from '../../errors.ts'
 import { quantityHex } from '../../hex.ts'

@@ -1,10 +1,10 @@
 // Reads what contracts say at one block from a node: many calls in one where the chain has Multicall3, else one by one.
 // A contract that refuses, loops or answers nonsense costs the others nothing. The answers are the endpoint's word;
 // nothing is stored.
-import { chunks } from '../../chunks.ts'
 import { AlmanacError } from '../../errors.ts'
 import { parseHex, quantityHex, quantityOf } from '../../hex.ts'
 import { type BlockCalls, type ContractCall, type Hash, type NodeCalls, parseHash } from '../../model.ts'
+import { chunks } from '../../rpc/batches.ts'
 import { rpcFailureOf } from '../../rpc/failures.ts'
 import { contractCall, ofContracts } from '../facts/contract-reader.ts'
 import { aggregateCall, aggregatedAnswers, aggregateGas, multicall3 } from '../rpc/multicall.ts'

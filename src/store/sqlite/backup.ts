@@ -5,7 +5,7 @@ import { existsSync, linkSync, readdirSync, renameSync, rmSync, statfsSync, stat
 import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { AlmanacError } from '../../errors.ts'
-import { createPrivate } from '../../private-file.ts'
+import { createPrivate } from '../private-file.ts'
 import { Connection } from './connection.ts'
 import { verdictOf } from './damage.ts'
 import { isBusy, storeFailure } from './failures.ts'

@@ -1,7 +1,7 @@
 // What processes on one store tell each other, in a small file beside it: a request that is only counted never waits
 // for a commit of history. Nothing in it is irreplaceable, so backups leave it out. It opens the file and knows its
 // schema; `sql.ts` runs statements in it.
-import { createPrivate, makeDatabasePrivate } from '../../private-file.ts'
+import { createPrivate, makeDatabasePrivate } from '../private-file.ts'
 import type { FileCondition } from './condition.ts'
 import { Connection, type ConnectionOptions } from './connection.ts'
 import { storeFailure } from './failures.ts'

@@ -17,7 +17,7 @@ import {
 import { dirname } from 'node:path'
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { AlmanacError, messageOf } from '../../../errors.ts'
-import { createPrivate } from '../../../private-file.ts'
+import { createPrivate } from '../../private-file.ts'
 import { Connection } from '../connection.ts'
 import { verdictOf } from '../damage.ts'
 import { storeFailure } from '../failures.ts'
