@@ -111,8 +111,14 @@ const operationsNotes = `## Notes on the answers
   token below more ERC-2309 ranges than that answer 400 \`answer_too_large\`.
 - **Answered by a node.** A node of any process on the store gives the number of transactions of a wallet (its nonce) and of a
   block, the block of a hash once it is final, and the last block at a date between known ones. Without a node these counts are
-  null. So are the counts of ERC-20 transfers, which are not indexed. The zero address holds nothing, and its transfers are not
+  null. So are the counts of ERC-20 transfers of a wallet and of a block: not all tokens are indexed. The zero address holds nothing, and its transfers are not
   counted.
+- **ERC-20.** Tokens are indexed on demand on every chain: asking for one starts it. The tokens of a wallet are those of the index,
+  or those of \`token_addresses\`; each is asked for its balance at one block, at most 2,000 of them, the newest touched first, and
+  \`X-Tokens-Looked-At\` says where a wallet touched more. Owners are found by adding up transfers; the supply and eight holders by
+  chance are compared with what the token says, and \`balances\` is \`exact\`, \`read\` (from the token, for the page) or
+  \`unchecked\` (no node told). Earlier counts of holders take back at most 100,000 transfers; beyond it they are null. A token that
+  refuses, loops or answers more than 1,024 bytes says nothing. Calls to a node count for the key as native balances do.
 - **Metadata.** \`normalizeMetadata=true\` adds \`normalized_metadata\` if \`metadata\` is known, which is when the URI itself holds
   it. \`contract_type\` of an NFT of CryptoPunks is null; their transfers say ERC721.
 - **Impossible sums.** A wallet that sent more of a token than it received, because its contract does not log every transfer, is

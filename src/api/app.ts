@@ -5,6 +5,7 @@ import { AlmanacError } from '../errors.ts'
 import { keptFor, once } from '../once.ts'
 import { Claims } from '../query/claims.ts'
 import { CursorSigner } from '../query/cursor.ts'
+import { TokenCalls } from '../query/erc20/token-calls.ts'
 import type { Freshen } from '../query/freshen.ts'
 import { Holdings } from '../query/holdings/holdings.ts'
 import { HoldingsAdmission } from '../query/holdings/holdings-admission.ts'
@@ -118,6 +119,7 @@ function contextOf(dependencies: AppDependencies): Context {
       contracts,
       holdings,
       tokenUris,
+      tokenCalls: new TokenCalls(store),
       holdingStreams: holdings.streams(tokenUris),
       holdingsAdmission: admission,
     },

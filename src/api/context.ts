@@ -6,6 +6,7 @@ import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Claims } from '../query/claims.ts'
 import type { CursorSigner } from '../query/cursor.ts'
+import type { TokenCalls } from '../query/erc20/token-calls.ts'
 import type { AskTransaction } from '../query/explain.ts'
 import type { Freshen } from '../query/freshen.ts'
 import type { HoldingsBounds } from '../query/holdings/holdings.ts'
@@ -46,6 +47,7 @@ export type Context = AppDependencies & {
   /** The operations of clients, by the ids of the OpenAPI document. */
   served: () => readonly { id: string; path: string }[]
   tokenUris: TokenUris
+  tokenCalls: TokenCalls
   /** Whether chains are indexed in full or on demand, by name, as reported within the last second. */
   indexModes: () => Promise<Readonly<Record<string, ChainStatus['index']>>>
   /** Of the store, read once for all requests that arrive in one turn of the event loop. */

@@ -219,7 +219,7 @@ export function failureResponses(codes: readonly ErrorCode[], schema: FailureSch
   )
 }
 
-function header(description: string, type = 'string'): Json {
+export function header(description: string, type = 'string'): Json {
   return { description, schema: { type } }
 }
 
@@ -276,6 +276,21 @@ export const balanceHeaders = {
   'X-Head-Age': headAge,
   ETag: indexHeaders.ETag,
   'X-Block-Number': header('Block after which the balance was read.', 'integer'),
+}
+/** Of what tokens say of themselves. */
+export const tokenHeaders = {
+  'X-Head-Age': headAge,
+  ETag: indexHeaders.ETag,
+  'X-Dialect': indexHeaders['X-Dialect'],
+  'X-Block-Number': header('Block after which tokens were asked. Absent where no node was.', 'integer'),
+}
+export const walletTokenHeaders = {
+  ...indexHeaders,
+  'X-Block-Number': header('Block after which the tokens were asked.', 'integer'),
+  'X-Tokens-Looked-At': header(
+    'How many tokens were asked, the newest touched first, where the wallet touched more. Absent where it did not.',
+    'integer',
+  ),
 }
 export const mintHeaders = {
   ETag: indexHeaders.ETag,

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import * as consoleSchemas from './console/schemas.ts'
 import type { FailureSchema } from './document/error-examples.ts'
+import * as erc20Schemas from './evm/erc20/schemas.ts'
 import { hostedAt, hostedOperations, isServed, whyNotServed } from './hosted/operations.ts'
 import * as keySchemas from './key-schemas.ts'
 import {
@@ -56,7 +57,7 @@ function documentOfAll(options: DocumentOptions): Json {
   return documentOf(allOperations(options), options, {
     title: 'Almanac',
     description: [
-      'NFT transfers, who owns which NFTs, active chains of a wallet and accounts of Solana.',
+      'NFT transfers, who owns which NFTs, ERC-20 tokens, active chains of a wallet and accounts of Solana.',
       '## Authentication',
       'Every request carries a key in the header `X-API-Key`. A key has scopes, and each operation says which one it ' +
         'needs: [authentication](/docs/guides/authentication.html).',
@@ -145,7 +146,7 @@ export function documentOf(
 /** Every schema that is exported, under its name. */
 function componentSchemas(): Json {
   const registry = z.registry<{ id: string }>()
-  const named = [schemas, keySchemas, operatorSchemas, consoleSchemas].flatMap(Object.entries<z.ZodType>)
+  const named = [schemas, erc20Schemas, keySchemas, operatorSchemas, consoleSchemas].flatMap(Object.entries<z.ZodType>)
   // Modules have no order of their own that every loader keeps.
   for (const [name, schema] of named.sort(([a], [b]) => (a < b ? -1 : 1))) {
     registry.add(schema, { id: name.charAt(0).toUpperCase() + name.slice(1) })

@@ -17,8 +17,8 @@ export type Operation = {
   scope: Scope | 'any'
   /** Which chains it is about. Absent: none that is indexed by blocks. */
   about?: AboutChains
-  /** The answer is of all contracts of a chain, such as those of a wallet. */
-  everyContract?: boolean
+  /** The answer is of all contracts of a chain, such as those of a wallet, or of all its ERC-20 tokens. */
+  everyContract?: boolean | 'tokens'
   /** Begins the whole list, where the operation is a list that can be sent whole. */
   whole?: (admission: Admission) => Promise<ListStream>
   /** Everything besides the URL that the answer depends on. Absent: the answer is never kept. */

@@ -179,7 +179,7 @@ const allowedHeaders =
 const exposedHeaders =
   'ETag, Age, Deprecation, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, X-Request-Id, ' +
   'X-Dialect, X-Index-Complete, X-Index-Evidence, X-Index-Incomplete-Chains, X-Index-Incomplete-Reason, ' +
-  'X-Solana-Slot, X-Solana-Unknown-Mints, X-Block-Number, X-Head-Age'
+  'X-Solana-Slot, X-Solana-Unknown-Mints, X-Block-Number, X-Tokens-Looked-At, X-Head-Age'
 
 type Headers = Readonly<Record<string, string>>
 

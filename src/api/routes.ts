@@ -17,6 +17,10 @@ import { events } from './events.ts'
 import { nativeBalance, nativeBalances } from './evm/balances.ts'
 import { contractMetadata, contractMetadataList } from './evm/contract-metadata.ts'
 import { dateToBlock } from './evm/date-to-block.ts'
+import { allowance, tokenCounts, tokenMetadataBySymbol, tokenMetadataList } from './evm/erc20/token-facts.ts'
+import { erc20Owners, holderHistory, holders } from './evm/erc20/token-owners.ts'
+import { erc20Transfers, walletErc20Transfers } from './evm/erc20/token-transfers.ts'
+import { walletTokens } from './evm/erc20/wallet-tokens.ts'
 import { contractNfts, owners, tokenOwners, uniqueOwners, walletCollections, walletNfts } from './evm/holding-routes.ts'
 import { blockStats, collectionStats, tokenStats, walletStats } from './evm/nft-stats.ts'
 import { nftTransfers } from './evm/nft-transfers.ts'
@@ -62,6 +66,16 @@ export const routes: readonly Route[] = [
   { method: 'POST', path: '/nft/getMultipleNFTs', versions: apiVersions, crossOrigin: true, ...multipleNfts },
   { path: '/wallets/{address}/stats', versions: apiVersions, crossOrigin: true, ...walletStats },
   { path: '/block/{block_number_or_hash}/stats', versions: apiVersions, crossOrigin: true, ...blockStats },
+  { path: '/{address}/erc20', versions: apiVersions, crossOrigin: true, ...walletTokens },
+  { path: '/{address}/erc20/transfers', versions: apiVersions, crossOrigin: true, ...walletErc20Transfers },
+  { path: '/erc20/metadata', versions: apiVersions, crossOrigin: true, ...tokenMetadataList },
+  { path: '/erc20/metadata/symbols', versions: apiVersions, crossOrigin: true, ...tokenMetadataBySymbol },
+  { path: '/erc20/{address}/allowance', versions: apiVersions, crossOrigin: true, ...allowance },
+  { path: '/erc20/{address}/owners', versions: apiVersions, crossOrigin: true, ...erc20Owners },
+  { path: '/erc20/{address}/stats', versions: apiVersions, crossOrigin: true, ...tokenCounts },
+  { path: '/erc20/{address}/holders', versions: apiVersions, crossOrigin: true, ...holders },
+  { path: '/erc20/{address}/holders/historical', versions: apiVersions, crossOrigin: true, ...holderHistory },
+  { path: '/erc20/{address}/transfers', versions: apiVersions, crossOrigin: true, ...erc20Transfers },
   { path: '/dateToBlock', versions: apiVersions, crossOrigin: true, ...dateToBlock },
   { path: '/web3/version', versions: apiVersions, crossOrigin: true, ...apiVersion },
   { path: '/info/endpointWeights', versions: apiVersions, crossOrigin: true, ...endpointWeights },

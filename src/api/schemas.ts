@@ -1,48 +1,25 @@
 // The schemas of answers, for the OpenAPI document and tests. Answers are not checked when served: too slow.
 import { z } from 'zod'
-
-const hexAddress = z.string().regex(/^0x[0-9a-f]{40}$/)
-const hash = z.string().regex(/^0x[0-9a-f]{64}$/)
-const decimal = z.string().regex(/^\d+$/)
-const utcTime = z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.000Z$/)
-/** In the document, beside what all versions answer: what `/api/v2.2` does. Null where it has no such field. */
-const live = (schema: object | null) => ({ 'x-live': schema })
-const flag = (means: string) =>
-  z
-    .union([z.boolean(), z.enum(['true', 'false'])])
-    .describe(`${means} A boolean in the live dialect, a string in the reference dialect.`)
-    .meta(live({ type: 'boolean', description: means }))
-const count = z
-  .union([z.int().min(0), decimal])
-  .describe('A number in the live dialect, a string in the reference dialect.')
-  .meta(live({ type: 'integer', minimum: 0 }))
-
-/** What several answers say of a contract. */
-const contract = {
-  token_address: hexAddress.describe('Address of the contract, lower case.'),
-  name: z.string().nullable().describe('Name of the contract, as it says itself; null if it has none.'),
-  symbol: z.string().nullable().describe('Symbol of the contract; null if it has none.'),
-  possible_spam: flag('Whether the spam rules or your own list mark the contract.'),
-  verified_collection: flag('Whether a list of verified collections has the contract.'),
-}
-const standard = z.enum(['ERC721', 'ERC1155']).describe('Standard of the contract.')
-const tokenId = z
-  .string()
-  .regex(/^(\d+|0x[0-9a-f]+)$/)
-  .describe('Id of the token: decimal, or hex with `format=hex`.')
-const chainName = z.string().describe('Short name of the chain.')
-const chainId = z
-  .string()
-  .regex(/^0x[0-9a-f]+$/)
-  .describe('Id of the chain, in hex.')
+import {
+  blockTimestamp,
+  chainId,
+  chainName,
+  contract,
+  count,
+  decimal,
+  hash,
+  hexAddress,
+  live,
+  pageFields,
+  standard,
+  tokenId,
+  truthFields,
+  utcTime,
+} from './schema-parts.ts'
 
 const transferFields = {
   block_number: decimal.describe('Number of the block.'),
-  block_timestamp: z
-    .string()
-    .regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.000Z)?$/)
-    .describe('Time of the block, in UTC; with `.000Z` in the live dialect.')
-    .meta(live({ type: 'string', description: 'Time of the block, in UTC.' })),
+  block_timestamp: blockTimestamp,
   block_hash: hash.describe('Hash of the block.'),
   transaction_hash: hash.describe('Hash of the transaction.'),
   transaction_index: z.int().min(0).describe('Place of the transaction in its block, from 0.'),
@@ -60,21 +37,6 @@ const transferFields = {
   operator: hexAddress.nullable().describe('Who made the transfer. Known for ERC-1155 only.'),
   possible_spam: contract.possible_spam,
   verified_collection: contract.verified_collection,
-}
-
-const pageFields = {
-  page: count.describe('Starts at 0 and grows by one with each cursor.'),
-  page_size: count.describe('The limit in effect, not the number of rows.'),
-  cursor: z
-    .string()
-    .nullable()
-    .describe('Cursor of the next page. Empty (reference) or null (live) on the last page.')
-    .meta(live({ type: ['string', 'null'], description: 'Cursor of the next page; null on the last page.' })),
-}
-
-const truthFields = {
-  block_exists: z.boolean().describe('Whether every requested block is at or below the head of the chain.'),
-  index_complete: z.boolean().describe('Whether every block of the requested range is indexed for this contract.'),
 }
 
 export const transfer = z.object(transferFields)
@@ -249,7 +211,7 @@ export const walletCollections = z.object({
 const counted = z.object({ total: decimal.describe('How many.') }).describe('The NFT transfers.')
 const uncounted = z
   .object({ total: z.null().describe('Always null.') })
-  .describe('ERC-20 transfers, which are not indexed.')
+  .describe('ERC-20 transfers, of which not all tokens are indexed.')
 const toldByNode = z
   .object({ total: decimal.nullable().describe('How many; null where no node says it.') })
   .describe('The transactions, as a node counts them.')

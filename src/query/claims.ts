@@ -5,6 +5,7 @@ import { atMost } from '../at-most.ts'
 import { ChainTable } from '../chains.ts'
 import { isCovered, weakestEvidence } from '../coverage.ts'
 import { AlmanacError } from '../errors.ts'
+import { ledgerOf } from '../ledgers.ts'
 import type { Address, ChainId, CoveredInterval, Evidence, Interval } from '../model.ts'
 import type { IndexState } from '../store/index-reader.ts'
 import type { IndexName } from '../store/runs/view.ts'
@@ -128,7 +129,8 @@ export class Claims {
   }
 
   #notKept(chain: ChainId, index: IndexName): AlmanacError {
-    const name = this.#table.byId(chain)?.name ?? `${chain}`
+    const plain = ledgerOf(chain).chain
+    const name = this.#table.byId(plain)?.name ?? `${plain}`
     return new AlmanacError(
       'not_configured',
       `Chain ${name} does not keep ${index}, which this operation needs: add it to chains.${name}.views`,

@@ -6,12 +6,14 @@ import type { ChainId, Position } from '../model.ts'
 const listNames = [
   ...(['contract-transfers', 'wallet-transfers', 'token-transfers', 'block-transfers', 'transfers'] as const),
   ...(['owners', 'token-owners', 'unique-owners', 'wallet-nfts', 'wallet-collections', 'contract-nfts'] as const),
+  ...(['erc20-transfers', 'wallet-erc20-transfers', 'erc20-owners'] as const),
 ] as const
 export type ListName = (typeof listNames)[number]
 
 /** Everything that the next page needs. Times are unix seconds, so dates are resolved with the blocks known then. */
 export type PageCursor = {
   list: ListName
+  /** Of a list of ERC-20 the chain itself while it is sealed: its ledger has an id below zero. */
   chain: ChainId
   /** What the list is of, in hex digits: an address, a contract and a token id …. Empty: the whole chain. */
   subject: string

@@ -150,6 +150,15 @@ export class PageLabels {
     if (length > this.longest) this.longest = length
   }
 
+  /** The label of a place; undefined where there is none. */
+  textAt(place: number): string | undefined {
+    const label = this.shown[place]!
+    if (label === noLabel) return undefined
+    const out = Buffer.alloc(this.longest + wordBytes)
+    const end = this.put(new DataView(out.buffer, out.byteOffset, out.length), 0, label)
+    return JSON.parse(out.toString('utf8', 0, end)) as string
+  }
+
   /** Returns the name of a label that was looked up. */
   add(label: string): number {
     const words = new Int32Array(recordWordsMax(label))

@@ -104,8 +104,9 @@ export async function visitAll(
   reader: IndexReader,
   span: Span,
   visit: (records: IndexRecords, value: Uint8Array) => void,
+  pace = new Pace(),
 ): Promise<boolean> {
-  const stoppedAt = await walk(reader, span, { order: 'desc' }, (records, _, value) => {
+  const stoppedAt = await walk(reader, span, { order: 'desc', pace }, (records, _, value) => {
     if (span.matches?.(records, value) !== false) visit(records, value)
     return false
   })
@@ -117,19 +118,20 @@ type WalkOptions = {
   after?: Position | undefined
   /** How many records are read first; more with each further step. */
   firstStep?: number
+  /** Absent: one of its own. */
+  pace?: Pace
 }
 
 /** Until `visit` has enough, the span ends, or the bound is reached: then it returns the place of the last record. */
 async function walk(
   reader: IndexReader,
   span: Span,
-  { order, after, firstStep = recordsPerStep }: WalkOptions,
+  { order, after, firstStep = recordsPerStep, pace = new Pace() }: WalkOptions,
   visit: (records: IndexRecords, at: number, value: Uint8Array) => boolean,
 ): Promise<Position | undefined> {
   const { keyBytes, placeAt, matches: _, contractOf: __, ...query } = span
   let afterKey = after && keyAt(span, after)
   let limit = Math.min(firstStep, recordsPerStep)
-  const pace = new Pace()
   for (let seen = 0; ; limit = Math.min(limit * 4, recordsPerStep)) {
     const direction = order === 'desc' ? 'keys' : 'back'
     const records = await reader.indexRecords({ ...query, order: direction, after: afterKey, limit })

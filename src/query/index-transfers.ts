@@ -1,5 +1,7 @@
 // The rules of the lists of transfers over several contracts: of a wallet, of a token, of a block, of all. Bounds,
 // completeness, pages, totals. No HTTP and no JSON.
+import { weakestOf } from '../coverage.ts'
+import { ledgerOf } from '../ledgers.ts'
 import { type Address, type ChainId, type Evidence, type Hash, type Interval, zeroAddress } from '../model.ts'
 import type { IndexReader } from '../store/index-reader.ts'
 import { readWalletRecord } from '../store/indexes/by-wallet.ts'
@@ -7,7 +9,7 @@ import type { IndexName } from '../store/runs/view.ts'
 import type { Store } from '../store/store.ts'
 import { nextCursor } from './answer-rows.ts'
 import { type BlockBounds, resolveBounds } from './block-bounds.ts'
-import { freshLook, type Look, verdict } from './claims.ts'
+import { type ClaimView, freshLook, type Look, type Verdict, verdict } from './claims.ts'
 import type { PageCursor } from './cursor.ts'
 import type { PageLabels } from './find-labels.ts'
 import type { AskBlock, FreshenOptions, IndexingKey } from './freshen.ts'
@@ -79,7 +81,7 @@ export class IndexTransfers {
     // What an indexer brings comes first, and then what must stay.
     if (question.of.list === 'token-transfers') await this.#freshLook(question, options)
     const branch = await OneBranch.now(this.#store, question.chain)
-    const { view, bounds: asked, ...look } = await this.#look(question, options)
+    const { view, views, bounds: asked, ...look } = await this.#look(question, options)
     const { block, bounds, isStored } = boundToBranch(asked, branch)
     const index = indexOf(question.of)
     const complete = look.complete && isStored && branch.isFilled(index)
@@ -88,32 +90,35 @@ export class IndexTransfers {
       return { page, next: nextCursor(cursor, page.rows, view.chain.state?.finalized) }
     }
     return {
-      ...{ block, complete, evidence: complete ? verdict(view, bounds.claim).evidence : undefined },
+      ...{ block, complete, evidence: complete ? weakestVerdict(views, bounds.claim).evidence : undefined },
       pages: wholePages<MixedTransfers>(question, read, () => branch.check(bounds.toBlock!, index)),
     }
   }
 
   #freshLook(question: ListQuestion, options: FreshenOptions): Promise<Look> {
     const { chain, of } = question
+    if (of.list === 'wallet-transfers') for (const contract of of.contracts) options.freshen?.asked?.(chain, contract)
     const look = () => this.#look(question, options)
     return of.list === 'token-transfers'
       ? freshLook(look, ({ complete }) => complete, { chain, contract: of.contract }, options)
       : look()
   }
 
-  async #look(question: ListQuestion, { key }: Pick<FreshenOptions, 'key'>): Promise<Look> {
+  async #look(question: ListQuestion, { key }: Pick<FreshenOptions, 'key'>): Promise<ListLook> {
     const { of, chain } = question
-    const view = await this.#reads.claims.view(chain, contractOf(of), indexOf(of))
+    const { claims } = this.#reads
+    const views = await Promise.all(contractsOf(of).map(each => claims.view(chain, each, indexOf(of))))
+    const view = views[0]!
     const asked = of.list === 'block-transfers' ? await this.#blockAsked(chain, of.block, key) : question
     const bounds: BlockBounds =
       asked === undefined
         ? { fromBlock: 0, toBlock: -1, claim: undefined, exist: false }
         : await resolveBounds(this.#store, chain, view.chain.state, asked)
-    const { complete, evidence } = verdict(view, bounds.claim)
+    const { complete, evidence } = weakestVerdict(views, bounds.claim)
     // No index has the zero address, which gives and receives without being a wallet.
     const isAnswered = of.list !== 'wallet-transfers' || of.wallet !== zeroAddress
     const isComplete = complete && isAnswered && view.chain.filled.has(indexOf(of))
-    return { view, bounds, complete: isComplete, evidence: isComplete ? evidence : undefined }
+    return { view, views, bounds, complete: isComplete, evidence: isComplete ? evidence : undefined }
   }
 
   /** The bounds of one block; undefined where no block of the chain has the hash. */
@@ -129,7 +134,7 @@ export class IndexTransfers {
     const rows = await this.#rows(question, bounds)
     const [facts, labels] = await Promise.all([
       this.#reads.contracts.of(question.chain, rows.contracts),
-      this.#reads.labels.ofPage(question.chain, rows.stored),
+      this.#reads.labels.ofPage(ledgerOf(question.chain).chain, rows.stored),
     ])
     return { rows, facts, labels }
   }
@@ -170,9 +175,23 @@ export class IndexTransfers {
   }
 }
 
-/** Whose coverage counts. */
-function contractOf(of: TransferSubject): Address | 'every' {
-  return of.list === 'token-transfers' ? of.contract : 'every'
+/** One view for each contract whose coverage counts; the first of them has what is of the chain. */
+type ListLook = Look & { views: readonly ClaimView[] }
+
+/** Whose coverage counts: where a wallet's list names contracts, others need not be indexed. */
+function contractsOf(of: TransferSubject): readonly (Address | 'every')[] {
+  if (of.list === 'token-transfers') return [of.contract]
+  return of.list === 'wallet-transfers' && of.contracts.length > 0 ? of.contracts : ['every']
+}
+
+function weakestVerdict(views: readonly ClaimView[], claim: Interval | undefined): Verdict {
+  return views.map(view => verdict(view, claim)).reduce(weaker)
+}
+
+function weaker(one: Verdict, other: Verdict): Verdict {
+  const complete = one.complete && other.complete
+  const evidence = one.evidence && other.evidence && weakestOf(one.evidence, other.evidence)
+  return { complete, evidence: complete ? evidence : undefined }
 }
 
 type SpanSubject = Exclude<TransferSubject, { list: 'token-transfers' }>

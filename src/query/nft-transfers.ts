@@ -1,7 +1,9 @@
-// The rules of the NFT transfers operation: bounds, completeness, pages, totals. No HTTP and no JSON.
+// The rules of the transfers of one contract, of NFTs or of an ERC-20 token: bounds, completeness, pages, totals. The
+// chain of a question is the ledger. No HTTP and no JSON.
 
 import type { ShownFacts } from '../annotate/shown-facts.ts'
 import type { ChainTable } from '../chains.ts'
+import { ledgerOf } from '../ledgers.ts'
 import type { Address, Evidence, Position } from '../model.ts'
 import type { TransferPage } from '../store/index-reader.ts'
 import type { Store, TransferRange } from '../store/store.ts'
@@ -73,7 +75,7 @@ export class NftTransfers {
       indexComplete: complete,
       evidence,
       facts: await contracts.ofOne(chain, contract),
-      labels: await labels.ofPage(chain, rows.stored),
+      labels: await labels.ofPage(ledgerOf(chain).chain, rows.stored),
     }
   }
 
@@ -90,7 +92,7 @@ export class NftTransfers {
     const facts = await this.#reads.contracts.ofOne(chain, contract)
     const read = async (cursor: PageCursor) => {
       const rows = await this.#rows({ ...question, ...cursor }, range)
-      const labels = await this.#reads.labels.ofPage(chain, rows.stored)
+      const labels = await this.#reads.labels.ofPage(ledgerOf(chain).chain, rows.stored)
       return { page: { rows, facts, labels }, next: nextCursor(cursor, rows, view.chain.state?.finalized) }
     }
     const pages = wholePages<TransfersPage>(question, read, () => branch.check(bounds.toBlock!))

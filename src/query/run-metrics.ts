@@ -1,5 +1,6 @@
 // Measures the runs of the store for /metrics.
 import type { ChainTable } from '../chains.ts'
+import { ledgerOf } from '../ledgers.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Store } from '../store/store.ts'
 import { storeRuns } from './problems.ts'
@@ -12,7 +13,11 @@ export async function measureRuns({ store, chains, metrics }: Measured): Promise
   const { runs, records, mergingRecords } = metrics.storeRuns
   for (const gauge of [runs, records, mergingRecords]) gauge.reset()
   for (const { chain: id, view, ...measured } of found) {
-    const labels = { chain: chains.byId(id)?.name ?? String(id), view }
+    const { chain, ledger } = ledgerOf(id)
+    const labels = {
+      chain: chains.byId(chain)?.name ?? String(chain),
+      view: ledger === 'nft' ? view : `${ledger} ${view}`,
+    }
     runs.set(labels, measured.runs)
     records.set(labels, measured.records)
     mergingRecords.set(labels, measured.mergingRecords)

@@ -2,6 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import { type ShownFacts, shownFacts } from '../annotate/shown-facts.ts'
 import { atMost } from '../at-most.ts'
+import { ledgerOf } from '../ledgers.ts'
 import type { Address, ChainId } from '../model.ts'
 import type { Store } from '../store/store.ts'
 
@@ -38,12 +39,19 @@ export class ShownContracts {
     }
     await Promise.all(
       missing.map(async contract => {
-        const { facts, marks } = await this.#store.annotationsOf(chain, contract)
-        const read = shownFacts(facts, marks)
+        const read = await this.#read(chain, contract)
         this.#known.set(`${chain} ${contract}`, { revision, facts: read })
         shown.set(contract, read)
       }),
     )
     return shown
+  }
+
+  /** What a token says of itself is of the ledger, and marks are of the chain. */
+  async #read(id: ChainId, contract: Address): Promise<ShownFacts | undefined> {
+    const { chain } = ledgerOf(id)
+    const { facts, marks } = await this.#store.annotationsOf(id, contract)
+    const ofChain = chain === id ? marks : (await this.#store.annotationsOf(chain, contract)).marks
+    return shownFacts(facts, ofChain)
   }
 }

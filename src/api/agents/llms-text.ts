@@ -14,6 +14,7 @@ const groups: Readonly<Record<string, string>> = {
   'wallet-chains': 'Chains of a wallet',
   balances: 'Native balances',
   portfolio: 'Solana',
+  erc20: 'ERC-20 tokens',
   any: 'Blocks and the service',
 }
 
@@ -50,7 +51,7 @@ function operationLine({ method, base, path, facts }: DocumentedOperation & { ba
 const opening = `# Almanac
 
 > A blockchain data service that its operator runs on nodes of their own: NFT transfers and who owns what on EVM chains, at any
-> block; active chains and native balances of wallets; accounts and mints of Solana. JSON over HTTP, with the paths and
+> block; ERC-20 tokens; active chains and native balances of wallets; accounts and mints of Solana. JSON over HTTP, with the paths and
 > the answers of the hosted API that it replaces.
 
 Base URL: ${usualOrigin}

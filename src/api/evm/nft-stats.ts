@@ -77,11 +77,11 @@ export const tokenStats = statsRoute({
   },
 })
 
-/** ERC-20 transfers are not indexed: their object is there, empty. */
+/** No count of ERC-20 transfers is of all tokens: their object is there, empty. */
 export const walletStats = statsRoute({
   ...{ id: 'getWalletStats', summary: 'Wallet stats', schema: 'WalletStats', hasPast: false, everyContract: true },
   description:
-    'How many NFTs and collections a wallet owns, and how many transfers and transactions it has. NFTs are distinct tokens. Transactions are those that the wallet sent, as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null.',
+    'How many NFTs and collections a wallet owns, and how many transfers and transactions it has. NFTs are distinct tokens. Transactions are those that the wallet sent, as a node says; null where no node does. ERC-20 transfers are indexed for tokens that were requested alone, so their count is null.',
   path: ({ wallet }) => [wallet],
   ask: async ({ context, request, parameters, chain, atBlock, options }) => {
     const wallet = readParameter(parameters.wallet, request.pathParameter('address'))
@@ -100,7 +100,7 @@ export const walletStats = statsRoute({
 export const blockStats = statsRoute({
   ...{ id: 'getBlockStats', summary: 'Block stats', schema: 'BlockStats', hasPast: false, everyContract: true },
   description:
-    'How many transactions and NFT transfers a block has. Transactions are as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null. 404 for a block that the chain does not have.',
+    'How many transactions and NFT transfers a block has. Transactions are as a node says; null where no node does. ERC-20 transfers are indexed for tokens that were requested alone, so their count is null. 404 for a block that the chain does not have.',
   path: () => [blockParameter],
   ask: async ({ context, request, chain, options }) => {
     const named = readParameter(blockParameter, request.pathParameter('block_number_or_hash'))

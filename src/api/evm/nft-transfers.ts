@@ -128,7 +128,10 @@ export function transferParameters(
 }
 
 /** Blocks win over dates. */
-export function askedBounds(query: QueryText, parameters: ReturnType<typeof transferParameters>): AskedBounds {
+export function askedBounds(
+  query: QueryText,
+  parameters: Pick<ReturnType<typeof transferParameters>, 'fromBlock' | 'toBlock' | 'fromDate' | 'toDate'>,
+): AskedBounds {
   const fromBlock = query.optional(parameters.fromBlock)
   const toBlock = query.optional(parameters.toBlock)
   const fromDate = fromBlock === undefined ? query.optional(parameters.fromDate) : undefined

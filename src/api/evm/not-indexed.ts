@@ -15,7 +15,7 @@ export async function reasonHeader(
   context: Context,
   { query }: ApiRequest,
   { headers }: Pick<Answer, 'headers'>,
-  everyContract: boolean,
+  everyContract: boolean | 'tokens',
 ) {
   if (headers['X-Index-Complete'] !== 'false') return {}
   const asked = new URLSearchParams(query)
@@ -23,7 +23,8 @@ export async function reasonHeader(
   const usual = asked.get('cursor') ? [] : [context.chains.usual.name]
   const named = headers['X-Index-Incomplete-Chains']?.split(', ') ?? asked.getAll('chain').filter(Boolean)
   const chains = named.length === 0 ? usual : named
-  const why = (await whyNotIndexed(context, chains)) ?? (everyContract ? await whyOnDemand(context, chains) : undefined)
+  const onDemand = () => (everyContract === 'tokens' ? whyTokens(context, chains) : whyOnDemand(context, chains))
+  const why = (await whyNotIndexed(context, chains)) ?? (everyContract === false ? undefined : await onDemand())
   return why === undefined ? {} : { 'X-Index-Incomplete-Reason': why }
 }
 
@@ -72,6 +73,12 @@ async function whyOnDemand({ chains, indexModes }: Context, named: readonly stri
   if (onDemand.length === 0) return undefined
   const verb = onDemand.length === 1 ? 'is' : 'are'
   return `${onDemand.map(headerName).join(', ')} ${verb} indexed on demand: only contracts that were requested are in the answer`
+}
+
+/** Tokens are indexed on demand on every chain. */
+function whyTokens({ chains }: Context, named: readonly string[]): string {
+  const list = named.flatMap(name => chains.parse(name) ?? []).map(headerName)
+  return `ERC-20 tokens of ${list.join(', ')} are indexed on demand: only tokens that were requested are in the answer`
 }
 
 function whyText(missing: readonly Chain[], indexed: readonly Chain[]): string {

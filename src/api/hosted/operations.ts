@@ -55,16 +55,17 @@ GET /{address}/balance balance.getNativeBalance balances`,
   [undocumented]: `
 GET /latestBlockNumber/{chain} getLatestBlockNumber`,
   'ERC-20 transfers': `
-GET /{address}/erc20 getWalletTokenBalances
-GET /{address}/erc20/transfers getWalletTokenTransfers
-GET /erc20/metadata getTokenMetadata
-GET /erc20/metadata/symbols getTokenMetadataBySymbol
-GET /erc20/{address}/allowance getTokenAllowance
-GET /erc20/{address}/owners getTokenOwners
-GET /erc20/{address}/stats getTokenStats
-GET /erc20/{address}/transfers getTokenTransfers
-GET /erc20/{address}/holders getTokenHolders
-GET /erc20/{address}/holders/historical getHistoricalTokenHolders
+GET /{address}/erc20 token.getWalletTokenBalances erc20
+GET /{address}/erc20/transfers token.getWalletTokenTransfers erc20
+GET /erc20/metadata token.getTokenMetadata erc20
+GET /erc20/metadata/symbols token.getTokenMetadataBySymbol erc20
+GET /erc20/{address}/allowance token.getTokenAllowance erc20
+GET /erc20/{address}/owners getTokenOwners erc20
+GET /erc20/{address}/stats getTokenStats erc20
+GET /erc20/{address}/transfers token.getTokenTransfers erc20
+GET /erc20/{address}/holders getTokenHolders erc20
+GET /erc20/{address}/holders/historical getHistoricalTokenHolders erc20`,
+  'approvals of ERC-20, which are not indexed': `
 GET /wallets/{address}/approvals getWalletApprovals`,
   'logs of marketplaces': `
 GET /nft/{address}/trades getNFTTrades

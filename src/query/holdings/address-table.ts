@@ -75,6 +75,12 @@ export class AddressTable {
     return this.add(Buffer.from(address.slice(2), 'hex'), 0)
   }
 
+  /** Of the address that begins at `at`; undefined where it is none of these. */
+  numberAt(source: DataView, at: number): number | undefined {
+    const taken = this.#slots[this.#slotOf(hashOf(source, at), source, at)]!
+    return taken === 0 ? undefined : taken - 1
+  }
+
   /** The number here of an address of another table. */
   addFrom(other: AddressTable, number: number): number {
     return other === this || number === noAddress ? number : this.addAt(other.#view, number * addressBytes)

@@ -117,7 +117,10 @@ export class ContractFold {
   }
 
   async finish(pace: Pace): Promise<Sheet> {
-    this.#closeToken()
+    // All holders of an ERC-20 token are those of one id.
+    const isSettled = this.#isOpen && this.#isErc1155
+    if (isSettled) await this.#builder.settleInSteps(this.#groupStart, pace)
+    this.#closeToken(isSettled)
     this.#segments().end()
     return await this.#builder.finish(pace)
   }
@@ -232,11 +235,11 @@ export class ContractFold {
     merge.continueIn(this.#builder)
   }
 
-  #closeToken(): void {
+  #closeToken(isSettled = false): void {
     if (!this.#isOpen) return
     this.#isOpen = false
     const builder = this.#builder
-    if (this.#isErc1155 && builder.length > this.#groupStart) builder.settle(this.#groupStart)
+    if (this.#isErc1155 && !isSettled && builder.length > this.#groupStart) builder.settle(this.#groupStart)
     const mint = { block: blockInView(this.#oldestKeys, this.#oldestKey + tokenPlaceAt), minter: this.#minter() }
     if (this.#ranges.length === 0) builder.setMint(this.#groupStart, builder.length, mint)
     else

@@ -4,9 +4,10 @@ import type { IndexReader } from '../../store/index-reader.ts'
 import { readTokenRecord } from '../../store/indexes/by-token.ts'
 import { type ClaimStore, Claims } from '../claims.ts'
 import { transfersOfBlock } from '../lookups/block-transfers.ts'
-import type { BranchStore } from '../one-branch.ts'
+import { type BranchStore, OneBranch } from '../one-branch.ts'
 import { Pace } from '../pace.ts'
 import { type FactsStore, ShownContracts } from '../shown-contracts.ts'
+import { type AmountOrder, admitAmountOrder, holderAt, placeBehind, sampleOf } from './amount-order.ts'
 import { type Answered, AnsweredSheets, type AskedClaim, undefinedIfTooLarge, weakerClaim } from './answered-sheets.ts'
 import { collectionsByAddress, collectionsOf } from './collections.ts'
 import { contractFilter, partyFilter } from './contract-filter.ts'
@@ -18,6 +19,7 @@ import { LargeCounts } from './large/counts.ts'
 import type { PartBounds } from './large/sheet-parts.ts'
 import { Mints } from './mints.ts'
 import { contractRows, type RowReader, walletRows } from './nft-rows.ts'
+import { type PastAsked, pastHolders } from './past-holders.ts'
 import type * as q from './questions.ts'
 import { rowFlags, type Sheet } from './sheet.ts'
 import { type SheetLimits, type SheetStore, Sheets } from './sheets.ts'
@@ -29,6 +31,11 @@ import { type ContractSubject, recordsOf, type Subject, spansOf } from './subjec
 const receiptsPerRead = 50
 /** Of the bound on memory, a part of what is too large for one sheet: some 300,000 rows where that is 1 GB. */
 const partShare = 1 / 32
+
+/** As many as any answer adds up. */
+const largestMax = 500
+/** A token that says another number of some holder in ten is found out in more than half of all answers. */
+const sampleMax = 8
 
 type HoldingsStore = Omit<ClaimStore, 'indexes'> & FactsStore & SheetStore
 type HoldingsParts = HoldingsBounds & {
@@ -112,6 +119,25 @@ export class Holdings implements q.HoldingsQueries {
     const rows = await contractRows(this.#rows, { ...question, sheet: found.sheet }, holdings, options)
     const total = question.countTotal ? await contractNftTotal(found, question.contract, question.part) : 0
     return listAnswer(question, found.claim, { rows, next, total })
+  }
+
+  async holders(question: q.HoldersQuestion, options: q.HoldingsOptions): Promise<q.HoldersAnswer> {
+    using request = this.#admission.request(options)
+    const { chain, contract, limit, after, smallestFirst, moments = [] } = question
+    const branch = moments.length === 0 ? undefined : await OneBranch.now(this.#branches, chain)
+    const { sheet, claim } = await this.#answered.ofContract({ chain, contract }, question.atBlock, options, request)
+    const amounts = await admitAmountOrder(this.#admission, request, sheet)
+    const past = branch && (await this.#past(sheet, { chain, contract, block: claim.block, moments }, branch, request))
+    const rows = pageOfHolders(sheet, amounts, { limit: limit + 1, after, smallestFirst })
+    const last = rows.length > limit ? rows[limit - 1] : undefined
+    const next = last && { atBlock: claim.block, after: { amount: last.amount, address: last.owner } }
+    const largest = [...amounts.order.subarray(0, largestMax)].map(row => sheet.amountOf(row))
+    const sample = sampleOf(amounts, sampleMax).map(row => holderAt(sheet, row))
+    const { parties: holders, impossible } = sheet
+    return {
+      ...{ ...claim, rows: rows.slice(0, limit), next, holders, impossible, sum: amounts.sum },
+      ...{ largest, sample, past: past ?? [] },
+    }
   }
 
   async nfts({ chain, tokens, atBlock }: q.NftsQuestion, options: q.HoldingsOptions): Promise<q.NftsAnswer> {
@@ -241,6 +267,20 @@ export class Holdings implements q.HoldingsQueries {
     return newest
   }
 
+  /** Nothing is known of moments where the chain changed its branch meanwhile. */
+  async #past(sheet: Sheet, asked: PastAsked, branch: OneBranch, request: HoldingsRequest) {
+    const name = `past ${sheet.id} ${asked.moments.join()}`
+    return await this.#admission.shared(name, request, 'large', async work => {
+      work.hold(sheet)
+      const counts = await pastHolders(this.#store, sheet, asked, work)
+      const isOne = await branch.check(asked.block).then(
+        () => true,
+        () => false,
+      )
+      return isOne ? counts : asked.moments.map(() => undefined)
+    })
+  }
+
   /** Undefined where there is too much for one sheet. */
   async #within(subject: Subject, asked: AskedClaim, request: HoldingsRequest): Promise<Answered | undefined> {
     return await this.#answered.find(subject, asked, request).catch(undefinedIfTooLarge)
@@ -268,6 +308,19 @@ function listAnswer<Row, Key>(
     total: countTotal ? total : undefined,
     next: next === undefined ? undefined : { atBlock: claim.block, after: next },
   }
+}
+
+function pageOfHolders(
+  sheet: Sheet,
+  amounts: AmountOrder,
+  { limit, after, smallestFirst }: Pick<q.HoldersQuestion, 'limit' | 'after' | 'smallestFirst'>,
+): q.HolderRow[] {
+  const { order } = amounts
+  const place = after && placeBehind(sheet, amounts, after, smallestFirst)
+  const rows = smallestFirst
+    ? order.subarray(Math.max(0, (place ?? order.length) - limit), place ?? order.length).toReversed()
+    : order.subarray(place ?? 0, (place ?? 0) + limit)
+  return [...rows].map(row => holderAt(sheet, row))
 }
 
 const nothingClaimed: q.Completeness = { block: -1, complete: false, evidence: undefined }

@@ -99,6 +99,36 @@ export type NftsQuestion = { chain: ChainId; tokens: readonly TokenRef[]; atBloc
 /** In the order of the question; undefined for a token without a holder. Complete where all contracts are. */
 export type NftsAnswer = Completeness & { rows: readonly (NftRow | undefined)[] }
 
+// ERC-20 tokens, whose chain is the ledger of its tokens.
+
+/** The largest first, or the smallest; those with the same by address. */
+export type HoldersQuestion = Omit<ListQuestion<HolderKey>, 'countTotal'> & {
+  contract: Address
+  smallestFirst: boolean
+  /** Unix seconds, the newest first: how many holders there were then. */
+  moments?: readonly number[]
+}
+/** The last row of a page. */
+export type HolderKey = { amount: bigint; address: Address }
+export type HolderRow = { owner: Address; amount: bigint }
+
+export type HoldersAnswer = Completeness & {
+  /** Sums of the transfers, which are not balances for every token. */
+  rows: readonly HolderRow[]
+  next: Continuation<HolderKey> | undefined
+  holders: number
+  /** Of what all holders have. */
+  sum: bigint
+  /** How many gave more than they received: the transfers do not tell what is held. */
+  impossible: number
+  /** What the largest of them have, the largest first: at most `largestMax`. */
+  largest: readonly bigint[]
+  /** For each moment; undefined where finding it takes more than is read. */
+  past: readonly (number | undefined)[]
+  /** Some holders by chance, to be compared with what the token says. */
+  sample: readonly HolderRow[]
+}
+
 // Wallets.
 
 /** `contracts` and `excludeSpam` filter rows and totals. */
@@ -159,6 +189,7 @@ export type HoldingsQueries = {
   uniqueOwners(question: UniqueOwnersQuestion, options: HoldingsOptions): Promise<UniqueOwnersAnswer>
   contractNfts(question: ContractNftsQuestion, options: HoldingsOptions): Promise<ContractNftsAnswer>
   nfts(question: NftsQuestion, options: HoldingsOptions): Promise<NftsAnswer>
+  holders(question: HoldersQuestion, options: HoldingsOptions): Promise<HoldersAnswer>
   walletNfts(question: WalletNftsQuestion, options: HoldingsOptions): Promise<WalletNftsAnswer>
   walletCollections(question: WalletCollectionsQuestion, options: HoldingsOptions): Promise<WalletCollectionsAnswer>
   collectionStats(question: CollectionStatsQuestion, options: HoldingsOptions): Promise<CollectionStatsAnswer>

@@ -1,9 +1,9 @@
 // Puts the columns of a sheet together, row after row. What a row means is for the folds to say.
 import { placeBytes } from '../../store/runs/place-key.ts'
-import { Pace } from '../pace.ts'
+import { Pace, rowsPerStep } from '../pace.ts'
 import { AddressTable, grown, noAddress, viewOf } from './address-table.ts'
 import { newestFirst } from './newest-first.ts'
-import { rowFlags, Sheet, type SheetColumns } from './sheet.ts'
+import { largeAmountBytes, rowFlags, Sheet, type SheetColumns } from './sheet.ts'
 
 export type RowStart = {
   /** Big-endian; zeros before it do not matter. */
@@ -55,7 +55,7 @@ export class SheetBuilder {
     const some = [this.#amounts, this.#counts, this.#offsets]
     return [...columns, ...some].reduce(
       (sum, column) => sum + (column?.byteLength ?? 0),
-      this.addresses.byteLength + finished,
+      this.addresses.byteLength + this.#largeAmounts.size * largeAmountBytes + finished,
     )
   }
 
@@ -147,9 +147,19 @@ export class SheetBuilder {
 
   /** Drops rows from `from` on that amount to nothing, and marks those that are below it. */
   settle(from: number): void {
+    for (const _ of this.#settling(from));
+  }
+
+  /** The same for a token with millions of holders. */
+  async settleInSteps(from: number, pace: Pace): Promise<void> {
+    for (const _ of this.#settling(from)) await pace.rest()
+  }
+
+  *#settling(from: number): Generator<void> {
     if (this.#amounts === undefined) return
     let kept = from
     for (let row = from; row < this.length; row++) {
+      if (row % rowsPerStep === 0) yield
       const amount = this.#amounts[row]!
       if (amount === 0) continue
       const large = this.#largeAmounts.get(row)

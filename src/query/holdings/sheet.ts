@@ -10,6 +10,9 @@ import type { HoldingKey } from './questions.ts'
 /** `impossible`: it gave more than it received, which is never shown. */
 export const rowFlags = { erc1155: 1, giver: 2, range: 4, impossible: 8 } as const
 
+/** Of one that no number tells exactly, as most amounts of ERC-20 tokens. */
+export const largeAmountBytes = 100
+
 export type SheetColumns = {
   length: number
   /** Bytes of an id. */
@@ -90,7 +93,14 @@ export class Sheet {
     const bytes = columns.reduce((sum, column) => sum + (column?.byteLength ?? 0), 0)
     // The orders of parties and of hashes are made when they are first asked for.
     const made = this.#partyRows.byteLength + this.order.byteLength
-    return bytes + made + this.#partyRows.byteLength + this.addresses.byteLength + largeAmounts.size * 100 + 1_000
+    return (
+      bytes +
+      made +
+      this.#partyRows.byteLength +
+      this.addresses.byteLength +
+      largeAmounts.size * largeAmountBytes +
+      1_000
+    )
   }
 
   /** The first row of the token after that of a row. Only of a contract. */

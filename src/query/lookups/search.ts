@@ -3,6 +3,7 @@
 import { within } from '../../abort.ts'
 import { shownName } from '../../annotate/shown-facts.ts'
 import type { Chain, ChainTable } from '../../chains.ts'
+import { ledgerOf } from '../../ledgers.ts'
 import { type Address, type ChainId, type Hash, parseAddress, parseHash, type SolanaNetwork } from '../../model.ts'
 import { nearestWord } from '../../nearest-word.ts'
 import type { RankedLabel } from '../../store/annotation-store.ts'
@@ -187,6 +188,8 @@ async function named({ text, limit, fits }: Wanted, dependencies: Known): Promis
   const chainOf = (id: ChainId) => table.all.find(chain => chain.id === id)
   const results = new Map<string, Promise<SearchResult[]>>()
   for (const { chain, contract, name, symbol } of contracts) {
+    // Tokens are found by their symbol (`getTokenMetadataBySymbol`); this is a search among NFTs.
+    if (ledgerOf(chain).ledger !== 'nft') continue
     // The store compares names as they were given; a reader sees them without what does not print.
     if (![name, symbol].some(each => fits(shownName(each)))) continue
     const of = chainOf(chain) ?? { id: chain, name: `0x${chain.toString(16)}` }

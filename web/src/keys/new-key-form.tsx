@@ -25,6 +25,7 @@ const forClients = {
   'wallet-chains': 'active chains of a wallet',
   balances: 'native balances',
   portfolio: 'Solana accounts and mints',
+  erc20: 'ERC-20 tokens',
 }
 
 const forOperators = {

@@ -53,7 +53,10 @@ test.each([
 })
 
 const notServed = {
-  getTokenTransfers: { why: 'it needs ERC-20 transfers', at: ['GET /erc20/{address}/transfers'] },
+  getWalletApprovals: {
+    why: 'it needs approvals of ERC-20, which are not indexed',
+    at: ['GET /wallets/{address}/approvals'],
+  },
   getNFTFloorPriceByToken: {
     why: 'it needs facts from outside the chain',
     at: ['GET /nft/{address}/{token_id}/floor-price'],
@@ -68,11 +71,11 @@ const notServed = {
 
 test('what the hosted service has besides is known by its name, and by what it needs', () => {
   const ids = (text: string) => notServedFor(notServed, text)
-  expect(ids('gettokentransfers')).toEqual(['getTokenTransfers'])
-  expect(ids('token transfers')).toEqual(['getTokenTransfers'])
+  expect(ids('getwalletapprovals')).toEqual(['getWalletApprovals'])
+  expect(ids('wallet approvals')).toEqual(['getWalletApprovals'])
   // What needs it comes before what only has it in its path.
   for (const text of ['erc20', 'ERC-20'])
-    expect([text, ids(text)]).toEqual([text, ['getTokenTransfers', 'getTokenPrice']])
+    expect([text, ids(text)]).toEqual([text, ['getWalletApprovals', 'getTokenPrice']])
   expect(ids('floor')).toEqual(['getNFTFloorPriceByToken'])
   // From the start of a word on: no token is of ENS.
   for (const text of ['ens', 'ENS', 'domain']) expect([text, ids(text)]).toEqual([text, ['resolveENSDomain']])

@@ -1,0 +1,111 @@
+// The holders of an ERC-20 token by what they have: the largest first, those with the same in the order of their
+// addresses. It is made of a sheet and kept with it. No reading.
+import { randomInt } from 'node:crypto'
+import { inSteps, type Pace } from '../pace.ts'
+import { smallRecords } from './fold-subject.ts'
+import type { HoldingsAdmission, HoldingsAsker } from './holdings-admission.ts'
+import type { HolderKey, HolderRow } from './questions.ts'
+import { rowFlags, type Sheet } from './sheet.ts'
+import { sortedByWord } from './sort-by-word.ts'
+
+export type AmountOrder = {
+  /** Rows of the sheet. */
+  order: Uint32Array
+  /** Of what all of them have. */
+  sum: bigint
+}
+
+const orders = new WeakMap<Sheet, AmountOrder>()
+/** While it is made: the rows and their words twice, the order of the addresses, and the row of each party. */
+const makingRowBytes = 40
+const wordBits = 32n
+
+/** As work of its own: a million holders take a second or two. */
+export async function admitAmountOrder(
+  admission: HoldingsAdmission,
+  asker: HoldingsAsker,
+  sheet: Sheet,
+): Promise<AmountOrder> {
+  const known = orders.get(sheet)
+  if (known !== undefined) return known
+  const size = sheet.columns.length < smallRecords ? 'small' : 'large'
+  return await admission.shared(`amounts ${sheet.id}`, asker, size, async work => {
+    work.hold(sheet)
+    work.takes(sheet.columns.length * makingRowBytes)
+    const made = await makeOrder(sheet, work.pace)
+    orders.set(sheet, made)
+    return made
+  })
+}
+
+/** The first place in the order behind a holder, whether it is still there or not. */
+export function placeBehind(sheet: Sheet, { order }: AmountOrder, key: HolderKey, smallestFirst: boolean): number {
+  let [low, high] = [0, order.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    const difference = compare(sheet, order[middle]!, key)
+    if (difference > 0 || (difference === 0 && smallestFirst)) high = middle
+    else low = middle + 1
+  }
+  return low
+}
+
+export function holderAt(sheet: Sheet, row: number): HolderRow {
+  return { owner: sheet.addresses.addressOf(sheet.columns.parties[row]!), amount: sheet.amountOf(row) }
+}
+
+/** By chance, each once: whoever makes a token must not know which are looked at. */
+export function sampleOf({ order }: AmountOrder, count: number): number[] {
+  if (order.length <= count) return [...order]
+  const places = new Set<number>()
+  while (places.size < count) places.add(randomInt(order.length))
+  return [...places].map(place => order[place]!)
+}
+
+/** Negative where the row comes before. */
+function compare(sheet: Sheet, row: number, { amount, address }: HolderKey): number {
+  const held = sheet.amountOf(row)
+  if (held !== amount) return held > amount ? -1 : 1
+  const holder = sheet.addresses.addressOf(sheet.columns.parties[row]!)
+  return holder === address ? 0 : holder < address ? -1 : 1
+}
+
+/**
+ * Each pass keeps the order of the one before, so the last word of the amounts comes first and the addresses before
+ * it. No pass compares rows: whoever makes a token chooses its amounts.
+ */
+async function makeOrder(sheet: Sheet, pace: Pace): Promise<AmountOrder> {
+  const { length, flags } = sheet.columns
+  let [sum, largest] = [0n, 0n]
+  await inSteps(length, pace, row => {
+    if (flags[row]! & rowFlags.impossible) return
+    const amount = sheet.amountOf(row)
+    sum += amount
+    if (amount > largest) largest = amount
+  })
+  let order: Uint32Array = new Uint32Array(sheet.parties)
+  const rowOf = await rowsByParty(sheet, pace)
+  const ascending = await sheet.ascendingParties()
+  await inSteps(ascending.length, pace, at => {
+    order[at] = rowOf[ascending[at]!]! - 1
+  })
+  const words = new Uint32Array(length)
+  for (let shift = 0n; largest >> shift > 0n; shift += wordBits) {
+    await inSteps(order.length, pace, at => {
+      const row = order[at]!
+      words[row] = ~Number(BigInt.asUintN(32, sheet.amountOf(row) >> shift))
+    })
+    order = await sortedByWord(order, { words, sortEqual: equal => equal, pace })
+  }
+  return { order, sum }
+}
+
+/** The row of each party, plus one: a token of ERC-20 has one row for each. 0: it has none, or holds nothing. */
+export async function rowsByParty({ columns, addresses }: Sheet, pace: Pace): Promise<Uint32Array> {
+  const { length, parties } = columns
+  const rows = new Uint32Array(addresses.length)
+  await inSteps(length, pace, row => {
+    rows[parties[row]!] = row + 1
+  })
+  return rows
+}
