@@ -3,6 +3,7 @@ import { Command, Option } from 'commander'
 import type { ChainTable } from '../chains.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import { AlmanacError } from '../errors.ts'
+import { ledgerId } from '../ledgers.ts'
 import type { ChainId } from '../model.ts'
 import { forget as forgetAll, forgetName } from '../store/forget.ts'
 import { roomInStore } from '../store/open.ts'
@@ -22,7 +23,7 @@ type ForgetFlags = { contract?: string; view?: ForgottenView; compact?: true; ye
 export function forgetCommand(): Command {
   const command = new Command('forget')
     .description(
-      'Remove everything indexed for a chain, a contract or a view. Labels, marks and keys stay. Stop the service first. If interrupted, the same command continues where it stopped, and so does the next start.',
+      'Remove everything indexed for a chain, a contract or a view, ERC-20 tokens included. Labels, marks and keys stay. Stop the service first. If interrupted, the same command continues where it stopped, and so does the next start.',
     )
     .argument('<chain>', 'A chain, configured or not.')
     .option('--contract <address>', 'Only this contract.')
@@ -40,17 +41,19 @@ export function forgetCommand(): Command {
 async function forget(loaded: LoadedConfig, text: string, flags: ForgetFlags): Promise<void> {
   const url = loaded.config.store
   const chain = chainOf(loaded.chains, text)
-  const what = forgottenOf(chain.id, flags)
+  const all = forgottenOf(chain.id, flags)
   await using opened = new AsyncDisposableStack()
   const signal = interruption()
   const store = await takeChainAsItIs({ url, chain, opened, mustExist: true })
-  const size = await sizeOf(store, what)
+  const parts = await storedParts(store, all)
+  const size = sumOf(parts)
   const name = [chain.name, flags.contract ?? flags.view].filter(part => part !== undefined).join(' ')
-  if (!(await isStored(store, what, size))) throw new AlmanacError('not_found', `The store holds nothing of ${name}.`)
+  if (parts.length === 0) throw new AlmanacError('not_found', `The store holds nothing of ${name}.`)
   if (flags.yes !== true) await confirmRemoval(`Forget ${name}: ${await sizeText(store, size)}?`)
-  await remove({ store, what, size, name, opened, signal })
+  await remove({ store, parts, name, opened, signal })
   await opened.disposeAsync()
   const sizes = flags.compact ? await compactNow(url) : undefined
+  const [what] = all
   const next = nextSteps(loaded, chain.name, what)
   if (flags.json)
     return printJson({
@@ -69,16 +72,36 @@ function chainOf(chains: ChainTable, text: string): { id: ChainId; name: string 
     : parseChain(chains, text)
 }
 
-function forgottenOf(chain: ChainId, { contract, view }: ForgetFlags): Forgotten {
+/** First of the ledger of NFTs; a chain or a contract goes from that of tokens too. */
+function forgottenOf(chain: ChainId, { contract, view }: ForgetFlags): [Forgotten, ...Forgotten[]] {
   if (contract !== undefined && view !== undefined)
     throw new AlmanacError('bad_request', '--contract and --view exclude each other.', {
       hint: 'forget one after the other.',
     })
-  if (contract !== undefined) return { chain, contract: requireAddress(contract) }
-  return view === undefined ? { chain } : { chain, view }
+  if (view !== undefined) return [{ chain, view }]
+  const what = contract === undefined ? {} : { contract: requireAddress(contract) }
+  return [
+    { chain, ...what },
+    { chain: ledgerId(chain, 'erc20'), ...what },
+  ]
 }
 
 type ForgottenSize = { transfers: number; wallets: number }
+type ForgottenPart = { what: Forgotten; size: ForgottenSize }
+
+async function storedParts(store: Store, all: readonly Forgotten[]): Promise<ForgottenPart[]> {
+  const parts: ForgottenPart[] = []
+  for (const what of all) {
+    const size = await sizeOf(store, what)
+    if (await isStored(store, what, size)) parts.push({ what, size })
+  }
+  return parts
+}
+
+function sumOf(parts: readonly ForgottenPart[]): ForgottenSize {
+  const sum = (of: keyof ForgottenSize): number => parts.reduce((total, { size }) => total + size[of], 0)
+  return { transfers: sum('transfers'), wallets: sum('wallets') }
+}
 
 /** Roughly: what is not one contract may have some records twice, and not those of recent blocks. */
 async function sizeOf(store: Store, { chain, contract, view }: Forgotten): Promise<ForgottenSize> {
@@ -105,28 +128,29 @@ async function isStored(store: Store, { chain, contract, view }: Forgotten, size
 
 type Removal = {
   store: Store
-  what: Forgotten
-  size: ForgottenSize
+  parts: readonly ForgottenPart[]
   name: string
   opened: AsyncDisposableStack
   signal: AbortSignal
 }
 
-async function remove({ store, what, size, name, opened, signal }: Removal): Promise<void> {
+async function remove({ store, parts, name, opened, signal }: Removal): Promise<void> {
   const line = new ProgressLine()
   opened.defer(() => line.close())
-  const expected = countText(size.transfers + size.wallets)
+  const { transfers, wallets } = sumOf(parts)
+  const expected = countText(transfers + wallets)
   let rows = 0
   const onRemoved = (removed: number): void => {
     rows += removed
     line.offer(() => `Forgetting ${name}: ${countText(rows)} of about ${expected} rows`)
   }
-  await forgetAll(store, what, { onRemoved, signal }).catch(error => {
-    if (!signal.aborted) throw error
-    throw new AlmanacError('interrupted', `Forgetting ${name} was interrupted; a part of it is gone.`, {
-      hint: 'run the same command again: it continues where it stopped.',
+  for (const { what } of parts)
+    await forgetAll(store, what, { onRemoved, signal }).catch(error => {
+      if (!signal.aborted) throw error
+      throw new AlmanacError('interrupted', `Forgetting ${name} was interrupted; a part of it is gone.`, {
+        hint: 'run the same command again: it continues where it stopped.',
+      })
     })
-  })
   line.close()
 }
 

@@ -9,6 +9,7 @@ import { type ConnectedChain, connectChain } from '../evm/create-evm.ts'
 import { leaseChain, leaseHolder } from '../evm/index/leased-indexer.ts'
 import { paidBy } from '../evm/rpc/port.ts'
 import { codelessAmong } from '../evm/source/deployment.ts'
+import { ledgerId, ledgerNames } from '../ledgers.ts'
 import type { Address } from '../model.ts'
 import type { AskTransaction } from '../query/explain.ts'
 import { allRequests, BudgetKeeper } from '../rpc/daily-budget.ts'
@@ -59,7 +60,7 @@ export type TakeOptions = {
  */
 export async function takeChain(options: TakeOptions): Promise<Store> {
   const store = await takeChainAsItIs(options)
-  await finishForgetting(store, options.chain.id)
+  for (const ledger of ledgerNames) await finishForgetting(store, ledgerId(options.chain.id, ledger))
   return store
 }
 

@@ -6,6 +6,7 @@ import { z } from 'zod'
 import type { LoadedConfig } from '../config/load.ts'
 import { durationText } from '../duration-text.ts'
 import { AlmanacError } from '../errors.ts'
+import { ledgerName } from '../ledgers.ts'
 import type { ChainStatus, Finding, SolanaStatus, Verdict } from '../status.ts'
 import { storeIdOf } from '../store/store.ts'
 import { coveredBlocks, heldText, transfersText } from './chain-progress.ts'
@@ -263,7 +264,7 @@ function remarks({ verdict, findings = [], chains = {} }: ShownStatus): string[]
     detail === undefined ? text : `${text}${/^\p{Lu}/u.test(detail) ? '.' : ':'} ${detail}`,
   )
   const ofChains = Object.entries(chains).flatMap(([name, chain]) => {
-    const { state, backfill, as_of, views_filling = [], sources = [] } = chain
+    const { state, backfill, as_of, views_filling = [], sources = [], erc20 } = chain
     const held = heldText({ state: state === 'backfilling' ? state : 'live', backfill })
     return [
       ...(as_of === undefined ? [] : [`${name} answers ${as_of}`]),
@@ -271,10 +272,18 @@ function remarks({ verdict, findings = [], chains = {} }: ShownStatus): string[]
       ...views_filling.map(
         ({ view, contracts, of }) => `${name} fills ${view}: ${countText(contracts)} of ${countOf(of, 'contract')}`,
       ),
+      ...(erc20 === undefined ? [] : [tokensText(name, erc20)]),
       ...sources.flatMap(({ name: source, state, reason }) =>
         state === 'waiting' && reason !== undefined ? [`${name} source ${source} waits: ${reason}`] : [],
       ),
     ]
   })
   return [...told, ...ofChains].map(printable)
+}
+
+function tokensText(chain: string, { state, reason, contracts, queue }: NonNullable<ShownChain['erc20']>): string {
+  const waiting = queue === undefined ? 0 : queue.running + queue.waiting
+  const indexed = contracts === undefined ? '' : `, ${countOf(contracts, 'token')} indexed`
+  const left = waiting === 0 ? '' : `, ${countText(waiting)} of them under way`
+  return `${ledgerName(chain, 'erc20')} ${state}${reason === undefined ? '' : ` (${reason})`}${indexed}${left}`
 }

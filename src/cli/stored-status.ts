@@ -6,7 +6,8 @@ import { apiSettingsOf } from '../api/context.ts'
 import { shownStatus } from '../api/operator-routes.ts'
 import type { LoadedConfig } from '../config/load.ts'
 import { shownCoverage } from '../coverage.ts'
-import { chainScopes } from '../model.ts'
+import { ledgerId } from '../ledgers.ts'
+import { type ChainId, chainScopes } from '../model.ts'
 import { Reports } from '../processes/heartbeat.ts'
 import type { Store } from '../store/store.ts'
 import { packageVersion } from './current-process.ts'
@@ -28,9 +29,17 @@ export async function storedStatus(store: Store, loaded: LoadedConfig): Promise<
       ...{ state: stoppedState, index, ...(index === 'full' ? { views } : { contracts: watched.length }), from },
       ...{ head: state.head.number, finalized: state.finalized },
       covered: shownCoverage(await store.coverage(id, chainScopes)),
+      ...(await storedTokens(store, ledgerId(id, 'erc20'))),
     }
   }
   return JSON.stringify({ version, ...told, chains: { ...told.chains, ...silent } })
+}
+
+async function storedTokens(store: Store, ledger: ChainId): Promise<{ erc20?: object }> {
+  const state = await store.chainState(ledger)
+  if (state === undefined) return {}
+  const { length } = await store.watchedContracts(ledger)
+  return { erc20: { state: stoppedState, head: state.head.number, contracts: length } }
 }
 
 const healthTimeoutMs = 5_000

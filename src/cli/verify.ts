@@ -11,17 +11,18 @@ import type { RpcPort } from '../evm/rpc/port.ts'
 import { finalHeaderOf } from '../evm/source/finality.ts'
 import { FullSource } from '../evm/source/full-source.ts'
 import { WatchedSource } from '../evm/source/watched-source.ts'
+import { ledgerId, ledgerName } from '../ledgers.ts'
 import { wholeScopeOf } from '../views.ts'
 import { CommandProgress } from './chain-progress.ts'
 import { exitCodes, interruption } from './current-process.ts'
 import { connectNodes, guardRoom, shareBudget, takeChain } from './open-chain.ts'
 import { openTool } from './open-store.ts'
-import { chooseChain, chosenContracts, parseBlocks, wholeNumber } from './options.ts'
+import { chooseChain, chosenContracts, parseBlocks, parseContracts, wholeNumber } from './options.ts'
 import { withMeantConfig } from './running-server.ts'
 import { countOf, countText, paint, printData, printJson } from './terminal.ts'
 
 type Ranges = { from?: number; to?: number; samples: number; blocks: number }
-type VerifyFlags = Ranges & { chain?: string; contract?: string; repair?: true; json?: true }
+type VerifyFlags = Ranges & { chain?: string; contract?: string; erc20?: true; repair?: true; json?: true }
 
 export function verifyCommand(): Command {
   const command = new Command('verify')
@@ -33,7 +34,8 @@ export function verifyCommand(): Command {
     .option('--to <block>', 'Last block.', wholeNumber('--to'))
     .option('--samples <number>', 'Number of random ranges.', wholeNumber('--samples', 1), 10)
     .option('--blocks <number>', 'Maximum blocks in each random range.', wholeNumber('--blocks', 1), 100)
-    .option('--contract <list>', 'On an on-demand chain: only these contracts, comma-separated.')
+    .option('--contract <list>', 'On an on-demand chain, or with --erc20: only these contracts, comma-separated.')
+    .option('--erc20', 'Compare the ERC-20 tokens that are indexed, instead of NFTs.')
     .option(
       '--repair',
       'Drop the ranges that differ, index them again and compare once more. Leaves a range alone if endpoints disagree on it, or if one that answered before fails. Stop the service first. Exits with 0 if nothing differs any more.',
@@ -49,15 +51,21 @@ const patienceMs = 60_000
 async function verify(loaded: LoadedConfig, flags: VerifyFlags): Promise<void> {
   const chosen = chooseChain(loaded, flags.chain)
   const whole = wholeScopeOf(chosen.settings.views)
-  const scope: TargetOptions['scope'] =
-    chosenContracts(chosen, flags.contract) ?? (chosen.settings.index === 'full' ? whole : 'known')
+  const ledger = flags.erc20 ? 'erc20' : 'nft'
+  const name = ledgerName(chosen.name, ledger)
+  const scope: TargetOptions['scope'] = flags.erc20
+    ? flags.contract === undefined
+      ? 'known'
+      : parseContracts(flags.contract)
+    : (chosenContracts(chosen, flags.contract) ?? (chosen.settings.index === 'full' ? whole : 'known'))
   const wanted = wantedOf(flags)
   await using opened = new AsyncDisposableStack()
   const signal = interruption()
   const connected = connectNodes(loaded, chosen, opened)
-  const { chain, rpc } = connected
+  const { rpc } = connected
+  const chain = { ...connected.chain, id: ledgerId(connected.chain.id, ledger) }
   const store = await (flags.repair
-    ? takeChain({ url: loaded.config.store, chain, opened, mustExist: true })
+    ? takeChain({ url: loaded.config.store, chain: connected.chain, opened, mustExist: true })
     : openTool(loaded.config.store, opened))
   shareBudget(connected, store, opened)
   const { senderSample } = chosen.settings
@@ -70,7 +78,7 @@ async function verify(loaded: LoadedConfig, flags: VerifyFlags): Promise<void> {
   const options = { store, chain, scope, finalized: Math.min(stored, final?.number ?? -1) }
   const targets = 'from' in wanted ? await givenTargets(options, wanted) : await randomTargets(options, wanted)
 
-  const progress = new CommandProgress(chosen.name)
+  const progress = new CommandProgress(name)
   opened.defer(() => progress.close())
   progress.expect(blocksOf(targets))
   const compare = async (compared: readonly AuditTarget[]): Promise<Comparison> => {
@@ -104,13 +112,13 @@ async function verify(loaded: LoadedConfig, flags: VerifyFlags): Promise<void> {
   const last = repaired === undefined ? first : await compare(repaired.differing.map(({ target }) => target))
   progress.close()
   if (last.differences.total > 0) process.exitCode = exitCodes.change
-  const before = repaired === undefined ? {} : { repaired: shown(chosen.name, repaired) }
-  if (flags.json) return printJson({ ...shown(chosen.name, last), ...before })
+  const before = repaired === undefined ? {} : { repaired: shown(name, repaired) }
+  if (flags.json) return printJson({ ...shown(name, last), ...before })
   if (repaired !== undefined) {
-    printData(described(chosen.name, repaired))
+    printData(described(name, repaired))
     printData(`Dropped and indexed again: ${countOf(repairable.length, 'range')}. Compared once more:`)
   }
-  printData(described(chosen.name, last))
+  printData(described(name, last))
 }
 
 /** Only then may a range be repaired: an endpoint that says otherwise would have been heard. */

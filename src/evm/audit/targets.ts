@@ -3,6 +3,7 @@
 import type { Chain } from '../../chains.ts'
 import { blockCount, missingIntervals, wholeCoverage } from '../../coverage.ts'
 import { AlmanacError } from '../../errors.ts'
+import { ledgerName, ledgerOf } from '../../ledgers.ts'
 import { type Address, chainScopes, type Interval, isContractScope } from '../../model.ts'
 import type { Store } from '../../store/store.ts'
 import type { WholeScope } from '../../views.ts'
@@ -133,7 +134,8 @@ function requireCovered(chain: Chain, interval: Interval, covered: readonly Inte
 }
 
 function nothingCovered(chain: Chain): AlmanacError {
-  return new AlmanacError('not_found', `${chain.name} has no indexed blocks to compare.`, {
+  const name = ledgerName(chain.name, ledgerOf(chain.id).ledger)
+  return new AlmanacError('not_found', `${name} has no indexed blocks to compare.`, {
     hint: 'index something first with almanac start or almanac sync.',
   })
 }
