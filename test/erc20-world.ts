@@ -6,7 +6,8 @@ import type { Address } from 'ox/Address'
 import { fromNumber, type Hex } from 'ox/Hex'
 import { expect, vi } from 'vitest'
 import { compileOnce } from '../sandbox/src/collections.ts'
-import { alice, bob, carol, dave, erin, frank, mine } from './evm-history.ts'
+import { accounts } from './evm-accounts.ts'
+import { mine } from './evm-history.ts'
 import { type Deployed, deployment, type Transaction } from './evm-transactions.ts'
 import { finality, patience, World } from './evm-world.ts'
 import type { EngineName } from './store-engines.ts'
@@ -16,6 +17,10 @@ export const tokenNames = [
   ...(['refuses', 'saysNothing', 'saysTooMuch', 'neverEnds'] as const),
 ] as const
 export type TokenName = (typeof tokenNames)[number]
+/** As answers write them. */
+export const [alice, bob, carol, dave, erin, frank] = Object.values(accounts).map(
+  ({ address }) => address.toLowerCase() as Address,
+) as [Address, Address, Address, Address, Address, Address]
 export const wallets = [alice, bob, carol, dave, erin, frank]
 export const zero = `0x${'00'.repeat(20)}`
 

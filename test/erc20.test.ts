@@ -12,8 +12,21 @@ import {
   erc20Transfers,
 } from '../src/api/evm/erc20/schemas.ts'
 import { exactAmount } from '../src/exact-amount.ts'
-import { type TokenName, TokenWorld, type TransferTruth, tokenNames, wallets, zero } from './erc20-world.ts'
-import { alice, bob, carol, dave, erin, frank, mine } from './evm-history.ts'
+import {
+  alice,
+  bob,
+  carol,
+  dave,
+  erin,
+  frank,
+  type TokenName,
+  TokenWorld,
+  type TransferTruth,
+  tokenNames,
+  wallets,
+  zero,
+} from './erc20-world.ts'
+import { mine } from './evm-history.ts'
 import { patience } from './evm-world.ts'
 import { engineNames } from './store-engines.ts'
 
@@ -59,7 +72,7 @@ describe.each(engineNames)('ERC-20 on %s', { timeout: slowMs }, engine => {
           .slice(0, rows.length),
       ).toEqual(rows)
       const csv = await wholeOf(world, path, 'text/csv')
-      expect(csv.split('\r\n')[0]!.split(',')).toEqual(Object.keys(rows[0]!))
+      expect(csv.split(/\r?\n/)[0]!.split(',')).toEqual(Object.keys(rows[0]!))
       expect(await world.ok(`/erc20/${addressOf(name)}/stats`)).toEqual(
         erc20Stats.parse({ transfers: { total: `${truth.length}` } }),
       )
@@ -235,9 +248,9 @@ describe.each(engineNames)('ERC-20 on %s', { timeout: slowMs }, engine => {
     expect(result.length).toBeGreaterThan(3)
     for (const [at, row] of result.entries()) {
       const moment = Date.parse(row.timestamp) / 1_000
-      const before = (when: number) => sumOf(transfers.filter(each => seconds(each) <= when)).length
-      expect([row.timestamp, row.totalHolders]).toEqual([row.timestamp, before(moment)])
-      expect([at, row.netHolderChange]).toEqual([at, before(moment) - before(moment - 60)])
+      const holdersAt = (when: number) => sumOf(transfers.filter(each => seconds(each) <= when)).length
+      expect([row.timestamp, row.totalHolders]).toEqual([row.timestamp, holdersAt(moment)])
+      expect([at, row.netHolderChange]).toEqual([at, holdersAt(moment) - holdersAt(moment - 60)])
     }
     for (const query of [
       '',

@@ -7,6 +7,7 @@ import type { Wanted } from './expected.ts'
 import { type AnySdk, type ListAnswer, listCalls } from './operation-lists.ts'
 import { plainCalls } from './operation-plain.ts'
 import { singleCalls } from './operation-singles.ts'
+import { tokenCalls } from './operation-tokens.ts'
 import { OperationsWorld } from './operations-world.ts'
 
 const slowMs = 120_000
@@ -59,6 +60,8 @@ describe('operations', { timeout: slowMs }, () => {
       test.each(singleCalls.filter(({ only = version }) => only === version))('$name', single =>
         single.run(sdk, world, form),
       )
+
+      test.each(tokenCalls)('$name', call => call.run(sdk, world, form))
     })
   })
 

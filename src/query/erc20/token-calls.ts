@@ -100,13 +100,9 @@ export class TokenCalls {
     return new Map([...known.flatMap(([token, each]) => (each ? [[token, each] as const] : [])), ...described])
   }
 
-  /** `hash` of the block that a reading would be after, as far as the index knows it: what rests on both stays with it. */
-  async stateOf({ id }: Chain): Promise<ChainState | undefined> {
-    const [tokens, chain] = await Promise.all([
-      this.#store.chainState(ledgerId(id, 'erc20')),
-      this.#store.chainState(id),
-    ])
-    return tokens ?? chain
+  /** Of the tokens, and before the first of them was asked for that of the chain. */
+  async #stateOf({ id }: Chain): Promise<ChainState | undefined> {
+    return (await this.#store.chainState(ledgerId(id, 'erc20'))) ?? (await this.#store.chainState(id))
   }
 
   async #call(
@@ -114,7 +110,7 @@ export class TokenCalls {
     calls: readonly ContractCall[],
     { key, freshen }: CallOptions,
   ): Promise<{ block: number; results: readonly Result[] }> {
-    const state = await this.stateOf(chain)
+    const state = await this.#stateOf(chain)
     const names = calls.map(({ to, data }) => `${chain.id}/${to}/${data}`)
     const { block, values } = await this.#reads.answer({ names, toBlock, state }, async (place, missing) => {
       if (freshen?.calls === undefined) throw noNode(chain.name)

@@ -6,6 +6,7 @@ import { smallRecords } from './fold-subject.ts'
 import type { HoldingsAdmission, HoldingsAsker } from './holdings-admission.ts'
 import type { HolderKey, HolderRow } from './questions.ts'
 import { rowFlags, type Sheet } from './sheet.ts'
+import type { FoundSheet } from './sheets.ts'
 import { sortedByWord } from './sort-by-word.ts'
 
 export type AmountOrder = {
@@ -20,19 +21,24 @@ const orders = new WeakMap<Sheet, AmountOrder>()
 const makingRowBytes = 40
 const wordBits = 32n
 
-/** As work of its own: a million holders take a second or two. */
+/**
+ * As work of its own: a million holders take a second or two. Of a sheet of final blocks with what happened since, only
+ * the holders who moved are sorted.
+ */
 export async function admitAmountOrder(
   admission: HoldingsAdmission,
   asker: HoldingsAsker,
-  sheet: Sheet,
+  { sheet, patch }: Pick<FoundSheet, 'sheet' | 'patch'>,
 ): Promise<AmountOrder> {
   const known = orders.get(sheet)
   if (known !== undefined) return known
+  const base = patch && { sheet: patch.base, ...(await admitAmountOrder(admission, asker, { sheet: patch.base })) }
   const size = sheet.columns.length < smallRecords ? 'small' : 'large'
   return await admission.shared(`amounts ${sheet.id}`, asker, size, async work => {
     work.hold(sheet)
     work.takes(sheet.columns.length * makingRowBytes)
-    const made = await makeOrder(sheet, work.pace)
+    if (base !== undefined) work.hold(base.sheet)
+    const made = await (base === undefined ? makeOrder(sheet, work.pace) : patchedOrder(sheet, base, work.pace))
     orders.set(sheet, made)
     return made
   })
@@ -99,6 +105,46 @@ async function makeOrder(sheet: Sheet, pace: Pace): Promise<AmountOrder> {
   }
   return { order, sum }
 }
+
+/** Both sheets number their parties alike. */
+async function patchedOrder(sheet: Sheet, base: AmountOrder & { sheet: Sheet }, pace: Pace): Promise<AmountOrder> {
+  const rows = await rowsByParty(sheet, pace)
+  const { flags } = sheet.columns
+  const kept = new Uint32Array(base.order.length)
+  let [count, sum] = [0, base.sum]
+  await inSteps(base.order.length, pace, at => {
+    const before = base.order[at]!
+    const party = base.sheet.columns.parties[before]!
+    const amount = base.sheet.amountOf(before)
+    const row = rows[party]! - 1
+    if (row >= 0 && sheet.amountOf(row) === amount) {
+      kept[count++] = row
+      rows[party] = 0
+    } else sum -= amount
+  })
+  const moved: HolderRowAt[] = []
+  await inSteps(rows.length, pace, party => {
+    const row = rows[party]! - 1
+    if (row < 0 || flags[row]! & rowFlags.impossible) return
+    const holder = holderAt(sheet, row)
+    moved.push({ ...holder, row })
+    sum += holder.amount
+  })
+  moved.sort((a, b) => (a.amount === b.amount ? (a.owner < b.owner ? -1 : 1) : a.amount > b.amount ? -1 : 1))
+  const order = new Uint32Array(count + moved.length)
+  const others: AmountOrder = { order: kept.subarray(0, count), sum }
+  let start = 0
+  for (const [at, { row, owner: address, amount }] of moved.entries()) {
+    const end = placeBehind(sheet, others, { amount, address }, false)
+    order.set(others.order.subarray(start, end), start + at)
+    order[end + at] = row
+    start = end
+  }
+  order.set(others.order.subarray(start), start + moved.length)
+  return { order, sum }
+}
+
+type HolderRowAt = HolderRow & { row: number }
 
 /** The row of each party, plus one: a token of ERC-20 has one row for each. 0: it has none, or holds nothing. */
 export async function rowsByParty({ columns, addresses }: Sheet, pace: Pace): Promise<Uint32Array> {

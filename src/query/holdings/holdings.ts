@@ -125,8 +125,9 @@ export class Holdings implements q.HoldingsQueries {
     using request = this.#admission.request(options)
     const { chain, contract, limit, after, smallestFirst, moments = [] } = question
     const branch = moments.length === 0 ? undefined : await OneBranch.now(this.#branches, chain)
-    const { sheet, claim } = await this.#answered.ofContract({ chain, contract }, question.atBlock, options, request)
-    const amounts = await admitAmountOrder(this.#admission, request, sheet)
+    const found = await this.#answered.ofContract({ chain, contract }, question.atBlock, options, request)
+    const { sheet, claim } = found
+    const amounts = await admitAmountOrder(this.#admission, request, found)
     const past = branch && (await this.#past(sheet, { chain, contract, block: claim.block, moments }, branch, request))
     const rows = pageOfHolders(sheet, amounts, { limit: limit + 1, after, smallestFirst })
     const last = rows.length > limit ? rows[limit - 1] : undefined
