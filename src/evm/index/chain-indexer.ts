@@ -86,12 +86,15 @@ export type ChainPace = FollowPace &
     historyCheckMs: number
     /** How often it lets go of what nobody asks for. */
     sweepMs: number
+    /** So many transfers of a token count as one contract against `index_per_day`. */
+    transfersPerTarget: number
   }
 
 const usualPace: ChainPace = {
   retryDelayMs: historyPace.retryDelayMs,
   historyCheckMs: 2_000,
   sweepMs: 3_600_000,
+  transfersPerTarget: 20_000,
   ...usualStallPace,
   hotBlocksMax: 400_000,
   recentBytesMax: 256 * 2 ** 20,
@@ -177,7 +180,7 @@ export class ChainIndexer {
         ...{ ...shared, mutex, chain: chain.id, source, from },
         ...{ listed: options.contracts, backfill: this.#backfillOptions(historySizes.contract) },
         onStored: range => this.#stats.stored([range]),
-        ...{ parallel: 4, waitingMax: 1_000 },
+        ...{ parallel: 4, waitingMax: 1_000, transfersPerTarget: this.#pace.transfersPerTarget },
         looksBelow: chain.quirks.receiptsMayBeMissing !== true,
         onDeployed: (contract, block) => annotator?.created(contract, block),
       })

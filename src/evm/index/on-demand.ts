@@ -4,12 +4,14 @@ import { LRUCache } from 'lru-cache'
 import { pause } from '../../abort.ts'
 import { atMost } from '../../at-most.ts'
 import type { Chain } from '../../chains.ts'
-import { missingIntervals } from '../../coverage.ts'
+import { blockCount, missingIntervals } from '../../coverage.ts'
 import { AlmanacError, isUsedUp } from '../../errors.ts'
+import { ledgerOf } from '../../ledgers.ts'
 import type { Address, ChainId, Interval } from '../../model.ts'
 import type { QueueStatus } from '../../status.ts'
 import { packActivity } from '../../store/packed-activity.ts'
 import type { StoreRoom } from '../../store/room.ts'
+import { putSizeEstimate, sizeEstimate } from '../../store/size-estimates.ts'
 import type { Store } from '../../store/store.ts'
 import { paidBy, RangeRefused, type RpcPort } from '../rpc/port.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
@@ -20,6 +22,7 @@ import type { WatchedSource } from '../source/watched-source.ts'
 import { type BackfillOptions, fill, hotBlocksOf, reasonOf } from './backfill.ts'
 import type { FollowedHead } from './follow.ts'
 import { type Asker, JobQueue, operator, payerOf } from './job-queue.ts'
+import { TokenSize } from './token-size.ts'
 import { WorkList } from './work-list.ts'
 
 export type ContractJobsOptions = {
@@ -38,6 +41,8 @@ export type ContractJobsOptions = {
   /** Contracts indexed at once; more wait in the queue. */
   parallel: number
   waitingMax: number
+  /** So many transfers of a token count as one contract against `index_per_day`. */
+  transfersPerTarget: number
   /** Whether logs below a deployment are asked for at once: it can be too much for some nodes. */
   looksBelow: boolean
   /** Called with the block of a contract's deployment. */
@@ -163,12 +168,19 @@ export class ContractJobs {
         if (!isSkipped && (await this.#missing(contract)).length > 0)
           await this.skipBeforeDeployment(contract, signal, rpc)
         const missing = await this.#missing(contract)
-        const fetchRange: BackfillOptions['fetchRange'] = (interval, abort) =>
-          source.contractRange(contract, interval, abort)
-        await fill(missing, { ...backfill, chain, store, scope: contract, fetchRange }, signal)
+        const size = await this.#sizeOf(contract, missing, asker)
+        const fetchRange: BackfillOptions['fetchRange'] = async (interval, abort) => {
+          const range = await source.contractRange(contract, interval, abort)
+          await size?.read(range)
+          return range
+        }
+        const bounded = size === undefined ? signal : AbortSignal.any([signal, size.refused])
+        await fill(missing, { ...backfill, chain, store, scope: contract, fetchRange }, bounded)
+        size?.refused.throwIfAborted()
         const isShort = !signal.aborted && (await this.#missing(contract)).length > 0
         if (isShort) this.#outOfReach.add(contract)
         else this.#outOfReach.delete(contract)
+        if (!signal.aborted && !isShort) await this.#forgetSize(contract)
         return stopping.aborted || !turn.aborted
       } catch (error) {
         if (signal.aborted) break
@@ -202,6 +214,28 @@ export class ContractJobs {
     if (!this.#outOfReach.has(contract)) return false
     const { historyFrom } = this.#options.rpc
     return (await this.#missing(contract)).every(({ to }) => to < historyFrom)
+  }
+
+  /**
+   * What bounds how much of a token is read; undefined for NFTs. Fails where the key of the request may not have it
+   * read, by what is known of its size.
+   */
+  async #sizeOf(contract: Address, missing: readonly Interval[], asker: Asker): Promise<TokenSize | undefined> {
+    const { chain, store, transfersPerTarget } = this.#options
+    if (ledgerOf(chain).ledger === 'nft') return undefined
+    const stored = await store.transferCount({ chain, contract })
+    const history = { blocks: blockCount(missing), stored, transfersPerTarget }
+    const size = new TokenSize({ store, ledger: chain, token: contract, ...history, asker })
+    const known = await sizeEstimate(store, chain, contract)
+    if (known?.held && missing.length > 0) await size.resume(known)
+    return size
+  }
+
+  /** Of a token that is indexed whole. */
+  async #forgetSize(contract: Address): Promise<void> {
+    const { chain, store } = this.#options
+    if (ledgerOf(chain).ledger === 'nft' || (await sizeEstimate(store, chain, contract)) === undefined) return
+    await putSizeEstimate(store, { ledger: chain, contract }, undefined)
   }
 
   /** Follows the contract from the next block on, and adds its rows to the hot blocks that are stored already. */

@@ -17,6 +17,7 @@ import { indexOf } from '../indexes/all-indexes.ts'
 import { activityView } from '../runs/activity-view.ts'
 import { bucketMax, countKey, countView } from '../runs/count-view.ts'
 import { spanOfBlocks, transferView } from '../runs/transfer-view.ts'
+import { sizeEstimateName } from '../size-estimates.ts'
 import type { Forgotten } from '../store.ts'
 import { putCheckpoint } from '../tables/leases.ts'
 import { changeChain, countChange, lockChain } from './chain-row.ts'
@@ -64,8 +65,10 @@ export function* forgetStep(core: Core, what: Forgotten, rowsMax: number): Work<
 function* dropClaims(chain: number, { chain: id, contract, view }: Forgotten): Work<void> {
   const state = yield* lockChain(chain)
   yield* lock('runs', chain)
-  if (contract !== undefined) yield* dropClaimsOfContract(chain, contract)
-  else if (view === 'activity') yield* dropClaimsOfActivity(chain, id)
+  if (contract !== undefined) {
+    yield* dropClaimsOfContract(chain, contract)
+    yield* run('DELETE FROM checkpoints WHERE name = $1', sizeEstimateName(id, contract))
+  } else if (view === 'activity') yield* dropClaimsOfActivity(chain, id)
   else if (view !== undefined) yield* leaveIndex(chain, indexOf(view))
   else {
     yield* dropWallets(id)
@@ -73,6 +76,7 @@ function* dropClaims(chain: number, { chain: id, contract, view }: Forgotten): W
     yield* countChange(chain, 'takenBack')
     yield* dropClaimsOfChain(chain)
     yield* run('DELETE FROM checkpoints WHERE name LIKE $1', `unclaimed/${id}/%`)
+    yield* run('DELETE FROM checkpoints WHERE name LIKE $1', `${sizeEstimateName(id)}%`)
     yield* run('DELETE FROM checkpoints WHERE name IN ($1, $2)', `final/${id}`, `genesis/${id}`)
     yield* run(
       'UPDATE chains SET head_number = NULL, head_hash = NULL, head_timestamp = NULL WHERE ordinal = $1',

@@ -1,0 +1,94 @@
+// Estimates how many transfers a token has from the newest ones, while they are read, and lets a key have no more of
+// them read than its limit on indexing allows: a token of a hundred million is not begun by accident. It reads nothing.
+import { AlmanacError } from '../../errors.ts'
+import type { Address, ChainId } from '../../model.ts'
+import { putSizeEstimate, type SizeEstimate } from '../../store/size-estimates.ts'
+import type { Store } from '../../store/store.ts'
+import type { DecodedRange } from '../source/chain-source.ts'
+import type { Asker } from './job-queue.ts'
+
+export type TokenSizeOptions = {
+  store: Pick<Store, 'takeIndexing' | 'putCheckpoint'>
+  ledger: ChainId
+  token: Address
+  /** How many blocks are missing. */
+  blocks: number
+  /** How many transfers are stored. */
+  stored: number
+  asker: Asker
+  /** So many transfers count as one contract against `index_per_day`. */
+  transfersPerTarget: number
+}
+
+export class TokenSize {
+  readonly #options: TokenSizeOptions
+  readonly #refused = new AbortController()
+  readonly #beganMs = performance.now()
+  #blocks = 0
+  #transfers = 0
+  /** What the key may have read: a token counted as one contract when it was asked for. */
+  #granted: number
+  #asking: Promise<void> | undefined
+
+  constructor(options: TokenSizeOptions) {
+    this.#options = options
+    this.#granted = options.transfersPerTarget
+  }
+
+  /** Fires where the key may not have the rest read. */
+  get refused(): AbortSignal {
+    return this.#refused.signal
+  }
+
+  /** Asks for what was refused before. Nothing more is read for a key that may not have it. */
+  async resume(estimate: SizeEstimate): Promise<void> {
+    await this.#ask(estimate)
+    this.#refused.signal.throwIfAborted()
+  }
+
+  /** Notes what was read, and waits for a grant where it is more than was granted. */
+  async read({ interval, transfers }: DecodedRange): Promise<void> {
+    this.#blocks += interval.to - interval.from + 1
+    this.#transfers += transfers.length
+    if (this.#transfers <= this.#granted) return
+    this.#asking ??= this.#ask(this.#estimate()).finally(() => {
+      this.#asking = undefined
+    })
+    await this.#asking
+  }
+
+  async #ask({ held: _, ...estimate }: Omit<SizeEstimate, 'held'> & { held?: boolean }): Promise<void> {
+    const { store, ledger, token, transfersPerTarget } = this.#options
+    const isGranted = await this.#take(estimate.targets)
+    await putSizeEstimate(store, { ledger, contract: token }, { ...estimate, held: !isGranted })
+    if (isGranted) this.#granted = Math.max(estimate.targets * transfersPerTarget, this.#transfers)
+    else this.#refused.abort(tooLarge(token, estimate))
+  }
+
+  /** The first target was counted when the token was asked for. */
+  async #take(targets: number): Promise<boolean> {
+    const { store, ledger, token, asker } = this.#options
+    const { id: keyId, indexPerDay: perDay } = asker
+    if (perDay === undefined) return true
+    if (targets > perDay) return false
+    const further = Array.from({ length: targets - 1 }, (_, at) => `${ledger}/${token}/${at + 2}`)
+    return await store.takeIndexing({ keyId, targets: further, perDay })
+  }
+
+  #estimate(): Omit<SizeEstimate, 'held'> {
+    const { blocks, stored, transfersPerTarget } = this.#options
+    const left = Math.ceil((this.#transfers / this.#blocks) * Math.max(0, blocks - this.#blocks))
+    const seconds = (performance.now() - this.#beganMs) / 1_000
+    return {
+      transfers: stored + this.#transfers + left,
+      seconds: Math.ceil((seconds / this.#transfers) * left),
+      targets: Math.max(1, Math.ceil((this.#transfers + left) / transfersPerTarget)),
+    }
+  }
+}
+
+function tooLarge(token: Address, { transfers, targets }: Pick<SizeEstimate, 'transfers' | 'targets'>): AlmanacError {
+  const about = transfers.toLocaleString('en-US', { maximumSignificantDigits: 2 })
+  const reason = `${token} has about ${about} transfers, which count as ${targets} targets to index.`
+  return new AlmanacError('quota_exceeded', 'Rate limit exceeded', { details: { reason } })
+}
