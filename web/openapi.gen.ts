@@ -223,30 +223,170 @@ export interface paths {
   "/api/v2/wallets/{address}/stats": {
     /**
      * Wallet stats
-     * @description How many NFTs and collections a wallet owns, and how many transfers and transactions it has. NFTs are distinct tokens. Transactions are those that the wallet sent, as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null.
+     * @description How many NFTs and collections a wallet owns, and how many transfers and transactions it has. NFTs are distinct tokens. Transactions are those that the wallet sent, as a node says; null where no node does. ERC-20 transfers are indexed for tokens that were requested alone, so their count is null.
      */
     get: operations["getWalletStats"];
   };
   "/api/v2.2/wallets/{address}/stats": {
     /**
      * Wallet stats
-     * @description How many NFTs and collections a wallet owns, and how many transfers and transactions it has. NFTs are distinct tokens. Transactions are those that the wallet sent, as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null.
+     * @description How many NFTs and collections a wallet owns, and how many transfers and transactions it has. NFTs are distinct tokens. Transactions are those that the wallet sent, as a node says; null where no node does. ERC-20 transfers are indexed for tokens that were requested alone, so their count is null.
      */
     get: operations["getWalletStatsV22"];
   };
   "/api/v2/block/{block_number_or_hash}/stats": {
     /**
      * Block stats
-     * @description How many transactions and NFT transfers a block has. Transactions are as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null. 404 for a block that the chain does not have.
+     * @description How many transactions and NFT transfers a block has. Transactions are as a node says; null where no node does. ERC-20 transfers are indexed for tokens that were requested alone, so their count is null. 404 for a block that the chain does not have.
      */
     get: operations["getBlockStats"];
   };
   "/api/v2.2/block/{block_number_or_hash}/stats": {
     /**
      * Block stats
-     * @description How many transactions and NFT transfers a block has. Transactions are as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null. 404 for a block that the chain does not have.
+     * @description How many transactions and NFT transfers a block has. Transactions are as a node says; null where no node does. ERC-20 transfers are indexed for tokens that were requested alone, so their count is null. 404 for a block that the chain does not have.
      */
     get: operations["getBlockStatsV22"];
+  };
+  "/api/v2/{address}/erc20": {
+    /**
+     * Tokens of a wallet
+     * @description What a wallet has of each ERC-20 token that it touched, as the tokens say after the newest block or after `to_block`. Use it for the assets of a wallet. Tokens are found in the index, at most 2000 of them and the newest touched first: `X-Index-Complete` says whether that is all. With `token_addresses` these are asked, and no index is needed. A node of the chain is asked.
+     */
+    get: operations["getWalletTokenBalances"];
+  };
+  "/api/v2.2/{address}/erc20": {
+    /**
+     * Tokens of a wallet
+     * @description What a wallet has of each ERC-20 token that it touched, as the tokens say after the newest block or after `to_block`. Use it for the assets of a wallet. Tokens are found in the index, at most 2000 of them and the newest touched first: `X-Index-Complete` says whether that is all. With `token_addresses` these are asked, and no index is needed. A node of the chain is asked.
+     */
+    get: operations["getWalletTokenBalancesV22"];
+  };
+  "/api/v2/{address}/erc20/transfers": {
+    /**
+     * Token transfers of a wallet
+     * @description ERC-20 transfers to and from one wallet, of all tokens that are indexed, newest first. Use it for the activity of a wallet; with `contract_addresses` it is complete once these tokens are indexed. A transfer from the wallet to itself is listed once. Transfers of the zero address are not kept by wallet.
+     */
+    get: operations["getWalletTokenTransfers"];
+  };
+  "/api/v2.2/{address}/erc20/transfers": {
+    /**
+     * Token transfers of a wallet
+     * @description ERC-20 transfers to and from one wallet, of all tokens that are indexed, newest first. Use it for the activity of a wallet; with `contract_addresses` it is complete once these tokens are indexed. A transfer from the wallet to itself is listed once. Transfers of the zero address are not kept by wallet.
+     */
+    get: operations["getWalletTokenTransfersV22"];
+  };
+  "/api/v2/erc20/metadata": {
+    /**
+     * Metadata of tokens
+     * @description The name, symbol, decimals and supply of up to 25 ERC-20 tokens, in the order of the request. Use it to show amounts. A node is asked for the supply, and for what the index does not know; null where a contract does not say it.
+     */
+    get: operations["getTokenMetadata"];
+  };
+  "/api/v2.2/erc20/metadata": {
+    /**
+     * Metadata of tokens
+     * @description The name, symbol, decimals and supply of up to 25 ERC-20 tokens, in the order of the request. Use it to show amounts. A node is asked for the supply, and for what the index does not know; null where a contract does not say it.
+     */
+    get: operations["getTokenMetadataV22"];
+  };
+  "/api/v2/erc20/metadata/symbols": {
+    /**
+     * Metadata of tokens by symbol
+     * @description The tokens of the index that have one of these symbols, at most 25: verified ones first, and possible spam last. A symbol is no name that belongs to anybody: look at the address.
+     */
+    get: operations["getTokenMetadataBySymbol"];
+  };
+  "/api/v2.2/erc20/metadata/symbols": {
+    /**
+     * Metadata of tokens by symbol
+     * @description The tokens of the index that have one of these symbols, at most 25: verified ones first, and possible spam last. A symbol is no name that belongs to anybody: look at the address.
+     */
+    get: operations["getTokenMetadataBySymbolV22"];
+  };
+  "/api/v2/erc20/{address}/allowance": {
+    /**
+     * Allowance of a spender
+     * @description How much of one ERC-20 token a spender may take from its owner, in the smallest unit, as the token says after the newest block. A node is asked. 404: nothing there tells an allowance.
+     */
+    get: operations["getTokenAllowance"];
+  };
+  "/api/v2.2/erc20/{address}/allowance": {
+    /**
+     * Allowance of a spender
+     * @description How much of one ERC-20 token a spender may take from its owner, in the smallest unit, as the token says after the newest block. A node is asked. 404: nothing there tells an allowance.
+     */
+    get: operations["getTokenAllowanceV22"];
+  };
+  "/api/v2/erc20/{address}/owners": {
+    /**
+     * Owners of a token
+     * @description Who owns one ERC-20 token, now or as of an earlier block (`at_block`, `at_date`), the largest first. Use it for a snapshot of holders. Owners are found by adding up the transfers, and compared with what the token says: `balances` tells whether both agree. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. Pages stay as of the block of the first one while tokens move.
+     */
+    get: operations["getTokenOwners"];
+  };
+  "/api/v2.2/erc20/{address}/owners": {
+    /**
+     * Owners of a token
+     * @description Who owns one ERC-20 token, now or as of an earlier block (`at_block`, `at_date`), the largest first. Use it for a snapshot of holders. Owners are found by adding up the transfers, and compared with what the token says: `balances` tells whether both agree. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. Pages stay as of the block of the first one while tokens move.
+     */
+    get: operations["getTokenOwnersV22"];
+  };
+  "/api/v2/erc20/{address}/stats": {
+    /**
+     * Token stats
+     * @description How many transfers one ERC-20 token had. Use it instead of counting a list. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+     */
+    get: operations["getTokenStats"];
+  };
+  "/api/v2.2/erc20/{address}/stats": {
+    /**
+     * Token stats
+     * @description How many transfers one ERC-20 token had. Use it instead of counting a list. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+     */
+    get: operations["getTokenStatsV22"];
+  };
+  "/api/v2/erc20/{address}/holders": {
+    /**
+     * Holders of a token
+     * @description How many holders one ERC-20 token has, how many came or went lately, and what the largest of them have. Use it for an overview of a token. Holders are found by adding up the transfers; `balances` tells whether the token says the same. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+     */
+    get: operations["getTokenHolders"];
+  };
+  "/api/v2.2/erc20/{address}/holders": {
+    /**
+     * Holders of a token
+     * @description How many holders one ERC-20 token has, how many came or went lately, and what the largest of them have. Use it for an overview of a token. Holders are found by adding up the transfers; `balances` tells whether the token says the same. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+     */
+    get: operations["getTokenHoldersV22"];
+  };
+  "/api/v2/erc20/{address}/holders/historical": {
+    /**
+     * Holders of a token over time
+     * @description How many holders one ERC-20 token had at up to 500 moments, the newest first. Use it for a chart. Moments after the newest block are left out. Transfers are taken back from the last moment on, at most 100,000 of them: what lies before is null. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+     */
+    get: operations["getHistoricalTokenHolders"];
+  };
+  "/api/v2.2/erc20/{address}/holders/historical": {
+    /**
+     * Holders of a token over time
+     * @description How many holders one ERC-20 token had at up to 500 moments, the newest first. Use it for a chart. Moments after the newest block are left out. Transfers are taken back from the last moment on, at most 100,000 of them: what lies before is null. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+     */
+    get: operations["getHistoricalTokenHoldersV22"];
+  };
+  "/api/v2/erc20/{address}/transfers": {
+    /**
+     * Transfers of a token
+     * @description Every transfer of one ERC-20 token, newest first, with what was made and what was destroyed. Use it for the history of a token, whole or within blocks or dates. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+     */
+    get: operations["getTokenTransfers"];
+  };
+  "/api/v2.2/erc20/{address}/transfers": {
+    /**
+     * Transfers of a token
+     * @description Every transfer of one ERC-20 token, newest first, with what was made and what was destroyed. Use it for the history of a token, whole or within blocks or dates. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+     */
+    get: operations["getTokenTransfersV22"];
   };
   "/api/v2/dateToBlock": {
     /**
@@ -628,7 +768,7 @@ export interface components {
         /** @description How many. */
         total: string;
       };
-      /** @description ERC-20 transfers, which are not indexed. */
+      /** @description ERC-20 transfers, of which not all tokens are indexed. */
       token_transfers: {
         /** @description Always null. */
         total: null;
@@ -849,6 +989,356 @@ export interface components {
         /** @description What it counts against the quota of a key: always 1. */
         price: string;
       }[];
+    Erc20Allowance: {
+      /** @description What the spender may take of the owner, in the smallest unit. */
+      allowance: string;
+    };
+    Erc20Balances: ({
+        /** @description Address of the token, lower case. */
+        token_address: string;
+        /** @description Name of the contract, as it says itself; null if it has none. */
+        name: string | null;
+        /** @description Symbol of the contract; null if it has none. */
+        symbol: string | null;
+        /** @description Always null: it is not on the chain. */
+        logo: null;
+        /** @description Always null: it is not on the chain. */
+        thumbnail: null;
+        /** @description By how many digits the units differ; null if the token does not say. */
+        decimals: number | null;
+        /** @description What the token says that the wallet has, in the smallest unit. */
+        balance: string;
+        /** @description Whether the spam rules or your own list mark the contract. A boolean in the live dialect, a string in the reference dialect. */
+        possible_spam: boolean | ("true" | "false");
+        /** @description Whether a list of verified contracts has the token. A boolean in the live dialect, a string in the reference dialect. */
+        verified_contract: boolean | ("true" | "false");
+      })[];
+    Erc20HolderHistory: {
+      /** @description Always 0: all of them are in one answer. */
+      page: number | string;
+      /** @description How many there are. */
+      page_size: number | string;
+      /** @description Cursor of the next page. Empty (reference) or null (live) on the last page. */
+      cursor: string | null;
+      /** @description A row for each moment, the newest first. */
+      result: ({
+          /**
+           * Format: date-time
+           * @description A moment. What follows is the state after the last block until then.
+           */
+          timestamp: string;
+          /** @description How many holders there were; null where finding it takes more transfers than are read. */
+          totalHolders: number | null;
+          /** @description How many more than at the moment before. */
+          netHolderChange: number | null;
+          /** @description The same of those before, of 100; null where there were none. */
+          holderPercentChange: number | null;
+          /** @description How holders got it: not known. */
+          newHoldersByAcquisition: {
+            /** @description Always null: why a wallet holds it is not known. */
+            swap: null;
+            /** @description Always null: why a wallet holds it is not known. */
+            transfer: null;
+            /** @description Always null: why a wallet holds it is not known. */
+            airdrop: null;
+          };
+          /** @description Who came by the worth of what they hold: not known. */
+          holdersIn: {
+            /** @description Always null: it takes prices. */
+            whales: null;
+            /** @description Always null: it takes prices. */
+            sharks: null;
+            /** @description Always null: it takes prices. */
+            dolphins: null;
+            /** @description Always null: it takes prices. */
+            fish: null;
+            /** @description Always null: it takes prices. */
+            octopus: null;
+            /** @description Always null: it takes prices. */
+            crabs: null;
+            /** @description Always null: it takes prices. */
+            shrimps: null;
+          };
+          /** @description Who left by the worth of what they hold: not known. */
+          holdersOut: {
+            /** @description Always null: it takes prices. */
+            whales: null;
+            /** @description Always null: it takes prices. */
+            sharks: null;
+            /** @description Always null: it takes prices. */
+            dolphins: null;
+            /** @description Always null: it takes prices. */
+            fish: null;
+            /** @description Always null: it takes prices. */
+            octopus: null;
+            /** @description Always null: it takes prices. */
+            crabs: null;
+            /** @description Always null: it takes prices. */
+            shrimps: null;
+          };
+        })[];
+    };
+    Erc20Holders: {
+      /** @description How many addresses received more than they gave. */
+      totalHolders: number;
+      /** @description How holders got it: not known. */
+      holdersByAcquisition: {
+        /** @description Always null: why a wallet holds it is not known. */
+        swap: null;
+        /** @description Always null: why a wallet holds it is not known. */
+        transfer: null;
+        /** @description Always null: why a wallet holds it is not known. */
+        airdrop: null;
+      };
+      /** @description How many holders came or went. */
+      holderChange: {
+        /** @description Since 5 minutes before the newest block. */
+        "5min": {
+          /** @description How many more there are; null where it is not known. */
+          change: number | null;
+          /** @description The same of those before, of 100; null where there were none or it is not known. */
+          changePercent: number | null;
+        };
+        /** @description Since an hour before the newest block. */
+        "1h": {
+          /** @description How many more there are; null where it is not known. */
+          change: number | null;
+          /** @description The same of those before, of 100; null where there were none or it is not known. */
+          changePercent: number | null;
+        };
+        /** @description Since 6 hours before the newest block. */
+        "6h": {
+          /** @description How many more there are; null where it is not known. */
+          change: number | null;
+          /** @description The same of those before, of 100; null where there were none or it is not known. */
+          changePercent: number | null;
+        };
+        /** @description Since a day before the newest block. */
+        "24h": {
+          /** @description How many more there are; null where it is not known. */
+          change: number | null;
+          /** @description The same of those before, of 100; null where there were none or it is not known. */
+          changePercent: number | null;
+        };
+        /** @description Since 3 days before the newest block. */
+        "3d": {
+          /** @description How many more there are; null where it is not known. */
+          change: number | null;
+          /** @description The same of those before, of 100; null where there were none or it is not known. */
+          changePercent: number | null;
+        };
+        /** @description Since 7 days before the newest block. */
+        "7d": {
+          /** @description How many more there are; null where it is not known. */
+          change: number | null;
+          /** @description The same of those before, of 100; null where there were none or it is not known. */
+          changePercent: number | null;
+        };
+        /** @description Since 30 days before the newest block. */
+        "30d": {
+          /** @description How many more there are; null where it is not known. */
+          change: number | null;
+          /** @description The same of those before, of 100; null where there were none or it is not known. */
+          changePercent: number | null;
+        };
+      };
+      /** @description What the largest holders have. */
+      holderSupply: {
+        /** @description Of the 10 largest. */
+        top10: {
+          /** @description What they have, in the main unit; null where sums of transfers are no balances of this token. */
+          supply: string | null;
+          /** @description The same of the supply, of 100; null where that is not known. */
+          supplyPercent: number | null;
+        };
+        /** @description Of the 25 largest. */
+        top25: {
+          /** @description What they have, in the main unit; null where sums of transfers are no balances of this token. */
+          supply: string | null;
+          /** @description The same of the supply, of 100; null where that is not known. */
+          supplyPercent: number | null;
+        };
+        /** @description Of the 50 largest. */
+        top50: {
+          /** @description What they have, in the main unit; null where sums of transfers are no balances of this token. */
+          supply: string | null;
+          /** @description The same of the supply, of 100; null where that is not known. */
+          supplyPercent: number | null;
+        };
+        /** @description Of the 100 largest. */
+        top100: {
+          /** @description What they have, in the main unit; null where sums of transfers are no balances of this token. */
+          supply: string | null;
+          /** @description The same of the supply, of 100; null where that is not known. */
+          supplyPercent: number | null;
+        };
+        /** @description Of the 250 largest. */
+        top250: {
+          /** @description What they have, in the main unit; null where sums of transfers are no balances of this token. */
+          supply: string | null;
+          /** @description The same of the supply, of 100; null where that is not known. */
+          supplyPercent: number | null;
+        };
+        /** @description Of the 500 largest. */
+        top500: {
+          /** @description What they have, in the main unit; null where sums of transfers are no balances of this token. */
+          supply: string | null;
+          /** @description The same of the supply, of 100; null where that is not known. */
+          supplyPercent: number | null;
+        };
+      };
+      /**
+       * @description `exact`: the sums of the transfers are the supply and, for a sample of holders, what the token says. `read`: they are not, or transfers may be missing: balances were read from the token, and the order is that of the sums. `unchecked`: no node told; balances are sums of transfers.
+       * @enum {string}
+       */
+      balances: "exact" | "read" | "unchecked";
+    };
+    Erc20Metadata: ({
+        /** @description Address of the token, lower case. */
+        address: string;
+        /** @description Label of the token; null if there is none. */
+        address_label: string | null;
+        /** @description Name of the contract, as it says itself; null if it has none. */
+        name: string | null;
+        /** @description Symbol of the contract; null if it has none. */
+        symbol: string | null;
+        /** @description By how many digits the units differ, as text; null if the token does not say. */
+        decimals: string | null;
+        /** @description Always null: it is not on the chain. */
+        logo: null;
+        /** @description Always null: it is not on the chain. */
+        logo_hash: null;
+        /** @description Always null: it is not on the chain. */
+        thumbnail: null;
+        /** @description How much of it there is, in the smallest unit; null where neither the token nor a node says it. */
+        total_supply: string | null;
+        /** @description The same in the main unit, exact; null where the supply or the decimals are not known. */
+        total_supply_formatted: string | null;
+        /** @description Always null: prices are not indexed. */
+        fully_diluted_valuation: null;
+        /** @description Always null: prices are not indexed. */
+        market_cap: null;
+        /** @description Always null: it is not on the chain. */
+        circulating_supply: null;
+        /** @description Always null: the block of its creation is not looked for. */
+        block_number: null;
+        /** @description Always null: it is not on the chain. */
+        validated: null;
+        /** @description Always null: the block of its creation is not looked for. */
+        created_at: null;
+        /** @description Whether the spam rules or your own list mark the contract. A boolean in the live dialect, a string in the reference dialect. */
+        possible_spam: boolean | ("true" | "false");
+        /** @description Whether a list of verified contracts has the token. A boolean in the live dialect, a string in the reference dialect. */
+        verified_contract: boolean | ("true" | "false");
+        /** @description Always empty: it is not on the chain. */
+        categories: string[];
+        /** @description Always empty: it is not on the chain. */
+        links: Record<string, never>;
+      })[];
+    Erc20Owners: {
+      /** @description Number of the page, from 1. */
+      page: number | string;
+      /** @description The limit in effect, not the number of rows. */
+      page_size: number | string;
+      /** @description Cursor of the next page. Empty (reference) or null (live) on the last page. */
+      cursor: string | null;
+      /** @description How much of the token there is, in the smallest unit; null where neither it nor a node says it. */
+      total_supply: string | null;
+      /**
+       * @description `exact`: the sums of the transfers are the supply and, for a sample of holders, what the token says. `read`: they are not, or transfers may be missing: balances were read from the token, and the order is that of the sums. `unchecked`: no node told; balances are sums of transfers.
+       * @enum {string}
+       */
+      balances: "exact" | "read" | "unchecked";
+      /** @description The owners of this page, by what their transfers come to. */
+      result: ({
+          /** @description The owner, lower case. */
+          owner_address: string;
+          /** @description Label of the owner; null if there is none. */
+          owner_address_label: string | null;
+          /** @description Always null: it is not on the chain. */
+          entity: null;
+          /** @description Always null: it is not on the chain. */
+          entity_logo: null;
+          /** @description Always null: it is not looked for. */
+          is_contract: null;
+          /** @description In the smallest unit; null where the token does not say it. */
+          balance: string | null;
+          /** @description The same in the main unit, exact; null where the decimals are not known. */
+          balance_formatted: string | null;
+          /** @description Always null: prices are not indexed. */
+          usd_value: null;
+          /** @description Share of the supply, of 100; null where the supply is not known. */
+          percentage_relative_to_total_supply: number | null;
+        })[];
+    };
+    Erc20Stats: {
+      /** @description The transfers of the token. */
+      transfers: {
+        /** @description How many are indexed. */
+        total: string;
+      };
+    };
+    Erc20Transfers: {
+      /** @description Only under `/api/v2`: number of matching transfers; null unless `disable_total=false`. */
+      total?: (number | string) | null;
+      /** @description Starts at 0 and grows by one with each cursor. */
+      page: number | string;
+      /** @description The limit in effect, not the number of rows. */
+      page_size: number | string;
+      /** @description Cursor of the next page. Empty (reference) or null (live) on the last page. */
+      cursor: string | null;
+      /** @description The transfers of this page. */
+      result: ({
+          /** @description Name of the contract, as it says itself; null if it has none. */
+          token_name: string | null;
+          /** @description Symbol of the contract; null if it has none. */
+          token_symbol: string | null;
+          /** @description Always null: it is not on the chain. */
+          token_logo: null;
+          /** @description By how many digits the units differ, as text; null if the token does not say. */
+          token_decimals: string | null;
+          /** @description Hash of the transaction. */
+          transaction_hash: string;
+          /** @description Address of the token, lower case. */
+          address: string;
+          /** @description Time of the block, in UTC; with `.000Z` in the live dialect. */
+          block_timestamp: string;
+          /** @description Number of the block. */
+          block_number: string;
+          /** @description Hash of the block. */
+          block_hash: string;
+          /** @description Who gave. The zero address where the token made what moved. */
+          from_address: string;
+          /** @description Label of the giver; null if there is none. */
+          from_address_label: string | null;
+          /** @description Always null: it is not on the chain. */
+          from_address_entity: null;
+          /** @description Always null: it is not on the chain. */
+          from_address_entity_logo: null;
+          /** @description Who got it. The zero address where the token destroyed what moved. */
+          to_address: string;
+          /** @description Label of the recipient; null if there is none. */
+          to_address_label: string | null;
+          /** @description Always null: it is not on the chain. */
+          to_address_entity: null;
+          /** @description Always null: it is not on the chain. */
+          to_address_entity_logo: null;
+          /** @description How much moved, in the smallest unit. */
+          value: string;
+          /** @description Place of the transaction in its block, from 0. */
+          transaction_index: number;
+          /** @description Place of the event in its block, from 0. */
+          log_index: number;
+          /** @description Whether the spam rules or your own list mark the contract. A boolean in the live dialect, a string in the reference dialect. */
+          possible_spam: boolean | ("true" | "false");
+          /** @description Whether a list of verified contracts has the token. A boolean in the live dialect, a string in the reference dialect. */
+          verified_contract: boolean | ("true" | "false");
+        })[];
+      /** @description Whether every requested block is at or below the head of the chain. */
+      block_exists: boolean;
+      /** @description Whether every block of the requested range is indexed for what was asked. */
+      index_complete: boolean;
+    };
     Explanation: {
       /** @description Short name of the chain. */
       chain: string;
@@ -1552,6 +2042,37 @@ export interface components {
                 };
               })[];
           };
+          /** @description The ledger of ERC-20 tokens. Absent until a token of the chain is asked for. */
+          erc20?: {
+            /**
+             * @description As of the chain, for its ERC-20 tokens.
+             * @enum {string}
+             */
+            state: "backfilling" | "live" | "stalled" | "disputed" | "store_full";
+            /** @description Why it is not live. */
+            reason?: string;
+            /** @description The newest block of the ledger; -1 while unknown. */
+            head: number;
+            /** @description Whether every token that was asked for is indexed. */
+            complete: boolean;
+            /** @description Tokens that are indexed. Absent where another process has the ledger. */
+            contracts?: number;
+            /** @description Tokens that are being indexed, and those that wait for it. */
+            queue?: {
+              /** @description Being indexed. */
+              running: number;
+              /** @description How many may be at once. */
+              running_max: number;
+              /** @description Waiting. */
+              waiting: number;
+              /** @description How many may wait. */
+              waiting_max: number;
+            };
+            /** @description Blocks of history that are still missing. */
+            blocks_left?: number;
+            /** @description Time until it is complete at the current rate; null while unknown. */
+            eta_seconds: number | null;
+          };
           /** @description Empty where the chain has no node. */
           rpc: ({
               /** @description Its host, without path and key. */
@@ -1836,7 +2357,7 @@ export interface components {
       /** @description For people: 1 to 100 characters on one line. */
       name: string;
       /** @description What the key may ask for. */
-      scopes: ("nft-transfers" | "nft-holdings" | "wallet-chains" | "balances" | "portfolio" | "ops" | "control" | "keys")[];
+      scopes: ("nft-transfers" | "nft-holdings" | "wallet-chains" | "balances" | "portfolio" | "erc20" | "ops" | "control" | "keys")[];
       /** @description A span such as 12h or 90d, or a date. Defaults to never. */
       expires?: string;
       /** @description Requests that the key may send in a second. Defaults to 50; null: no limit. */
@@ -2397,6 +2918,37 @@ export interface components {
             })[];
           /** @description Contracts that are indexed on demand; absent where the chain is full. */
           contracts?: number;
+          /** @description The ledger of ERC-20 tokens. Absent until a token of the chain is asked for. */
+          erc20?: {
+            /**
+             * @description As of the chain, for its ERC-20 tokens.
+             * @enum {string}
+             */
+            state: "backfilling" | "live" | "stalled" | "disputed" | "store_full";
+            /** @description Why it is not live. */
+            reason?: string;
+            /** @description The newest block of the ledger; -1 while unknown. */
+            head: number;
+            /** @description Whether every token that was asked for is indexed. */
+            complete: boolean;
+            /** @description Tokens that are indexed. Absent where another process has the ledger. */
+            contracts?: number;
+            /** @description Tokens that are being indexed, and those that wait for it. */
+            queue?: {
+              /** @description Being indexed. */
+              running: number;
+              /** @description How many may be at once. */
+              running_max: number;
+              /** @description Waiting. */
+              waiting: number;
+              /** @description How many may wait. */
+              waiting_max: number;
+            };
+            /** @description Blocks of history that are still missing. */
+            blocks_left?: number;
+            /** @description Time until it is complete at the current rate; null while unknown. */
+            eta_seconds: number | null;
+          };
           /** @description Days without a request after which what was indexed on demand is let go; 0: never. */
           retention?: {
             /** @description For contracts. */
@@ -2837,7 +3389,7 @@ export interface components {
         /** @description How many. */
         total: string;
       };
-      /** @description ERC-20 transfers, which are not indexed. */
+      /** @description ERC-20 transfers, of which not all tokens are indexed. */
       token_transfers: {
         /** @description Always null. */
         total: null;
@@ -6046,7 +6598,7 @@ export interface operations {
   };
   /**
    * Wallet stats
-   * @description How many NFTs and collections a wallet owns, and how many transfers and transactions it has. NFTs are distinct tokens. Transactions are those that the wallet sent, as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null.
+   * @description How many NFTs and collections a wallet owns, and how many transfers and transactions it has. NFTs are distinct tokens. Transactions are those that the wallet sent, as a node says; null where no node does. ERC-20 transfers are indexed for tokens that were requested alone, so their count is null.
    */
   getWalletStats: {
     parameters: {
@@ -6108,7 +6660,7 @@ export interface operations {
   };
   /**
    * Wallet stats
-   * @description How many NFTs and collections a wallet owns, and how many transfers and transactions it has. NFTs are distinct tokens. Transactions are those that the wallet sent, as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null.
+   * @description How many NFTs and collections a wallet owns, and how many transfers and transactions it has. NFTs are distinct tokens. Transactions are those that the wallet sent, as a node says; null where no node does. ERC-20 transfers are indexed for tokens that were requested alone, so their count is null.
    */
   getWalletStatsV22: {
     parameters: {
@@ -6170,7 +6722,7 @@ export interface operations {
   };
   /**
    * Block stats
-   * @description How many transactions and NFT transfers a block has. Transactions are as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null. 404 for a block that the chain does not have.
+   * @description How many transactions and NFT transfers a block has. Transactions are as a node says; null where no node does. ERC-20 transfers are indexed for tokens that were requested alone, so their count is null. 404 for a block that the chain does not have.
    */
   getBlockStats: {
     parameters: {
@@ -6232,7 +6784,7 @@ export interface operations {
   };
   /**
    * Block stats
-   * @description How many transactions and NFT transfers a block has. Transactions are as a node says; null where no node does. ERC-20 transfers are not indexed, so their count is null. 404 for a block that the chain does not have.
+   * @description How many transactions and NFT transfers a block has. Transactions are as a node says; null where no node does. ERC-20 transfers are indexed for tokens that were requested alone, so their count is null. 404 for a block that the chain does not have.
    */
   getBlockStatsV22: {
     parameters: {
@@ -6288,6 +6840,1516 @@ export interface operations {
       431: components["responses"]["Failure431"];
       500: components["responses"]["Failure500"];
       502: components["responses"]["Failure502"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /**
+   * Tokens of a wallet
+   * @description What a wallet has of each ERC-20 token that it touched, as the tokens say after the newest block or after `to_block`. Use it for the assets of a wallet. Tokens are found in the index, at most 2000 of them and the newest touched first: `X-Index-Complete` says whether that is all. With `token_addresses` these are asked, and no index is needed. A node of the chain is asked.
+   */
+  getWalletTokenBalances: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Block after which the tokens are asked. Defaults to the head of the index. Old blocks take an archive node.
+         * @example 16220260
+         */
+        to_block?: number;
+        /**
+         * @description Balances of these tokens alone, whether they are indexed or not. At most 25, written as `token_addresses[]=…&token_addresses[]=…`, `token_addresses[0]=…`, `token_addresses=…&token_addresses=…` or separated by commas.
+         * @example [
+         *   "0x514910771af9ca656af840dff83e8264ecf986ca"
+         * ]
+         */
+        token_addresses?: string[];
+        /**
+         * @description Leaves possible spam out.
+         * @example false
+         */
+        exclude_spam?: boolean;
+      };
+      path: {
+        /**
+         * @description Address of the wallet.
+         * @example 0x8ae57a027c63fca8070d1bf38622321de8004c67
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description The tokens that the wallet has some of. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
+          /** @description Block after which the tokens were asked. */
+          "X-Block-Number"?: number;
+          /** @description How many tokens were asked, the newest touched first, where the wallet touched more. Absent where it did not. */
+          "X-Tokens-Looked-At"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+        };
+        content: {
+          "application/json": components["schemas"]["Erc20Balances"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /**
+   * Tokens of a wallet
+   * @description What a wallet has of each ERC-20 token that it touched, as the tokens say after the newest block or after `to_block`. Use it for the assets of a wallet. Tokens are found in the index, at most 2000 of them and the newest touched first: `X-Index-Complete` says whether that is all. With `token_addresses` these are asked, and no index is needed. A node of the chain is asked.
+   */
+  getWalletTokenBalancesV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Block after which the tokens are asked. Defaults to the head of the index. Old blocks take an archive node.
+         * @example 16220260
+         */
+        to_block?: number;
+        /**
+         * @description Balances of these tokens alone, whether they are indexed or not. At most 25, written as `token_addresses[]=…&token_addresses[]=…`, `token_addresses[0]=…`, `token_addresses=…&token_addresses=…` or separated by commas.
+         * @example [
+         *   "0x514910771af9ca656af840dff83e8264ecf986ca"
+         * ]
+         */
+        token_addresses?: string[];
+        /**
+         * @description Leaves possible spam out.
+         * @example false
+         */
+        exclude_spam?: boolean;
+      };
+      path: {
+        /**
+         * @description Address of the wallet.
+         * @example 0x8ae57a027c63fca8070d1bf38622321de8004c67
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description The tokens that the wallet has some of. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
+          /** @description Block after which the tokens were asked. */
+          "X-Block-Number"?: number;
+          /** @description How many tokens were asked, the newest touched first, where the wallet touched more. Absent where it did not. */
+          "X-Tokens-Looked-At"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+        };
+        content: {
+          "application/json": components["schemas"]["Erc20Balances"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /**
+   * Token transfers of a wallet
+   * @description ERC-20 transfers to and from one wallet, of all tokens that are indexed, newest first. Use it for the activity of a wallet; with `contract_addresses` it is complete once these tokens are indexed. A transfer from the wallet to itself is listed once. Transfers of the zero address are not kept by wallet.
+   */
+  getWalletTokenTransfers: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description First block. Takes precedence over `from_date`.
+         * @example 16220200
+         */
+        from_block?: number;
+        /**
+         * @description Last block, inclusive. Takes precedence over `to_date`.
+         * @example 16220260
+         */
+        to_block?: number;
+        /**
+         * @description Start of the range. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        from_date?: string;
+        /**
+         * @description End of the range, inclusive. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        to_date?: string;
+        /**
+         * @description Transfers of these tokens alone. At most 25, written as `contract_addresses[]=…&contract_addresses[]=…`, `contract_addresses[0]=…`, `contract_addresses=…&contract_addresses=…` or separated by commas.
+         * @example [
+         *   "0x514910771af9ca656af840dff83e8264ecf986ca"
+         * ]
+         */
+        contract_addresses?: string[];
+        /**
+         * @description Rows of a page, at most 100: higher values become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description Oldest or newest first.
+         * @example DESC
+         */
+        order?: "ASC" | "DESC";
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6irfC…
+         */
+        cursor?: string;
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching rows in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+      };
+      path: {
+        /**
+         * @description Address of the wallet.
+         * @example 0x8ae57a027c63fca8070d1bf38622321de8004c67
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description A page of transfers. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
+          "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+        };
+        content: {
+          "application/json": components["schemas"]["Erc20Transfers"];
+          "text/csv": string;
+          "application/x-ndjson": string;
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /**
+   * Token transfers of a wallet
+   * @description ERC-20 transfers to and from one wallet, of all tokens that are indexed, newest first. Use it for the activity of a wallet; with `contract_addresses` it is complete once these tokens are indexed. A transfer from the wallet to itself is listed once. Transfers of the zero address are not kept by wallet.
+   */
+  getWalletTokenTransfersV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description First block. Takes precedence over `from_date`.
+         * @example 16220200
+         */
+        from_block?: number;
+        /**
+         * @description Last block, inclusive. Takes precedence over `to_date`.
+         * @example 16220260
+         */
+        to_block?: number;
+        /**
+         * @description Start of the range. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        from_date?: string;
+        /**
+         * @description End of the range, inclusive. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        to_date?: string;
+        /**
+         * @description Transfers of these tokens alone. At most 25, written as `contract_addresses[]=…&contract_addresses[]=…`, `contract_addresses[0]=…`, `contract_addresses=…&contract_addresses=…` or separated by commas.
+         * @example [
+         *   "0x514910771af9ca656af840dff83e8264ecf986ca"
+         * ]
+         */
+        contract_addresses?: string[];
+        /**
+         * @description Rows of a page, at most 100: higher values become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description Oldest or newest first.
+         * @example DESC
+         */
+        order?: "ASC" | "DESC";
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6irfC…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Address of the wallet.
+         * @example 0x8ae57a027c63fca8070d1bf38622321de8004c67
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description A page of transfers. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
+          "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+        };
+        content: {
+          "application/json": components["schemas"]["Erc20Transfers"];
+          "text/csv": string;
+          "application/x-ndjson": string;
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /**
+   * Metadata of tokens
+   * @description The name, symbol, decimals and supply of up to 25 ERC-20 tokens, in the order of the request. Use it to show amounts. A node is asked for the supply, and for what the index does not know; null where a contract does not say it.
+   */
+  getTokenMetadata: {
+    parameters: {
+      query: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Addresses of 1 to 25 tokens. Written as `addresses[]=…&addresses[]=…`, `addresses[0]=…` or `addresses=…,…`.
+         * @example [
+         *   "0x514910771af9ca656af840dff83e8264ecf986ca"
+         * ]
+         */
+        addresses: string[];
+      };
+    };
+    responses: {
+      /** @description What the tokens say of themselves. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Block after which tokens were asked. Absent where no node was. */
+          "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+        };
+        content: {
+          "application/json": components["schemas"]["Erc20Metadata"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /**
+   * Metadata of tokens
+   * @description The name, symbol, decimals and supply of up to 25 ERC-20 tokens, in the order of the request. Use it to show amounts. A node is asked for the supply, and for what the index does not know; null where a contract does not say it.
+   */
+  getTokenMetadataV22: {
+    parameters: {
+      query: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Addresses of 1 to 25 tokens. Written as `addresses[]=…&addresses[]=…`, `addresses[0]=…` or `addresses=…,…`.
+         * @example [
+         *   "0x514910771af9ca656af840dff83e8264ecf986ca"
+         * ]
+         */
+        addresses: string[];
+      };
+    };
+    responses: {
+      /** @description What the tokens say of themselves. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Block after which tokens were asked. Absent where no node was. */
+          "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+        };
+        content: {
+          "application/json": components["schemas"]["Erc20Metadata"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /**
+   * Metadata of tokens by symbol
+   * @description The tokens of the index that have one of these symbols, at most 25: verified ones first, and possible spam last. A symbol is no name that belongs to anybody: look at the address.
+   */
+  getTokenMetadataBySymbol: {
+    parameters: {
+      query: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description From 1 to 25 symbols, in any case. Written as `symbols[]=…&symbols[]=…`, `symbols[0]=…` or `symbols=…,…`.
+         * @example [
+         *   "LINK"
+         * ]
+         */
+        symbols: string[];
+      };
+    };
+    responses: {
+      /** @description What the tokens say of themselves. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Block after which tokens were asked. Absent where no node was. */
+          "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+        };
+        content: {
+          "application/json": components["schemas"]["Erc20Metadata"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /**
+   * Metadata of tokens by symbol
+   * @description The tokens of the index that have one of these symbols, at most 25: verified ones first, and possible spam last. A symbol is no name that belongs to anybody: look at the address.
+   */
+  getTokenMetadataBySymbolV22: {
+    parameters: {
+      query: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description From 1 to 25 symbols, in any case. Written as `symbols[]=…&symbols[]=…`, `symbols[0]=…` or `symbols=…,…`.
+         * @example [
+         *   "LINK"
+         * ]
+         */
+        symbols: string[];
+      };
+    };
+    responses: {
+      /** @description What the tokens say of themselves. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Block after which tokens were asked. Absent where no node was. */
+          "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+        };
+        content: {
+          "application/json": components["schemas"]["Erc20Metadata"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /**
+   * Allowance of a spender
+   * @description How much of one ERC-20 token a spender may take from its owner, in the smallest unit, as the token says after the newest block. A node is asked. 404: nothing there tells an allowance.
+   */
+  getTokenAllowance: {
+    parameters: {
+      query: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Who owns the tokens.
+         * @example 0x8ae57a027c63fca8070d1bf38622321de8004c67
+         */
+        owner_address: string;
+        /**
+         * @description Who may take them.
+         * @example 0x1111111254eeb25477b68fb85ed929f73a960582
+         */
+        spender_address: string;
+      };
+      path: {
+        /**
+         * @description Address of the token.
+         * @example 0x514910771af9ca656af840dff83e8264ecf986ca
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description In the smallest unit. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Block after which tokens were asked. Absent where no node was. */
+          "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+        };
+        content: {
+          "application/json": components["schemas"]["Erc20Allowance"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /**
+   * Allowance of a spender
+   * @description How much of one ERC-20 token a spender may take from its owner, in the smallest unit, as the token says after the newest block. A node is asked. 404: nothing there tells an allowance.
+   */
+  getTokenAllowanceV22: {
+    parameters: {
+      query: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Who owns the tokens.
+         * @example 0x8ae57a027c63fca8070d1bf38622321de8004c67
+         */
+        owner_address: string;
+        /**
+         * @description Who may take them.
+         * @example 0x1111111254eeb25477b68fb85ed929f73a960582
+         */
+        spender_address: string;
+      };
+      path: {
+        /**
+         * @description Address of the token.
+         * @example 0x514910771af9ca656af840dff83e8264ecf986ca
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description In the smallest unit. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Block after which tokens were asked. Absent where no node was. */
+          "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+        };
+        content: {
+          "application/json": components["schemas"]["Erc20Allowance"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /**
+   * Owners of a token
+   * @description Who owns one ERC-20 token, now or as of an earlier block (`at_block`, `at_date`), the largest first. Use it for a snapshot of holders. Owners are found by adding up the transfers, and compared with what the token says: `balances` tells whether both agree. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. Pages stay as of the block of the first one while tokens move.
+   */
+  getTokenOwners: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head; a block above it is refused.
+         * @example 16220243
+         */
+        at_block?: number;
+        /**
+         * @description Answers the state after the last block at or before this moment. A moment after the head means the head. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        at_date?: string;
+        /**
+         * @description Rows of a page, at most 100: higher values become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6irfC…
+         */
+        cursor?: string;
+        /**
+         * @description Smallest or largest first.
+         * @example DESC
+         */
+        order?: "ASC" | "DESC";
+      };
+      path: {
+        /**
+         * @description Address of the token.
+         * @example 0x514910771af9ca656af840dff83e8264ecf986ca
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description A page of owners, as of the block of its first page. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
+          "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+        };
+        content: {
+          "application/json": components["schemas"]["Erc20Owners"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      414: components["responses"]["Failure414"];
+      422: components["responses"]["Failure422"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /**
+   * Owners of a token
+   * @description Who owns one ERC-20 token, now or as of an earlier block (`at_block`, `at_date`), the largest first. Use it for a snapshot of holders. Owners are found by adding up the transfers, and compared with what the token says: `balances` tells whether both agree. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. Pages stay as of the block of the first one while tokens move.
+   */
+  getTokenOwnersV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description Answers the state after this block. Takes precedence over `at_date`. Defaults to the head; a block above it is refused.
+         * @example 16220243
+         */
+        at_block?: number;
+        /**
+         * @description Answers the state after the last block at or before this moment. A moment after the head means the head. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        at_date?: string;
+        /**
+         * @description Rows of a page, at most 100: higher values become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6irfC…
+         */
+        cursor?: string;
+        /**
+         * @description Smallest or largest first.
+         * @example DESC
+         */
+        order?: "ASC" | "DESC";
+      };
+      path: {
+        /**
+         * @description Address of the token.
+         * @example 0x514910771af9ca656af840dff83e8264ecf986ca
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description A page of owners, as of the block of its first page. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
+          "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+        };
+        content: {
+          "application/json": components["schemas"]["Erc20Owners"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      414: components["responses"]["Failure414"];
+      422: components["responses"]["Failure422"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /**
+   * Token stats
+   * @description How many transfers one ERC-20 token had. Use it instead of counting a list. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+   */
+  getTokenStats: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+      };
+      path: {
+        /**
+         * @description Address of the token.
+         * @example 0x514910771af9ca656af840dff83e8264ecf986ca
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description The count as a text. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
+          "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+        };
+        content: {
+          "application/json": components["schemas"]["Erc20Stats"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /**
+   * Token stats
+   * @description How many transfers one ERC-20 token had. Use it instead of counting a list. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+   */
+  getTokenStatsV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+      };
+      path: {
+        /**
+         * @description Address of the token.
+         * @example 0x514910771af9ca656af840dff83e8264ecf986ca
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description The count as a text. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
+          "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+        };
+        content: {
+          "application/json": components["schemas"]["Erc20Stats"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /**
+   * Holders of a token
+   * @description How many holders one ERC-20 token has, how many came or went lately, and what the largest of them have. Use it for an overview of a token. Holders are found by adding up the transfers; `balances` tells whether the token says the same. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+   */
+  getTokenHolders: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+      };
+      path: {
+        /**
+         * @description Address of the token.
+         * @example 0x514910771af9ca656af840dff83e8264ecf986ca
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description Counts and shares; null where they are not known. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
+          "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+        };
+        content: {
+          "application/json": components["schemas"]["Erc20Holders"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      414: components["responses"]["Failure414"];
+      422: components["responses"]["Failure422"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /**
+   * Holders of a token
+   * @description How many holders one ERC-20 token has, how many came or went lately, and what the largest of them have. Use it for an overview of a token. Holders are found by adding up the transfers; `balances` tells whether the token says the same. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+   */
+  getTokenHoldersV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+      };
+      path: {
+        /**
+         * @description Address of the token.
+         * @example 0x514910771af9ca656af840dff83e8264ecf986ca
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description Counts and shares; null where they are not known. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
+          "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+        };
+        content: {
+          "application/json": components["schemas"]["Erc20Holders"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      414: components["responses"]["Failure414"];
+      422: components["responses"]["Failure422"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /**
+   * Holders of a token over time
+   * @description How many holders one ERC-20 token had at up to 500 moments, the newest first. Use it for a chart. Moments after the newest block are left out. Transfers are taken back from the last moment on, at most 100,000 of them: what lies before is null. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+   */
+  getHistoricalTokenHolders: {
+    parameters: {
+      query: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description The first moment. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        fromDate: string;
+        /**
+         * @description The last moment, inclusive. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        toDate: string;
+        /**
+         * @description How far the moments are from each other. A month is 30 days.
+         * @example 1d
+         */
+        timeFrame?: "1min" | "5min" | "10min" | "30min" | "1h" | "4h" | "12h" | "1d" | "1w" | "1M";
+      };
+      path: {
+        /**
+         * @description Address of the token.
+         * @example 0x514910771af9ca656af840dff83e8264ecf986ca
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description A row for each moment. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
+          "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+        };
+        content: {
+          "application/json": components["schemas"]["Erc20HolderHistory"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      414: components["responses"]["Failure414"];
+      422: components["responses"]["Failure422"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /**
+   * Holders of a token over time
+   * @description How many holders one ERC-20 token had at up to 500 moments, the newest first. Use it for a chart. Moments after the newest block are left out. Transfers are taken back from the last moment on, at most 100,000 of them: what lies before is null. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+   */
+  getHistoricalTokenHoldersV22: {
+    parameters: {
+      query: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description The first moment. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        fromDate: string;
+        /**
+         * @description The last moment, inclusive. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        toDate: string;
+        /**
+         * @description How far the moments are from each other. A month is 30 days.
+         * @example 1d
+         */
+        timeFrame?: "1min" | "5min" | "10min" | "30min" | "1h" | "4h" | "12h" | "1d" | "1w" | "1M";
+      };
+      path: {
+        /**
+         * @description Address of the token.
+         * @example 0x514910771af9ca656af840dff83e8264ecf986ca
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description A row for each moment. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
+          "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+        };
+        content: {
+          "application/json": components["schemas"]["Erc20HolderHistory"];
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      414: components["responses"]["Failure414"];
+      422: components["responses"]["Failure422"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      502: components["responses"]["Failure502"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /**
+   * Transfers of a token
+   * @description Every transfer of one ERC-20 token, newest first, with what was made and what was destroyed. Use it for the history of a token, whole or within blocks or dates. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+   */
+  getTokenTransfers: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description First block. Takes precedence over `from_date`.
+         * @example 16220200
+         */
+        from_block?: number;
+        /**
+         * @description Last block, inclusive. Takes precedence over `to_date`.
+         * @example 16220260
+         */
+        to_block?: number;
+        /**
+         * @description Start of the range. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        from_date?: string;
+        /**
+         * @description End of the range, inclusive. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        to_date?: string;
+        /**
+         * @description Rows of a page, at most 100: higher values become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description Oldest or newest first.
+         * @example DESC
+         */
+        order?: "ASC" | "DESC";
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6irfC…
+         */
+        cursor?: string;
+        /**
+         * @deprecated
+         * @description Set to `false` to count all matching rows in `total`.
+         * @example true
+         */
+        disable_total?: boolean;
+      };
+      path: {
+        /**
+         * @description Address of the token.
+         * @example 0x514910771af9ca656af840dff83e8264ecf986ca
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description A page of transfers. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
+          "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+        };
+        content: {
+          "application/json": components["schemas"]["Erc20Transfers"];
+          "text/csv": string;
+          "application/x-ndjson": string;
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
+      503: components["responses"]["Failure503"];
+      504: components["responses"]["Failure504"];
+    };
+  };
+  /**
+   * Transfers of a token
+   * @description Every transfer of one ERC-20 token, newest first, with what was made and what was destroyed. Use it for the history of a token, whole or within blocks or dates. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+   */
+  getTokenTransfersV22: {
+    parameters: {
+      query?: {
+        /**
+         * @description Chain, by name or hex id. Defaults to `eth`.
+         * @example eth
+         */
+        chain?: string;
+        /**
+         * @description First block. Takes precedence over `from_date`.
+         * @example 16220200
+         */
+        from_block?: number;
+        /**
+         * @description Last block, inclusive. Takes precedence over `to_date`.
+         * @example 16220260
+         */
+        to_block?: number;
+        /**
+         * @description Start of the range. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        from_date?: string;
+        /**
+         * @description End of the range, inclusive. ISO 8601 such as `2022-12-10` or `2022-12-10T08:30:00+02:00`, RFC 2822, or unix time in seconds or, from 10^11 on, in milliseconds; UTC unless it has a time zone.
+         * @example 2022-12-10T00:00:00.000Z
+         */
+        to_date?: string;
+        /**
+         * @description Rows of a page, at most 100: higher values become 100, and `page_size` says so.
+         * @example 5
+         */
+        limit?: number;
+        /**
+         * @description Oldest or newest first.
+         * @example DESC
+         */
+        order?: "ASC" | "DESC";
+        /**
+         * @description The next page. Carries the filters, order, format and limit of the first page; other parameters beside it must be valid and are ignored.
+         * @example AgAAARS8TKDtp2R6irfC…
+         */
+        cursor?: string;
+      };
+      path: {
+        /**
+         * @description Address of the token.
+         * @example 0x514910771af9ca656af840dff83e8264ecf986ca
+         */
+        address: string;
+      };
+    };
+    responses: {
+      /** @description A page of transfers. */
+      200: {
+        headers: {
+          /** @description Request id. A valid id sent by the client is kept. */
+          "X-Request-Id"?: string;
+          /** @description Age of the newest known block of the chain in seconds, of the oldest where there are several. Absent while it is below `head_age_max_seconds` of the chain. */
+          "X-Head-Age"?: number;
+          /** @description Send it as If-None-Match to get 304 while nothing changed. */
+          ETag?: string;
+          /** @description `reference` or `live`. */
+          "X-Dialect"?: string;
+          /** @description Whether all requested data is indexed. */
+          "X-Index-Complete"?: string;
+          /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
+          "X-Index-Evidence"?: string;
+          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          "X-Index-Incomplete-Reason"?: string;
+          /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
+          "X-Block-Number"?: number;
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+        };
+        content: {
+          "application/json": components["schemas"]["Erc20Transfers"];
+          "text/csv": string;
+          "application/x-ndjson": string;
+        };
+      };
+      400: components["responses"]["Failure400"];
+      401: components["responses"]["Failure401"];
+      403: components["responses"]["Failure403"];
+      404: components["responses"]["Failure404"];
+      414: components["responses"]["Failure414"];
+      429: components["responses"]["Failure429"];
+      431: components["responses"]["Failure431"];
+      500: components["responses"]["Failure500"];
       503: components["responses"]["Failure503"];
       504: components["responses"]["Failure504"];
     };

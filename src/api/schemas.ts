@@ -15,7 +15,7 @@ import {
   tokenId,
   truthFields,
   utcTime,
-} from './schema-parts.ts'
+} from './document/schema-parts.ts'
 
 const transferFields = {
   block_number: decimal.describe('Number of the block.'),

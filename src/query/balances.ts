@@ -3,7 +3,7 @@ import type { Chain } from '../chains.ts'
 import type { Address, NodeBalances } from '../model.ts'
 import type { Store } from '../store/store.ts'
 import type { Freshen, IndexingKey } from './freshen.ts'
-import { noNode, ReadsAtBlock } from './reads-at-block.ts'
+import { noNode, ReadsAtBlock } from './lookups/reads-at-block.ts'
 
 export type AskedWallets = { chain: Chain; wallets: readonly Address[]; toBlock: number | undefined }
 type Options = { key: IndexingKey; freshen: Freshen | undefined }

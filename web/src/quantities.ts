@@ -28,6 +28,21 @@ export function amountText(amount: string): string {
   return amount.length > 12 ? shortText(amount) : countText(Number(amount))
 }
 
+/** An amount of the smallest unit in the main unit, cut to digits that a row has room for. Of unknown decimals as it is. */
+export function exactAmountText(amount: string, decimals: number | null): string {
+  const [whole = '', fraction = ''] = mainUnit(amount, decimals ?? 0).split('.')
+  if (whole.length > 15) return shortText(whole)
+  const shown = fraction.slice(0, whole === '0' ? Math.max(6, fraction.search(/[1-9]/) + 3) : 4).replace(/0+$/, '')
+  const grouped = groupedText(whole)
+  return shown === '' ? grouped : `${grouped}.${shown}`
+}
+
+function mainUnit(amount: string, decimals: number): string {
+  if (decimals === 0) return amount
+  const digits = amount.padStart(decimals + 1, '0')
+  return `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`
+}
+
 export function rateText(perSecond: number): string {
   return perSecond >= 100 ? grouped.format(Math.round(perSecond)) : oneDigit.format(perSecond)
 }

@@ -18,6 +18,7 @@ const pages = {
   account: lazily(async () => (await import('./pages/account.tsx')).AccountPage),
   block: lazily(async () => (await import('./pages/block.tsx')).BlockPage),
   chain: lazily(async () => (await import('./pages/chain.tsx')).ChainPage),
+  erc20: lazily(async () => (await import('./pages/erc20.tsx')).Erc20Page),
   contract: lazily(async () => (await import('./pages/contract.tsx')).ContractPage),
   holders: lazily(async () => (await import('./pages/holders.tsx')).HoldersPage),
   key: lazily(async () => (await import('./pages/key.tsx')).KeyPage),
@@ -54,6 +55,15 @@ export function pageOf({ parts, query }: Route): Shown {
       return lazy([query.get('q') ?? '', 'search'].filter(Boolean), pages.search, '', { text: query.get('q') ?? '' })
     case 'contract':
       return contractPage({ chain: first, address: second }, third, { cursor, query })
+    case 'erc20': {
+      const token = { chain: first, address: second, view: third, cursor }
+      return lazy(
+        [shortText(second), third === 'holders' ? 'holders' : 'token'],
+        pages.erc20,
+        `${first} ${second}`,
+        token,
+      )
+    }
     case 'block':
       return lazy([`${first} ${second}`, 'block'], pages.block, `${first} ${second}`, { chain: first, number: second })
     case 'transaction':
@@ -90,6 +100,8 @@ const walletTitles: Readonly<Record<string, string>> = {
   nfts: 'NFTs',
   collections: 'collections',
   transfers: 'NFT transfers',
+  tokens: 'tokens',
+  'token-transfers': 'token transfers',
 }
 
 type Contract = { chain: string; address: string }

@@ -103,7 +103,7 @@ describe('/llms.txt', () => {
 
   test('has nothing but links in its sections, and leads to documents that are there', async () => {
     const [, ...sections] = (await (await api.get('/llms.txt')).text()).split(/^## .+$/m)
-    expect(sections.length).toBe(7)
+    expect(sections.length).toBe(8)
     for (const line of sections.flatMap(section => section.trim().split('\n')))
       expect(line).toMatch(/^- \[.+\]\(\/.+\): .+$/)
     for (const [, path] of sections[0]!.matchAll(/\((.+?)\)/g))

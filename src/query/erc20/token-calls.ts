@@ -9,7 +9,7 @@ import { ledgerId } from '../../ledgers.ts'
 import type { Address, ContractCall } from '../../model.ts'
 import type { ChainState, Store } from '../../store/store.ts'
 import type { Freshen, IndexingKey } from '../freshen.ts'
-import { noNode, ReadsAtBlock } from '../reads-at-block.ts'
+import { noNode, ReadsAtBlock } from '../lookups/reads-at-block.ts'
 
 export type CallOptions = { key: IndexingKey; freshen: Freshen | undefined }
 

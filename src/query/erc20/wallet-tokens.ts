@@ -1,5 +1,5 @@
-// The rules of the tokens of a wallet: those that it touched, by the index, or those that the client names, and what each
-// of them says that the wallet has after one block. No HTTP and no JSON.
+// The rules of the tokens of a wallet: those that it touched, by the index, or those that the client names, and what
+// each of them says that the wallet has after one block. No HTTP and no JSON.
 import type { ShownFacts } from '../../annotate/shown-facts.ts'
 import type { Chain } from '../../chains.ts'
 import { ledgerId } from '../../ledgers.ts'

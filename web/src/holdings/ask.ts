@@ -64,6 +64,43 @@ export function askBalance({ chain, wallet: address }: Wallet, signal: AbortSign
   return service.GET('/api/v2.2/{address}/balance', { params: { path: { address }, query: { chain } }, signal })
 }
 
+export function askWalletTokens({ chain, wallet: address }: Wallet, signal: AbortSignal) {
+  return service.GET('/api/v2.2/{address}/erc20', { params: { path: { address }, query: { chain } }, signal })
+}
+
+export function askWalletTokenTransfers({ wallet: address, ...page }: Wallet & Page, signal: AbortSignal) {
+  return service.GET('/api/v2.2/{address}/erc20/transfers', {
+    params: { path: { address }, query: pageQuery(page) },
+    signal,
+  })
+}
+
+export function askErc20Metadata({ chain, contract }: Contract, signal: AbortSignal) {
+  return service.GET('/api/v2.2/erc20/metadata', { params: { query: { chain, addresses: [contract] } }, signal })
+}
+
+export function askErc20Stats({ chain, contract: address }: Contract, signal: AbortSignal) {
+  return service.GET('/api/v2.2/erc20/{address}/stats', { params: { path: { address }, query: { chain } }, signal })
+}
+
+export function askErc20Transfers({ contract: address, ...page }: Contract & Page, signal: AbortSignal) {
+  return service.GET('/api/v2.2/erc20/{address}/transfers', {
+    params: { path: { address }, query: pageQuery(page) },
+    signal,
+  })
+}
+
+export function askErc20Owners({ contract: address, ...page }: Contract & Page, signal: AbortSignal) {
+  return service.GET('/api/v2.2/erc20/{address}/owners', {
+    params: { path: { address }, query: pageQuery(page) },
+    signal,
+  })
+}
+
+export function askErc20Holders({ chain, contract: address }: Contract, signal: AbortSignal) {
+  return service.GET('/api/v2.2/erc20/{address}/holders', { params: { path: { address }, query: { chain } }, signal })
+}
+
 export function askOwners({ contract: address, ...page }: Contract & Page & AsOf, signal: AbortSignal) {
   return service.GET('/api/v2.2/nft/{address}/owners', {
     params: { path: { address }, query: { ...pageQuery(page), ...asOfQuery(page) } },

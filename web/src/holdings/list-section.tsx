@@ -24,7 +24,7 @@ type Props<Row> = {
   /** Said of a list without rows whose index is complete. */
   nothing: string
   /** What has to be indexed for the list to be complete. */
-  rests: { on: 'contract' | 'chain'; chain: string }
+  rests: { on: 'contract' | 'chain' | 'tokens'; chain: string }
   /** Where all of it can be taken at once. */
   whole?: WholeList
   hrefTo: (cursor: string | undefined) => string
@@ -119,7 +119,7 @@ function Syncing({ rests }: Pick<Props<unknown>, 'rests'>) {
 
 /** No block is waited for: only what is asked for is indexed. */
 function isOnDemand({ on, chain }: Props<unknown>['rests']): boolean {
-  return on !== 'contract' && status.value?.chains[chain]?.index === 'on-demand'
+  return on === 'tokens' || (on === 'chain' && status.value?.chains[chain]?.index === 'on-demand')
 }
 
 function syncingText(rests: Props<unknown>['rests']): string {
@@ -127,6 +127,7 @@ function syncingText(rests: Props<unknown>['rests']): string {
   if (isConfigured(chain) === false)
     return `${chain} is not configured here: what is stored of it is shown, and rows may be missing.`
   if (on === 'contract') return 'The history of this contract is not complete yet: rows may be missing.'
+  if (on === 'tokens') return 'Only tokens that somebody asked for are indexed, so rows may be missing.'
   return isOnDemand(rests)
     ? `${chain} is indexed on demand: only contracts that were asked for are known, so rows may be missing.`
     : `Not every block of ${chain} is indexed yet: rows may be missing.`

@@ -1,8 +1,19 @@
-// What a wallet holds on one chain, its collections there, and the NFTs that it gave and received.
+// What a wallet holds on one chain, its collections there, and the NFTs and tokens that it gave and received.
+import { EmptyState } from '../parts/empty-state.tsx'
 import { Fact } from '../parts/fact.tsx'
-import { countSoFar } from '../quantities.ts'
+import { FailureNote } from '../parts/failure-note.tsx'
+import { Panel } from '../parts/panel.tsx'
+import { countSoFar, countText } from '../quantities.ts'
 import { hrefOf } from '../state/route.ts'
-import { askWalletCollections, askWalletNfts, askWalletStats, askWalletTransfers } from './ask.ts'
+import {
+  askWalletCollections,
+  askWalletNfts,
+  askWalletStats,
+  askWalletTokens,
+  askWalletTokenTransfers,
+  askWalletTransfers,
+} from './ask.ts'
+import { Erc20TransfersTable, TokensTable } from './erc20-tables.tsx'
 import { ListSection } from './list-section.tsx'
 import { CollectionsTable, NftTable } from './nft-tables.tsx'
 import { TransfersTable } from './transfers-table.tsx'
@@ -71,6 +82,44 @@ export function WalletTransfers({ wallet, chain, cursor }: Props) {
       hrefTo={next => hrefOf(['wallet', wallet, 'transfers'], { chain, cursor: next })}
     >
       {rows => <TransfersTable rows={rows} chain={chain} withCollections />}
+    </ListSection>
+  )
+}
+
+/** All of them are in one answer. */
+export function WalletTokens({ wallet, chain }: Props) {
+  const { answered, problem, loading, again } = useHoldings({ wallet, chain }, askWalletTokens).value
+  const lookedAt = answered?.response.headers.get('x-tokens-looked-at')
+  return (
+    <Panel id="tokens" title="Tokens" count={answered?.data.length} flush busy={loading}>
+      {problem !== undefined && <FailureNote problem={problem} what="Tokens could not be loaded." onRetry={again} />}
+      {answered !== undefined && !isComplete(answered) && (
+        <p class="note note-warn">
+          {lookedAt == null
+            ? 'Only tokens that somebody asked for are indexed: others that the wallet holds are missing.'
+            : `The wallet touched more tokens than are looked at: these are of the ${countText(Number(lookedAt))} that it touched last.`}
+        </p>
+      )}
+      {problem === undefined && answered?.data.length !== 0 && <TokensTable rows={answered?.data} chain={chain} />}
+      {answered?.data.length === 0 && <EmptyState title={`No token of this wallet is known on ${chain}`} />}
+    </Panel>
+  )
+}
+
+export function WalletTokenTransfers({ wallet, chain, cursor }: Props) {
+  const state = useHoldings({ wallet, chain, cursor }, askWalletTokenTransfers)
+  return (
+    <ListSection
+      id="token-transfers"
+      title="Token transfers"
+      state={state.value}
+      firstPage={0}
+      nothing={`This wallet never gave or received a token on ${chain}`}
+      rests={{ on: 'tokens', chain }}
+      whole={{ path: [wallet, 'erc20', 'transfers'], query: { chain }, name: `token-transfers-${chain}-${wallet}` }}
+      hrefTo={next => hrefOf(['wallet', wallet, 'token-transfers'], { chain, cursor: next })}
+    >
+      {rows => <Erc20TransfersTable rows={rows} chain={chain} withTokens />}
     </ListSection>
   )
 }

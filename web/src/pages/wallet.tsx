@@ -1,10 +1,17 @@
 // One wallet: what it is called, the chains that it is active on, and what it holds on one of them.
 import { askWalletChains } from '../holdings/ask.ts'
+import { Erc20TransfersTable, TokensTable } from '../holdings/erc20-tables.tsx'
 import { CollectionsTable, NftTable } from '../holdings/nft-tables.tsx'
 import { TransfersTable } from '../holdings/transfers-table.tsx'
 import { WalletChainsTable } from '../holdings/wallet-chains-table.tsx'
 import { WalletFigures } from '../holdings/wallet-figures.tsx'
-import { WalletCollections, WalletNfts, WalletTransfers } from '../holdings/wallet-lists.tsx'
+import {
+  WalletCollections,
+  WalletNfts,
+  WalletTokens,
+  WalletTokenTransfers,
+  WalletTransfers,
+} from '../holdings/wallet-lists.tsx'
 import { Badge } from '../parts/badge.tsx'
 import { Choices } from '../parts/choices.tsx'
 import { EmptyState } from '../parts/empty-state.tsx'
@@ -26,6 +33,8 @@ const lists = {
   nfts: { title: 'NFTs', List: WalletNfts, Rows: NftTable },
   collections: { title: 'Collections', List: WalletCollections, Rows: CollectionsTable },
   transfers: { title: 'NFT transfers', List: WalletTransfers, Rows: TransfersTable },
+  tokens: { title: 'Tokens', List: WalletTokens, Rows: TokensTable },
+  'token-transfers': { title: 'Token transfers', List: WalletTokenTransfers, Rows: Erc20TransfersTable },
 } as const
 
 type Props = { address: string; chain: string | undefined; list: string; cursor: string | undefined }

@@ -11,7 +11,7 @@ import {
   live,
   pageFields,
   truthFields,
-} from '../../schema-parts.ts'
+} from '../../document/schema-parts.ts'
 
 const offChain = z.null().describe('Always null: it is not on the chain.')
 const label = (whose: string) => z.string().nullable().describe(`Label of ${whose}; null if there is none.`)

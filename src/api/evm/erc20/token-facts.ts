@@ -1,5 +1,5 @@
-// What there is to know of ERC-20 tokens over HTTP: what they say of themselves, by address or by symbol, what a spender
-// may take, and how many transfers they had. The rules are in `query/erc20/`.
+// What there is to know of ERC-20 tokens over HTTP: what they say of themselves, by address or by symbol, what a
+// spender may take, and how many transfers they had. The rules are in `query/erc20/`.
 import { z } from 'zod'
 import { shownName } from '../../../annotate/shown-facts.ts'
 import type { Chain, ChainTable } from '../../../chains.ts'
@@ -80,7 +80,7 @@ function parametersOf(table: ChainTable) {
 
 type Asked = { request: ApiRequest; query: QueryText; chain: Chain; dialect: Dialect; admission: Admission }
 
-/** Answers with what `work` makes of a request. The reader keeps what nodes say, so that answers need not be kept too. */
+/** What nodes say is kept where it is read, so that answers need not be kept too. */
 function answering(work: (context: Context, asked: Asked) => Promise<ReadyAnswer>): RouteParts['answer'] {
   return context => {
     const { chain: chainOf } = parametersOf(context.chains)

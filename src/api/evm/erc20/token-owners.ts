@@ -1,5 +1,5 @@
-// Who owns an ERC-20 token over HTTP: its owners in pages, how many there are, and how many there were. The rules are in
-// `query/erc20/token-owners.ts`.
+// Who owns an ERC-20 token over HTTP: its owners in pages, how many there are, and how many there were. The rules are
+// in `query/erc20/token-owners.ts`.
 import type { ChainTable } from '../../../chains.ts'
 import type { Admission } from '../../../keys/gatekeeper.ts'
 import { ledgerId } from '../../../ledgers.ts'

@@ -1,9 +1,9 @@
 // What is read from a node after one block, such as balances and what contracts say: at which block, and for how long
 // a reading stands. No HTTP and no JSON.
 import { LRUCache } from 'lru-cache'
-import { AlmanacError } from '../errors.ts'
-import type { Block, Hash } from '../model.ts'
-import type { ChainState } from '../store/store.ts'
+import { AlmanacError } from '../../errors.ts'
+import type { Block, Hash } from '../../model.ts'
+import type { ChainState } from '../../store/store.ts'
 
 /** Readings of one block, in the order in which they were asked for. */
 export type ReadValues<Value> = {
