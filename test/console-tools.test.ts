@@ -633,15 +633,19 @@ walkConsole(walk => {
     await menu.getByRole('searchbox').fill('portfloio')
     expect(await menu.getByRole('link').count()).toBe(2)
     // What is not served says why, and Enter opens its page.
-    await menu.getByRole('searchbox').fill('getWalletTokenBalances')
+    await menu.getByRole('searchbox').fill('getWalletApprovals')
     const missing = menu.getByRole('region', { name: 'Not served' }).getByRole('link').first()
-    expect(await missing.textContent(patience)).toBe('getWalletTokenBalancesit needs ERC-20 transfers')
-    expect(await missing.getAttribute('href')).toBe('#/getWalletTokenBalances')
-    await menu.getByRole('searchbox').fill('https://deep-index.moralis.io/api/v2.2/erc20/metadata?chain=eth')
-    expect(await missing.textContent(patience)).toBe('getTokenMetadatait needs ERC-20 transfers')
+    expect(await missing.textContent(patience)).toBe(
+      'getWalletApprovalsit needs approvals of ERC-20, which are not indexed',
+    )
+    expect(await missing.getAttribute('href')).toBe('#/getWalletApprovals')
+    await menu
+      .getByRole('searchbox')
+      .fill('https://deep-index.moralis.io/api/v2.2/erc20/0x6b175474e89094c44da98b954eedeac495271d0f/pairs?chain=eth')
+    expect(await missing.textContent(patience)).toBe('getTokenPairsit needs prices and markets')
     await menu.getByRole('searchbox').press('Enter')
-    await page.getByRole('heading', { name: 'getTokenMetadata', level: 1 }).waitFor(patience)
-    await page.getByText('GET /erc20/metadata').waitFor(patience)
+    await page.getByRole('heading', { name: 'getTokenPairs', level: 1 }).waitFor(patience)
+    await page.getByText('GET /erc20/{address}/pairs').waitFor(patience)
     expect(await menu.locator('[aria-current]').count()).toBe(0)
     await acceptState(page, 'reference-not-served')
     // A word that is no operation's is looked for in the docs.

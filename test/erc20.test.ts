@@ -209,8 +209,13 @@ describe.each(engineNames)('ERC-20 on %s', { timeout: slowMs }, engine => {
     }
   })
 
-  test('owners after an earlier block', async () => {
+  test('owners after an earlier block, and after a moment', async () => {
     const head = await world.head()
+    const transfers = await world.transfersOf(addressOf('plain'))
+    const moment = transfers.at(-2)!.block_timestamp
+    const dated = await world.rowsOf<Owner>(`/erc20/${addressOf('plain')}/owners?at_date=${moment}`)
+    const block = Number(transfers.at(-2)!.block_number)
+    expect(dated.map(row => row.owner_address)).toEqual((await sumsOf(world, 'plain', block)).map(({ owner }) => owner))
     for (const block of [head - 1, head - 8]) {
       const rows = await world.rowsOf<Owner>(`/erc20/${addressOf('plain')}/owners?limit=1&at_block=${block}`)
       const truth = await sumsOf(world, 'plain', block)
@@ -244,6 +249,11 @@ describe.each(engineNames)('ERC-20 on %s', { timeout: slowMs }, engine => {
     const path = `/erc20/${addressOf('plain')}/holders/historical?fromDate=${from}&toDate=${to}&timeFrame=1min`
     const { result } = erc20HolderHistory.parse(await world.ok(path))
     expect(result.length).toBeGreaterThan(3)
+    const earlier = seconds(transfers.at(-2)!) + 30
+    const past = `/erc20/${addressOf('plain')}/holders/historical?fromDate=${earlier}&toDate=${earlier}`
+    expect(erc20HolderHistory.parse(await world.ok(past)).result).toMatchObject([
+      { totalHolders: sumOf(transfers.filter(each => seconds(each) <= earlier)).length },
+    ])
     for (const [at, row] of result.entries()) {
       const moment = Date.parse(row.timestamp) / 1_000
       const holdersAt = (when: number) => sumOf(transfers.filter(each => seconds(each) <= when)).length

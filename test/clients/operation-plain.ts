@@ -80,7 +80,7 @@ export const plainCalls: readonly PlainCall[] = [
       for (const id of ['01', '0x01', 'one', '-1', `${2n ** 256n}`])
         expect((await world.get('live', `${base}/nft/${many.address}/${id}/owners`)).status, id).toBe(400)
       expect((await world.get('live', `${base}/nft/${many.address}/0x5/owners`)).status).toBe(200)
-      for (const path of [`/erc20/${coin.address}/price`, `/${alice}/erc20`, '/latestBlockNumber/eth'])
+      for (const path of [`/erc20/${coin.address}/price`, `/wallets/${alice}/approvals`, '/latestBlockNumber/eth'])
         expect(await world.get('live', base + path), path).toMatchObject({
           status: 501,
           body: { message: expect.any(String) },

@@ -79,7 +79,7 @@ export const tokenCalls: readonly TokenCall[] = [
       const { address } = world.history.coin
       const asked = { address, ownerAddress: alice, spenderAddress: bob }
       const { raw, result } = await answered(() => sdk.EvmApi.token!.getTokenAllowance!(asked))
-      expect([raw, result]).toEqual([{ allowance: '0' }, { allowance: '0' }])
+      expect([raw, result]).toEqual([{ allowance: '0' }, { allowance: '0x00' }])
     },
   },
 ]

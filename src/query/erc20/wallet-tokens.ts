@@ -3,7 +3,7 @@
 import type { ShownFacts } from '../../annotate/shown-facts.ts'
 import type { Chain } from '../../chains.ts'
 import { ledgerId } from '../../ledgers.ts'
-import type { Address } from '../../model.ts'
+import { type Address, zeroAddress } from '../../model.ts'
 import type { IndexReader } from '../../store/index-reader.ts'
 import type { Claims } from '../claims.ts'
 import type { HoldingsAdmission } from '../holdings/holdings-admission.ts'
@@ -96,7 +96,8 @@ export class WalletTokens {
       return { touched: [...touched], isWhole }
     })
     const isCut = found.touched.length > walletTokensMax || !found.isWhole
-    const complete = claim.complete && !isCut
+    // No index has the zero address, which gives and receives without being a wallet.
+    const complete = claim.complete && !isCut && wallet !== zeroAddress
     const evidence = complete ? claim.evidence : undefined
     return { block, complete, evidence, tokens: found.touched.slice(0, walletTokensMax), isCut }
   }

@@ -1,13 +1,14 @@
 // The last block at or before a moment: from the blocks that are known, and from a node where they leave a gap.
 import { isCovered, wholeCoverage } from '../../coverage.ts'
 import { AlmanacError } from '../../errors.ts'
+import { ledgerOf } from '../../ledgers.ts'
 import { type Block, type ChainId, chainScopes, type Hash } from '../../model.ts'
 import type { ChainReader } from '../../store/store.ts'
 import type { AskBlock, IndexingKey } from '../freshen.ts'
 
-/** Asks for a request with this key, which the calls are counted for. */
+/** Asks for a request with this key, which the calls are counted for. Ledgers have the blocks of their chain. */
 export function blockAsker(ask: AskBlock | undefined, key: IndexingKey): AskBlock | undefined {
-  return ask && ((chain, block) => ask(chain, block, key))
+  return ask && ((chain, block) => ask(ledgerOf(chain).chain, block, key))
 }
 
 export type DatedBlock = {

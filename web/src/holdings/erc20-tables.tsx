@@ -8,9 +8,13 @@ import { hrefOf } from '../state/route.ts'
 import type { Schemas } from '../state/service.ts'
 import { FlagMarks, nameText } from './nft-links.tsx'
 
-type Balance = Schemas['Erc20Balances'][number]
-type Owner = Schemas['Erc20Owners']['result'][number]
-type Transfer = Schemas['Erc20Transfers']['result'][number]
+type Balance = Omit<Schemas['Erc20Balances'][number], 'logo' | 'thumbnail'>
+type Owner = Omit<Schemas['Erc20Owners']['result'][number], 'entity' | 'entity_logo' | 'is_contract' | 'usd_value'>
+/** Without what is never known. */
+type Transfer = Omit<
+  Schemas['Erc20Transfers']['result'][number],
+  'token_logo' | 'from_address_entity' | 'from_address_entity_logo' | 'to_address_entity' | 'to_address_entity_logo'
+>
 
 /** Undefined while they are on their way. */
 type Rows<Row> = readonly Row[] | undefined

@@ -34,7 +34,13 @@ export function Erc20Page({ chain, address, view, cursor }: Props) {
   )
 }
 
-type Token = Schemas['Erc20Metadata'][number] | undefined
+type Metadata = Schemas['Erc20Metadata'][number]
+type Token =
+  | Pick<
+      Metadata,
+      'name' | 'symbol' | 'decimals' | 'total_supply' | 'total_supply_formatted' | 'possible_spam' | 'verified_contract'
+    >
+  | undefined
 
 function Heading({ chain, address, token, view }: Omit<Props, 'cursor'> & { token: Token }) {
   const name = nameText(token?.name, token?.symbol) ?? token?.symbol ?? undefined

@@ -114,13 +114,13 @@ async function* eachOf<From, To>(all: AsyncIterable<From>, made: (one: From) => 
 
 export const erc20Transfers = listRoute(ofToken, {
   id: 'getTokenTransfers',
-  summary: 'Transfers of a token',
+  summary: 'ERC-20 transfers of a token',
   description: `Every transfer of one ERC-20 token, newest first, with what was made and what was destroyed. Use it for the history of a token, whole or within blocks or dates. ${onDemandSentence}`,
 })
 
 export const walletErc20Transfers = listRoute(ofWallet, {
   id: 'getWalletTokenTransfers',
-  summary: 'Token transfers of a wallet',
+  summary: 'ERC-20 transfers of a wallet',
   description:
     'ERC-20 transfers to and from one wallet, of all tokens that are indexed, newest first. Use it for the activity of a wallet; with `contract_addresses` it is complete once these tokens are indexed. A transfer from the wallet to itself is listed once. Transfers of the zero address are not kept by wallet.',
 })
