@@ -264,14 +264,14 @@ export interface paths {
   };
   "/api/v2/{address}/erc20/transfers": {
     /**
-     * Token transfers of a wallet
+     * ERC-20 transfers of a wallet
      * @description ERC-20 transfers to and from one wallet, of all tokens that are indexed, newest first. Use it for the activity of a wallet; with `contract_addresses` it is complete once these tokens are indexed. A transfer from the wallet to itself is listed once. Transfers of the zero address are not kept by wallet.
      */
     get: operations["getWalletTokenTransfers"];
   };
   "/api/v2.2/{address}/erc20/transfers": {
     /**
-     * Token transfers of a wallet
+     * ERC-20 transfers of a wallet
      * @description ERC-20 transfers to and from one wallet, of all tokens that are indexed, newest first. Use it for the activity of a wallet; with `contract_addresses` it is complete once these tokens are indexed. A transfer from the wallet to itself is listed once. Transfers of the zero address are not kept by wallet.
      */
     get: operations["getWalletTokenTransfersV22"];
@@ -376,14 +376,14 @@ export interface paths {
   };
   "/api/v2/erc20/{address}/transfers": {
     /**
-     * Transfers of a token
+     * ERC-20 transfers of a token
      * @description Every transfer of one ERC-20 token, newest first, with what was made and what was destroyed. Use it for the history of a token, whole or within blocks or dates. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
      */
     get: operations["getTokenTransfers"];
   };
   "/api/v2.2/erc20/{address}/transfers": {
     /**
-     * Transfers of a token
+     * ERC-20 transfers of a token
      * @description Every transfer of one ERC-20 token, newest first, with what was made and what was destroyed. Use it for the history of a token, whole or within blocks or dates. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
      */
     get: operations["getTokenTransfersV22"];
@@ -7007,7 +7007,7 @@ export interface operations {
     };
   };
   /**
-   * Token transfers of a wallet
+   * ERC-20 transfers of a wallet
    * @description ERC-20 transfers to and from one wallet, of all tokens that are indexed, newest first. Use it for the activity of a wallet; with `contract_addresses` it is complete once these tokens are indexed. A transfer from the wallet to itself is listed once. Transfers of the zero address are not kept by wallet.
    */
   getWalletTokenTransfers: {
@@ -7118,7 +7118,7 @@ export interface operations {
     };
   };
   /**
-   * Token transfers of a wallet
+   * ERC-20 transfers of a wallet
    * @description ERC-20 transfers to and from one wallet, of all tokens that are indexed, newest first. Use it for the activity of a wallet; with `contract_addresses` it is complete once these tokens are indexed. A transfer from the wallet to itself is listed once. Transfers of the zero address are not kept by wallet.
    */
   getWalletTokenTransfersV22: {
@@ -8153,7 +8153,7 @@ export interface operations {
     };
   };
   /**
-   * Transfers of a token
+   * ERC-20 transfers of a token
    * @description Every transfer of one ERC-20 token, newest first, with what was made and what was destroyed. Use it for the history of a token, whole or within blocks or dates. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
    */
   getTokenTransfers: {
@@ -8257,7 +8257,7 @@ export interface operations {
     };
   };
   /**
-   * Transfers of a token
+   * ERC-20 transfers of a token
    * @description Every transfer of one ERC-20 token, newest first, with what was made and what was destroyed. Use it for the history of a token, whole or within blocks or dates. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
    */
   getTokenTransfersV22: {
