@@ -3,7 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { ChainIndexer, ChainPace, ChainSetup } from '../src/evm/index/chain-indexer.ts'
-import { type Address, type ChainId, zeroAddress } from '../src/model.ts'
+import { type Address, type ChainId, type Hash, zeroAddress } from '../src/model.ts'
 import type { Store } from '../src/store/store.ts'
 import { expectContractTruth, expectFullTruth, expectNothingWrong, expectSentTruth } from './evm-fault-checks.ts'
 import { caughtUp, patienceMs, startIndexer, storedTransfers, temporaryStore, truthByContract } from './evm-harness.ts'
@@ -115,6 +115,19 @@ describe('what is and what is not a reorganisation', () => {
     await until(indexer, async () => (await store.chainState(id))?.head.hash === node.chain.hashOf(136))
     await caughtUp(indexer, node)
     await expectFullTruth(store, node.chain, 0)
+  })
+
+  test('a head that was told of and is gone again is not kept, where our own tip is the head', async () => {
+    const { node, store, indexer, stop } = await run({})
+    await caughtUp(indexer, node)
+    await stop()
+    // As by a process that ended before it had the newest blocks of a branch that is gone.
+    const id = node.chain.options.chainId as ChainId
+    const { head } = (await store.chainState(id))!
+    await store.putChainState(id, { head: { ...head, number: head.number + 1, hash: `0x${'5'.repeat(64)}` as Hash } })
+    const { indexer: again } = start(node, store)
+    await caughtUp(again, node)
+    expect((await store.chainState(id))?.head).toEqual(head)
   })
 
   test('the final block itself may be the ancestor', async () => {

@@ -64,6 +64,8 @@ export class Follower implements FollowedHead {
   /** The stored hot blocks, lowest first. */
   #hot: Block[] = []
   #recentBytes = 0
+  /** What the store says of the head: it may be above what is stored. */
+  #storedHead: Hash | undefined
   #finalized = -1
   /** The hash of the final block, if known: every branch must grow from it. */
   #finalHash: Hash | undefined
@@ -160,7 +162,9 @@ export class Follower implements FollowedHead {
   async #load(): Promise<void> {
     const { store, chain } = this.#options
     this.#hot = await store.hotBlocks(chain)
-    this.#finalized = (await store.chainState(chain))?.finalized ?? -1
+    const state = await store.chainState(chain)
+    this.#storedHead = state?.head.hash
+    this.#finalized = state?.finalized ?? -1
     await this.#weigh()
     const [number, hash] = (await store.checkpoint(this.#finalName))?.split(' ') ?? []
     if (Number(number) === this.#finalized) this.#finalHash = hash as Hash
@@ -182,6 +186,7 @@ export class Follower implements FollowedHead {
     if (!(isBehind || this.#isLost(final)) || latest.number < start) return
     if (this.tip !== undefined) {
       await store.commitHot({ chain, ancestor: this.#finalized, blocks: [], head: latest })
+      this.#storedHead = latest.hash
       await this.#unclaimed.keepUpTo(this.#finalized)
       this.#branches++
     }
@@ -218,6 +223,7 @@ export class Follower implements FollowedHead {
     const floor = Math.max(tip?.number ?? this.#finalized, this.#options.from - 1)
     if (tip?.hash === latest.hash || (tip === undefined && latest.number <= floor)) {
       this.#shorterBranchSince = undefined
+      if (tip?.hash === latest.hash) await this.#keepHead(latest)
       return { kind: 'idle' }
     }
     if (latest.number < floor && !(await this.#isShorterBranch(latest, signal))) {
@@ -232,6 +238,14 @@ export class Follower implements FollowedHead {
     await this.#commit(floor, range, latest)
     this.#options.onStored?.([range])
     return { kind: 'advanced', blocks: to - floor, caughtUp: to === latest.number }
+  }
+
+  /** The chain may have lost blocks above our tip that were told of and never stored. */
+  async #keepHead(latest: Header): Promise<void> {
+    if (this.#storedHead === latest.hash) return
+    const { store, chain } = this.#options
+    await store.putChainState(chain, { head: blockOf(latest) })
+    this.#storedHead = latest.hash
   }
 
   /**
@@ -322,14 +336,10 @@ export class Follower implements FollowedHead {
     const claims = !this.#disputed
     await this.#unclaimed.keepUpTo(ancestor)
     if (!claims) await this.#unclaimed.add({ ...range.interval, evidence: range.evidence })
-    await store.commitHot({
-      chain,
-      ancestor,
-      blocks: hotBlocksOf(range),
-      ...(claims ? { covered } : {}),
-      // A new head may have come while the range was fetched; then what is stored decides.
-      head: blockOf(range.interval.to === latest.number ? (range.headers.at(-1) ?? latest) : latest),
-    })
+    // A new head may have come while the range was fetched; then what is stored decides.
+    const head = blockOf(range.interval.to === latest.number ? (range.headers.at(-1) ?? latest) : latest)
+    await store.commitHot({ chain, ancestor, blocks: hotBlocksOf(range), ...(claims ? { covered } : {}), head })
+    this.#storedHead = head.hash
     if ((this.tip?.number ?? ancestor) > ancestor) this.#branches++
     this.#hot = [...this.#hot.filter(block => block.number <= ancestor), ...range.headers.map(blockOf)]
     await this.#weigh()
