@@ -83,7 +83,7 @@ export function SignIn() {
         <div id="key-help" class="sign-in-help soft">
           {sandboxKey.value !== undefined && (
             <p class="sign-in-sandbox">
-              This is a sandbox: its key is <code>{sandboxKey.value}</code>.{' '}
+              The sandbox’s key is <code>{sandboxKey.value}</code>.{' '}
               <button
                 type="button"
                 class="small"

@@ -91,7 +91,8 @@ export function Menu({ entries, notServed, here, isIntroduction }: MenuProps) {
         {/\b(webhooks?|streams?)\b/i.test(text.value) && <Streams />}
         {text.value.trim() !== '' && found.length + missing.length === 0 && <NothingHere text={text.value.trim()} />}
         {missing.length > 0 && <Missing notServed={notServed} ids={missing} />}
-        {text.value.trim() !== '' && (
+        {/* A path or a command that was pasted means its operation alone. */}
+        {text.value.trim() !== '' && !text.value.includes('/') && (
           <button type="button" class="plain docs-search" onClick={() => openSearchFor(text.value.trim())}>
             Search the docs for “{text.value.trim()}”
           </button>
