@@ -7,10 +7,18 @@ const derivedFrom = {
   by_wallet: 'transfers',
   by_token: 'transfers',
   by_block: 'transfers',
+  /** Every ERC-20 token, in a ledger of its own. */
+  erc20: 'token logs',
 } as const
 
 export type View = keyof typeof derivedFrom
 export const viewNames = Object.keys(derivedFrom) as View[]
+
+/** Those of a chain whose settings name none: tokens have many times the transfers of NFTs. */
+export const usualViews = viewNames.filter(view => view !== 'erc20')
+
+/** Of the ledger of tokens: owners are folded from the index by token, and no list of tokens is by block. */
+export const tokenViews: readonly View[] = ['transfers', 'by_wallet', 'by_token']
 
 /** In the order of the table. Transfers are always kept. */
 export function keptViews(named: readonly View[]): View[] {

@@ -143,17 +143,17 @@ function isIn(value: unknown, [part, ...rest]: readonly PropertyKey[]): boolean 
   return name !== undefined && isIn(value[name], rest)
 }
 
-type GivenChain = { id?: number | undefined; index?: unknown; history?: unknown; portal?: unknown }
+type GivenChain = { id?: number | undefined; index?: unknown; views?: unknown; history?: unknown; portal?: unknown }
 
 /** As far as they can be read of a configuration that has other errors. */
 function chainsIn(given: unknown): Record<string, GivenChain> {
   const chains = isMap(given) && isMap(given.chains) ? given.chains : {}
   const read = ([key, settings]: [string, unknown]): [string, GivenChain] => {
     const named = isMap(settings) ? settings : {}
-    const { index = 'on-demand', history, portal } = named
+    const { index = 'on-demand', views, history, portal } = named
     // A chain whose id is misspelt has one.
     const id = named[Object.keys(named).find(name => keyMeant(['chains', key], name) === 'id') ?? 'id']
-    return [key, { id: chainId.safeParse(id).data, index, history, portal }]
+    return [key, { id: chainId.safeParse(id).data, index, views, history, portal }]
   }
   return Object.fromEntries(Object.entries(chains).map(read))
 }
@@ -164,7 +164,7 @@ function resolveChains(given: Readonly<Record<string, GivenChain>>, placeOf: Pla
   const names = new Map<string, string>()
   const added: Chain[] = []
   const problems: Problem[] = []
-  for (const [key, { id, index, history, portal }] of Object.entries(given)) {
+  for (const [key, { id, index, views, history, portal }] of Object.entries(given)) {
     const place = placeOf(['chains', key], 'key')
     const found = findChain(key, id, added)
     if ('text' in found) problems.push({ ...found, text: `${place}: ${found.text}` })
@@ -174,6 +174,11 @@ function resolveChains(given: Readonly<Record<string, GivenChain>>, placeOf: Pla
       names.set(key, found.name)
       if (!builtInChains.includes(found)) added.push(found)
     }
+    if (index === 'on-demand' && Array.isArray(views) && views.includes('erc20'))
+      problems.push({
+        text: `${place}: chains.${key}.views has erc20, which keeps every token of a chain that is indexed in full. Set chains.${key}.index to full, or remove erc20: tokens are then indexed when they are requested.`,
+        path: ['chains', key, 'index'],
+      })
     if (index === 'on-demand' && (history ?? portal) !== undefined)
       problems.push({
         text: `${place}: chains.${key} has files or a portal, which give whole blocks, and index: on-demand asks nodes for contracts. Set chains.${key}.index to full, or remove history and portal.`,

@@ -132,8 +132,12 @@ export function createEvm(options: EvmOptions): Evm {
     let keeper = daily && new BudgetKeeper(daily, store)
     const { pollMs, backgroundPerSecond } = paceOf(chain, settings)
     const { backfill } = settings
-    const sources = (given: SourceSettings) => sourcesOf(given, { ...pace, chain, rpc, decoder, log, store })
+    const sources = (given: SourceSettings, of = chain) =>
+      sourcesOf(given, { ...pace, chain: of, rpc, decoder, log, store })
     const bulk = new BulkSources(sources(settings))
+    // Of the ledger of tokens, where it is indexed in full: what a source was refused for is of one ledger.
+    const tokenChain = { ...chain, id: ledgerId(chain.id, 'erc20') }
+    const tokenBulk = new BulkSources(views?.includes('erc20') ? sources(settings, tokenChain) : [])
     const setup: ChainSetup = { index, views, from, contracts, chain, pollMs, backfill, senderSample, retention }
     const heads = new HeadsNews(settings.ws)
     const budget = new RateBudget(backgroundPerSecond)
@@ -149,8 +153,8 @@ export function createEvm(options: EvmOptions): Evm {
         const named = { id, name: ledgerName(name, ledger) }
         const shared = { store: own, rpc, metrics, log }
         const annotator = hasNode ? new ContractAnnotator({ ...shared, chain: named, budget }) : undefined
-        const history = ledger === 'nft' ? { bulk } : {}
-        const parts = { ...shared, ...history, room, decoder, annotator, pageSizeMax, pace }
+        const history = ledger === 'nft' ? bulk : tokenBulk
+        const parts = { ...shared, bulk: history, room, decoder, annotator, pageSizeMax, pace }
         return new ChainIndexer({ ...of, onNews: look => heads.tell(look), ...parts })
       }
       return new ChainLedgers({ setup, store: own, hasNode, makeIndexer })
@@ -174,6 +178,7 @@ export function createEvm(options: EvmOptions): Evm {
       heads.move(next.ws)
       const isSame = isDeepStrictEqual(sourceSettings(next), sourceSettings(settings))
       bulk.configure(isSame ? undefined : sources(next))
+      if (views?.includes('erc20')) tokenBulk.configure(isSame ? undefined : sources(next, tokenChain))
       settings = next
       // An indexer that is made later, when this process takes the chain over, reads them from there.
       Object.assign(setup, { pollMs, backfill: next.backfill })
@@ -194,7 +199,7 @@ export function createEvm(options: EvmOptions): Evm {
       status,
       ledgers,
       rpc,
-      bulk,
+      bulks: [bulk, tokenBulk],
       hasNode,
       derive,
       tokenUris,
@@ -208,12 +213,11 @@ export function createEvm(options: EvmOptions): Evm {
     },
     async onDemandChains() {
       // On a shared server another process may have a chain.
-      const own = running.flatMap(({ ledgers, hasNode }) => (hasNode ? (ledgers()?.setup ?? []) : []))
-      const contracts = own.filter(({ index }) => index === 'on-demand')
-      const wallets = own.filter(({ index, views }) => index === 'on-demand' || wholeScopeOf(views) === 'transfers')
-      const idsOf = (setups: ChainSetup[]) => setups.map(({ chain }) => chain.id)
-      const tokens = idsOf(own).map(id => ledgerId(id, 'erc20'))
-      return { contracts: [...idsOf(contracts), ...tokens], wallets: idsOf(wallets) }
+      const own = running.flatMap(({ ledgers, hasNode }) => (hasNode ? (ledgers() ?? []) : []))
+      const contracts = own.flatMap(({ setup, onDemand }) => onDemand.map(ledger => ledgerId(setup.chain.id, ledger)))
+      const setups = own.map(({ setup }) => setup)
+      const wallets = setups.filter(({ index, views }) => index === 'on-demand' || wholeScopeOf(views) === 'transfers')
+      return { contracts, wallets: wallets.map(({ chain }) => chain.id) }
     },
     async ensureContract(id, contract, waitMs, asker) {
       const { chain, ledger } = ledgerOf(id)
@@ -256,7 +260,7 @@ export function createEvm(options: EvmOptions): Evm {
     },
     async close() {
       await Promise.all(running.flatMap(({ job, tokenUris }) => [job.stop(), tokenUris.stop()]))
-      await Promise.all(running.map(({ bulk }) => bulk.close()))
+      await Promise.all(running.flatMap(({ bulks }) => bulks.map(bulk => bulk.close())))
       await Promise.all([pool?.close(), ...running.map(({ rpc }) => rpc.close())])
       await Promise.all(running.map(({ closeBudget }) => closeBudget()))
     },

@@ -1,7 +1,7 @@
 // The events that move tokens, by signature hash, with the layout of their data, and the collections with events of
 // their own. Transfers and activity share it, so that both mean the same by a well-formed event.
 import { nibbles, noNibble } from '../../hex.ts'
-import { ledgerOf } from '../../ledgers.ts'
+import { type Ledger, ledgerOf } from '../../ledgers.ts'
 import { type Address, type ChainId, cryptoPunks, firstCryptoPunks, parseAddress } from '../../model.ts'
 
 export const topics = {
@@ -169,6 +169,11 @@ export const earlyCollections: readonly EarlyCollection[] = [
 /** First bytes of listed contracts: they tell most others apart before any text is made or compared. */
 export function firstBytesOf(listed: EarlyCollections): ReadonlySet<number> {
   return new Set([...listed.keys()].map(firstByteOf))
+}
+
+/** First bytes of the contracts whose transfers with three topics a ledger may hold; undefined: of all. */
+export function threeTopicsOf(ledger: Ledger, listed: EarlyCollections): ReadonlySet<number> | undefined {
+  return ledger === 'erc20' ? undefined : firstBytesOf(listed)
 }
 
 export function earlyCollectionsOf(

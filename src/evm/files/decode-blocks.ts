@@ -3,6 +3,7 @@
 // wallets all of them.
 import type { Chain } from '../../chains.ts'
 import { quantityHex } from '../../hex.ts'
+import { ledgerOf } from '../../ledgers.ts'
 import type { Interval } from '../../model.ts'
 import { joinActivity, type PackedActivity } from '../../store/packed-activity.ts'
 import type { WholeScope } from '../../views.ts'
@@ -32,7 +33,7 @@ export function decodeBlocks(
   const logs = joinLogs(blocks.map(block => block.logs))
   const earlyCollections = earlyCollectionsOf(chain.id)
   const { rows, malformed } = decodeTransfers({
-    ...{ logs, earlyCollections },
+    ...{ logs, earlyCollections, ledger: ledgerOf(chain.id).ledger },
     transactionOf: (_, block, index) => {
       const transaction = blocks[block - interval.from]?.transactions[index]
       // Here, where the block is known that an error is of.

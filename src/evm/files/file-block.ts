@@ -50,7 +50,7 @@ export type BlockRecords = {
   /** The chain that signed transactions must be for; undefined: not known. */
   chainId?: number | undefined
   /** See `ReceiptReader`. */
-  listed?: ReadonlySet<number>
+  listed?: ReadonlySet<number> | undefined
 }
 
 export function readBlock({ header, body, receipts: given, areSlim, chainId, listed }: BlockRecords): FileBlock {

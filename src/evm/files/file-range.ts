@@ -2,9 +2,10 @@
 // thread can do it. What it gives is checked but for what is above the last block.
 import type { Chain } from '../../chains.ts'
 import { messageOf } from '../../errors.ts'
+import { ledgerOf } from '../../ledgers.ts'
 import type { Hash, Interval } from '../../model.ts'
 import type { WholeScope } from '../../views.ts'
-import { earlyCollectionsOf, firstBytesOf } from '../decode/token-events.ts'
+import { earlyCollectionsOf, threeTopicsOf } from '../decode/token-events.ts'
 import { UnreadableBytes } from '../proof/rlp-cursor.ts'
 import type { Anchor } from '../source/bulk-source.ts'
 import { type DecodedRange, strayReason } from '../source/chain-source.ts'
@@ -86,7 +87,8 @@ function readParts(file: HistoryFile, task: FileTask): FileResult {
   const startedMs = performance.now()
   const blocks: FileBlock[] = []
   const anchorOf = anchorFinder(file, task)
-  const listed = firstBytesOf(earlyCollectionsOf(chain.id))
+  const { chain: chainId, ledger } = ledgerOf(chain.id)
+  const listed = threeTopicsOf(ledger, earlyCollectionsOf(chain.id))
   let anchor: Anchor['evidence'] | undefined
   let above: FileHeader | undefined
   let bytes = 0
@@ -101,10 +103,10 @@ function readParts(file: HistoryFile, task: FileTask): FileResult {
     } else if (anchor !== 'canonical' && anchorOf(header) !== undefined) break
     const [body, receipts] = ofBlock(number, () => [file.body(number), file.receipts(number)] as const)
     bytes += body.length + receipts.length
-    const records = { header, body, receipts, areSlim: file.areReceiptsSlim, chainId: chain.id, listed }
+    const records = { header, body, receipts, areSlim: file.areReceiptsSlim, chainId, listed }
     const block = ofBlock(number, () => readBlock(records))
     // What takes most of the time is done where the time is measured.
-    ofBlock(number, () => recoverSenders(block, scope))
+    if (ledger === 'nft') ofBlock(number, () => recoverSenders(block, scope))
     blocks.push(block)
     above = header
     if (bytes > readBytesMax || performance.now() - startedMs > readMsMax) break

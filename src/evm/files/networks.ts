@@ -2,6 +2,7 @@
 // package has of each, and what the operator adds from a beacon node that is trusted. Never a root from a file itself.
 import { builtInChains, type Chain, defineChain } from '../../chains.ts'
 import { bytesOfHex, isHexOf } from '../../hex.ts'
+import { ledgerOf } from '../../ledgers.ts'
 import { once } from '../../once.ts'
 import { mainnetAccumulator, sepoliaEra1Checksums } from './frozen-roots.gen.ts'
 import { nodeBytes } from './merkle.ts'
@@ -57,7 +58,8 @@ export function networkOfName(fileName: string): Network | undefined {
   return networks.find(({ name }) => fileName.startsWith(`${name}-`))
 }
 
-export function networkOfChain({ id }: Pick<Chain, 'id'>): Network | undefined {
+export function networkOfChain(of: Pick<Chain, 'id'>): Network | undefined {
+  const id = ledgerOf(of.id).chain
   return networks.find(({ chain }) => chain.id === id)
 }
 

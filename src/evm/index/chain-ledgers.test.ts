@@ -1,6 +1,6 @@
 // The two ledgers of a chain on a simulated node: tokens are read when one is asked for, hold what the chain holds, and
 // are followed on after a restart.
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import { patienceMs, simulatedChain, temporaryStore } from '../../../test/evm-harness.ts'
 import { type SimNode, startSimNode } from '../../../test/sim/node.ts'
 import { ledgerId } from '../../ledgers.ts'
@@ -9,6 +9,7 @@ import { createEvmMetrics } from '../../metrics.ts'
 import type { Address } from '../../model.ts'
 import type { Store } from '../../store/store.ts'
 import { transfersOfPage, unpackTransfer } from '../../store/transfer-payload.ts'
+import { usualViews, type View } from '../../views.ts'
 import { topics as events } from '../decode/token-events.ts'
 import { ChainRpc } from '../rpc/chain-rpc.ts'
 import { ChainIndexer, type ChainSetup } from './chain-indexer.ts'
@@ -19,10 +20,12 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
 })
 
-function ledgersOn(node: SimNode, store: Store, { hasNode = true } = {}) {
+type LedgersAsked = { hasNode?: boolean; views?: readonly View[] }
+
+function ledgersOn(node: SimNode, store: Store, { hasNode = true, views }: LedgersAsked = {}) {
   const chain = simulatedChain(node)
   const rpc = new ChainRpc({ chain, endpoints: [{ url: node.url }] })
-  const setup: ChainSetup = { chain, index: 'full', from: 0, contracts: [], pollMs: 20 }
+  const setup: ChainSetup = { chain, index: 'full', views, from: 0, contracts: [], pollMs: 20 }
   const shared = { rpc, store, log: createLog({ level: 'silent', format: 'json' }), pageSizeMax: 100 }
   const metrics = createEvmMetrics()
   const makeIndexer = (of: ChainSetup) => new ChainIndexer({ ...of, ...shared, metrics })
@@ -107,4 +110,46 @@ test('without a node, and once it has stopped, nothing is begun', async () => {
   stopped.start()
   await stop()
   expect(stopped.of('erc20')).toBeUndefined()
+})
+
+describe.each(['json', 'raw'])('a chain that keeps erc20, of a node with %s receipts', form => {
+  test('has every token from the start, without a request, and its NFTs as ever', async () => {
+    const faults = form === 'raw' ? [{ kind: 'raw-receipts' as const }] : []
+    const node = await startSimNode({ chain: { height: 150, hashes: 'real' }, endpoints: [{ faults }] })
+    cleanups.push(() => node.close())
+    const [kept, plain] = await Promise.all([temporaryStore(), temporaryStore()])
+    cleanups.push(kept.remove, plain.remove)
+    const { ledgers } = ledgersOn(node, kept.store, { views: [...usualViews, 'erc20'] })
+    const { ledgers: without } = ledgersOn(node, plain.store)
+    for (const each of [ledgers, without]) each.start()
+    expect([ledgers.onDemand, without.onDemand]).toEqual([[], ['erc20']])
+    const complete = { complete: true, head: node.chain.head }
+    await expect.poll(() => without.status(), { timeout: patienceMs }).toMatchObject(complete)
+    await expect.poll(() => ledgers.status(), { timeout: patienceMs }).toMatchObject({ ...complete, erc20: complete })
+
+    node.mine(10)
+    node.reorg({ depth: 4, length: 6 })
+    const { head } = node.chain
+    await expect.poll(() => without.status(), { timeout: patienceMs }).toMatchObject({ head, complete: true })
+    await expect
+      .poll(() => ledgers.status(), { timeout: patienceMs })
+      .toMatchObject({ head, erc20: { head, complete: true } })
+    const { id } = simulatedChain(node)
+    const tokens = node.chain.contracts.erc20.map(({ address }) => address as Address)
+    for (const token of tokens)
+      await expect.poll(() => storedOf(kept.store, node, token), { timeout: patienceMs }).toEqual(truthOf(node, token))
+    const tokenLedger = ledgerId(id, 'erc20')
+    // Nothing else is a token, and the ledger of NFTs holds what it holds without the other.
+    expect(await kept.store.contractsOf(tokenLedger, undefined, 1_000)).toEqual(
+      tokens.filter(token => truthOf(node, token).length > 0).sort(),
+    )
+    const nfts = await plain.store.contractsOf(id, undefined, 1_000)
+    expect(await kept.store.contractsOf(id, undefined, 1_000)).toEqual(nfts)
+    for (const contract of nfts) {
+      const range = { chain: id, contract }
+      expect(await kept.store.transferCount(range)).toBe(await plain.store.transferCount(range))
+    }
+    const evidence = new Set((await kept.store.coverage(tokenLedger, 'transfers')).map(claim => claim.evidence))
+    expect(evidence).toEqual(new Set(['receipts-root']))
+  }, 120_000)
 })

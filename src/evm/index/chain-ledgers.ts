@@ -1,22 +1,19 @@
-// The ledgers of one chain in the process that indexes it: that of NFTs, and that of ERC-20 tokens, which is indexed on
-// demand and made when a token is first asked for. It indexes nothing itself.
+// The ledgers of one chain in the process that indexes it: that of NFTs, and that of ERC-20 tokens, which is indexed in
+// full where the chain keeps `erc20`, and else made when a token is first asked for. It indexes nothing itself.
 import { type Ledger, ledgerId } from '../../ledgers.ts'
 import type { TokenLedgerStatus } from '../../status.ts'
 import type { Store } from '../../store/store.ts'
-import type { View } from '../../views.ts'
+import { tokenViews } from '../../views.ts'
 import type { ChainIndexer, ChainSetup } from './chain-indexer.ts'
 
 export type ChainLedgersOptions = {
   /** Of the ledger of NFTs. What changes in it counts for a ledger that is made later. */
   setup: ChainSetup
   store: Pick<Store, 'chainState'>
-  /** Tokens are read from nodes alone. */
+  /** On demand contracts are read from nodes alone. */
   hasNode: boolean
   makeIndexer: (setup: ChainSetup) => ChainIndexer
 }
-
-/** Owners are folded from the index by token. No list of tokens is by block. */
-const tokenViews: readonly View[] = ['transfers', 'by_wallet', 'by_token']
 
 export class ChainLedgers {
   readonly #options: ChainLedgersOptions
@@ -34,6 +31,13 @@ export class ChainLedgers {
     return this.#nft.setup
   }
 
+  /** The ledgers in which a contract is indexed when it is asked for. */
+  get onDemand(): Ledger[] {
+    const { setup, hasNode } = this.#options
+    if (!hasNode) return []
+    return [...(setup.index === 'on-demand' ? ['nft' as const] : []), ...(keepsTokens(setup) ? [] : ['erc20' as const])]
+  }
+
   /** The one of NFTs. */
   get nft(): ChainIndexer {
     return this.#nft
@@ -42,7 +46,8 @@ export class ChainLedgers {
   /** Begins the ledger of tokens where it is asked for; undefined where there is no node to read it from. */
   of(ledger: Ledger): ChainIndexer | undefined {
     if (ledger === 'nft') return this.#nft
-    if (this.#isStopped || !this.#options.hasNode) return undefined
+    const { setup, hasNode } = this.#options
+    if (this.#isStopped || !(hasNode || keepsTokens(setup))) return undefined
     this.#tokens ??= this.#begin()
     return this.#tokens
   }
@@ -74,19 +79,25 @@ export class ChainLedgers {
   /** What was asked for before the process started is followed on. */
   async #resume(): Promise<void> {
     const { setup, store, hasNode } = this.#options
-    if (!hasNode) return
+    if (!hasNode && !keepsTokens(setup)) return
     // What cannot be read now is begun by the next request.
-    const state = await store.chainState(ledgerId(setup.chain.id, 'erc20')).catch(() => undefined)
-    if (state !== undefined) this.of('erc20')
+    const state = () => store.chainState(ledgerId(setup.chain.id, 'erc20')).catch(() => undefined)
+    if (keepsTokens(setup) || (await state()) !== undefined) this.of('erc20')
   }
 
   #begin(): ChainIndexer {
     const { setup, makeIndexer } = this.#options
     const chain = { ...setup.chain, id: ledgerId(setup.chain.id, 'erc20') }
-    const tokens = makeIndexer({ ...setup, chain, index: 'on-demand', views: tokenViews, contracts: [] })
+    const index = keepsTokens(setup) ? 'full' : 'on-demand'
+    const tokens = makeIndexer({ ...setup, chain, index, views: tokenViews, contracts: [] })
     tokens.start()
     return tokens
   }
+}
+
+/** Of every token. */
+function keepsTokens({ views }: ChainSetup): boolean {
+  return views?.includes('erc20') === true
 }
 
 type IndexerStatus = Awaited<ReturnType<ChainIndexer['status']>>

@@ -7,7 +7,7 @@ import { withHint } from '../../rpc/failures.ts'
 import type { ChainStatus, QueueStatus } from '../../status.ts'
 import type { StoreRoom } from '../../store/room.ts'
 import type { Store } from '../../store/store.ts'
-import { isIndexed, type View, viewNames, wholeScopeOf } from '../../views.ts'
+import { isIndexed, usualViews, type View, wholeScopeOf } from '../../views.ts'
 import { earlyCollectionsVersion } from '../decode/token-events.ts'
 import { lowestFloor, outOfReach } from '../rpc/history-floors.ts'
 import type { RpcPort } from '../rpc/port.ts'
@@ -130,7 +130,7 @@ export async function shownViews(
     progress === undefined ? [] : [{ view, ...progress }],
   )
   return {
-    ...(index === 'full' ? { views: views ?? viewNames.filter(isKept) } : {}),
+    ...(index === 'full' ? { views: views ?? usualViews.filter(isKept) } : {}),
     ...(filling.length === 0 ? {} : { views_filling: filling }),
   }
 }

@@ -7,6 +7,7 @@
 import type { Chain } from '../../chains.ts'
 import { joinIntervals } from '../../coverage.ts'
 import { hexOf, quantityHex, quantityOf } from '../../hex.ts'
+import { ledgerOf } from '../../ledgers.ts'
 import { type Interval, zeroAddress } from '../../model.ts'
 import { checkStructure } from '../../rpc/body-structure.ts'
 import type { WholeScope } from '../../views.ts'
@@ -269,13 +270,14 @@ function numbered(transaction: Fields, { chain }: PortalTask): Fields {
 /** Whether it is signed for the chain, where it says so. */
 function checkChain(transaction: Fields, chain: Chain): void {
   const { type, chainId, v } = transaction
+  const id = ledgerOf(chain.id).chain
   const isOld = type === undefined || type === '0x0'
   const named = isOld
-    ? (readReplay(quantityOf(v, Number.MAX_SAFE_INTEGER)).chainId ?? chain.id)
+    ? (readReplay(quantityOf(v, Number.MAX_SAFE_INTEGER)).chainId ?? id)
     : quantityOf(chainId ?? chain.hexId, 2 ** 53)
-  if (named === chain.id) return
+  if (named === id) return
   const message = `transaction ${quantityOf(transaction.transactionIndex, 2 ** 31)} is signed for the chain ${named}`
-  throw new WrongBlock('transactions', `${message} and not for ${chain.id}`)
+  throw new WrongBlock('transactions', `${message} and not for ${id}`)
 }
 
 /** Why its receipt may not be whole; undefined if it is. */

@@ -3,6 +3,7 @@
 import type { Chain } from '../../chains.ts'
 import { weakestOf } from '../../coverage.ts'
 import { quantityHex } from '../../hex.ts'
+import { ledgerOf } from '../../ledgers.ts'
 import type { Evidence, Interval } from '../../model.ts'
 import { readAnswers, UnreadableAnswer } from '../../rpc/answers.ts'
 import { joinActivity } from '../../store/packed-activity.ts'
@@ -10,7 +11,7 @@ import type { WholeScope } from '../../views.ts'
 import { type ActivityBlock, collectActivity } from '../decode/activity.ts'
 import { decodeTransfers, type LogTransaction } from '../decode/decode.ts'
 import { type LogSequence, sequenceLogs, splitByBlock } from '../decode/log-sequence.ts'
-import { earlyCollectionsOf, firstBytesOf } from '../decode/token-events.ts'
+import { earlyCollectionsOf, threeTopicsOf } from '../decode/token-events.ts'
 import { type Doubt, type Failure, failure } from '../proof/failure.ts'
 import { areRawReceipts, readRawReceipts } from '../proof/raw-receipts.ts'
 import type { BlockReceipts } from '../proof/receipt-bytes.ts'
@@ -114,7 +115,8 @@ export function decodeRange(given: {
   const headersProven = doubts.length === 0
   const blocks = headers as readonly RpcBlock[]
   const earlyCollections = earlyCollectionsOf(chain.id)
-  const placed = placedLogs(chain, interval, blocks, answers, firstBytesOf(earlyCollections))
+  const { ledger } = ledgerOf(chain.id)
+  const placed = placedLogs(chain, interval, blocks, answers, threeTopicsOf(ledger, earlyCollections))
   if ('failure' in placed) return { ok: false, failure: placed.failure }
   const { logs, parts } = placed
   let evidence: Evidence = 'receipts-root'
@@ -136,7 +138,7 @@ export function decodeRange(given: {
     // A log after the listed transactions belongs to a state-sync transaction, which moves no value.
     return transaction ?? unlisted
   }
-  const { rows, malformed } = decodeTransfers({ logs, earlyCollections, transactionOf })
+  const { rows, malformed } = decodeTransfers({ logs, ledger, earlyCollections, transactionOf })
   if (given.recoverSenders === true) {
     const unsigned = checkSenders(blocks, scope === 'transfers' ? shownSenders : undefined)
     if (unsigned !== undefined) return { ok: false, failure: unsigned }
@@ -176,7 +178,7 @@ function placedLogs(
   interval: Interval,
   blocks: readonly RpcBlock[],
   { logs: given, receipts }: RangeAnswers,
-  listed: ReadonlySet<number>,
+  listed: ReadonlySet<number> | undefined,
 ): { logs: LogSequence; parts: BlockLogs[] } | { failure: Failure } {
   const { from, to } = interval
   const wrong = (message: string) => ({ failure: { check: 'log-place', block: from, message } as const })
@@ -210,7 +212,7 @@ function rawLogs(
   chain: Chain,
   block: RpcBlock,
   receipts: readonly string[],
-  listed: ReadonlySet<number>,
+  listed: ReadonlySet<number> | undefined,
 ): BlockLogs | { failure: Failure } {
   const failed = checkTransactionList(chain, block, Number(block.number))
   return failed === undefined ? readRawReceipts(block, receipts, listed) : { failure: failed }

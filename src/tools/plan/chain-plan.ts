@@ -13,9 +13,10 @@ import { codelessAmong, deploymentOf } from '../../evm/source/deployment.ts'
 import { finalHeaderOf } from '../../evm/source/finality.ts'
 import { FullSource } from '../../evm/source/full-source.ts'
 import { sourcesOf } from '../../evm/sources.ts'
+import { ledgerId } from '../../ledgers.ts'
 import { createLog } from '../../log.ts'
 import type { Interval } from '../../model.ts'
-import { viewNames, wholeScopeOf } from '../../views.ts'
+import { tokenViews, usualViews, wholeScopeOf } from '../../views.ts'
 import { lowestHeld } from './lowest-held.ts'
 import type { EngineCosts } from './measured-costs.ts'
 import type { ChainPlan, Spent } from './report.ts'
@@ -47,14 +48,24 @@ export async function planChain(task: ChainTask, signal: AbortSignal): Promise<C
   const nodes = openNodes(task, opened)
   try {
     if (settings.index === 'full') {
-      const sources = sourcesOf(settings, { ...nodes, decoder: inlineDecoder, log: silent })
-      for (const source of sources) opened.defer(() => source.close())
-      return await planWhole(task, { nodes, sources }, signal)
+      const plan = await planLedger(task, nodes, signal)
+      if (settings.views?.includes('erc20') !== true) return plan
+      const chain = { ...nodes.chain, id: ledgerId(nodes.chain.id, 'erc20') }
+      const ofTokens = { ...task, settings: { ...settings, views: [...tokenViews] } }
+      const tokens = await planLedger(ofTokens, { ...nodes, chain }, signal)
+      return { ...plan, works: [...plan.works, ...tokens.works.map(work => ({ ...work, ledger: 'erc20' as const }))] }
     }
     return { name, missing: [], sources: [], isArchive: false, ...(await planContracts(task, nodes, signal)) }
   } finally {
     spent.calls += nodes.rpc.calls
   }
+}
+
+async function planLedger(task: ChainTask, nodes: Nodes, signal: AbortSignal): Promise<ChainPlan> {
+  await using opened = new AsyncDisposableStack()
+  const sources = sourcesOf(task.settings, { ...nodes, decoder: inlineDecoder, log: silent })
+  for (const source of sources) opened.defer(() => source.close())
+  return await planWhole(task, { nodes, sources }, signal)
 }
 
 /** What is not used of a source is in the plan. */
@@ -90,7 +101,7 @@ async function planContracts(
   const { chain, rpc } = nodes
   const { final, notFinal } = await finalOf(nodes, signal)
   const works: Work[] = []
-  const { views = viewNames } = settings
+  const { views = usualViews } = settings
   const scope = wholeScopeOf(views)
   const contracts = settings.contracts.length
   const share = {
@@ -146,7 +157,7 @@ async function planParts(task: ChainTask, { nodes, sources }: Sources, signal: A
     ? []
     : [{ kind: 'nodes', nodes, holds: await heldByNodes(nodes, wanted, sources, signal) } as const]
   const parts = partsOf(wanted, [...sources, ...ofNodes])
-  const { views = viewNames } = settings
+  const { views = usualViews } = settings
   const scope = wholeScopeOf(views)
   const works: Work[] = []
   for (const [source, some] of Map.groupBy(parts, part => part.source)) {

@@ -84,8 +84,9 @@ function shownFailure(failure: AlmanacError) {
 }
 
 function shownPart(work: Work) {
-  const { contract, isCodeless, views, source, sourceName, intervals, estimate, senders, limitedBy } = work
+  const { contract, ledger, isCodeless, views, source, sourceName, intervals, estimate, senders, limitedBy } = work
   return {
+    ...(ledger === undefined ? {} : { ledger }),
     ...(contract === undefined ? { views } : { contract, ...(isCodeless ? { has_code: false } : {}) }),
     ...{ source, ...(sourceName === undefined ? {} : { source_name: sourceName }) },
     ...{ from: intervals[0]?.from ?? 0, to: intervals.at(-1)?.to ?? -1, intervals },
@@ -180,7 +181,7 @@ function tableOf(plans: readonly ChainPlan[]): string {
     if (works.length === 0) return [rowOf(name, what, '-', '-', unknown)]
     return works.map(work => {
       const blocks = countText(work.estimate.blocks)
-      const what = work.contract ?? 'everything'
+      const what = work.contract ?? (work.ledger === 'erc20' ? 'ERC-20 tokens' : 'everything')
       const codeless = work.isCodeless ? ', not a contract' : ''
       return rowOf(name, `${what}${codeless}`, work.source, blocks, cells(figuresOf(work)))
     })

@@ -3,6 +3,7 @@
 import { availableParallelism } from 'node:os'
 import type { ChainSettings } from '../../config/settings.ts'
 import { dayMs, parseHours } from '../../daily-hours.ts'
+import type { Ledger } from '../../ledgers.ts'
 import type { Address, Interval } from '../../model.ts'
 import { isIndexed, type View } from '../../views.ts'
 import { type EngineCosts, fromFiles, jsonBytesOf, sendersPerSecond } from './measured-costs.ts'
@@ -14,6 +15,8 @@ export type SourceKind = 'nodes' | 'files' | 'portal'
 export type Work = {
   chain: string
   contract: Address | undefined
+  /** Of whole blocks; absent: `nft`. */
+  ledger?: Ledger | undefined
   /** Whether a node says that the address of the contract has no code. */
   isCodeless?: boolean | undefined
   source: SourceKind
