@@ -3,8 +3,11 @@
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { topics as events } from '../src/evm/decode/token-events.ts'
+import { ledgerId } from '../src/ledgers.ts'
 import type { ChainId, Hash } from '../src/model.ts'
 import { openStore } from '../src/store/open.ts'
+import { usualViews } from '../src/views.ts'
 import { expectFullTruth } from './evm-fault-checks.ts'
 import { Dice } from './evm-fault-plan.ts'
 import { flipped } from './history-flips.ts'
@@ -86,6 +89,51 @@ test('a portal alone, whose answers end early', async () => {
   const { sources } = await indexAll(indexed, head, url, { portal: portal.url })
   expect(await dumpOf(url, id)).toEqual(fromNodes)
   expect(sources).toMatchObject([{ kind: 'portal', refused: [] }])
+})
+
+test('every token of a chain that keeps erc20 is the same from nodes, files and a portal, a token of its NFTs none', async () => {
+  const history = [folder()]
+  for (const [format, blocks] of [
+    ['era1', { from: 0, to: 63 }],
+    ['ere', { from: 64, to: head }],
+  ] as const)
+    exportChain(chain, blocks, { folder: history[0]!, format, blocksPerFile: 64 })
+  const portal = await startSimPortal({ chain })
+  const node = await startSimNode({ chain })
+  onTestFinished(async () => {
+    await Promise.all([portal.close(), node.close()])
+  })
+  const tokens = ledgerId(id, 'erc20')
+  const dumps: Dump[] = []
+  for (const given of [{ rpc: [node.url] }, { history }, { portal: portal.url }]) {
+    const url = await sqlite.newStore()
+    const index = await HistoryIndex.open(indexed, url, { ...given, views: [...usualViews, 'erc20'] })
+    const { erc20 } = await index.until(({ complete, erc20 }) => complete && erc20?.complete === true)
+    expect(erc20).toMatchObject({ state: 'live', head, blocks_left: 0 })
+    await index.close()
+    dumps.push(await dumpOf(url, tokens))
+  }
+  const [first, ...others] = dumps
+  // Blocks of both ledgers are in one table, and what is recent when it is read differs.
+  for (const { transfers, counts, coverage } of others)
+    expect({ transfers, counts, coverage }).toEqual({
+      transfers: first!.transfers,
+      counts: first!.counts,
+      coverage: first!.coverage,
+    })
+  expect(first!.coverage).toEqual({ full: [], transfers: [whole] })
+  const told = new Map<string, number>()
+  for (let number = 0; number <= head; number++)
+    for (const { logs } of chain.block(number).transactions)
+      for (const {
+        address,
+        topics: [event, ...rest],
+      } of logs)
+        if (event === events.transfer && rest.length === 2) told.set(address, (told.get(address) ?? 0) + 1)
+  expect(told.size).toBeGreaterThan(1)
+  // The contracts of both ledgers are counted in that of tokens, where those of NFTs have none.
+  const counts = first!.counts.filter(line => !line.endsWith(' 0'))
+  expect(counts).toEqual([...told].map(([address, count]) => `${address.slice(2)} ${count}`).sort())
 })
 
 describe.each(engineAbove('postgres'))('all of them with faults in each, on %s', name => {

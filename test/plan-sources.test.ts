@@ -3,6 +3,8 @@
 import { truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { topics as events } from '../src/evm/decode/token-events.ts'
+import type { Interval } from '../src/model.ts'
 import { chainId, cleanups, place, placeEachTest, simulate } from './chain-commands.ts'
 import { exportChain } from './sim/export-files.ts'
 import type { SimNode } from './sim/node.ts'
@@ -69,6 +71,41 @@ test('files come before pruned nodes, and what neither has is named', async () =
   const { assumptions } = JSON.parse((await place.runHere(['plan', '--json'])).stdout)
   expect(assumptions.join('\n')).toMatch(/\nfiles: .*\nsenders: each core recovers [\d,]+ a second \(measured\)/)
 })
+
+test('the tokens of a chain that keeps erc20 are a part of their own, for each source', async () => {
+  const node = await simulate({ chain: { ...signed, height: 214 } })
+  exported(node, { from: 1, to: 99 })
+  const settings = { id: chainId, rpc: node.url, index: 'full', history: './files' }
+  place.configure({ sim: settings })
+  const without = await planned()
+  place.configure({ sim: { ...settings, views: ['transfers', 'erc20'] } })
+  const { parts } = await planned()
+  expect(parts.map(({ ledger, source }: { ledger?: string; source: string }) => [ledger, source])).toEqual([
+    ...[
+      [undefined, 'nodes'],
+      [undefined, 'files'],
+    ],
+    ...[
+      ['erc20', 'nodes'],
+      ['erc20', 'files'],
+    ],
+  ])
+  for (const [at, part] of without.parts.entries()) {
+    const { intervals, blocks, calls, transfers } = part
+    expect(parts[at]).toMatchObject({ intervals, blocks, transfers })
+    expect(parts[2 + at]).toMatchObject({ intervals, blocks, calls })
+    expect(parts[2 + at].transfers).toBe(tokenTransfers(node, intervals))
+    expect(parts[2 + at].disk_bytes).toBeGreaterThan(0)
+  }
+  const { stdout } = await place.runHere(['plan'])
+  expect(stdout).toMatch(/\nsim +ERC-20 tokens +nodes /)
+})
+
+function tokenTransfers({ chain }: SimNode, intervals: readonly Interval[]): number {
+  const numbers = intervals.flatMap(({ from, to }) => Array.from({ length: to - from + 1 }, (_, at) => from + at))
+  const logs = numbers.flatMap(number => chain.block(number).transactions.flatMap(({ logs }) => logs))
+  return logs.filter(({ topics }) => topics[0] === events.transfer && topics.length === 3).length
+}
 
 test('an archive ends with its files, and says which of them it does not use', async () => {
   const node = await simulate({ chain: signed })

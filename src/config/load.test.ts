@@ -235,11 +235,11 @@ describe('what is refused, and in which words', () => {
     ],
     [
       'chains:\n  eth: { rpc: http://a, views: [transfers, holders] }',
-      'almanac.yaml:2:44: chains.eth.views[1] is "holders"; accepted: a list of `transfers`, `activity`, `by_wallet`, `by_token`, `by_block`; `transfers` is always kept.',
+      'almanac.yaml:2:44: chains.eth.views[1] is "holders"; accepted: a list of `transfers`, `activity`, `by_wallet`, `by_token`, `by_block`, `erc20`; `transfers` is always kept.',
     ],
     [
       'chains:\n  eth: { rpc: http://a, views: activity }',
-      'almanac.yaml:2:32: chains.eth.views is "activity"; accepted: a list of `transfers`, `activity`, `by_wallet`, `by_token`, `by_block`; `transfers` is always kept.',
+      'almanac.yaml:2:32: chains.eth.views is "activity"; accepted: a list of `transfers`, `activity`, `by_wallet`, `by_token`, `by_block`, `erc20`; `transfers` is always kept.',
     ],
     [
       'chains:\n  zircon: { rpc: http://a }',
@@ -248,6 +248,10 @@ describe('what is refused, and in which words', () => {
     [
       'chains:\n  eth: { index: full }',
       'almanac.yaml:2:8: chains.eth.rpc, history and portal are missing: one is needed; accepted as rpc: an http:// or https:// URL, or a list of them.',
+    ],
+    [
+      'chains:\n  eth: { rpc: http://a, views: [erc20] }',
+      'almanac.yaml:2:3: chains.eth.views has erc20, which keeps every token of a chain that is indexed in full. Set chains.eth.index to full, or remove erc20: tokens are then indexed when they are requested.',
     ],
     [
       'chains:\n  eth: { history: ./files }',
