@@ -3,11 +3,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { ChainTable } from '../src/chains.ts'
 import { blockCount, isCovered } from '../src/coverage.ts'
 import { createEvm } from '../src/evm/create-evm.ts'
+import { ledgerId, ledgerName } from '../src/ledgers.ts'
 import { createLog } from '../src/log.ts'
 import type { Address } from '../src/model.ts'
 import { openStore } from '../src/store/open.ts'
 import type { ColdCommit, Store } from '../src/store/store.ts'
-import { viewNames } from '../src/views.ts'
+import { usualViews } from '../src/views.ts'
 import { threadCpuSeconds } from './cpu-time.ts'
 import { boundMemory, bytesWritten } from './memory-bound.ts'
 import type { IndexJob, IndexResult } from './run-index-job.ts'
@@ -16,7 +17,7 @@ import { type Mark, ratesOfTenths } from './statistics.ts'
 const job = JSON.parse(process.argv[2]!) as IndexJob
 const bound = job.memoryMb === undefined ? 'memory is not bounded' : boundMemory(job.memoryMb)
 const marks: Mark[] = []
-const transfersOnly = viewNames.filter(view => view !== 'activity')
+const transfersOnly = usualViews.filter(view => view !== 'activity')
 const opened = await openStore(job.store, { role: 'owner' })
 let committed = Promise.withResolvers<void>()
 // What is covered is asked for after commits: asking a hundred times a second would be work for the database that is measured.
@@ -56,7 +57,7 @@ const chain = chains.parse(job.chain)!.id
 const wanted = { from: job.from ?? 0, to: job.head }
 let rssMb = 0
 let covered = await coverage()
-while (!isCovered(covered, wanted)) {
+while (!isCovered(covered, wanted) || !(await areTokensCovered())) {
   await Promise.race([committed.promise, delay(250)])
   committed = Promise.withResolvers<void>()
   covered = await coverage()
@@ -68,6 +69,7 @@ const decodeCpuSeconds = threadCpuSeconds('decode-thread')
 const tenths = ratesOfTenths(marks)
 const senders = await measureSenders()
 const text = await settledMetrics()
+const tokenTransfers = counted('almanac_evm_transfers_total', text, ledgerName(job.chain, 'erc20'))
 await evm.close()
 await store.close()
 process.send?.({
@@ -75,6 +77,7 @@ process.send?.({
   cpuSeconds,
   decodeCpuSeconds,
   transfers: counted('almanac_evm_transfers_total', text),
+  tokenTransfers,
   rssMb,
   tenths,
   senders,
@@ -84,6 +87,11 @@ process.send?.({
   bound,
 } satisfies IndexResult)
 process.disconnect?.()
+
+async function areTokensCovered(): Promise<boolean> {
+  if (job.views?.includes('erc20') !== true) return true
+  return isCovered(await opened.coverage(ledgerId(chain, 'erc20'), 'transfers'), wanted)
+}
 
 async function coverage() {
   if (job.contract === undefined) return await opened.coverage(chain, job.scope ?? 'full')
@@ -134,6 +142,6 @@ async function settledMetrics(): Promise<string> {
   return text
 }
 
-function counted(name: string, metrics: string): number {
-  return Number(new RegExp(`${name}\\{[^}]*\\} (\\d+)`).exec(metrics)?.[1] ?? 0)
+function counted(name: string, metrics: string, of = job.chain): number {
+  return Number(new RegExp(`${name}\\{chain="${of}"[^}]*\\} (\\d+)`).exec(metrics)?.[1] ?? 0)
 }

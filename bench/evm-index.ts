@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import type { View } from '../src/views.ts'
+import { usualViews, type View } from '../src/views.ts'
 import { cpuSecondsOf } from './cpu-time.ts'
 import type { Floor } from './evm-floor.ts'
 import { busiestContract, startShapedNode } from './evm-node.ts'
@@ -28,6 +28,8 @@ const { values: options } = parseArgs({
     receipts: { type: 'string', default: 'json' },
     /** Views that the chain keeps, such as `transfers,activity`; all unless told. */
     views: { type: 'string' },
+    /** A column in which the chain keeps ERC-20 tokens too, in turns with the others. */
+    tokens: { type: 'boolean', default: false },
     /** Threads that decode, each number in a column of its own: `1,2,4`. As many as `almanac start` takes unless told. */
     threads: { type: 'string' },
     /** Megabytes that process and page cache of the indexer are held to. */
@@ -55,6 +57,13 @@ try {
     options.only === 'on-demand'
       ? []
       : threadCounts.flatMap(threads => options.receipts.split(',').map(form => full(form, threads)))
+  if (options.tokens)
+    for (const column of [...columns])
+      columns.push({
+        ...column,
+        name: `${column.name}, erc20`,
+        only: { ...column.only, views: [...usualViews, 'erc20'] },
+      })
   if (options.only !== 'full') columns.push({ name: 'onDemand', url: node.url, index: 'on-demand', only: { contract } })
   const runs: Run[][] = columns.map(() => [])
   for (let round = 0; round < Number(options.rounds); round++)
@@ -74,7 +83,7 @@ try {
 }
 
 type Run = { floor: Floor; floorOfLogs: Floor | undefined; job: IndexResult; bytes: number; nodeCpuSeconds: number }
-type Only = Pick<IndexJob, 'contract' | 'threads'>
+type Only = Pick<IndexJob, 'contract' | 'threads' | 'views'>
 type Column = { name: string; url: string; index: IndexJob['index']; only: Only }
 type Compared = ReturnType<typeof summary>
 
@@ -105,6 +114,7 @@ function summary(index: IndexJob['index'], runs: readonly Run[]) {
   return {
     blocks,
     transfers,
+    ...(job.tokenTransfers === 0 ? {} : { tokenTransfers: job.tokenTransfers }),
     ...(isWhole ? { wallets: expected.wallets } : {}),
     evidence: job.evidence.join(),
     bound: job.bound,
@@ -145,7 +155,7 @@ async function indexOnce(url: string, index: IndexJob['index'], only: Only) {
     const bounds = options.memory === undefined ? {} : { memoryMb: Number(options.memory) }
     const views = options.views === undefined ? {} : { views: options.views.split(',') as View[] }
     const job = await runIndexJob(
-      { url, chain: 'eth', store, index, head: blocks, signed: shape !== 'small', ...only, ...bounds, ...views },
+      { url, chain: 'eth', store, index, head: blocks, signed: shape !== 'small', ...views, ...only, ...bounds },
       profileFolder,
     )
     const bytes = readdirSync(folder).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0)

@@ -37,7 +37,10 @@ export type IndexResult = {
   cpuSeconds: number
   /** Of the threads that decode; not a number where the system does not tell it. */
   decodeCpuSeconds: number
+  /** Of NFTs. */
   transfers: number
+  /** Of ERC-20 tokens, where the chain keeps them. */
+  tokenTransfers: number
   rssMb: number
   /** Blocks a second in each tenth of history. */
   tenths: number[]
