@@ -113,7 +113,8 @@ const operationsNotes = `## Notes on the answers
   block, the block of a hash once it is final, and the last block at a date between known ones. Without a node these counts are
   null. So are the counts of ERC-20 transfers of a wallet and of a block: not all tokens are indexed. The zero address holds nothing, and its transfers are not
   counted.
-- **ERC-20.** Tokens are indexed on demand on every chain: asking for one starts it. The tokens of a wallet are those of the index,
+- **ERC-20.** Tokens are indexed on demand unless a chain keeps all of them (\`views: [… erc20]\`): asking for one starts it. The tokens
+  of a wallet are those of the index,
   or those of \`token_addresses\`; each is asked for its balance at one block, at most 2,000 of them, the newest touched first, and
   \`X-Tokens-Looked-At\` says where a wallet touched more. Owners are found by adding up transfers; the supply and eight holders by
   chance are compared with what the token says, and \`balances\` is \`exact\`, \`read\` (from the token, for the page) or

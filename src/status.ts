@@ -133,10 +133,17 @@ const chainState = z.enum(['backfilling', 'live', 'stalled', 'disputed', 'store_
 
 const tokenLedger = z.object({
   state: chainState.describe('As of the chain, for its ERC-20 tokens.'),
+  index: z
+    .enum(['full', 'on-demand'])
+    .optional()
+    .describe('Whether every token is indexed, or those that are asked for.'),
   reason: z.string().optional().describe('Why it is not live.'),
   head: z.int().describe('The newest block of the ledger; -1 while unknown.'),
-  complete: z.boolean().describe('Whether every token that was asked for is indexed.'),
-  contracts: z.int().optional().describe('Tokens that are indexed. Absent where another process has the ledger.'),
+  complete: z.boolean().describe('Whether every token, or every one that was asked for, is indexed.'),
+  contracts: z
+    .int()
+    .optional()
+    .describe('Tokens that are indexed on demand. Absent where another process has the ledger.'),
   queue: queue.optional().describe('Tokens that are being indexed, and those that wait for it.'),
   blocks_left: z.int().optional().describe('Blocks of history that are still missing.'),
   eta_seconds: z.number().nullable().describe('Time until it is complete at the current rate; null while unknown.'),
@@ -234,7 +241,7 @@ export const chainStatus = z.object({
   contracts: z.int().optional().describe('Contracts that are indexed on demand; absent where the chain is full.'),
   erc20: tokenLedger
     .optional()
-    .describe('The ledger of ERC-20 tokens. Absent until a token of the chain is asked for.'),
+    .describe('The ledger of ERC-20 tokens. Absent until a token of the chain is asked for, unless it keeps them all.'),
   retention: z
     .object({
       contract_days: z.number().describe('For contracts.'),

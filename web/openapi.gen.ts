@@ -1932,14 +1932,14 @@ export interface components {
            */
           index?: "full" | "on-demand";
           /** @description What a chain that is indexed in full keeps. Without `activity` wallets are looked up when requested. */
-          views?: ("transfers" | "activity" | "by_wallet" | "by_token" | "by_block")[];
+          views?: ("transfers" | "activity" | "by_wallet" | "by_token" | "by_block" | "erc20")[];
           /** @description Indexes that are filled from stored transfers: how many contracts are done, of how many. */
           views_filling?: ({
               /**
                * @description The index.
                * @enum {string}
                */
-              view: "transfers" | "activity" | "by_wallet" | "by_token" | "by_block";
+              view: "transfers" | "activity" | "by_wallet" | "by_token" | "by_block" | "erc20";
               /** @description Contracts that are done. */
               contracts: number;
               /** @description Contracts in all. */
@@ -2042,20 +2042,25 @@ export interface components {
                 };
               })[];
           };
-          /** @description The ledger of ERC-20 tokens. Absent until a token of the chain is asked for. */
+          /** @description The ledger of ERC-20 tokens. Absent until a token of the chain is asked for, unless it keeps them all. */
           erc20?: {
             /**
              * @description As of the chain, for its ERC-20 tokens.
              * @enum {string}
              */
             state: "backfilling" | "live" | "stalled" | "disputed" | "store_full";
+            /**
+             * @description Whether every token is indexed, or those that are asked for.
+             * @enum {string}
+             */
+            index?: "full" | "on-demand";
             /** @description Why it is not live. */
             reason?: string;
             /** @description The newest block of the ledger; -1 while unknown. */
             head: number;
-            /** @description Whether every token that was asked for is indexed. */
+            /** @description Whether every token, or every one that was asked for, is indexed. */
             complete: boolean;
-            /** @description Tokens that are indexed. Absent where another process has the ledger. */
+            /** @description Tokens that are indexed on demand. Absent where another process has the ledger. */
             contracts?: number;
             /** @description Tokens that are being indexed, and those that wait for it. */
             queue?: {
@@ -2820,14 +2825,14 @@ export interface components {
            */
           index?: "full" | "on-demand";
           /** @description What a chain that is indexed in full keeps. Without `activity` wallets are looked up when requested. */
-          views?: ("transfers" | "activity" | "by_wallet" | "by_token" | "by_block")[];
+          views?: ("transfers" | "activity" | "by_wallet" | "by_token" | "by_block" | "erc20")[];
           /** @description Indexes that are filled from stored transfers: how many contracts are done, of how many. */
           views_filling?: ({
               /**
                * @description The index.
                * @enum {string}
                */
-              view: "transfers" | "activity" | "by_wallet" | "by_token" | "by_block";
+              view: "transfers" | "activity" | "by_wallet" | "by_token" | "by_block" | "erc20";
               /** @description Contracts that are done. */
               contracts: number;
               /** @description Contracts in all. */
@@ -2918,20 +2923,25 @@ export interface components {
             })[];
           /** @description Contracts that are indexed on demand; absent where the chain is full. */
           contracts?: number;
-          /** @description The ledger of ERC-20 tokens. Absent until a token of the chain is asked for. */
+          /** @description The ledger of ERC-20 tokens. Absent until a token of the chain is asked for, unless it keeps them all. */
           erc20?: {
             /**
              * @description As of the chain, for its ERC-20 tokens.
              * @enum {string}
              */
             state: "backfilling" | "live" | "stalled" | "disputed" | "store_full";
+            /**
+             * @description Whether every token is indexed, or those that are asked for.
+             * @enum {string}
+             */
+            index?: "full" | "on-demand";
             /** @description Why it is not live. */
             reason?: string;
             /** @description The newest block of the ledger; -1 while unknown. */
             head: number;
-            /** @description Whether every token that was asked for is indexed. */
+            /** @description Whether every token, or every one that was asked for, is indexed. */
             complete: boolean;
-            /** @description Tokens that are indexed. Absent where another process has the ledger. */
+            /** @description Tokens that are indexed on demand. Absent where another process has the ledger. */
             contracts?: number;
             /** @description Tokens that are being indexed, and those that wait for it. */
             queue?: {

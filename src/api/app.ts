@@ -126,7 +126,9 @@ function contextOf(dependencies: AppDependencies): Context {
     served: () => servedOperations(dependencies),
     indexModes: keptFor(indexModesMs, async () => {
       const { chains } = await dependencies.status()
-      return Object.fromEntries(Object.entries(chains).map(([name, { index }]) => [name, index]))
+      return Object.fromEntries(
+        Object.entries(chains).map(([name, { index, erc20 }]) => [name, { nft: index, erc20: erc20?.index }]),
+      )
     }),
     cursors,
     heads: new HeadAges({ ...dependencies, revision, cursors }),

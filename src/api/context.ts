@@ -2,6 +2,7 @@
 import type { ChainTable } from '../chains.ts'
 import { type Config, settingsSchema } from '../config/settings.ts'
 import type { Gatekeeper } from '../keys/gatekeeper.ts'
+import type { Ledger } from '../ledgers.ts'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Claims } from '../query/claims.ts'
@@ -48,8 +49,8 @@ export type Context = AppDependencies & {
   served: () => readonly { id: string; path: string }[]
   tokenUris: TokenUris
   tokenCalls: TokenCalls
-  /** Whether chains are indexed in full or on demand, by name, as reported within the last second. */
-  indexModes: () => Promise<Readonly<Record<string, ChainStatus['index']>>>
+  /** Whether ledgers of chains are indexed in full or on demand, by name, as reported within the last second. */
+  indexModes: () => Promise<Readonly<Record<string, Record<Ledger, ChainStatus['index']>>>>
   /** Of the store, read once for all requests that arrive in one turn of the event loop. */
   revision: () => number
 }

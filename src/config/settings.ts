@@ -131,7 +131,7 @@ const chainSettings = section({
   }),
   views: setting(z.array(z.enum(viewNames)).transform(keptViews).optional(), {
     about:
-      'Views to keep. Without `activity`, a full chain takes about half of the disk and looks wallets up on request, as on-demand chains do. `by_wallet`, `by_token` and `by_block` are indexes of transfers, for on-demand chains too. You can add views later: `activity` is filled from nodes, files or the portal while the rest is served, indexes from stored rows. `erc20` keeps the transfers of every ERC-20 token of a full chain, which nodes are asked for beside those of NFTs; without it tokens are indexed when they are requested. Unset: a new chain keeps all but `erc20`; a chain of an older store keeps the indexes it has.',
+      'Views to keep. Without `activity`, a full chain takes about half of the disk and looks wallets up on request, as on-demand chains do. `by_wallet`, `by_token` and `by_block` are indexes of transfers, for on-demand chains too. You can add views later: `activity` is filled from nodes, files or the portal while the rest is served, indexes from stored rows. `erc20` keeps the transfers of every ERC-20 token of a chain that is indexed in full: many times as many as of NFTs, and its blocks are read a second time for them. Without it tokens are indexed when they are requested. Unset: a new chain keeps all but `erc20`; a chain of an older store keeps the indexes it has.',
     accepts: `a list of ${viewNames.map(name => `\`${name}\``).join(', ')}; \`transfers\` is always kept`,
   }),
   contracts: setting(z.array(address).default([]), {

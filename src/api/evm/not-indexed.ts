@@ -69,15 +69,20 @@ async function whyNotIndexed(context: Context, named: readonly string[]) {
 /** A wallet or a block may have NFTs of contracts that were never requested. */
 async function whyOnDemand({ chains, indexModes }: Context, named: readonly string[]) {
   const modes = await indexModes().catch(() => undefined)
-  const onDemand = named.flatMap(name => chains.parse(name) ?? []).filter(({ name }) => modes?.[name] === 'on-demand')
+  const onDemand = named
+    .flatMap(name => chains.parse(name) ?? [])
+    .filter(({ name }) => modes?.[name]?.nft === 'on-demand')
   if (onDemand.length === 0) return undefined
   const verb = onDemand.length === 1 ? 'is' : 'are'
   return `${onDemand.map(headerName).join(', ')} ${verb} indexed on demand: only contracts that were requested are in the answer`
 }
 
-/** Tokens are indexed on demand on every chain. */
-function whyTokens({ chains }: Context, named: readonly string[]): string {
-  const list = named.flatMap(name => chains.parse(name) ?? []).map(headerName)
+/** Tokens are indexed on demand wherever a chain does not keep all of them. */
+async function whyTokens({ chains, indexModes }: Context, named: readonly string[]) {
+  const modes = await indexModes().catch(() => undefined)
+  const onDemand = named.flatMap(name => chains.parse(name) ?? []).filter(({ name }) => modes?.[name]?.erc20 !== 'full')
+  if (onDemand.length === 0) return undefined
+  const list = onDemand.map(headerName)
   return `ERC-20 tokens of ${list.join(', ')} are indexed on demand: only tokens that were requested are in the answer`
 }
 

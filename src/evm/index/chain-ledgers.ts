@@ -103,9 +103,9 @@ function keepsTokens({ views }: ChainSetup): boolean {
 type IndexerStatus = Awaited<ReturnType<ChainIndexer['status']>>
 
 function tokenLedgerStatus(status: IndexerStatus): TokenLedgerStatus {
-  const { state, reason, head, complete, contracts, queue, blocks_left, eta_seconds } = status
+  const { state, reason, index, head, complete, contracts, queue, blocks_left, eta_seconds } = status
   return {
-    state,
+    ...{ state, index },
     ...(reason === undefined ? {} : { reason }),
     ...{ head, complete },
     ...(contracts === undefined ? {} : { contracts }),
