@@ -23,7 +23,7 @@ RUN npm ci --omit=dev --omit=peer --ignore-scripts --workspace=almanac-sandbox -
 FROM node:26-trixie-slim AS service
 # A release adds the address, the version and the commit.
 LABEL org.opencontainers.image.title="Almanac" \
-      org.opencontainers.image.description="A self-hosted drop-in replacement for the NFT, wallet and Solana endpoints of the Moralis API, indexed from your own nodes." \
+      org.opencontainers.image.description="A self-hosted drop-in replacement for the NFT, ERC-20, wallet and Solana endpoints of the Moralis API, indexed from your own nodes." \
       org.opencontainers.image.licenses="Apache-2.0"
 ENV NODE_ENV=production \
     ALMANAC_LISTEN=0.0.0.0:8080

@@ -123,7 +123,9 @@ function shownError(error: unknown): string {
 /** Loads the file of the called command alone; without one, every file, for documents. */
 export async function createProgram(called?: string): Promise<Command> {
   const program = new Command('almanac')
-    .description('A self-hosted drop-in replacement for the NFT, wallet and Solana endpoints of the Moralis API.')
+    .description(
+      'A self-hosted drop-in replacement for the NFT, ERC-20, wallet and Solana endpoints of the Moralis API.',
+    )
     .version(packageVersion(), '-V, --version', 'Print the version.')
     .addHelpText('after', examples)
     .commandsGroup(Object.keys(groups).at(-1)!)
