@@ -1,6 +1,6 @@
 // ERC-20 answers against a plain model, step by step through random histories of a ledger: new blocks, reorganisations,
-// finality and older blocks that arrive late. ERC20_RUNS says how many.
-import { expect, test } from 'vitest'
+// finality and older blocks that arrive late. ERC20_RUNS says how many, on both engines before a release.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { defineChain } from '../src/chains.ts'
 import { ledgerId } from '../src/ledgers.ts'
 import { type Address, type AskedCalls, type Block, type Hash, zeroAddress } from '../src/model.ts'
@@ -16,11 +16,12 @@ import type { HolderKey, HoldingsOptions } from '../src/query/holdings/questions
 import { KnownLabels } from '../src/query/known-labels.ts'
 import { NftTransfers, transferReads } from '../src/query/nft-transfers.ts'
 import { ShownContracts } from '../src/query/shown-contracts.ts'
+import { openStore } from '../src/store/open.ts'
 import { noActivity } from '../src/store/packed-activity.ts'
 import type { Store } from '../src/store/store.ts'
 import { transfersOfPage, unpackTransfer } from '../src/store/transfer-payload.ts'
-import { temporaryStore } from './evm-harness.ts'
 import { packTransfer } from './pack-transfer.ts'
+import { type Engine, engineAbove, startEngine } from './store-engines.ts'
 
 const runs = Number(process.env.ERC20_RUNS ?? 3)
 const firstSeed = Number(process.env.ERC20_SEED ?? Math.floor(Math.random() * 1_000_000))
@@ -37,18 +38,26 @@ const amounts = [0n, 1n, 2n, 5n, 2n ** 53n, 10n ** 18n, 10n ** 18n + 1n, 2n ** 2
 
 type Moved = { block: number; logIndex: number; token: Address; from: Address; to: Address; amount: bigint }
 
-test.each(Array.from({ length: runs }, (_, at) => firstSeed + at))('seed %s', { timeout: 60_000 }, async seed => {
-  const { store, remove } = await temporaryStore()
-  try {
-    const trial = new Trial(store, seed)
-    await trial.start()
-    for (let step = 0; step < stepsPerRun; step++) {
-      await trial.step()
-      await trial.compare()
+describe.each(engineAbove('sqlite'))('on %s', name => {
+  let engine: Engine
+  beforeAll(async () => {
+    engine = await startEngine(name)
+  })
+  afterAll(() => engine.close())
+
+  test.each(Array.from({ length: runs }, (_, at) => firstSeed + at))('seed %s', { timeout: 60_000 }, async seed => {
+    const store = await openStore(await engine.newStore(), { role: 'owner' })
+    try {
+      const trial = new Trial(store, seed)
+      await trial.start()
+      for (let step = 0; step < stepsPerRun; step++) {
+        await trial.step()
+        await trial.compare()
+      }
+    } finally {
+      await store.close()
     }
-  } finally {
-    await remove()
-  }
+  })
 })
 
 class Trial {

@@ -18,8 +18,9 @@ import { rlpList } from '../src/evm/proof/rlp-cursor.ts'
 import { checkSender } from '../src/evm/proof/senders.ts'
 import { listRoot } from '../src/evm/proof/trie.ts'
 import { checkHeaders, verifyLogs } from '../src/evm/proof/verify.ts'
-import type { RpcBlock, RpcTransaction } from '../src/evm/rpc/port.ts'
+import type { RpcBlock, RpcLog, RpcTransaction } from '../src/evm/rpc/port.ts'
 import { parseHex } from '../src/hex.ts'
+import type { ChainId, TransferRow } from '../src/model.ts'
 import { unpackActivity } from '../src/store/packed-activity.ts'
 import { unpackTransfer } from '../src/store/transfer-payload.ts'
 import { canonicalSteps, hiveBlocks, hiveLogs, hiveWallets, polygonSteps } from './recordings.ts'
@@ -29,6 +30,34 @@ const polygon = chains.parse('polygon')!
 const eth = chains.parse('eth')!
 const hiveChain = 0xc72dd9d5e883e
 const numberOf = (block: RpcBlock): number => Number(block.number)
+
+const nothing = () => undefined
+
+function tokensOf(chain: ChainId, logs: readonly RpcLog[]) {
+  const sequence = sequenceLogs([...logs], { complete: true })
+  return decodeTransfers({
+    ...{ logs: sequence, ledger: 'erc20' },
+    ...{ earlyCollections: earlyCollectionsOf(chain), transactionOf: nothing },
+  })
+}
+
+/** Three topics of the event and one word of data, in the order of the chain. */
+function tokenWords(logs: readonly RpcLog[]): string[] {
+  return logs
+    .filter(({ topics, data }) => topics.length === 3 && topics[0] === transferEvent && data.length === 66)
+    .map(({ blockNumber, logIndex, address, topics: [, from, to], data }) =>
+      [Number(blockNumber), Number(logIndex), address, `0x${from!.slice(26)}`, `0x${to!.slice(26)}`, BigInt(data)].join(
+        ' ',
+      ),
+    )
+}
+
+function shownToken({ block, logIndex, contract, payload }: TransferRow): string {
+  const { from, to, amount } = unpackTransfer(payload)
+  return [block, logIndex, contract, from, to, amount].join(' ')
+}
+
+const transferEvent = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 
 describe('polygon', () => {
   const steps = polygonSteps()
@@ -63,6 +92,15 @@ describe('polygon', () => {
       '0xbccaa7acb552a2c7eb27c7eb77c2cc99580735b9': [1, 0],
       '0xf556faf23fc2feefa33ee6db2d1ee4c70e534513': [1, 0],
     })
+  })
+
+  test('every ERC-20 transfer is found and no NFT, as by reading the words of the logs alone', () => {
+    const logs = canonical.flatMap(step => step.logs)
+    const { rows, malformed } = tokensOf(polygon.id, logs)
+    expect(Object.values(malformed)).toEqual(Object.values(malformed).map(() => 0))
+    const expected = tokenWords(logs)
+    expect(expected.length).toBe(342)
+    expect(rows.map(shownToken)).toEqual(expected)
   })
 
   test('all 57 blocks pass, the orphan included, and the headers are linked', () => {
