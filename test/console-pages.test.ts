@@ -194,6 +194,8 @@ walkConsole(walk => {
   test('a chain that is not configured says so everywhere', async () => {
     const page = await open(`/contract/bsc/${seeded.silent}`)
     await page.getByText('bsc is not configured here', { exact: true }).waitFor(patience)
+    await page.getByText('not indexed here').waitFor(patience)
+    expect(await page.getByText('Why it is marked as it is').count()).toBe(0)
     expect(await page.getByText('not complete').count()).toBe(0)
     await page.goto(`${walk.world.url}/#/chain/bsc`)
     await page.getByText('chains:\n  bsc:\n    rpc: [http://127.0.0.1:8545]').waitFor(patience)

@@ -69,8 +69,10 @@ export function ContractPage({ chain, address }: { chain: string; address: strin
 
 /** Of a chain that is not indexed here only lists can say something. */
 function isExplained({ index, labels, verified_collection, possible_spam }: Explained): boolean {
-  const isSaid = labels.length > 0 || [verified_collection, possible_spam].some(({ because }) => because !== 'nobody')
-  return index.head !== null || isSaid
+  const isVerified = verified_collection.because !== 'nobody'
+  // The rules judge stored rows, of which there are none.
+  const isJudged = !['nobody', 'rules'].includes(possible_spam.because)
+  return index.head !== null || labels.length > 0 || isVerified || isJudged
 }
 
 /** Asked once transfers came, and again whenever they do: on demand it is their request that has the contract indexed. */
