@@ -23,7 +23,7 @@ type ForgetFlags = { contract?: string; view?: ForgottenView; compact?: true; ye
 export function forgetCommand(): Command {
   const command = new Command('forget')
     .description(
-      'Remove everything indexed for a chain, a contract or a view, ERC-20 tokens included. Labels, marks and keys stay. Stop the service first. If interrupted, the same command continues where it stopped, and so does the next start.',
+      'Remove everything indexed for a chain, a contract or a view. ERC-20 tokens are included. Labels, marks and keys stay. Stop the service first. If interrupted, the same command continues where it stopped, and so does the next start.',
     )
     .argument('<chain>', 'A chain, configured or not.')
     .option('--contract <address>', 'Only this contract.')
