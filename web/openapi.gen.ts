@@ -321,70 +321,70 @@ export interface paths {
   "/api/v2/erc20/{address}/owners": {
     /**
      * Owners of a token
-     * @description Who owns one ERC-20 token, now or as of an earlier block (`at_block`, `at_date`), the largest first. Use it for a snapshot of holders. Owners are found by adding up the transfers, and compared with what the token says: `balances` tells whether both agree. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. Pages stay as of the block of the first one while tokens move.
+     * @description Who owns one ERC-20 token, now or as of an earlier block (`at_block`, `at_date`), the largest first. Use it for a snapshot of holders. Owners are found by adding up the transfers, and compared with what the token says: `balances` tells whether both agree. Asking for a token that is not indexed starts its indexing. Pages stay as of the block of the first one while tokens move.
      */
     get: operations["getTokenOwners"];
   };
   "/api/v2.2/erc20/{address}/owners": {
     /**
      * Owners of a token
-     * @description Who owns one ERC-20 token, now or as of an earlier block (`at_block`, `at_date`), the largest first. Use it for a snapshot of holders. Owners are found by adding up the transfers, and compared with what the token says: `balances` tells whether both agree. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. Pages stay as of the block of the first one while tokens move.
+     * @description Who owns one ERC-20 token, now or as of an earlier block (`at_block`, `at_date`), the largest first. Use it for a snapshot of holders. Owners are found by adding up the transfers, and compared with what the token says: `balances` tells whether both agree. Asking for a token that is not indexed starts its indexing. Pages stay as of the block of the first one while tokens move.
      */
     get: operations["getTokenOwnersV22"];
   };
   "/api/v2/erc20/{address}/stats": {
     /**
      * Token stats
-     * @description How many transfers one ERC-20 token had. Use it instead of counting a list. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+     * @description How many transfers one ERC-20 token had. Use it instead of counting a list. Asking for a token that is not indexed starts its indexing.
      */
     get: operations["getTokenStats"];
   };
   "/api/v2.2/erc20/{address}/stats": {
     /**
      * Token stats
-     * @description How many transfers one ERC-20 token had. Use it instead of counting a list. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+     * @description How many transfers one ERC-20 token had. Use it instead of counting a list. Asking for a token that is not indexed starts its indexing.
      */
     get: operations["getTokenStatsV22"];
   };
   "/api/v2/erc20/{address}/holders": {
     /**
      * Holders of a token
-     * @description How many holders one ERC-20 token has, how many came or went lately, and what the largest of them have. Use it for an overview of a token. Holders are found by adding up the transfers; `balances` tells whether the token says the same. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+     * @description How many holders one ERC-20 token has, how many came or went lately, and what the largest of them have. Use it for an overview of a token. Holders are found by adding up the transfers; `balances` tells whether the token says the same. Asking for a token that is not indexed starts its indexing.
      */
     get: operations["getTokenHolders"];
   };
   "/api/v2.2/erc20/{address}/holders": {
     /**
      * Holders of a token
-     * @description How many holders one ERC-20 token has, how many came or went lately, and what the largest of them have. Use it for an overview of a token. Holders are found by adding up the transfers; `balances` tells whether the token says the same. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+     * @description How many holders one ERC-20 token has, how many came or went lately, and what the largest of them have. Use it for an overview of a token. Holders are found by adding up the transfers; `balances` tells whether the token says the same. Asking for a token that is not indexed starts its indexing.
      */
     get: operations["getTokenHoldersV22"];
   };
   "/api/v2/erc20/{address}/holders/historical": {
     /**
      * Holders of a token over time
-     * @description How many holders one ERC-20 token had at up to 500 moments, the newest first. Use it for a chart. Moments after the newest block are left out. Transfers are taken back from the last moment on, at most 100,000 of them: what lies before is null. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+     * @description How many holders one ERC-20 token had at up to 500 moments, the newest first. Use it for a chart. Moments after the newest block are left out. Transfers are taken back from the last moment on, at most 100,000 of them: what lies before is null. Asking for a token that is not indexed starts its indexing.
      */
     get: operations["getHistoricalTokenHolders"];
   };
   "/api/v2.2/erc20/{address}/holders/historical": {
     /**
      * Holders of a token over time
-     * @description How many holders one ERC-20 token had at up to 500 moments, the newest first. Use it for a chart. Moments after the newest block are left out. Transfers are taken back from the last moment on, at most 100,000 of them: what lies before is null. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+     * @description How many holders one ERC-20 token had at up to 500 moments, the newest first. Use it for a chart. Moments after the newest block are left out. Transfers are taken back from the last moment on, at most 100,000 of them: what lies before is null. Asking for a token that is not indexed starts its indexing.
      */
     get: operations["getHistoricalTokenHoldersV22"];
   };
   "/api/v2/erc20/{address}/transfers": {
     /**
      * ERC-20 transfers of a token
-     * @description Every transfer of one ERC-20 token, newest first, with what was made and what was destroyed. Use it for the history of a token, whole or within blocks or dates. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+     * @description Every transfer of one ERC-20 token, newest first, with what was made and what was destroyed. Use it for the history of a token, whole or within blocks or dates. Asking for a token that is not indexed starts its indexing.
      */
     get: operations["getTokenTransfers"];
   };
   "/api/v2.2/erc20/{address}/transfers": {
     /**
      * ERC-20 transfers of a token
-     * @description Every transfer of one ERC-20 token, newest first, with what was made and what was destroyed. Use it for the history of a token, whole or within blocks or dates. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+     * @description Every transfer of one ERC-20 token, newest first, with what was made and what was destroyed. Use it for the history of a token, whole or within blocks or dates. Asking for a token that is not indexed starts its indexing.
      */
     get: operations["getTokenTransfersV22"];
   };
@@ -7586,7 +7586,7 @@ export interface operations {
   };
   /**
    * Owners of a token
-   * @description Who owns one ERC-20 token, now or as of an earlier block (`at_block`, `at_date`), the largest first. Use it for a snapshot of holders. Owners are found by adding up the transfers, and compared with what the token says: `balances` tells whether both agree. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. Pages stay as of the block of the first one while tokens move.
+   * @description Who owns one ERC-20 token, now or as of an earlier block (`at_block`, `at_date`), the largest first. Use it for a snapshot of holders. Owners are found by adding up the transfers, and compared with what the token says: `balances` tells whether both agree. Asking for a token that is not indexed starts its indexing. Pages stay as of the block of the first one while tokens move.
    */
   getTokenOwners: {
     parameters: {
@@ -7674,7 +7674,7 @@ export interface operations {
   };
   /**
    * Owners of a token
-   * @description Who owns one ERC-20 token, now or as of an earlier block (`at_block`, `at_date`), the largest first. Use it for a snapshot of holders. Owners are found by adding up the transfers, and compared with what the token says: `balances` tells whether both agree. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand. Pages stay as of the block of the first one while tokens move.
+   * @description Who owns one ERC-20 token, now or as of an earlier block (`at_block`, `at_date`), the largest first. Use it for a snapshot of holders. Owners are found by adding up the transfers, and compared with what the token says: `balances` tells whether both agree. Asking for a token that is not indexed starts its indexing. Pages stay as of the block of the first one while tokens move.
    */
   getTokenOwnersV22: {
     parameters: {
@@ -7762,7 +7762,7 @@ export interface operations {
   };
   /**
    * Token stats
-   * @description How many transfers one ERC-20 token had. Use it instead of counting a list. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+   * @description How many transfers one ERC-20 token had. Use it instead of counting a list. Asking for a token that is not indexed starts its indexing.
    */
   getTokenStats: {
     parameters: {
@@ -7823,7 +7823,7 @@ export interface operations {
   };
   /**
    * Token stats
-   * @description How many transfers one ERC-20 token had. Use it instead of counting a list. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+   * @description How many transfers one ERC-20 token had. Use it instead of counting a list. Asking for a token that is not indexed starts its indexing.
    */
   getTokenStatsV22: {
     parameters: {
@@ -7884,7 +7884,7 @@ export interface operations {
   };
   /**
    * Holders of a token
-   * @description How many holders one ERC-20 token has, how many came or went lately, and what the largest of them have. Use it for an overview of a token. Holders are found by adding up the transfers; `balances` tells whether the token says the same. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+   * @description How many holders one ERC-20 token has, how many came or went lately, and what the largest of them have. Use it for an overview of a token. Holders are found by adding up the transfers; `balances` tells whether the token says the same. Asking for a token that is not indexed starts its indexing.
    */
   getTokenHolders: {
     parameters: {
@@ -7946,7 +7946,7 @@ export interface operations {
   };
   /**
    * Holders of a token
-   * @description How many holders one ERC-20 token has, how many came or went lately, and what the largest of them have. Use it for an overview of a token. Holders are found by adding up the transfers; `balances` tells whether the token says the same. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+   * @description How many holders one ERC-20 token has, how many came or went lately, and what the largest of them have. Use it for an overview of a token. Holders are found by adding up the transfers; `balances` tells whether the token says the same. Asking for a token that is not indexed starts its indexing.
    */
   getTokenHoldersV22: {
     parameters: {
@@ -8008,7 +8008,7 @@ export interface operations {
   };
   /**
    * Holders of a token over time
-   * @description How many holders one ERC-20 token had at up to 500 moments, the newest first. Use it for a chart. Moments after the newest block are left out. Transfers are taken back from the last moment on, at most 100,000 of them: what lies before is null. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+   * @description How many holders one ERC-20 token had at up to 500 moments, the newest first. Use it for a chart. Moments after the newest block are left out. Transfers are taken back from the last moment on, at most 100,000 of them: what lies before is null. Asking for a token that is not indexed starts its indexing.
    */
   getHistoricalTokenHolders: {
     parameters: {
@@ -8086,7 +8086,7 @@ export interface operations {
   };
   /**
    * Holders of a token over time
-   * @description How many holders one ERC-20 token had at up to 500 moments, the newest first. Use it for a chart. Moments after the newest block are left out. Transfers are taken back from the last moment on, at most 100,000 of them: what lies before is null. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+   * @description How many holders one ERC-20 token had at up to 500 moments, the newest first. Use it for a chart. Moments after the newest block are left out. Transfers are taken back from the last moment on, at most 100,000 of them: what lies before is null. Asking for a token that is not indexed starts its indexing.
    */
   getHistoricalTokenHoldersV22: {
     parameters: {
@@ -8164,7 +8164,7 @@ export interface operations {
   };
   /**
    * ERC-20 transfers of a token
-   * @description Every transfer of one ERC-20 token, newest first, with what was made and what was destroyed. Use it for the history of a token, whole or within blocks or dates. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+   * @description Every transfer of one ERC-20 token, newest first, with what was made and what was destroyed. Use it for the history of a token, whole or within blocks or dates. Asking for a token that is not indexed starts its indexing.
    */
   getTokenTransfers: {
     parameters: {
@@ -8268,7 +8268,7 @@ export interface operations {
   };
   /**
    * ERC-20 transfers of a token
-   * @description Every transfer of one ERC-20 token, newest first, with what was made and what was destroyed. Use it for the history of a token, whole or within blocks or dates. Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.
+   * @description Every transfer of one ERC-20 token, newest first, with what was made and what was destroyed. Use it for the history of a token, whole or within blocks or dates. Asking for a token that is not indexed starts its indexing.
    */
   getTokenTransfersV22: {
     parameters: {

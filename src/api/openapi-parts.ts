@@ -144,6 +144,9 @@ export function jsonSuccess(schema: ExampleName, description: string, headers: J
 export const onDemandSentence =
   'Asking for a contract that is not indexed starts its indexing where the chain is indexed on demand.'
 
+/** Of ERC-20, on every chain. */
+export const onDemandTokens = 'Asking for a token that is not indexed starts its indexing.'
+
 /** A page, or the whole list as lines. */
 export function listSuccess(schema: ExampleName, description: string, headers: Json = {}): Json {
   const page = jsonSuccess(schema, description, { ...stateHeaders, ...headers })

@@ -19,7 +19,7 @@ import {
   inQueryList,
   jsonSuccess,
   nodeErrors,
-  onDemandSentence,
+  onDemandTokens,
   stateHeaders,
   tokenHeaders,
 } from '../../openapi-parts.ts'
@@ -259,7 +259,7 @@ export const tokenCounts: RouteParts = {
     id: version === 'v2' ? 'getTokenStats' : 'getTokenStatsV22',
     tag: 'EVM',
     summary: 'Token stats',
-    description: `How many transfers one ERC-20 token had. Use it instead of counting a list. ${onDemandSentence}`,
+    description: `How many transfers one ERC-20 token had. Use it instead of counting a list. ${onDemandTokens}`,
     parameters: [inPath(tokenParameter), inQuery(parametersOf(chains).chain)],
     answers: { 200: jsonSuccess('Erc20Stats', 'The count as a text.', stateHeaders) },
     errors: chainErrors,

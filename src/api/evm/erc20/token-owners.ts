@@ -17,7 +17,7 @@ import {
   inQuery,
   jsonSuccess,
   nodeErrors,
-  onDemandSentence,
+  onDemandTokens,
   stateHeaders,
 } from '../../openapi-parts.ts'
 import { perform } from '../../operation.ts'
@@ -122,7 +122,7 @@ export const erc20Owners: RouteParts = {
       id: version === 'v2' ? 'getTokenOwners' : 'getTokenOwnersV22',
       tag: 'EVM',
       summary: 'Owners of a token',
-      description: `Who owns one ERC-20 token, now or as of an earlier block (\`at_block\`, \`at_date\`), the largest first. Use it for a snapshot of holders. Owners are found by adding up the transfers, and compared with what the token says: \`balances\` tells whether both agree. ${onDemandSentence} Pages stay as of the block of the first one while tokens move.`,
+      description: `Who owns one ERC-20 token, now or as of an earlier block (\`at_block\`, \`at_date\`), the largest first. Use it for a snapshot of holders. Owners are found by adding up the transfers, and compared with what the token says: \`balances\` tells whether both agree. ${onDemandTokens} Pages stay as of the block of the first one while tokens move.`,
       parameters: [
         inPath(tokenParameter),
         ...documented(parameters, [...asOfParameters, 'chain', 'limit', 'cursor']),
@@ -212,7 +212,7 @@ export const holders: RouteParts = {
     id: version === 'v2' ? 'getTokenHolders' : 'getTokenHoldersV22',
     tag: 'EVM',
     summary: 'Holders of a token',
-    description: `How many holders one ERC-20 token has, how many came or went lately, and what the largest of them have. Use it for an overview of a token. Holders are found by adding up the transfers; \`balances\` tells whether the token says the same. ${onDemandSentence}`,
+    description: `How many holders one ERC-20 token has, how many came or went lately, and what the largest of them have. Use it for an overview of a token. Holders are found by adding up the transfers; \`balances\` tells whether the token says the same. ${onDemandTokens}`,
     parameters: [inPath(tokenParameter), inQuery(parametersOf(chains, pageSizeMax).chain)],
     answers: { 200: jsonSuccess('Erc20Holders', 'Counts and shares; null where they are not known.', stateHeaders) },
     errors: [...chainErrors, 'list_too_large'],
@@ -279,7 +279,7 @@ export const holderHistory: RouteParts = {
       id: version === 'v2' ? 'getHistoricalTokenHolders' : 'getHistoricalTokenHoldersV22',
       tag: 'EVM',
       summary: 'Holders of a token over time',
-      description: `How many holders one ERC-20 token had at up to ${partsMax} moments, the newest first. Use it for a chart. Moments after the newest block are left out. Transfers are taken back from the last moment on, at most 100,000 of them: what lies before is null. ${onDemandSentence}`,
+      description: `How many holders one ERC-20 token had at up to ${partsMax} moments, the newest first. Use it for a chart. Moments after the newest block are left out. Transfers are taken back from the last moment on, at most 100,000 of them: what lies before is null. ${onDemandTokens}`,
       parameters: [
         inPath(tokenParameter),
         { ...inQuery(fromDate), required: true },

@@ -12,7 +12,7 @@ import { carriedSubject, walletFilterOf } from '../../../query/transfer-subject.
 import type { WholeTransfers } from '../../../query/whole-transfers.ts'
 import { completenessHeaders, readyAnswer } from '../../answer.ts'
 import type { Context } from '../../context.ts'
-import { chainListErrors, inPath, inQuery, inQueryList, listSuccess, onDemandSentence } from '../../openapi-parts.ts'
+import { chainListErrors, inPath, inQuery, inQueryList, listSuccess, onDemandTokens } from '../../openapi-parts.ts'
 import { freshenWaitMsOf, perform } from '../../operation.ts'
 import { type Dialect, dialectOf, QueryText, readParameter } from '../../params.ts'
 import type { ApiRequest } from '../../request.ts'
@@ -115,7 +115,7 @@ async function* eachOf<From, To>(all: AsyncIterable<From>, made: (one: From) => 
 export const erc20Transfers = listRoute(ofToken, {
   id: 'getTokenTransfers',
   summary: 'ERC-20 transfers of a token',
-  description: `Every transfer of one ERC-20 token, newest first, with what was made and what was destroyed. Use it for the history of a token, whole or within blocks or dates. ${onDemandSentence}`,
+  description: `Every transfer of one ERC-20 token, newest first, with what was made and what was destroyed. Use it for the history of a token, whole or within blocks or dates. ${onDemandTokens}`,
 })
 
 export const walletErc20Transfers = listRoute(ofWallet, {
