@@ -12,6 +12,7 @@ import {
   percentText,
   rateText,
   shortText,
+  shownAmountText,
   spanText,
 } from './quantities.ts'
 
@@ -35,6 +36,20 @@ test('none of what is not complete is nothing yet, and not zero', () => {
 test('amounts of any size', () => {
   expect(['1', '4000', '999999999999'].map(amountText)).toEqual(['1', '4,000', '999,999,999,999'])
   expect(amountText(`${2n ** 256n - 1n}`)).toBe('1157…9935')
+})
+
+test.each([
+  ['250000000000000000000', 18, '250'],
+  ['249999999999999999999', 18, '249.9999'],
+  ['1234567', 6, '1.2345'],
+  ['123456', 6, '0.123456'],
+  ['1', 18, '< 0.000001'],
+  ['0', 18, '0'],
+  ['7000', null, '7,000'],
+  ['48000000.5', 0, '48,000,000.5'],
+  [`${2n ** 255n}`, 0, '5789…9968'],
+])('%s with %s decimals is %s', (amount, decimals, shown) => {
+  expect(shownAmountText(amount, decimals)).toBe(shown)
 })
 
 test('a share is whole only when it is', () => {

@@ -28,13 +28,13 @@ export function amountText(amount: string): string {
   return amount.length > 12 ? shortText(amount) : countText(Number(amount))
 }
 
-/** An amount of the smallest unit in the main unit, cut to digits that a row has room for. Of unknown decimals as it is. */
-export function exactAmountText(amount: string, decimals: number | null): string {
+/** An amount of the smallest unit in the main unit, as a row has room for it. Of unknown decimals it stays as it is. */
+export function shownAmountText(amount: string, decimals: number | null): string {
   const [whole = '', fraction = ''] = mainUnit(amount, decimals ?? 0).split('.')
   if (whole.length > 15) return shortText(whole)
-  const shown = fraction.slice(0, whole === '0' ? Math.max(6, fraction.search(/[1-9]/) + 3) : 4).replace(/0+$/, '')
-  const grouped = groupedText(whole)
-  return shown === '' ? grouped : `${grouped}.${shown}`
+  const shown = fraction.slice(0, whole === '0' ? 6 : 4).replace(/0+$/, '')
+  if (whole === '0' && shown === '' && /[1-9]/.test(fraction)) return '< 0.000001'
+  return shown === '' ? groupedText(whole) : `${groupedText(whole)}.${shown}`
 }
 
 function mainUnit(amount: string, decimals: number): string {

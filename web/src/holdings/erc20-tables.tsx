@@ -3,7 +3,7 @@ import { AddressText } from '../parts/address-text.tsx'
 import { Age } from '../parts/age.tsx'
 import { ReferenceText } from '../parts/reference-text.tsx'
 import { Table } from '../parts/table.tsx'
-import { countText, exactAmountText, parseMoment } from '../quantities.ts'
+import { countText, parseMoment, shownAmountText } from '../quantities.ts'
 import { hrefOf } from '../state/route.ts'
 import type { Schemas } from '../state/service.ts'
 import { FlagMarks, nameText } from './nft-links.tsx'
@@ -31,7 +31,7 @@ export function TokensTable({ rows, chain }: { rows: Rows<Balance>; chain: strin
             <FlagMarks of={{ ...row, verified_collection: row.verified_contract }} />
           </td>
           <td data-title="Balance" class="number aside" title={row.balance}>
-            {exactAmountText(row.balance, row.decimals)}
+            {shownAmountText(row.balance, row.decimals)}
           </td>
           <td data-title="Symbol" class={row.symbol === null ? 'not-narrow' : 'second'}>
             {row.symbol}
@@ -51,10 +51,10 @@ export function Erc20OwnersTable({ rows, chain }: { rows: Rows<Owner>; chain: st
             <AddressText address={row.owner_address} label={row.owner_address_label} chain={chain} list="tokens" />
           </td>
           <td data-title="Balance" class="number aside" title={row.balance ?? undefined}>
-            {row.balance_formatted === null ? (row.balance ?? '–') : exactAmountText(row.balance_formatted, 0)}
+            {row.balance_formatted === null ? (row.balance ?? '–') : shownAmountText(row.balance_formatted, 0)}
           </td>
           <td data-title="Share" data-name="share" class="number second">
-            {shareText(row.percentage_relative_to_total_supply)}
+            {shareText(row)}
           </td>
         </tr>
       ))}
@@ -71,7 +71,7 @@ type TransfersProps = {
 
 export function Erc20TransfersTable({ rows, chain, withTokens = false }: TransfersProps) {
   const columns = [
-    ...['Age', 'Type', ...(withTokens ? ['Token'] : []), { figures: 'Amount' }, 'From', 'To', { figures: 'Block' }],
+    ...['Age', 'Type', { figures: 'Amount' }, ...(withTokens ? ['Token'] : []), 'From', 'To', { figures: 'Block' }],
     'Transaction',
   ]
   return (
@@ -86,14 +86,14 @@ export function Erc20TransfersTable({ rows, chain, withTokens = false }: Transfe
           <td data-title="Type" class={kindOf(row) === 'transfer' ? 'not-narrow' : 'second'}>
             {kindOf(row)}
           </td>
+          <td data-title="Amount" class="number" title={row.value}>
+            {shownAmountText(row.value, row.token_decimals === null ? null : Number(row.token_decimals))}
+          </td>
           {withTokens && (
             <td data-title="Token">
               <Erc20Link chain={chain} address={row.address} name={row.token_name} symbol={row.token_symbol} />
             </td>
           )}
-          <td data-title="Amount" class={withTokens ? 'number second' : 'number'} title={row.value}>
-            {exactAmountText(row.value, row.token_decimals === null ? null : Number(row.token_decimals))}
-          </td>
           <td data-title="From" class="second">
             <AddressText address={row.from_address} label={row.from_address_label} chain={chain} list="tokens" />
           </td>
@@ -127,7 +127,7 @@ function kindOf({ from_address, to_address }: Transfer): string {
   return from_address === zero ? 'mint' : to_address === zero ? 'burn' : 'transfer'
 }
 
-function shareText(percent: number | null): string {
+function shareText({ balance, percentage_relative_to_total_supply: percent }: Owner): string {
   if (percent === null) return '–'
-  return percent > 0 && percent < 0.01 ? '< 0.01 %' : `${percent.toFixed(2)} %`
+  return percent < 0.01 && balance !== '0' ? '< 0.01 %' : `${percent.toFixed(2)} %`
 }

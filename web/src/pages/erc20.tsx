@@ -10,7 +10,7 @@ import { ChainLink, UnconfiguredNote } from '../parts/chain-link.tsx'
 import { Choices } from '../parts/choices.tsx'
 import { Fact } from '../parts/fact.tsx'
 import { WholeText } from '../parts/whole-text.tsx'
-import { countText, exactAmountText, shortText } from '../quantities.ts'
+import { countText, shortText, shownAmountText } from '../quantities.ts'
 import { hrefOf } from '../state/route.ts'
 import type { Schemas } from '../state/service.ts'
 import { useTitle } from '../state/title.ts'
@@ -146,7 +146,7 @@ function BalancesNote({ of }: { of: keyof typeof balancesTexts }) {
 
 function supplyText({ total_supply, total_supply_formatted, symbol }: NonNullable<Token>): string {
   if (total_supply === null) return '–'
-  const amount = total_supply_formatted === null ? total_supply : exactAmountText(total_supply_formatted, 0)
+  const amount = total_supply_formatted === null ? total_supply : shownAmountText(total_supply_formatted, 0)
   return symbol === null ? amount : `${amount} ${symbol}`
 }
 
