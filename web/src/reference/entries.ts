@@ -22,6 +22,7 @@ const subjects: readonly [title: string, fits: (operation: DocumentedOperation, 
   ['Keys', ({ path }) => path.startsWith('/keys')],
   ['Service', ({ tags }) => tags.includes('Operations')],
   ['Solana', ({ tags }) => tags.includes('Solana')],
+  ['ERC-20 tokens', (_, path) => path.includes('/erc20')],
   ['NFT transfers', (_, path) => path.endsWith('/transfers')],
   ['Wallets', (_, path) => path.startsWith('/wallets/') || path.endsWith('/balance')],
   ['Blocks and dates', (_, path) => /^\/(block|dateToBlock)/.test(path)],
@@ -30,7 +31,8 @@ const subjects: readonly [title: string, fits: (operation: DocumentedOperation, 
 ]
 
 const order = [
-  ...['NFT transfers', 'NFTs and owners', 'Wallets', 'Blocks and dates', 'Solana', 'About the API', 'Service', 'Keys'],
+  ...['NFT transfers', 'NFTs and owners', 'ERC-20 tokens', 'Wallets', 'Blocks and dates', 'Solana', 'About the API'],
+  ...['Service', 'Keys'],
 ]
 
 export function entriesOf(document: ApiDocument): Entry[] {

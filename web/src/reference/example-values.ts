@@ -12,7 +12,12 @@ type Lists = { wallets?: readonly string[]; contracts?: readonly string[]; token
 export type LiveExamples = Partial<Record<ExampleName, string>> & Lists
 
 /** The chains of a sandbox are some hours old. Once for all, because a form begins anew where its example changes. */
-const anHourAgo = new Date(Date.now() - 3_600_000).toISOString().slice(0, 19)
+const anHourAgo = momentBefore(3_600_000)
+const now = momentBefore(0)
+
+function momentBefore(ms: number): string {
+  return new Date(Date.now() - ms).toISOString().slice(0, 19)
+}
 
 /** What a required parameter begins with. */
 export function exampleOf(operation: DocumentedOperation, { name, example }: Parameter, live: LiveExamples): string {
@@ -32,10 +37,12 @@ export function exampleOf(operation: DocumentedOperation, { name, example }: Par
     at_date: live.block && anHourAgo,
     from_date: live.block && anHourAgo,
     to_date: live.block && anHourAgo,
+    fromDate: live.block && anHourAgo,
+    toDate: live.block && now,
     to: live.block,
     hash: live.transaction,
     wallet_addresses: live.wallets?.join() ?? live.wallet,
-    addresses: live.wallet,
+    addresses: isOfTokens(path) ? undefined : live.wallet,
     q: live.name,
     address: addressOf(operation, live),
     // No key has the documented one, and an order for the key in use would end it.
@@ -44,7 +51,13 @@ export function exampleOf(operation: DocumentedOperation, { name, example }: Par
   return found[name] ?? String(example ?? '')
 }
 
+/** Which ERC-20 tokens a service has is not looked for. */
+function isOfTokens(path: string): boolean {
+  return path.includes('/erc20/') && !path.includes('/{address}/erc20')
+}
+
 function addressOf({ tags, path }: DocumentedOperation, live: LiveExamples): string | undefined {
+  if (isOfTokens(path)) return undefined
   if (!tags.includes('Solana')) return /\/nft\/\{address\}/.test(path) ? live.contract : live.wallet
   if (path.startsWith('/account/')) return live.account
   return path.startsWith('/nft/') ? live.nftMint : live.tokenMint

@@ -51,6 +51,9 @@ export const otherNames: Readonly<Record<string, readonly string[]>> = {
     'date to block',
     'block by timestamp',
   ],
+  getWalletTokenBalancesV22: ['token balances', 'erc20 balances', 'getTokenBalances', 'alchemy_getTokenBalances'],
+  getTokenOwnersV22: ['holders of a token', 'token holders', 'rich list', 'balanceOf'],
+  getTokenMetadataV22: ['decimals', 'symbol of a token', 'token supply'],
   getPortfolio: ['portfolio', 'solana portfolio'],
   getSolanaNfts: ['solana nfts', 'nfts of a solana wallet'],
 }
