@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core'
 import type { ConsoleWorld } from './console-world.ts'
 import { seeded } from './seed.ts'
+import { seededCoin } from './seed-tokens.ts'
 
 export const states = ['data', 'empty', 'loading', 'broken'] as const
 
@@ -21,6 +22,12 @@ export function placesOf(world: ConsoleWorld, keyId: string): Record<string, Par
     token: { data: `#/token/eth/${seeded.collection}/12`, empty: `#/token/eth/${seeded.collection}/999999` },
     wallet: { data: `#/wallet/${seeded.alice}`, empty: `#/wallet/${nobody}` },
     'wallet-nfts': { data: `#/wallet/${seeded.alice}/nfts`, empty: `#/wallet/${nobody}/nfts` },
+    'wallet-tokens': { data: `#/wallet/${seeded.alice}/token-transfers`, empty: `#/wallet/${nobody}/token-transfers` },
+    erc20: { data: `#/erc20/eth/${seededCoin.address}`, empty: `#/erc20/eth/${nobody}` },
+    'erc20-holders': {
+      data: `#/erc20/eth/${seededCoin.address}/holders`,
+      empty: `#/erc20/eth/${nobody}/holders`,
+    },
     account: { data: `#/account/mainnet/${seeded.solanaOwner}` },
     block: { data: `#/block/sim/${world.node.chain.head - 2}`, empty: '#/block/sim/99999999' },
     transaction: {

@@ -5,6 +5,7 @@ import { openStore } from '../src/store/open.ts'
 import { pagesAreBuilt } from './built-pages.ts'
 import { CommandPlace } from './command-run.ts'
 import { seed, seeded } from './seed.ts'
+import { seedTokens } from './seed-tokens.ts'
 import { type SimNode, startSimNode } from './sim/node.ts'
 
 /** Tokens of the seeded collection that were read: of the second the metadata is elsewhere. */
@@ -55,6 +56,7 @@ export async function startConsoleWorld(): Promise<ConsoleWorld> {
   })
   const store = await openStore(place.storeUrl, { role: 'owner' })
   await seed(store)
+  await seedTokens(store)
   const read = { contract: seeded.collection, readAtMs: Date.now() }
   await store.annotate({
     tokenUris: { chain: seeded.chains.eth, uris: readTokens.map(token => ({ ...token, ...read })) },

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import openapiTypescript from 'openapi-typescript'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { seeded, seededHoldings, seededTransaction, seededTransfers } from '../seed.ts'
+import { seededCoin } from '../seed-tokens.ts'
 import { typedCalls } from './typed-calls.ts'
 import { startWorld, type World } from './world.ts'
 
@@ -121,6 +122,15 @@ describe('the client', () => {
         expect.objectContaining({ name: 'eth', id: 1, last: String(seeded.head) }),
       ],
     })
+  })
+
+  test('reads an ERC-20 token', async () => {
+    expect(await calls.tokenOwners(seededCoin.address)).toEqual({
+      ...{ supply: null, balances: 'unchecked' },
+      owners: seededCoin.holders.toReversed().map(({ owner, amount }) => [owner, `${amount}`]),
+    })
+    expect(await calls.tokenOwners('0x12')).toMatchObject({ failure: { code: 'bad_request' } })
+    expect(await calls.walletTokens(seeded.bob)).toEqual(['REALM', 'REALM'])
   })
 
   test('reads a portfolio', async () => {

@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { seed, seeded, seededHoldings, seededTransfers } from '../seed.ts'
+import { seededCoin, seedTokens } from '../seed-tokens.ts'
 import { type ServedApi, serveApi } from '../served-api.ts'
 import { expectedRecord } from './expected.ts'
 import manifest from './package.json' with { type: 'json' }
@@ -87,7 +88,12 @@ class McpClient {
 let api: ServedApi
 let agent: McpClient
 beforeAll(async () => {
-  api = await serveApi({ fill: seed })
+  api = await serveApi({
+    fill: async store => {
+      await seed(store)
+      await seedTokens(store)
+    },
+  })
   const here = Object.entries(env).map(([name, value]) => [name, value.replace('http://127.0.0.1:8080', api.url)])
   agent = new McpClient({ ...Object.fromEntries(here), MORALIS_API_KEY: api.key })
   await agent.begin()
@@ -173,6 +179,23 @@ test('chains of a wallet', async () => {
     ...{ address: seeded.alice, chains: ['arbitrum', '0x1'] },
   })
   expect(chains).toEqual([expect.objectContaining({ chain: 'arbitrum' }), expect.objectContaining({ chain: 'eth' })])
+})
+
+test('an ERC-20 token: its transfers, its owners and its metadata', async () => {
+  const { address, name, symbol, holders, transfers } = seededCoin
+  const moved = await answerOf<{ result: { value: string }[] }>('evm_gettokentransfers', { address })
+  expect(moved.result.map(({ value }) => value)).toEqual(transfers.map(({ amount }) => `${amount}`))
+  const owners = await answerOf<{ balances: string; result: object[] }>('evm_gettokenowners', { address, limit: 2 })
+  expect(owners.balances).toBe('unchecked')
+  expect(owners.result).toEqual(
+    holders.slice(0, 2).map(({ owner, amount }) => {
+      return expect.objectContaining({ owner_address: owner, balance: `${amount}` })
+    }),
+  )
+  const metadata = await answerOf<unknown[]>('evm_gettokenmetadata', { addresses: [address] })
+  expect(metadata).toEqual([expect.objectContaining({ address, name, symbol, decimals: '18' })])
+  const found = await answerOf<unknown[]>('evm_gettokenmetadatabysymbol', { symbols: [symbol] })
+  expect(found).toEqual([expect.objectContaining({ address })])
 })
 
 test('the portfolio of a Solana account', async () => {

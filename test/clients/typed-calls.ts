@@ -60,6 +60,25 @@ export function typedCalls(baseUrl: string, key: string) {
       }
     },
 
+    async tokenOwners(address: string) {
+      const { data, error } = await client.GET('/api/v2.2/erc20/{address}/owners', {
+        params: { path: { address }, query: { chain: 'eth', order: 'ASC' } },
+      })
+      if (data === undefined) return { failure: failureOf(error) }
+      return {
+        supply: data.total_supply satisfies string | null,
+        balances: data.balances satisfies 'exact' | 'read' | 'unchecked',
+        owners: data.result.map(row => [row.owner_address.toLowerCase(), row.balance]),
+      }
+    },
+
+    async walletTokens(address: string) {
+      const { data, error } = await client.GET('/api/v2.2/{address}/erc20/transfers', {
+        params: { path: { address }, query: { limit: 5 } },
+      })
+      return data?.result.map(row => row.token_symbol?.toUpperCase()) ?? failureOf(error!)
+    },
+
     async portfolio(network: 'mainnet' | 'devnet', address: string) {
       const { data, error, response } = await client.GET('/account/{network}/{address}/portfolio', {
         params: { path: { network, address } },

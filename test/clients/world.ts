@@ -6,6 +6,7 @@ import { issueKey, scopes } from '../../src/keys/keys.ts'
 import { openStore } from '../../src/store/open.ts'
 import { type RunningAlmanac, startAlmanac } from '../running-almanac.ts'
 import { seed } from '../seed.ts'
+import { seedTokens } from '../seed-tokens.ts'
 
 export type World = {
   url: string
@@ -33,6 +34,7 @@ export async function startWorld(flags: readonly string[] = []): Promise<World> 
     const url = `file:${join(directory, 'almanac.db')}`
     const store = await openStore(url, { role: 'owner' })
     await seed(store)
+    await seedTokens(store)
     const keys = {
       full: 'a-key-for-the-client-tests',
       slow: (await issueKey(store, { name: 'slow', scopes, ratePerSecond: 1 })).secret,
