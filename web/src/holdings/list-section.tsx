@@ -119,15 +119,17 @@ function Syncing({ rests }: Pick<Props<unknown>, 'rests'>) {
 
 /** No block is waited for: only what is asked for is indexed. */
 function isOnDemand({ on, chain }: Props<unknown>['rests']): boolean {
-  return on === 'tokens' || (on === 'chain' && status.value?.chains[chain]?.index === 'on-demand')
+  const { index, erc20 } = status.value?.chains[chain] ?? {}
+  return on === 'tokens' ? erc20?.index !== 'full' : on === 'chain' && index === 'on-demand'
 }
 
-function syncingText(rests: Props<unknown>['rests']): string {
+export function syncingText(rests: Props<unknown>['rests']): string {
   const { on, chain } = rests
   if (isConfigured(chain) === false)
     return `${chain} is not configured here: what is stored of it is shown, and rows may be missing.`
   if (on === 'contract') return 'The history of this contract is not complete yet: rows may be missing.'
-  if (on === 'tokens') return 'Only tokens that somebody asked for are indexed, so rows may be missing.'
+  if (on === 'tokens' && isOnDemand(rests))
+    return 'Only tokens that somebody asked for are indexed, so rows may be missing.'
   return isOnDemand(rests)
     ? `${chain} is indexed on demand: only contracts that were asked for are known, so rows may be missing.`
     : `Not every block of ${chain} is indexed yet: rows may be missing.`

@@ -14,7 +14,7 @@ import {
   askWalletTransfers,
 } from './ask.ts'
 import { Erc20TransfersTable, TokensTable } from './erc20-tables.tsx'
-import { ListSection } from './list-section.tsx'
+import { ListSection, syncingText } from './list-section.tsx'
 import { CollectionsTable, NftTable } from './nft-tables.tsx'
 import { TransfersTable } from './transfers-table.tsx'
 import { isComplete, useHoldings } from './use-holdings.ts'
@@ -96,7 +96,7 @@ export function WalletTokens({ wallet, chain }: Props) {
       {answered !== undefined && !isComplete(answered) && (
         <p class="note note-warn">
           {lookedAt == null
-            ? 'Only tokens that somebody asked for are indexed: others that the wallet holds are missing.'
+            ? syncingText({ on: 'tokens', chain })
             : `The wallet touched more tokens than are looked at: these are of the ${countText(Number(lookedAt))} that it touched last.`}
         </p>
       )}
