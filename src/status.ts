@@ -147,6 +147,19 @@ const tokenLedger = z.object({
   queue: queue.optional().describe('Tokens that are being indexed, and those that wait for it.'),
   blocks_left: z.int().optional().describe('Blocks of history that are still missing.'),
   eta_seconds: z.number().nullable().describe('Time until it is complete at the current rate; null while unknown.'),
+  too_large: z
+    .array(
+      z.object({
+        contract: z.string().describe('The token.'),
+        transfers: z.int().describe('About how many transfers it has.'),
+        targets: z.int().describe('As how many targets reading the rest counts against `index_per_day` of a key.'),
+        seconds: z.int().describe('About how long reading the rest takes.'),
+      }),
+    )
+    .optional()
+    .describe(
+      'Tokens of which no key that asked may have all read: they are followed, and older transfers are missing.',
+    ),
 })
 
 export const chainStatus = z.object({

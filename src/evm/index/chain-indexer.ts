@@ -8,6 +8,7 @@ import { ledgerName, ledgerOf } from '../../ledgers.ts'
 import type { Log } from '../../log.ts'
 import type { EvmMetrics } from '../../metrics.ts'
 import type { Address } from '../../model.ts'
+import type { TokenLedgerStatus } from '../../status.ts'
 import { finishForgetting } from '../../store/forget.ts'
 import { StoreRoom } from '../../store/room.ts'
 import type { Store } from '../../store/store.ts'
@@ -283,6 +284,12 @@ export class ChainIndexer {
     while (this.#follower.latest === undefined && !this.#stopping.signal.aborted) await pause(20, this.#stopping.signal)
     // The step under way brings the final block.
     await this.#mutex.run(async () => {})
+  }
+
+  /** Tokens that are too large for the keys that asked for them. */
+  get heldTokens(): NonNullable<TokenLedgerStatus['too_large']> {
+    const held = [...(this.#contracts?.held ?? [])]
+    return held.map(([contract, { transfers, targets, seconds }]) => ({ contract, transfers, targets, seconds }))
   }
 
   status() {

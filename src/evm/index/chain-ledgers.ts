@@ -72,8 +72,9 @@ export class ChainLedgers {
   }
 
   async status() {
-    const tokens = await this.#tokens?.status()
-    return { ...(await this.#nft.status()), ...(tokens === undefined ? {} : { erc20: tokenLedgerStatus(tokens) }) }
+    const tokens = this.#tokens
+    const erc20 = tokens && tokenLedgerStatus(await tokens.status(), tokens.heldTokens)
+    return { ...(await this.#nft.status()), ...(erc20 === undefined ? {} : { erc20 }) }
   }
 
   /** What was asked for before the process started is followed on. */
@@ -102,7 +103,7 @@ function keepsTokens({ views }: ChainSetup): boolean {
 
 type IndexerStatus = Awaited<ReturnType<ChainIndexer['status']>>
 
-function tokenLedgerStatus(status: IndexerStatus): TokenLedgerStatus {
+function tokenLedgerStatus(status: IndexerStatus, held: ChainIndexer['heldTokens']): TokenLedgerStatus {
   const { state, reason, index, head, complete, contracts, queue, blocks_left, eta_seconds } = status
   return {
     ...{ state, index },
@@ -111,5 +112,6 @@ function tokenLedgerStatus(status: IndexerStatus): TokenLedgerStatus {
     ...(contracts === undefined ? {} : { contracts }),
     ...(queue === undefined ? {} : { queue }),
     ...{ blocks_left, eta_seconds },
+    ...(held.length === 0 ? {} : { too_large: held }),
   }
 }

@@ -11,7 +11,7 @@ import type { Address, ChainId, Interval } from '../../model.ts'
 import type { QueueStatus } from '../../status.ts'
 import { packActivity } from '../../store/packed-activity.ts'
 import type { StoreRoom } from '../../store/room.ts'
-import { putSizeEstimate, sizeEstimate } from '../../store/size-estimates.ts'
+import { putSizeEstimate, type SizeEstimate, sizeEstimate } from '../../store/size-estimates.ts'
 import type { Store } from '../../store/store.ts'
 import { paidBy, RangeRefused, type RpcPort } from '../rpc/port.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
@@ -54,6 +54,8 @@ export type ContractJobsOptions = {
 /** A contract may be deployed at the address meanwhile. */
 const codelessMs = 3_600_000
 const codelessMax = 100_000
+/** In the status; all of them are in the store. */
+const heldShown = 20
 
 /** Each contract gets its own backfill, newest first, and is followed at the head from then on. */
 export class ContractJobs {
@@ -66,6 +68,8 @@ export class ContractJobs {
 
   /** What is left of them no endpoint has. */
   readonly #outOfReach = new Set<Address>()
+  /** Tokens of which no key that asked may have all read, the latest last. */
+  readonly #held = new Map<Address, SizeEstimate>()
 
   constructor(options: ContractJobsOptions) {
     this.#options = options
@@ -83,6 +87,11 @@ export class ContractJobs {
 
   get outOfReach(): number {
     return [...this.#outOfReach].filter(contract => this.#options.source.watched.has(contract)).length
+  }
+
+  /** Tokens that are too large for the keys that asked for them. */
+  get held(): ReadonlyMap<Address, SizeEstimate> {
+    return this.#held
   }
 
   isUnderWay(contract: Address): boolean {
@@ -224,11 +233,20 @@ export class ContractJobs {
     const { chain, store, transfersPerTarget } = this.#options
     if (ledgerOf(chain).ledger === 'nft') return undefined
     const stored = await store.transferCount({ chain, contract })
-    const history = { blocks: blockCount(missing), stored, transfersPerTarget }
+    const onEstimate = (estimate: SizeEstimate): void => this.#noteSize(contract, estimate)
+    const history = { blocks: blockCount(missing), stored, transfersPerTarget, onEstimate }
     const size = new TokenSize({ store, ledger: chain, token: contract, ...history, asker })
     const known = await sizeEstimate(store, chain, contract)
     if (known?.held && missing.length > 0) await size.resume(known)
     return size
+  }
+
+  #noteSize(contract: Address, estimate: SizeEstimate | undefined): void {
+    this.#held.delete(contract)
+    if (estimate?.held !== true) return
+    this.#held.set(contract, estimate)
+    const [oldest] = this.#held.keys()
+    if (this.#held.size > heldShown && oldest !== undefined) this.#held.delete(oldest)
   }
 
   /** Of a token that is indexed whole. */
@@ -236,6 +254,7 @@ export class ContractJobs {
     const { chain, store } = this.#options
     if (ledgerOf(chain).ledger === 'nft' || (await sizeEstimate(store, chain, contract)) === undefined) return
     await putSizeEstimate(store, { ledger: chain, contract }, undefined)
+    this.#noteSize(contract, undefined)
   }
 
   /** Follows the contract from the next block on, and adds its rows to the hot blocks that are stored already. */

@@ -65,6 +65,8 @@ test('a key has no more of a token read than its limit allows, another one has t
   expect(estimate.held).toBe(true)
   expect(Math.abs(estimate.transfers - all) / all).toBeLessThan(0.5)
   expect(estimate.targets).toBeGreaterThan(10)
+  const { transfers, targets, seconds } = estimate
+  expect(indexer.heldTokens).toEqual([{ contract: token, transfers, targets, seconds }])
   // The newest part is there, and is followed.
   const stored = await store.transferCount({ chain: ledger, contract: token })
   expect(stored).toBeGreaterThan(50)
@@ -79,10 +81,12 @@ test('a key has no more of a token read than its limit allows, another one has t
   await expect(again.indexer.ensureContract(token, patienceMs, key('small', 3))).rejects.toMatchObject(refusal)
   await settled(again.indexer)
   expect(await heldBlocks(store, ledger, token)).toBe(blocks)
+  expect(again.indexer.heldTokens.length).toBe(1)
   // A key that may has it read, and it counts as what it is.
   await again.indexer.ensureContract(token, patienceMs, key('large', 500))
   await expect.poll(() => heldBlocks(store, ledger, token), { timeout: patienceMs }).toBe(2_006)
   expect(await sizeEstimate(store, ledger, token)).toBeUndefined()
+  expect(again.indexer.heldTokens).toEqual([])
   const more = Array.from({ length: 495 }, (_, at) => `other ${at}`)
   expect(await store.takeIndexing({ keyId: 'large', targets: more, perDay: 500 })).toBe(false)
   expect(await store.transferCount({ chain: ledger, contract: token })).toBe(transfersOf(node, token))

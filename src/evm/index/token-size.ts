@@ -16,6 +16,8 @@ export type TokenSizeOptions = {
   /** How many transfers are stored. */
   stored: number
   asker: Asker
+  /** Called with each estimate. */
+  onEstimate: (estimate: SizeEstimate) => void
   /** So many transfers count as one contract against `index_per_day`. */
   transfersPerTarget: number
 }
@@ -57,10 +59,12 @@ export class TokenSize {
     await this.#asking
   }
 
-  async #ask({ held: _, ...estimate }: Omit<SizeEstimate, 'held'> & { held?: boolean }): Promise<void> {
-    const { store, ledger, token, transfersPerTarget } = this.#options
-    const isGranted = await this.#take(estimate.targets)
-    await putSizeEstimate(store, { ledger, contract: token }, { ...estimate, held: !isGranted })
+  async #ask(given: Omit<SizeEstimate, 'held'>): Promise<void> {
+    const { store, ledger, token, onEstimate, transfersPerTarget } = this.#options
+    const isGranted = await this.#take(given.targets)
+    const estimate = { ...given, held: !isGranted }
+    await putSizeEstimate(store, { ledger, contract: token }, estimate)
+    onEstimate(estimate)
     if (isGranted) this.#granted = Math.max(estimate.targets * transfersPerTarget, this.#transfers)
     else this.#refused.abort(tooLarge(token, estimate))
   }
