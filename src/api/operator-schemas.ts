@@ -267,6 +267,25 @@ const transfer = z.object({
     .describe('What a node says of the transaction; null where none was asked.'),
 })
 
+const explainedToken = z.object({
+  name: z.string().nullable().describe('As the token says itself; null where it was not read or has none.'),
+  symbol: z.string().nullable().describe('As the token says itself; null where it was not read or has none.'),
+  decimals: z.int().nullable().describe('As the token says itself; null where it was not read or has none.'),
+  head: z.int().nullable().describe('The newest block of its ledger; null while unknown.'),
+  finalized: z.int().nullable().describe('The newest block that is final; null while unknown.'),
+  transfers: z.int().describe('Stored transfers of the token.'),
+  covered: z.array(interval).describe('Indexed blocks of the token.'),
+  estimate: z
+    .object({
+      transfers: z.int().describe('About how many transfers it has.'),
+      seconds: z.int().describe('About how long reading the rest takes.'),
+      targets: z.int().describe('As how many targets reading the rest counts against `index_per_day` of a key.'),
+      held: z.boolean().describe('Whether no key that asked may have the rest read.'),
+    })
+    .nullable()
+    .describe('Of a token of many transfers that are not all indexed; null otherwise.'),
+})
+
 export const explanation = z.object({
   chain: chainName,
   contract: z.string().describe('Address of the contract.'),
@@ -325,5 +344,8 @@ export const explanation = z.object({
       covered: z.array(interval).describe('Indexed blocks of the contract.'),
     })
     .describe('What is indexed of it.'),
+  erc20: explainedToken
+    .optional()
+    .describe('The same as an ERC-20 token; absent where nothing is indexed of it as one.'),
   transfer: transfer.optional().describe('About the transaction that was asked for; absent where none was.'),
 })

@@ -3,6 +3,7 @@
 import { Command } from 'commander'
 import type { Chain } from '../chains.ts'
 import type { LoadedConfig } from '../config/load.ts'
+import { durationText } from '../duration-text.ts'
 import { AlmanacError } from '../errors.ts'
 import type { Address } from '../model.ts'
 import { askAnyProcess } from '../processes/remote-transaction.ts'
@@ -16,11 +17,12 @@ import {
 } from '../query/explain.ts'
 import { Holdings } from '../query/holdings/holdings.ts'
 import type { Store } from '../store/store.ts'
+import { engineCosts } from '../tools/plan/measured-costs.ts'
 import { commandLine, interruption } from './current-process.ts'
 import type { isCodeless } from './open-chain.ts'
 import { withStore } from './open-store.ts'
 import { chooseChain, parseChain, requireAddress } from './options.ts'
-import { countOf, countText, fitted, printable, printData, printJson } from './terminal.ts'
+import { bytesText, countOf, countText, fitted, printable, printData, printJson } from './terminal.ts'
 
 type Shown = ReturnType<typeof shownExplanation> & { transfer?: ReturnType<typeof shownTransfer> }
 
@@ -59,9 +61,11 @@ async function explain(
   if (json) return printJson(shown)
   const print = (text: string): void => printData(fitted(text, { output: process.stdout }))
   const place = { name: chain.name, address: contract }
-  if (explanation.transfers === 0 && (await lacksCode(loaded, place, opened))) return print(codelessText(shown))
+  const isEmpty = explanation.transfers === 0 && shown.erc20 === undefined
+  if (isEmpty && (await lacksCode(loaded, place, opened))) return print(codelessText(shown))
   const isKnown = explanation.covered.length > 0 || explanation.transfers > 0
-  print(described(shown, isKnown ? [] : await whyNothing(store, loaded, { chain, contract })))
+  const hints = isKnown || shown.erc20 !== undefined ? [] : await whyNothing(store, loaded, { chain, contract })
+  print(described(shown, hints, store.engine === 'sqlite' ? 'file' : 'postgres'))
 }
 
 async function lacksCode(...asked: Parameters<typeof isCodeless>): Promise<boolean> {
@@ -109,9 +113,10 @@ function readTransfer(text: string): AskedTransfer {
 
 type Flag = { value: boolean; because: string; mark: { source: string; updated_at: string } | null }
 
-function described(shown: Shown, [nothing, ...hints]: readonly string[]): string {
-  const { possible_spam: spam, index } = shown
-  const name = shown.name === null ? 'no name known' : printable(`${shown.name} (${shown.symbol ?? 'no symbol'})`)
+function described(shown: Shown, [nothing, ...hints]: readonly string[], costs: keyof typeof engineCosts): string {
+  const { possible_spam: spam, index, erc20 } = shown
+  const called = shown.name === null && erc20 !== undefined ? erc20 : shown
+  const name = called.name === null ? 'no name known' : printable(`${called.name} (${called.symbol ?? 'no symbol'})`)
   const read = shown.read_at === null ? 'never read' : `read on ${shown.read_at.slice(0, 10)}`
   const origin = shown.created_block === null ? '' : `, created in block ${countText(shown.created_block)}`
   const deployer = shown.deployer === null ? '' : ` by ${shown.deployer}`
@@ -141,13 +146,46 @@ function described(shown: Shown, [nothing, ...hints]: readonly string[]): string
       : [
           `  ${countText(index.impossible_sums!)} sums of what a wallet received and gave of a token are below zero: it is not shown as a holder`,
         ]),
-    ...index.covered.map(({ from, to, evidence }) =>
-      from === to
-        ? `  block ${countText(from)} is covered: ${evidence}`
-        : `  blocks ${countText(from)} to ${countText(to)} are covered: ${evidence}`,
-    ),
+    ...coveredLines(index),
+    ...tokenLines(shown, costs),
     ...transferLines(shown),
   ].join('\n')
+}
+
+function coveredLines({ covered }: Pick<Shown['index'], 'covered'>): string[] {
+  return covered.map(({ from, to, evidence }) =>
+    from === to
+      ? `  block ${countText(from)} is covered: ${evidence}`
+      : `  blocks ${countText(from)} to ${countText(to)} are covered: ${evidence}`,
+  )
+}
+
+function tokenLines({ erc20 }: Shown, engine: keyof typeof engineCosts): string[] {
+  if (erc20 === undefined) return []
+  const { transfers, head, finalized, decimals, estimate } = erc20
+  const digits = decimals === null ? '' : `, ${countOf(decimals, 'decimal')}`
+  return [
+    `erc20                ${countOf(transfers, 'transfer')}${digits}; head ${blockText(head)}, final ${blockText(finalized)}`,
+    ...coveredLines(erc20),
+    ...(estimate === null ? [] : estimateLines(estimate, engine)),
+  ]
+}
+
+type Estimate = NonNullable<NonNullable<Shown['erc20']>['estimate']>
+
+function estimateLines({ transfers, seconds, targets, held }: Estimate, engine: keyof typeof engineCosts): string[] {
+  const { transfer, indexes } = engineCosts[engine]
+  const bytes = bytesText(transfers * (transfer + indexes.by_wallet + indexes.by_token))
+  const rest = `reading the rest takes about ${durationText(seconds)} and counts as ${countOf(targets, 'target')} of a key`
+  return [
+    `  about ${countText(transfers)} transfers in all, some ${bytes}: ${rest}`,
+    ...(held
+      ? [
+          `  no key that asked may have ${countText(targets)} indexed a day, so older transfers are not read`,
+          `  Try: ask for it once with a key that may: ${commandLine} keys limit <id> --index <number>`,
+        ]
+      : []),
+  ]
 }
 
 function labelLines({ labels }: Shown): string[] {

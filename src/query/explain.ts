@@ -5,9 +5,11 @@ import { spamRules, spamScore } from '../annotate/spam-rules.ts'
 import type { ChainTable } from '../chains.ts'
 import { AlmanacError } from '../errors.ts'
 import { hexOf } from '../hex.ts'
+import { ledgerId } from '../ledgers.ts'
 import { type Address, type ChainId, type CoveredInterval, type Hash, type Position, shownEvidence } from '../model.ts'
 import type { NodeTransaction } from '../node-transaction.ts'
 import type { ContractFacts, Label, Mark } from '../store/annotation-store.ts'
+import { type SizeEstimate, sizeEstimate } from '../store/size-estimates.ts'
 import type { ChainState, Store } from '../store/store.ts'
 import { layOut, newLayout, storedTransfers } from '../store/transfer-payload.ts'
 import type { HoldingsQueries } from './holdings/questions.ts'
@@ -31,6 +33,13 @@ export type ContractExplanation = {
    * Undefined while not every block is indexed: what is missing may make them.
    */
   impossibleSums: number | undefined
+  /** As an ERC-20 token; undefined where nothing is indexed of it as one. */
+  token: TokenExplanation | undefined
+}
+
+type TokenExplanation = Pick<ContractExplanation, 'facts' | 'state' | 'covered' | 'transfers'> & {
+  /** While not all of it is indexed. */
+  estimate: SizeEstimate | undefined
 }
 
 /** An explanation starts no indexing. */
@@ -41,21 +50,33 @@ export async function explainContract(
   chain: ChainId,
   contract: Address,
 ): Promise<ContractExplanation> {
-  const [{ facts, marks }, labels, state, covered, transfers, stats] = await Promise.all([
+  const [{ facts, marks }, labels, state, covered, transfers, stats, token] = await Promise.all([
     store.annotationsOf(chain, contract),
     store.labelCandidates(chain, contract),
     store.chainState(chain),
     store.contractCoverage(chain, contract),
     store.transferCount({ chain, contract }),
     holdings.collectionStats({ chain, contract, atBlock: undefined, onlyQuick: true }, unasked).catch(uncounted),
+    explainToken(store, ledgerId(chain, 'erc20'), contract),
   ])
   const impossibleSums = stats?.complete ? stats.impossible : undefined
   const deployer = facts?.reading?.deployer
   const deployerLabel = deployer && (await store.labelsOf(chain, [deployer])).get(deployer)
   return {
     ...{ chain, contract, ...decisionsOf(facts, marks), facts, marks, labels, state, covered, transfers },
-    ...{ impossibleSums, deployerLabel },
+    ...{ impossibleSums, deployerLabel, token },
   }
+}
+
+async function explainToken(store: Store, ledger: ChainId, contract: Address): Promise<TokenExplanation | undefined> {
+  const [{ facts }, state, covered, transfers, estimate] = await Promise.all([
+    store.annotationsOf(ledger, contract),
+    store.chainState(ledger),
+    store.contractCoverage(ledger, contract),
+    store.transferCount({ chain: ledger, contract }),
+    sizeEstimate(store, ledger, contract),
+  ])
+  return covered.length === 0 && transfers === 0 ? undefined : { facts, state, covered, transfers, estimate }
 }
 
 /** Where the chain does not keep the index, or the contract has too many holdings, the rest is explained. */
@@ -192,7 +213,7 @@ function shownInterval({ from, to, evidence }: CoveredInterval) {
 
 /** As JSON shows it, to the console and on the command line alike. */
 export function shownExplanation(
-  { chain, contract, verified, spam, facts, marks, labels, state, covered, ...counts }: ContractExplanation,
+  { chain, contract, verified, spam, facts, marks, labels, state, covered, token, ...counts }: ContractExplanation,
   chains: ChainTable,
 ) {
   return {
@@ -227,6 +248,20 @@ export function shownExplanation(
       impossible_sums: counts.impossibleSums ?? null,
       covered: covered.map(shownInterval),
     },
+    ...(token === undefined ? {} : { erc20: shownToken(token) }),
+  }
+}
+
+function shownToken({ facts, state, covered, transfers, estimate }: TokenExplanation) {
+  return {
+    name: shownName(facts?.name) ?? null,
+    symbol: shownName(facts?.symbol) ?? null,
+    decimals: facts?.reading?.decimals ?? null,
+    head: state?.head.number ?? null,
+    finalized: state?.finalized ?? null,
+    transfers,
+    covered: covered.map(shownInterval),
+    estimate: estimate ?? null,
   }
 }
 
