@@ -83,7 +83,7 @@ class Trial {
     const admission = new HoldingsAdmission()
     const calls = new TokenCalls(store)
     const holdings = new Holdings(store, store.indexes, { claims, contracts, admission })
-    this.#owners = new TokenOwners(holdings, calls)
+    this.#owners = new TokenOwners(holdings, calls, store)
     this.#wallets = new WalletTokens({ indexes: store.indexes, claims, contracts, calls, admission })
     this.#transfers = new NftTransfers(store, transferReads(store, new KnownLabels(store, revision)))
   }

@@ -93,6 +93,11 @@ export function completenessHeaders(
   }
 }
 
+/** Why waiting does not complete the answer. */
+export function reasonHeaders(why: string | undefined): Record<string, string> {
+  return why === undefined ? {} : { 'X-Index-Incomplete-Reason': why }
+}
+
 /** Of the oldest, by the clock: a kept answer grows old too. */
 export function headAgeHeader(heads: readonly Head[]): Record<string, string> {
   const now = Math.floor(Date.now() / 1_000)

@@ -253,7 +253,7 @@ export const indexHeaders = {
     'Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders.',
   ),
   'X-Index-Incomplete-Reason': header(
-    'Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled.',
+    'Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled.',
   ),
 }
 export const incompleteChains = {

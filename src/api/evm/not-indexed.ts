@@ -2,7 +2,7 @@
 // chain is stored, unless the wire contract has the operation answer it; of what was found it changes nothing.
 import { type Chain, namedChain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
-import { type Answer, headerName } from '../answer.ts'
+import { type Answer, headerName, reasonHeaders } from '../answer.ts'
 import type { Context } from '../context.ts'
 import type { ApiRequest } from '../request.ts'
 import type { AboutChains } from './head-ages.ts'
@@ -25,7 +25,7 @@ export async function reasonHeader(
   const chains = named.length === 0 ? usual : named
   const onDemand = () => (everyContract === 'tokens' ? whyTokens(context, chains) : whyOnDemand(context, chains))
   const why = (await whyNotIndexed(context, chains)) ?? (everyContract === false ? undefined : await onDemand())
-  return why === undefined ? {} : { 'X-Index-Incomplete-Reason': why }
+  return reasonHeaders(why)
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Chain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
 import { ledgerId } from '../../ledgers.ts'
 import type { Address } from '../../model.ts'
+import type { CheckpointStore } from '../../store/store.ts'
 import type {
   Completeness,
   Continuation,
@@ -14,6 +15,7 @@ import type {
   HoldingsQueries,
 } from '../holdings/questions.ts'
 import type { TokenCalls } from './token-calls.ts'
+import { requireBegun } from './token-size.ts'
 
 /**
  * `exact`: the sums of the transfers are the supply, and a sample of holders has what the sums say. `read`: they are
@@ -43,10 +45,12 @@ export type HolderCounts = Pick<HoldersAnswer, 'holders' | 'largest' | 'past'> &
 export class TokenOwners {
   readonly #holdings: HoldingsQueries
   readonly #calls: TokenCalls
+  readonly #store: Pick<CheckpointStore, 'checkpoint'>
 
-  constructor(holdings: HoldingsQueries, calls: TokenCalls) {
+  constructor(holdings: HoldingsQueries, calls: TokenCalls, store: Pick<CheckpointStore, 'checkpoint'>) {
     this.#holdings = holdings
     this.#calls = calls
+    this.#store = store
   }
 
   async owners(question: TokenQuestion, options: HoldingsOptions): Promise<OwnersAnswer> {
@@ -68,8 +72,11 @@ export class TokenOwners {
     return { ...found, ...(await this.#check(question, found, options)) }
   }
 
-  #holders({ chain, ...question }: TokenQuestion, options: HoldingsOptions): Promise<HoldersAnswer> {
-    return this.#holdings.holders({ ...question, chain: ledgerId(chain.id, 'erc20') }, options)
+  async #holders({ chain, ...question }: TokenQuestion, options: HoldingsOptions): Promise<HoldersAnswer> {
+    const ledger = ledgerId(chain.id, 'erc20')
+    const found = await this.#holdings.holders({ ...question, chain: ledger }, options)
+    if (!found.complete) await requireBegun(this.#store, { ledger, contract: question.contract }, options.key)
+    return found
   }
 
   async #check(question: TokenQuestion, found: HoldersAnswer, options: HoldingsOptions): Promise<Checked> {

@@ -10,7 +10,8 @@ import type { Address } from '../../../model.ts'
 import { freshLook } from '../../../query/claims.ts'
 import { withDescriptions } from '../../../query/erc20/token-facts.ts'
 import { told } from '../../../query/erc20/token-owners.ts'
-import { completenessHeaders, type ReadyAnswer, readyAnswer } from '../../answer.ts'
+import { whyHeld } from '../../../query/erc20/token-size.ts'
+import { completenessHeaders, type ReadyAnswer, readyAnswer, reasonHeaders } from '../../answer.ts'
 import type { Context } from '../../context.ts'
 import {
   chainErrors,
@@ -253,7 +254,9 @@ export const tokenCounts: RouteParts = {
     }
     const options = { key: admission.key, freshen, freshenWaitMs: freshenWaitMsOf(request, settings) }
     const answer = await freshLook(look, ({ complete }) => complete, { chain: ledger, contract }, options)
-    return answered({ transfers: { total: `${answer.transfers}` } }, completenessHeaders(answer, dialect))
+    const why = answer.complete ? undefined : await whyHeld(store, { ledger, contract })
+    const headers = { ...completenessHeaders(answer, dialect), ...reasonHeaders(why) }
+    return answered({ transfers: { total: `${answer.transfers}` } }, headers)
   }),
   document: ({ chains }, version) => ({
     id: version === 'v2' ? 'getTokenStats' : 'getTokenStatsV22',

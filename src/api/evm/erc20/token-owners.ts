@@ -72,7 +72,7 @@ type Told = { ready: ReadyAnswer; keep: boolean }
 
 function answering(work: (asked: Asked, owners: TokenOwners) => Promise<Told>): RouteParts['answer'] {
   return context => {
-    const owners = new TokenOwners(context.holdings, context.tokenCalls)
+    const owners = new TokenOwners(context.holdings, context.tokenCalls, context.store)
     return request => {
       const dialect = dialectOf(request, context.settings.dialect)
       return perform(context, request, {

@@ -5,12 +5,13 @@ import type { Admission } from '../../../keys/gatekeeper.ts'
 import { ledgerId, ledgerOf } from '../../../ledgers.ts'
 import type { Address } from '../../../model.ts'
 import { firstPage, type ListName, type PageCursor } from '../../../query/cursor.ts'
+import { whyHeld } from '../../../query/erc20/token-size.ts'
 import type { FreshenOptions } from '../../../query/freshen.ts'
 import { IndexTransfers, type ListAnswer, type MixedTransfers } from '../../../query/index-transfers.ts'
 import { NftTransfers, type TransfersAnswer, type TransfersPage } from '../../../query/nft-transfers.ts'
 import { carriedSubject, walletFilterOf } from '../../../query/transfer-subject.ts'
 import type { WholeTransfers } from '../../../query/whole-transfers.ts'
-import { completenessHeaders, readyAnswer } from '../../answer.ts'
+import { completenessHeaders, readyAnswer, reasonHeaders } from '../../answer.ts'
 import type { Context } from '../../context.ts'
 import { chainListErrors, inPath, inQuery, inQueryList, listSuccess, onDemandTokens } from '../../openapi-parts.ts'
 import { freshenWaitMsOf, perform } from '../../operation.ts'
@@ -152,7 +153,9 @@ function listRoute(list: List, { id, ...facts }: { id: string; summary: string; 
           ...(list.about === 'token' ? [] : [inQueryList(contracts)]),
           ...Object.values(version === 'v2' ? { ...shared, disableTotal } : shared).map(inQuery),
         ],
-        answers: { 200: listSuccess('Erc20Transfers', 'A page of transfers.') },
+        answers: {
+          200: listSuccess('Erc20Transfers', 'A page of transfers.'),
+        },
         errors: chainListErrors,
       }
     },
@@ -184,9 +187,11 @@ class TokenTransferPages {
     const envelope = envelopeText({ dialect, version: request.version, total, page, pageSize, cursor })
     const rows = JSON.stringify(transferRecords({ ...answer, dialect }))
     const body = `{${envelope},"result":${rows},"block_exists":${blockExists},"index_complete":${indexComplete}}`
+    const why = indexComplete ? undefined : await this.#whyHeld(question)
     const ready = readyAnswer({
       headers: {
         ...completenessHeaders({ ...answer, complete: indexComplete }, dialect),
+        ...reasonHeaders(why),
         ...deprecationHeaders(query.has(this.#parameters.disableTotal)),
       },
       body: Buffer.from(body) as Buffer<ArrayBuffer>,
@@ -202,6 +207,12 @@ class TokenTransferPages {
     const { pages, ...list } = await this.#reads.whole(question, options)
     const batches = linesOf(pages, page => linesOfRecords(transferRecords({ ...page, dialect })))
     return { ...list, columns: transferColumns, batches }
+  }
+
+  /** Of one token; a wallet has many. */
+  async #whyHeld({ chain, about }: Question): Promise<string | undefined> {
+    if (this.#list.about === 'wallet') return undefined
+    return await whyHeld(this.#context.store, { ledger: chain, contract: about })
   }
 
   #question(request: ApiRequest, query: QueryText): Question {
