@@ -1,9 +1,11 @@
 // Commands on a store that has the ledger of ERC-20 tokens beside that of NFTs: what they say of it, copy, compare, put
 // right and remove.
 import { expect, test } from 'vitest'
+import { explanation } from '../src/api/operator-schemas.ts'
 import { ledgerId } from '../src/ledgers.ts'
 import type { Address, ChainId } from '../src/model.ts'
 import { openStore } from '../src/store/open.ts'
+import { putSizeEstimate } from '../src/store/size-estimates.ts'
 import type { Store } from '../src/store/store.ts'
 import { alter, busiest, chainId, place, placeEachTest, simulate } from './chain-commands.ts'
 import { patienceMs, simulatedChain, startIndexer } from './evm-harness.ts'
@@ -97,4 +99,21 @@ test('a contract and a chain are forgotten in both ledgers', async () => {
     }
   })
   expect((await place.runHere(['forget', 'sim', '--yes'])).stderr).toContain('The store holds nothing of sim.')
+}, 60_000)
+
+test('explain tells of a token beside NFTs, and what reading the rest of a large one would cost', async () => {
+  const { token, transfers } = await indexed()
+  const whole = await place.runHere(['explain', 'sim', token])
+  expect(whole.stdout).toMatch(new RegExp(`erc20 {16}${transfers} transfers; head 364, final 300`))
+  expect(whole.stdout).not.toContain('in all')
+  const owner = await openStore(place.storeUrl, { role: 'owner' })
+  const estimate = { transfers: 120_000_000, seconds: 40_000, targets: 6_000, held: true }
+  await putSizeEstimate(owner, { ledger: tokens, contract: token }, estimate)
+  await owner.close()
+  const { stdout } = await place.runHere(['explain', 'sim', token])
+  expect(stdout).toContain('about 120,000,000 transfers in all, some 28.3 GB: reading the rest takes about 11 h')
+  expect(stdout).toContain('no key that asked may have 6,000 indexed a day')
+  expect(stdout).toContain('keys limit <id> --index <number>')
+  const json = await place.runHere(['explain', 'sim', token, '--json'])
+  expect(explanation.parse(JSON.parse(json.stdout)).erc20).toMatchObject({ transfers, estimate })
 }, 60_000)

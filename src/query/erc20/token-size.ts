@@ -23,9 +23,14 @@ export async function requireBegun(store: Checkpoints, { ledger, contract }: Siz
     details: {
       ...{ contract, transfers, seconds, targets },
       reason: `${reasonOf(estimate)}.`,
-      raise: `almanac keys limit ${key.id} --index ${targets}`,
+      raise: `almanac keys limit ${key.id} --index ${limitFor(targets, key)}`,
     },
   })
+}
+
+/** A key that may have as many indexed has used its day. */
+function limitFor(targets: number, { indexPerDay = 0 }: IndexingKey): number {
+  return targets > indexPerDay ? targets : indexPerDay + targets
 }
 
 function reasonOf({ transfers, targets }: SizeEstimate): string {
