@@ -57,6 +57,7 @@ test('what takes all of its transfers is refused, with the command that allows i
   for (const path of ofAll) {
     const answer = await served.get(`/api/v2.2${path}?chain=eth`)
     expect(answer.status).toBe(429)
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
     expect(await answer.json()).toMatchObject({
       message: 'Rate limit exceeded',
       details: {

@@ -1,5 +1,8 @@
 // Commands on a store that has the ledger of ERC-20 tokens beside that of NFTs: what they say of it, copy, compare, put
 // right and remove.
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
 import { explanation } from '../src/api/operator-schemas.ts'
 import { ledgerId } from '../src/ledgers.ts'
@@ -67,7 +70,11 @@ test('verify compares tokens where it is asked to, by the name of their ledger, 
 
 test('copies, backups and what is told of a stopped store have it too', async () => {
   const { token, transfers } = await indexed()
-  const status = await place.runHere(['status', '--json'])
+  // Where another service answers, the store says what is known.
+  const other = createServer((_, response) => response.end('another service')).listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  const listen = `127.0.0.1:${(other.address() as AddressInfo).port}`
+  const status = await place.runHere(['status', '--json', '--listen', listen]).finally(() => other.close())
   expect(JSON.parse(status.stdout).chains.sim).toMatchObject({ erc20: { state: 'stopped', head: 364, contracts: 1 } })
   const [copied, kept] = ['copied.db', 'kept.db'].map(name => `${place.directory}/${name}`) as [string, string]
   const copy = await place.runHere(['store', 'copy', '--from', place.storeUrl, '--to', `file:${copied}`])

@@ -1511,6 +1511,41 @@ export interface components {
             evidence: string;
           }[];
       };
+      /** @description The same as an ERC-20 token; absent where nothing is indexed of it as one. */
+      erc20?: {
+        /** @description As the token says itself; null where it was not read or has none. */
+        name: string | null;
+        /** @description As the token says itself; null where it was not read or has none. */
+        symbol: string | null;
+        /** @description As the token says itself; null where it was not read or has none. */
+        decimals: number | null;
+        /** @description The newest block of its ledger; null while unknown. */
+        head: number | null;
+        /** @description The newest block that is final; null while unknown. */
+        finalized: number | null;
+        /** @description Stored transfers of the token. */
+        transfers: number;
+        /** @description Indexed blocks of the token. */
+        covered: {
+            /** @description First block. */
+            from: number;
+            /** @description Last block. */
+            to: number;
+            /** @description What the blocks rest on. */
+            evidence: string;
+          }[];
+        /** @description Of a token of many transfers that are not all indexed; null otherwise. */
+        estimate: {
+          /** @description About how many transfers it has. */
+          transfers: number;
+          /** @description About how long reading the rest takes. */
+          seconds: number;
+          /** @description As how many targets reading the rest counts against `index_per_day` of a key. */
+          targets: number;
+          /** @description Whether no key that asked may have the rest read. */
+          held: boolean;
+        } | null;
+      };
       /** @description About the transaction that was asked for; absent where none was. */
       transfer?: {
         /**
@@ -2077,6 +2112,17 @@ export interface components {
             blocks_left?: number;
             /** @description Time until it is complete at the current rate; null while unknown. */
             eta_seconds: number | null;
+            /** @description Tokens of which no key that asked may have all read: they are followed, and older transfers are missing. */
+            too_large?: {
+                /** @description The token. */
+                contract: string;
+                /** @description About how many transfers it has. */
+                transfers: number;
+                /** @description As how many targets reading the rest counts against `index_per_day` of a key. */
+                targets: number;
+                /** @description About how long reading the rest takes. */
+                seconds: number;
+              }[];
           };
           /** @description Empty where the chain has no node. */
           rpc: ({
@@ -2958,6 +3004,17 @@ export interface components {
             blocks_left?: number;
             /** @description Time until it is complete at the current rate; null while unknown. */
             eta_seconds: number | null;
+            /** @description Tokens of which no key that asked may have all read: they are followed, and older transfers are missing. */
+            too_large?: {
+                /** @description The token. */
+                contract: string;
+                /** @description About how many transfers it has. */
+                transfers: number;
+                /** @description As how many targets reading the rest counts against `index_per_day` of a key. */
+                targets: number;
+                /** @description About how long reading the rest takes. */
+                seconds: number;
+              }[];
           };
           /** @description Days without a request after which what was indexed on demand is let go; 0: never. */
           retention?: {
@@ -3757,7 +3814,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -3859,7 +3916,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -3984,7 +4041,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -4110,7 +4167,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -4209,7 +4266,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -4308,7 +4365,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -4402,7 +4459,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -4497,7 +4554,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -4605,7 +4662,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -4712,7 +4769,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -4833,7 +4890,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -4956,7 +5013,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -5062,7 +5119,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -5165,7 +5222,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -5273,7 +5330,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -5383,7 +5440,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -5488,7 +5545,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -5594,7 +5651,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -5679,7 +5736,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -5764,7 +5821,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -5839,7 +5896,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -5911,7 +5968,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -5998,7 +6055,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -6085,7 +6142,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -6193,7 +6250,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -6304,7 +6361,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -6384,7 +6441,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -6461,7 +6518,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -6521,7 +6578,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -6581,7 +6638,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -6643,7 +6700,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -6705,7 +6762,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -6767,7 +6824,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -6829,7 +6886,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -6908,7 +6965,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description Block after which the tokens were asked. */
           "X-Block-Number"?: number;
@@ -6989,7 +7046,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description Block after which the tokens were asked. */
           "X-Block-Number"?: number;
@@ -7101,7 +7158,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -7206,7 +7263,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -7646,7 +7703,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -7734,7 +7791,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -7797,7 +7854,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -7858,7 +7915,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -7919,7 +7976,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -7981,7 +8038,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -8058,7 +8115,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -8136,7 +8193,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -8240,7 +8297,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -8338,7 +8395,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
@@ -8399,7 +8456,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
           "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
@@ -8456,7 +8513,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
           "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
@@ -8634,7 +8691,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -8697,7 +8754,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           /** @description Chains whose history is not complete. */
           "X-Index-Incomplete-Chains"?: string;
@@ -8995,7 +9052,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
           "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
@@ -9054,7 +9111,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
           "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
@@ -9111,7 +9168,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
           "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
@@ -9168,7 +9225,7 @@ export interface operations {
           "X-Index-Complete"?: string;
           /** @description Weakest evidence of a complete answer. For the chains of a wallet at most what endpoints say, because no root holds senders. */
           "X-Index-Evidence"?: string;
-          /** @description Why waiting does not complete the answer: the chain is not configured here, or it is indexed on demand and the answer is of all contracts. Absent while an index is being filled. */
+          /** @description Why waiting does not complete the answer: the chain is not configured here, it is indexed on demand and the answer is of all contracts, or a token has more transfers than any key that asked may have indexed. Absent while an index is being filled. */
           "X-Index-Incomplete-Reason"?: string;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
           "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];

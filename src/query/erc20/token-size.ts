@@ -5,6 +5,8 @@ import { type SizeEstimate, sizeEstimate } from '../../store/size-estimates.ts'
 import type { CheckpointStore } from '../../store/store.ts'
 import type { IndexingKey } from '../freshen.ts'
 
+const dayMs = 86_400_000
+
 type Sized = { ledger: ChainId; contract: Address }
 type Checkpoints = Pick<CheckpointStore, 'checkpoint'>
 
@@ -20,6 +22,7 @@ export async function requireBegun(store: Checkpoints, { ledger, contract }: Siz
   if (estimate?.held !== true) return
   const { transfers, seconds, targets } = estimate
   throw new AlmanacError('quota_exceeded', 'Rate limit exceeded', {
+    retryAfterMs: dayMs - (Date.now() % dayMs),
     details: {
       ...{ contract, transfers, seconds, targets },
       reason: `${reasonOf(estimate)}.`,
