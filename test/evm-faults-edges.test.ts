@@ -23,6 +23,7 @@ const fast = {
   retryDelayMs: { first: 20, max: 100 },
   historyCheckMs: 50,
   sweepMs: 20,
+  codelessMs: 300,
   shorterBranchPatienceMs: 200,
   stalledAfterMs: 1_000,
 } satisfies Partial<ChainPace>
@@ -390,6 +391,20 @@ describe('on demand', () => {
     expect(await store.transferCount({ chain: id, contract: wallet })).toBe(0)
     expect(await store.contractCoverage(id, wallet)).toEqual([])
     expect(await store.watchedContracts(id)).toEqual([])
+  })
+
+  test('a contract that was deployed after it was asked for is found by the next request', async () => {
+    const { node, store, indexer } = await run({ chain: { height: 60, deploymentSpan: 150 } }, onDemand)
+    await caughtUp(indexer, node)
+    const contract = node.chain.contracts.all.find(({ kind, deployedAt }) => kind === 'erc721' && deployedAt > 60)!
+      .address as Address
+    await indexer.ensureContract(contract, patienceMs)
+    expect(await store.watchedContracts(id)).toEqual([])
+    node.mine(110)
+    await caughtUp(indexer, node)
+    await delay(fast.codelessMs)
+    await indexer.ensureContract(contract, patienceMs)
+    await expectContract(node, store, contract)
   })
 
   test('while the chain is stalled, what is not indexed is not waited for', async () => {

@@ -87,6 +87,8 @@ export type ChainPace = FollowPace &
     historyCheckMs: number
     /** How often it lets go of what nobody asks for. */
     sweepMs: number
+    /** For how long an address without code is not asked about again. */
+    codelessMs: number
     /** So many transfers of a token count as one contract against `index_per_day`. */
     transfersPerTarget: number
   }
@@ -95,6 +97,7 @@ const usualPace: ChainPace = {
   retryDelayMs: historyPace.retryDelayMs,
   historyCheckMs: 2_000,
   sweepMs: 3_600_000,
+  codelessMs: 10_000,
   transfersPerTarget: 20_000,
   ...usualStallPace,
   hotBlocksMax: 400_000,
@@ -181,7 +184,12 @@ export class ChainIndexer {
         ...{ ...shared, mutex, chain: chain.id, source, from },
         ...{ listed: options.contracts, backfill: this.#backfillOptions(historySizes.contract) },
         onStored: range => this.#stats.stored([range]),
-        ...{ parallel: 4, waitingMax: 1_000, transfersPerTarget: this.#pace.transfersPerTarget },
+        ...{
+          parallel: 4,
+          waitingMax: 1_000,
+          codelessMs: this.#pace.codelessMs,
+          transfersPerTarget: this.#pace.transfersPerTarget,
+        },
         looksBelow: chain.quirks.receiptsMayBeMissing !== true,
         onDeployed: (contract, block) => annotator?.created(contract, block),
       })

@@ -41,6 +41,8 @@ export type ContractJobsOptions = {
   /** Contracts indexed at once; more wait in the queue. */
   parallel: number
   waitingMax: number
+  /** How long an address had no code: one may be deployed, or the head was that of a node that was behind. */
+  codelessMs: number
   /** So many transfers of a token count as one contract against `index_per_day`. */
   transfersPerTarget: number
   /** Whether logs below a deployment are asked for at once: it can be too much for some nodes. */
@@ -51,8 +53,6 @@ export type ContractJobsOptions = {
   onStored: (range: DecodedRange) => void
 }
 
-/** A contract may be deployed at the address meanwhile. */
-const codelessMs = 3_600_000
 const codelessMax = 100_000
 /** In the status; all of them are in the store. */
 const heldShown = 20
@@ -64,7 +64,7 @@ export class ContractJobs {
   readonly #queue: JobQueue
   readonly #listed: ReadonlySet<Address>
   /** Addresses that had no code at the head: nothing is watched and nothing claimed for them. */
-  readonly #codeless = new LRUCache<Address, true>({ ...atMost(codelessMax), ttl: codelessMs })
+  readonly #codeless: LRUCache<Address, true>
 
   /** What is left of them no endpoint has. */
   readonly #outOfReach = new Set<Address>()
@@ -73,6 +73,7 @@ export class ContractJobs {
 
   constructor(options: ContractJobsOptions) {
     this.#options = options
+    this.#codeless = new LRUCache<Address, true>({ ...atMost(codelessMax), ttl: options.codelessMs })
     this.#listed = new Set(options.listed)
     this.#queue = new JobQueue({ runningMax: options.parallel, waitingMax: options.waitingMax })
   }
