@@ -2,7 +2,7 @@
 // but the mints of tokens that had no holder.
 import { type Address, zeroAddress } from '../../model.ts'
 import { placeBytes } from '../../store/runs/place-key.ts'
-import type { Pace } from '../pace.ts'
+import { type Pace, rowsPerStep } from '../pace.ts'
 import { noAddress } from './address-table.ts'
 import type { TokenChange } from './changes.ts'
 import { CopiedRows } from './copied-rows.ts'
@@ -97,15 +97,15 @@ class Patch {
     const touched = this.#touched(changes)
     const { columns } = this.#base
     let copied = this.#row
-    while (this.#row < columns.length && this.#base.idOf(this.#row) === id) {
-      const party = columns.parties[this.#row]!
-      const change = touched.get(party)
-      if (change !== undefined) {
-        await this.#copied.copy(copied, this.#row, pace)
-        copied = this.#row + 1
-        change.delta += this.#base.amountOf(this.#row)
-      }
-      this.#row++
+    // Looked up once: an ERC-20 token has all its holders in the rows of one id.
+    const end = this.#base.rowAtOrAfter(id + 1n)
+    for (; this.#row < end; this.#row++) {
+      if (this.#row % rowsPerStep === 0) await pace.rest()
+      const change = touched.get(columns.parties[this.#row]!)
+      if (change === undefined) continue
+      await this.#copied.copy(copied, this.#row, pace)
+      copied = this.#row + 1
+      change.delta += this.#base.amountOf(this.#row)
     }
     await this.#copied.copy(copied, this.#row, pace)
     const fresh = this.builder.length
