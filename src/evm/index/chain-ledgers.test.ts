@@ -6,7 +6,7 @@ import { type SimNode, startSimNode } from '../../../test/sim/node.ts'
 import { ledgerId } from '../../ledgers.ts'
 import { createLog } from '../../log.ts'
 import { createEvmMetrics } from '../../metrics.ts'
-import type { Address } from '../../model.ts'
+import type { Address, ChainId } from '../../model.ts'
 import type { Store } from '../../store/store.ts'
 import { transfersOfPage, unpackTransfer } from '../../store/transfer-payload.ts'
 import { usualViews, type View } from '../../views.ts'
@@ -63,6 +63,16 @@ async function storedOf(store: Store, node: SimNode, token: Address): Promise<st
 async function isComplete(store: Store, node: SimNode, token: Address): Promise<boolean> {
   const covered = await store.contractCoverage(ledgerId(simulatedChain(node).id, 'erc20'), token)
   return covered.reduce((next, { from, to }) => (from <= next ? Math.max(next, to + 1) : next), 0) > node.chain.head
+}
+
+/** Of contracts that have transfers: a store may have met others on the branch that was left. */
+async function countsOf(store: Store, chain: ChainId): Promise<Map<Address, number>> {
+  const counts = new Map<Address, number>()
+  for (const contract of await store.contractsOf(chain, undefined, 1_000)) {
+    const count = await store.transferCount({ chain, contract })
+    if (count > 0) counts.set(contract, count)
+  }
+  return counts
 }
 
 test('a token is indexed beside the chain, through new blocks, a reorganisation and a restart', async () => {
@@ -143,12 +153,9 @@ describe.each(['json', 'raw'])('a chain that keeps erc20, of a node with %s rece
     expect(await kept.store.contractsOf(tokenLedger, undefined, 1_000)).toEqual(
       tokens.filter(token => truthOf(node, token).length > 0).sort(),
     )
-    const nfts = await plain.store.contractsOf(id, undefined, 1_000)
-    expect(await kept.store.contractsOf(id, undefined, 1_000)).toEqual(nfts)
-    for (const contract of nfts) {
-      const range = { chain: id, contract }
-      expect(await kept.store.transferCount(range)).toBe(await plain.store.transferCount(range))
-    }
+    const nfts = await countsOf(plain.store, id)
+    expect(nfts.size).toBeGreaterThan(10)
+    await expect.poll(() => countsOf(kept.store, id), { timeout: patienceMs }).toEqual(nfts)
     const evidence = new Set((await kept.store.coverage(tokenLedger, 'transfers')).map(claim => claim.evidence))
     expect(evidence).toEqual(new Set(['receipts-root']))
   }, 120_000)
