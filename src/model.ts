@@ -19,6 +19,12 @@ export const solanaNetworks: readonly SolanaNetwork[] = ['mainnet', 'devnet']
 
 export const zeroAddress = '0x0000000000000000000000000000000000000000' as Address
 
+/**
+ * Logs of ether's own transfers come from here (EIP-7708, from Glamsterdam on). They have the form of ERC-20: no NFT
+ * moves by them, and their parties are active like those of a token.
+ */
+export const etherLogs = '0xfffffffffffffffffffffffffffffffffffffffe' as Address
+
 /** Older than the standards. The second is their first contract, whose events are the same. */
 export const [cryptoPunks, firstCryptoPunks] = [
   '0xb47e3cd837ddf8e4c57f05d70ab865de6e193bbb',

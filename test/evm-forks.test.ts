@@ -5,9 +5,12 @@ import { type Chain, ethereumHeaders } from '../src/chains.ts'
 import { transactionDeriver } from '../src/evm/audit/derive-transaction.ts'
 import { ChainRpc } from '../src/evm/rpc/chain-rpc.ts'
 import { WatchedSource } from '../src/evm/source/watched-source.ts'
+import { ledgerId } from '../src/ledgers.ts'
 import type { Address, ChainId, CoveredInterval, Hash } from '../src/model.ts'
 import { openStore } from '../src/store/open.ts'
 import type { Store } from '../src/store/store.ts'
+import { transfersOfPage, unpackTransfer } from '../src/store/transfer-payload.ts'
+import { usualViews } from '../src/views.ts'
 import { expectFullTruth } from './evm-fault-checks.ts'
 import {
   caughtUp,
@@ -18,7 +21,16 @@ import {
   temporaryStore,
   truthByContract,
 } from './evm-harness.ts'
-import { chainOf, claimsOf, dumpOf, evidenceOf, indexAll, signedChain, temporaryFolder } from './history-world.ts'
+import {
+  chainOf,
+  claimsOf,
+  dumpOf,
+  evidenceOf,
+  HistoryIndex,
+  indexAll,
+  signedChain,
+  temporaryFolder,
+} from './history-world.ts'
 import { etherLogs } from './sim/block.ts'
 import { exportChain } from './sim/export-files.ts'
 import type { Fault } from './sim/faults.ts'
@@ -182,6 +194,31 @@ describe('Glamsterdam in history', () => {
     await store.close()
     return await dumpOf(url, simId)
   }
+
+  test('where tokens are kept, the transfers of ether are those of a token, from the fork on', async () => {
+    const node = await startSimNode({ chain: { ...shape, height: 75, forks: [prague(25), glamsterdam(fork)] } })
+    cleanups.push(() => node.close())
+    const engine = await startEngine('sqlite')
+    cleanups.push(() => engine.close())
+    const url = await engine.newStore()
+    const index = await HistoryIndex.open(chainOf(id), url, { rpc: [node.url], views: [...usualViews, 'erc20'] })
+    await index.until(({ erc20 }) => erc20?.complete === true && erc20.head === node.chain.head)
+    await index.close()
+    const told: string[] = []
+    for (let number = 0; number <= node.chain.head; number++)
+      for (const { logs } of node.chain.block(number).transactions)
+        for (const { address, topics, data } of logs)
+          if (address === etherLogs) told.push([number, ...topics.slice(1), BigInt(data)].join(' '))
+    expect(told.length).toBeGreaterThan(10)
+    const store = await openStore(url, { role: 'tool' })
+    cleanups.push(() => store.close())
+    const asked = { chain: ledgerId(id, 'erc20'), contract: etherLogs as Address, order: 'asc', limit: 10_000 } as const
+    const rows = transfersOfPage(await store.transferPage(asked))!.map(({ block, payload }) => {
+      const { from, to, amount } = unpackTransfer(payload)
+      return [block, ...[from, to].map(party => `0x${party.slice(2).padStart(64, '0')}`), amount].join(' ')
+    })
+    expect(rows).toEqual(told)
+  })
 
   test('files and portals give what nodes give, proven before and after', async () => {
     const truth = await fromNode()

@@ -2,11 +2,11 @@
 // why a transfer is or is not in the index. It reads no store.
 import type { Chain } from '../../chains.ts'
 import { quantityOf } from '../../hex.ts'
-import { type Address, type Hash, parseAddress } from '../../model.ts'
+import { type Address, etherLogs, type Hash, parseAddress } from '../../model.ts'
 import type { NodeLog, NodeTransaction } from '../../node-transaction.ts'
 import { decodeTransfers, type MalformedReason, malformedReasons } from '../decode/decode.ts'
 import { sequenceLogs } from '../decode/log-sequence.ts'
-import { earlyCollectionsOf, etherLogs, transferTopic } from '../decode/token-events.ts'
+import { earlyCollectionsOf, transferTopic } from '../decode/token-events.ts'
 import type { RpcLog, RpcPort, RpcReceipt, RpcTransaction } from '../rpc/port.ts'
 
 /** More than a block has room for is a node's invention. */

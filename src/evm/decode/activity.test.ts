@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import * as ContractAddress from 'ox/ContractAddress'
 import { describe, expect, test } from 'vitest'
-import { type ChainId, zeroAddress } from '../../model.ts'
+import { type ChainId, etherLogs, zeroAddress } from '../../model.ts'
 import { unpackActivity } from '../../store/packed-activity.ts'
 import type { RpcBlock, RpcLog, RpcTransaction } from '../rpc/port.ts'
 import { collectActivity } from './activity.ts'
 import { sequenceLogs } from './log-sequence.ts'
-import { earlyCollectionsOf, etherLogs, topics } from './token-events.ts'
+import { earlyCollectionsOf, topics } from './token-events.ts'
 
 const wallet = (digit: string): string => `0x${digit.repeat(40)}`
 const word = (text: string): string => `0x${text.slice(2).padStart(64, '0')}`

@@ -4,12 +4,20 @@ import * as AbiParameters from 'ox/AbiParameters'
 import { describe, expect, test } from 'vitest'
 import { packTransfer } from '../../../test/pack-transfer.ts'
 import { propertyRuns } from '../../../test/release-runs.ts'
-import { type Address, type ChainId, type Hash, parseAddress, type TransferFacts, zeroAddress } from '../../model.ts'
+import {
+  type Address,
+  type ChainId,
+  etherLogs,
+  type Hash,
+  parseAddress,
+  type TransferFacts,
+  zeroAddress,
+} from '../../model.ts'
 import { idCountMax, unpackTransfer } from '../../store/transfer-payload.ts'
 import type { RpcLog } from '../rpc/port.ts'
 import { decodeTransfers, type MalformedReason } from './decode.ts'
 import { sequenceLogs } from './log-sequence.ts'
-import { type EarlyCollection, earlyCollections, earlyCollectionsOf, etherLogs, topics } from './token-events.ts'
+import { type EarlyCollection, earlyCollections, earlyCollectionsOf, topics } from './token-events.ts'
 
 const alice = `0x${'a1'.repeat(20)}` as Address
 const bob = `0x${'b0'.repeat(20)}` as Address

@@ -21,12 +21,6 @@ export const topics = {
   punkBought: '0x58e5d5a525e3b40bc15abaa38b5882678db1ee68befd2f60bafe3a7fd06db9e3',
 } as const
 
-/**
- * Logs of ether's own transfers come from here (EIP-7708, from Glamsterdam on). They have the form of ERC-20: no NFT
- * moves by them, and their parties are active like those of a token.
- */
-export const etherLogs = '0xfffffffffffffffffffffffffffffffffffffffe'
-
 /** Every first topic that any ledger is decoded from. */
 export const transferTopics: readonly string[] = Object.values(topics)
 

@@ -4,12 +4,20 @@ import { expect, test } from 'vitest'
 import { packTransfer } from '../../../test/pack-transfer.ts'
 import { propertyRuns } from '../../../test/release-runs.ts'
 import { ledgerId } from '../../ledgers.ts'
-import { type Address, type ChainId, cryptoPunks, type Hash, type TransferFacts, zeroAddress } from '../../model.ts'
+import {
+  type Address,
+  type ChainId,
+  cryptoPunks,
+  etherLogs,
+  type Hash,
+  type TransferFacts,
+  zeroAddress,
+} from '../../model.ts'
 import { unpackTransfer } from '../../store/transfer-payload.ts'
 import type { RpcLog } from '../rpc/port.ts'
 import { decodeTransfers } from './decode.ts'
 import { sequenceLogs } from './log-sequence.ts'
-import { earlyCollectionsOf, etherLogs, topics, topicsOf } from './token-events.ts'
+import { earlyCollectionsOf, topics, topicsOf } from './token-events.ts'
 
 const ledger = ledgerId(1 as ChainId, 'erc20')
 const [alice, bob, token] = ['a1', 'b0', '11'].map(byte => `0x${byte.repeat(20)}`) as [Address, Address, Address]

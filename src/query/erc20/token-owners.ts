@@ -3,7 +3,7 @@
 import type { Chain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
 import { ledgerId } from '../../ledgers.ts'
-import type { Address } from '../../model.ts'
+import { type Address, etherLogs } from '../../model.ts'
 import type { CheckpointStore } from '../../store/store.ts'
 import type {
   Completeness,
@@ -73,6 +73,10 @@ export class TokenOwners {
   }
 
   async #holders({ chain, ...question }: TokenQuestion, options: HoldingsOptions): Promise<HoldersAnswer> {
+    if (question.contract === etherLogs)
+      throw new AlmanacError('bad_request', 'Ether has no list of owners: its logs leave out fees and withdrawals.', {
+        details: { parameter: 'address' },
+      })
     const ledger = ledgerId(chain.id, 'erc20')
     const found = await this.#holdings.holders({ ...question, chain: ledger }, options)
     if (!found.complete) await requireBegun(this.#store, { ledger, contract: question.contract }, options.key)
