@@ -25,6 +25,8 @@ const portfolioPath = '/account/devnet/8auSoPVSFzyyEV6svsGAF37kGcZ5e2gZq98bevt5G
 const chainsPath =
   '/api/v2.2/wallets/0x70997970c51812dc3a010c7d01b50e0d17dc79c8/chains?chains=eth&chains=polygon&chains=base'
 
+const coinAddress = '0x700b6a60ce7eaaea56f065753d8dcb9653dbad35'
+
 const sameOnChain =
   /^(eth|polygon) is the same in the store as on the chain: [1-9]\d* blocks? in \d+ ranges?, [1-9]\d* tr/m
 
@@ -240,8 +242,9 @@ describe('the sandbox', { timeout: startedWithinMs + 60_000 }, () => {
     const planned = await begin([process.execPath, almanacMain, 'plan', '--json']).ended()
     expect(planned.code, planned.stderr).toBe(0)
     const { eth, polygon } = JSON.parse(planned.stdout).chains
+    const tokens = { ledger: 'erc20', source: 'nodes', from: 0 }
     for (const full of [eth, polygon])
-      expect(full).toMatchObject({ parts: [{ source: 'nodes', from: 0 }], missing: [] })
+      expect(full).toMatchObject({ parts: [{ source: 'nodes', from: 0 }, tokens], missing: [] })
     expect(eth.parts[0].to).toBeGreaterThan(500)
     expect(readdirSync(checkout.directory)).not.toContain('almanac.db')
 
@@ -363,6 +366,8 @@ describe('a chain of the sandbox', { timeout: 120_000 }, () => {
     expect(one!.length).toBeGreaterThan(60)
     expect(same).toEqual(one)
     expect(other).not.toEqual(one)
+    // The token moves too, at the address that the guide to first calls names.
+    expect(one!.filter(log => log.includes(coinAddress)).length).toBeGreaterThan(10)
   })
 })
 

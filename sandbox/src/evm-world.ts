@@ -1,12 +1,13 @@
-// One local EVM chain with collections and a few hours of history. Its owner asks for each further block and
+// One local EVM chain with collections, a token and a few hours of history. Its owner asks for each further block and
 // reorganisation.
 import type { Address } from 'ox/Address'
 import type { CompiledCollections } from './collections.ts'
 import { Draws } from './draws.ts'
-import { developmentAccount } from './evm-accounts.ts'
+import { developmentAccount, fundedAccounts } from './evm-accounts.ts'
+import { type CoinBalances, coinBeginning, coinNames, nextCoinTransfer } from './evm-coin.ts'
 import { type Collection, type Kind, nextTransaction, type Ownership, payment } from './evm-collections.ts'
 import type { EvmNode } from './evm-node.ts'
-import { deployment, signed, type Transaction } from './evm-transactions.ts'
+import { type Deployed, deployment, signed, type Transaction } from './evm-transactions.ts'
 
 export type EvmWorldOptions = {
   node: EvmNode
@@ -29,6 +30,8 @@ const walletCount = 8
 const strangerCount = 6
 /** Tokens that the ERC721A collection mints with one ERC-2309 event. */
 const rangeLength = 40
+/** Of so many blocks with transactions in a hundred, the last one moves the token. */
+const coinPercent = 40
 
 const names: Readonly<Record<Kind, string>> = {
   ERC721: 'Harbour Lights',
@@ -37,18 +40,25 @@ const names: Readonly<Record<Kind, string>> = {
   airdrop: 'Free Reward',
 }
 
+type Coin = { contract: Deployed; balances: CoinBalances }
+type Owned = { held: Map<Address, Ownership>; coin: Coin | undefined }
+
 export class EvmWorld {
   readonly wallets = Array.from({ length: walletCount }, (_, index) => developmentAccount(index + 1))
   readonly #strangers = Array.from({ length: strangerCount }, (_, index) => developmentAccount(index + 30).address)
   readonly #node: EvmNode
   readonly #draws: Draws
+  /** Of its own, so that the collections are the same with the token as without. */
+  readonly #coinDraws: Draws
   readonly #genesisTimestamp: number
   #collections: Collection[] = []
   #held = new Map<Address, Ownership>()
+  #coin: Coin | undefined
 
   constructor({ node, seed, genesisTimestamp }: EvmWorldOptions) {
     this.#node = node
     this.#draws = new Draws(seed, `chain ${node.chainId}`)
+    this.#coinDraws = new Draws(seed, `coin ${node.chainId}`)
     this.#genesisTimestamp = genesisTimestamp
   }
 
@@ -63,14 +73,18 @@ export class EvmWorld {
     return this.#collections
   }
 
+  get coin(): Deployed {
+    return this.#coin!.contract
+  }
+
   /** Mines a block with a few transactions, now. */
   async mineBlock(): Promise<void> {
-    const before = structuredClone(this.#held)
+    const before = this.#owned()
     const count = this.#draws.between(1, 3)
     try {
-      await this.#mine(Array.from({ length: count }, () => this.#next()))
+      await this.#mine(this.#several(count))
     } catch (error) {
-      this.#held = before
+      this.#goBack(before)
       throw error
     }
   }
@@ -78,13 +92,23 @@ export class EvmWorld {
   /** Mines a few blocks, reverts them, and mines a branch that is one block longer. */
   async reorganise(): Promise<void> {
     const depth = this.#draws.between(1, 3)
-    const before = structuredClone(this.#held)
+    const before = this.#owned()
     const snapshot = await this.#node.ask('evm_snapshot')
     for (let block = 0; block < depth; block++) await this.mineBlock()
     await this.#settle()
     if ((await this.#node.ask('evm_revert', snapshot)) !== true) throw new Error('the node could not revert blocks')
-    this.#held = before
+    this.#goBack(before)
     for (let block = 0; block <= depth; block++) await this.mineBlock()
+  }
+
+  #owned(): Owned {
+    // Balances of the token are replaced and never changed.
+    return { held: structuredClone(this.#held), coin: this.#coin }
+  }
+
+  #goBack({ held, coin }: Owned): void {
+    this.#held = held
+    this.#coin = coin
   }
 
   /** Gives the indexer time to see the blocks before they are reverted. */
@@ -110,13 +134,9 @@ export class EvmWorld {
       } as const
       return { kind, from, ...deployment(compiled[contract[kind]], { from, nonce, args }) }
     })
-    await this.#node.mine(
-      await signed(
-        this.#node,
-        created.map(({ data }) => ({ from, data })),
-      ),
-      this.#genesisTimestamp + 12,
-    )
+    const collections = created.map(({ data }) => ({ from, data }))
+    const transactions = [...collections, ...this.#beginCoin(compiled)]
+    await this.#node.mine(await signed(this.#node, transactions), this.#genesisTimestamp + 12)
     this.#collections = created.map(({ kind, contract }) => ({ kind, name: names[kind], contract }))
     for (const { kind, contract } of this.#collections) {
       const range = kind === 'ERC721A' ? Array.from({ length: rangeLength }, (_, id) => [id, 1] as const) : []
@@ -124,6 +144,17 @@ export class EvmWorld {
       const nextId = kind === 'ERC721A' ? rangeLength : 1
       this.#held.set(contract.address, { nextId, owners: new Map(range), balances: new Map() })
     }
+  }
+
+  /** What creates the token and hands it out. */
+  #beginCoin(compiled: CompiledCollections): Transaction[] {
+    // An account that does nothing else: the token has the same address on all chains.
+    const from = developmentAccount(fundedAccounts - 1)
+    const args = [coinNames.name, coinNames.symbol, this.wallets[0]!.address]
+    const { data, contract } = deployment(compiled.Coin, { from, nonce: 0, args })
+    const { transactions, balances } = coinBeginning({ contract, wallets: this.wallets, draws: this.#coinDraws })
+    this.#coin = { contract, balances }
+    return [{ from, data }, ...transactions]
   }
 
   /** Mines mostly empty blocks up to the present, so an indexer has some history to read. */
@@ -135,9 +166,21 @@ export class EvmWorld {
     for (let block = 2; block <= historyBlocks; block += busyEvery) {
       progress?.(block - 2, historyBlocks)
       await this.#node.mineEmpty(Array.from({ length: busyEvery - 1 }, (_, index) => momentOf(block + index)))
-      const transactions = Array.from({ length: this.#draws.between(1, 4) }, () => this.#next())
+      const transactions = this.#several(this.#draws.between(1, 4))
       await this.#node.mine(await signed(this.#node, transactions), momentOf(block + busyEvery - 1))
     }
+  }
+
+  #several(count: number): Transaction[] {
+    const ofCollections = Array.from({ length: count }, () => this.#next())
+    return this.#coinDraws.chance(coinPercent) ? [...ofCollections, ...this.#nextOfCoin()] : ofCollections
+  }
+
+  #nextOfCoin(): Transaction[] {
+    const turn = { ...this.#coin!, wallets: this.wallets, draws: this.#coinDraws }
+    const { transactions, balances } = nextCoinTransfer(turn)
+    this.#coin = { contract: turn.contract, balances }
+    return transactions
   }
 
   #next(): Transaction {

@@ -1,7 +1,9 @@
-// Starts local chains with made-up collections, wallets and traffic. It knows nothing of the service that indexes them.
+// Starts local chains with made-up collections, tokens, wallets and traffic. It knows nothing of the service that
+// indexes them.
 import { setTimeout as delay } from 'node:timers/promises'
 import { collectionsAreReady, loadCollections } from './collections.ts'
 import { Draws } from './draws.ts'
+import { coinNames } from './evm-coin.ts'
 import type { Kind } from './evm-collections.ts'
 import { EvmNetwork } from './evm-network.ts'
 import { edrPackage } from './evm-node.ts'
@@ -17,6 +19,8 @@ export type SandboxChain = {
   index: 'full' | 'on-demand'
   url: string
   collections: readonly { kind: Kind; name: string; address: string }[]
+  /** An ERC-20 token. */
+  coin: { name: string; symbol: string; address: string }
 }
 
 export type Sandbox = {
@@ -130,7 +134,8 @@ async function createChain({
 }: ChainParts): Promise<{ chain: SandboxChain; world: EvmWorld; node: EvmNetwork }> {
   const world = await EvmWorld.create({ node, ...rest })
   const collections = world.collections.map(({ kind, name, contract }) => ({ kind, name, address: contract.address }))
-  return { chain: { name, id, index, url: node.url, collections }, world, node }
+  const coin = { ...coinNames, address: world.coin.address }
+  return { chain: { name, id, index, url: node.url, collections, coin }, world, node }
 }
 
 async function startSolanaHalf({ seed, step, opened }: HalfParts) {

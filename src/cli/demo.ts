@@ -13,6 +13,7 @@ import { AlmanacError } from '../errors.ts'
 import type { Address, ChainId } from '../model.ts'
 import type { Label, Mark } from '../store/annotation-store.ts'
 import { openStore } from '../store/open.ts'
+import { viewNames } from '../views.ts'
 import { beforeCommand, commandLine, exitCodes } from './current-process.ts'
 import { addConfigOptions, loadConfigFor } from './options.ts'
 import { announceSandbox, sandboxHere, urlHere } from './running-server.ts'
@@ -168,7 +169,11 @@ async function serve(sandbox: Sandbox, { directory, file, load, output, start }:
 }
 
 function configurationOf({ chains, solana }: Sandbox, storeFile: string): object {
-  const entries = chains.map(({ name, id, url, index }) => [name, { id, rpc: [url], index, finality }])
+  // Full chains keep every token, so that a wallet's are listed before anybody asks for the token.
+  const entries = chains.map(({ name, id, url, index }) => {
+    const views = index === 'full' ? { views: viewNames } : {}
+    return [name, { id, rpc: [url], index, finality, ...views }]
+  })
   return {
     store: `file:${storeFile}`,
     chains: Object.fromEntries(entries),
@@ -222,7 +227,7 @@ export function guide({ chains, wallets, solana, missing }: Sandbox, place: Plac
   return bannerText({
     ...{ width, colours, consoleUrl: consoleAt({ url, key }), pages: pagesAt(url), trial: { key, url: url + path } },
     paragraphs: [
-      `This is a sandbox: ${networks.join(', ')} here ${are} with generated collections, wallets and traffic, and an occasional reorg. The store is ${join(directory, 'almanac.db')}, which is deleted at the end.`,
+      `This is a sandbox: ${networks.join(', ')} here ${are} with generated collections, tokens, wallets and traffic, and an occasional reorg. The store is ${join(directory, 'almanac.db')}, which is deleted at the end.`,
       ...missing.map(reason => `Missing: ${reason}`),
     ],
     nodes,
