@@ -35,6 +35,19 @@ test('a list of wallets has several of this service', () => {
   expect(exampleOf(operation, parameter, {})).toBe('0xff,0xee')
 })
 
+test('an ERC-20 token is one that a wallet of this service holds, and never the wallet', () => {
+  const ask = (path: string, name: string, live: LiveExamples) =>
+    exampleOf({ path, tags: [] } as unknown as DocumentedOperation, { name, example: 'documented' } as Parameter, live)
+  const live = { erc20: 'token', erc20Symbol: 'TKN', wallet: 'one', wallets: ['one', 'two'] }
+  expect(ask('/api/v2.2/erc20/{address}/transfers', 'address', live)).toBe('token')
+  expect(ask('/api/v2.2/erc20/metadata', 'addresses', live)).toBe('token')
+  expect(ask('/api/v2.2/erc20/metadata/symbols', 'symbols', live)).toBe('TKN')
+  expect(ask('/api/v2.2/{address}/erc20', 'address', live)).toBe('one')
+  const sides = ['owner_address', 'spender_address']
+  expect(sides.map(name => ask('/api/v2.2/erc20/{address}/allowance', name, live))).toEqual(['one', 'two'])
+  expect(ask('/api/v2.2/erc20/{address}/transfers', 'address', { wallet: 'one' })).toBe('documented')
+})
+
 test('a date stays the same while a form is open', () => {
   vi.useFakeTimers()
   onTestFinished(() => {

@@ -4,6 +4,7 @@ import type { DocumentedOperation, Parameter } from '../state/document.ts'
 
 type ExampleName =
   | ('chain' | 'network' | 'contract' | 'name' | 'tokenId' | 'wallet' | 'block' | 'transaction')
+  | ('erc20' | 'erc20Symbol')
   | ('account' | 'nftMint' | 'tokenMint')
 
 /** Several of each, for operations that take several. */
@@ -42,7 +43,10 @@ export function exampleOf(operation: DocumentedOperation, { name, example }: Par
     to: live.block,
     hash: live.transaction,
     wallet_addresses: live.wallets?.join() ?? live.wallet,
-    addresses: isOfTokens(path) ? undefined : live.wallet,
+    addresses: isOfTokens(path) ? live.erc20 : live.wallet,
+    symbols: live.erc20Symbol,
+    owner_address: live.erc20 && live.wallets?.[0],
+    spender_address: live.erc20 && live.wallets?.[1],
     q: live.name,
     address: addressOf(operation, live),
     // No key has the documented one, and an order for the key in use would end it.
@@ -51,13 +55,12 @@ export function exampleOf(operation: DocumentedOperation, { name, example }: Par
   return found[name] ?? String(example ?? '')
 }
 
-/** Which ERC-20 tokens a service has is not looked for. */
 function isOfTokens(path: string): boolean {
   return path.includes('/erc20/') && !path.includes('/{address}/erc20')
 }
 
 function addressOf({ tags, path }: DocumentedOperation, live: LiveExamples): string | undefined {
-  if (isOfTokens(path)) return undefined
+  if (isOfTokens(path)) return live.erc20
   if (!tags.includes('Solana')) return /\/nft\/\{address\}/.test(path) ? live.contract : live.wallet
   if (path.startsWith('/account/')) return live.account
   return path.startsWith('/nft/') ? live.nftMint : live.tokenMint

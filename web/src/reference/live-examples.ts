@@ -1,5 +1,5 @@
-// Finds examples that answer here: a contract, a token, a wallet, a block, a Solana account and its mints that this service has. It
-// does not say which field takes which.
+// Finds examples that answer here: a contract, a token, a wallet, a block, an ERC-20 token, a Solana account and its
+// mints that this service has. It does not say which field takes which.
 import { signal } from '@preact/signals'
 import { toldOnce } from '../explorer/configured.ts'
 import { apiDocument } from '../state/document.ts'
@@ -70,6 +70,7 @@ async function onChains(chains: readonly string[], headers: Headers): Promise<Li
           }),
       ...(row === undefined ? {} : { tokenId: row.token_id, wallet: row.to_address, block: String(row.block_number) }),
       ...(row === undefined ? {} : { transaction: row.transaction_hash }),
+      ...(row === undefined ? {} : await erc20Of(row.to_address, chain, headers)),
     }
   }
   return {}
@@ -96,6 +97,19 @@ async function heldOf(
     if (owner !== undefined) return { ...row, to_address: owner }
   }
   return rows[0]
+}
+
+/** A token that the wallet holds. */
+async function erc20Of(wallet: string, chain: string, headers: Headers): Promise<LiveExamples> {
+  // Balances are asked of a node, which costs nothing in a sandbox alone.
+  if (apiDocument.value?.info['x-sandbox-key'] === undefined) return {}
+  const { data } = await service.GET('/api/v2.2/{address}/erc20', {
+    params: { path: { address: wallet }, query: { chain } as never },
+    headers,
+  })
+  const token = data?.[0]
+  if (token === undefined) return {}
+  return { erc20: token.token_address, ...(token.symbol === null ? {} : { erc20Symbol: token.symbol }) }
 }
 
 /** Accounts that are looked at for one that holds both an NFT and a token. */
