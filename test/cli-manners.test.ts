@@ -247,7 +247,7 @@ test('the banner of the sandbox has one line to copy, and breaks between words',
     const prose = lines.filter(line => !/^ {2}Console: |^curl |^export /.test(line))
     for (const line of prose) expect(line.length, line).toBeLessThan(width)
     expect(prose.join(' ').replaceAll(/\s+/g, ' ')).toContain(
-      'eth here is a local chain with generated collections, wallets and traffic, and an occasional reorg',
+      'eth here is a local chain with generated collections, tokens, wallets and traffic, and an occasional reorg',
     )
   }
 })
