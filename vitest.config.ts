@@ -56,7 +56,7 @@ export default defineConfig({
     hookTimeout: 90_000,
     expect: { poll: { timeout: 60_000 } },
     // More than the cores of a small machine: suites wait for browsers, for processes that they start and for time to pass.
-    maxWorkers: 6,
+    maxWorkers: 5,
     pool: 'forks',
     // Node imports the sources as it does for users, and keeps what it compiled. What Vite would make of them takes a fifth
     // more of the processor: each use of an import goes through an object there. It leaves no place for `vi.mock`.

@@ -136,7 +136,7 @@ async function expectGone(nodes: readonly string[]): Promise<void> {
     await vi.waitFor(() => expect(fetch(node, { method: 'POST' }), node).rejects.toThrow('fetch failed'), patience)
 }
 
-describe('the sandbox', { timeout: startedWithinMs + 60_000 }, () => {
+describe('the sandbox', { timeout: startedWithinMs + 150_000 }, () => {
   test('npm start with no configuration: a line that answers, blocks that go on, and Ctrl-C ends everything', async () => {
     const run = begin(['npm', 'start'])
     const { curls, url } = await guideOf(run)
