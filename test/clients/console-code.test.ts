@@ -63,7 +63,7 @@ test('every call of the reference and the guides exists in the SDK, with paramet
       /^```ts sdk\n(.*?)^```$/gms,
     ),
   ])
-  expect(guides.length).toBe(9)
+  expect(guides.length).toBe(10)
   for (const [at, [, text]] of guides.entries()) {
     const file = join(folder, `guide-${at}.mts`)
     await writeFile(file, text!.replace("'moralis'", "'moralis-2.27'"))
