@@ -20,6 +20,11 @@ export const usualViews = viewNames.filter(view => view !== 'erc20')
 /** Of the ledger of tokens: owners are folded from the index by token, and no list of tokens is by block. */
 export const tokenViews: readonly View[] = ['transfers', 'by_wallet', 'by_token']
 
+/** Whether a chain keeps every token, and not those alone that are asked for. */
+export function keepsTokens(views: readonly View[] | undefined): boolean {
+  return views?.includes('erc20') === true
+}
+
 /** In the order of the table. Transfers are always kept. */
 export function keptViews(named: readonly View[]): View[] {
   return viewNames.filter(view => view === 'transfers' || named.includes(view))

@@ -26,7 +26,7 @@ import { endpointAddresses } from '../rpc/endpoint-address.ts'
 import type { BudgetStatus, SocketStatus } from '../status.ts'
 import type { StoreRoom } from '../store/room.ts'
 import type { Store } from '../store/store.ts'
-import { type View, wholeScopeOf } from '../views.ts'
+import { keepsTokens, type View, wholeScopeOf } from '../views.ts'
 import { transactionDeriver } from './audit/derive-transaction.ts'
 import { ContractAnnotator } from './facts/contract-annotator.ts'
 import { callsPerSecond } from './facts/contract-reader.ts'
@@ -137,7 +137,7 @@ export function createEvm(options: EvmOptions): Evm {
     const bulk = new BulkSources(sources(settings))
     // Of the ledger of tokens, where it is indexed in full: what a source was refused for is of one ledger.
     const tokenChain = { ...chain, id: ledgerId(chain.id, 'erc20') }
-    const tokenBulk = new BulkSources(views?.includes('erc20') ? sources(settings, tokenChain) : [])
+    const tokenBulk = new BulkSources(keepsTokens(views) ? sources(settings, tokenChain) : [])
     const setup: ChainSetup = { index, views, from, contracts, chain, pollMs, backfill, senderSample, retention }
     const heads = new HeadsNews(settings.ws)
     const budget = new RateBudget(backgroundPerSecond)
@@ -178,7 +178,7 @@ export function createEvm(options: EvmOptions): Evm {
       heads.move(next.ws)
       const isSame = isDeepStrictEqual(sourceSettings(next), sourceSettings(settings))
       bulk.configure(isSame ? undefined : sources(next))
-      if (views?.includes('erc20')) tokenBulk.configure(isSame ? undefined : sources(next, tokenChain))
+      if (keepsTokens(views)) tokenBulk.configure(isSame ? undefined : sources(next, tokenChain))
       settings = next
       // An indexer that is made later, when this process takes the chain over, reads them from there.
       Object.assign(setup, { pollMs, backfill: next.backfill })

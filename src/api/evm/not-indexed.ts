@@ -2,6 +2,8 @@
 // chain is stored, unless the wire contract has the operation answer it; of what was found it changes nothing.
 import { type Chain, namedChain } from '../../chains.ts'
 import { AlmanacError } from '../../errors.ts'
+import type { Ledger } from '../../ledgers.ts'
+import type { ChainStatus } from '../../status.ts'
 import { type Answer, headerName, reasonHeaders } from '../answer.ts'
 import type { Context } from '../context.ts'
 import type { ApiRequest } from '../request.ts'
@@ -23,7 +25,7 @@ export async function reasonHeader(
   const usual = asked.get('cursor') ? [] : [context.chains.usual.name]
   const named = headers['X-Index-Incomplete-Chains']?.split(', ') ?? asked.getAll('chain').filter(Boolean)
   const chains = named.length === 0 ? usual : named
-  const onDemand = () => (everyContract === 'tokens' ? whyTokens(context, chains) : whyOnDemand(context, chains))
+  const onDemand = () => whyOnDemand(context, chains, everyContract === 'tokens' ? 'erc20' : 'nft')
   const why = (await whyNotIndexed(context, chains)) ?? (everyContract === false ? undefined : await onDemand())
   return reasonHeaders(why)
 }
@@ -66,24 +68,19 @@ async function whyNotIndexed(context: Context, named: readonly string[]) {
   return missing.length === 0 || indexed.length === 0 ? undefined : whyText(missing, indexed)
 }
 
-/** A wallet or a block may have NFTs of contracts that were never requested. */
-async function whyOnDemand({ chains, indexModes }: Context, named: readonly string[]) {
+/** A wallet or a block may have transfers of contracts that were never requested. */
+async function whyOnDemand({ chains, indexModes }: Context, named: readonly string[], ledger: Ledger) {
   const modes = await indexModes().catch(() => undefined)
+  // Where no token was requested yet, nothing is reported of them.
+  const isOnDemand = (mode: ChainStatus['index']) => (ledger === 'erc20' ? mode !== 'full' : mode === 'on-demand')
   const onDemand = named
     .flatMap(name => chains.parse(name) ?? [])
-    .filter(({ name }) => modes?.[name]?.nft === 'on-demand')
+    .filter(each => isOnDemand(modes?.[each.name]?.[ledger]))
   if (onDemand.length === 0) return undefined
-  const verb = onDemand.length === 1 ? 'is' : 'are'
-  return `${onDemand.map(headerName).join(', ')} ${verb} indexed on demand: only contracts that were requested are in the answer`
-}
-
-/** Tokens are indexed on demand wherever a chain does not keep all of them. */
-async function whyTokens({ chains, indexModes }: Context, named: readonly string[]) {
-  const modes = await indexModes().catch(() => undefined)
-  const onDemand = named.flatMap(name => chains.parse(name) ?? []).filter(({ name }) => modes?.[name]?.erc20 !== 'full')
-  if (onDemand.length === 0) return undefined
-  const list = onDemand.map(headerName)
-  return `ERC-20 tokens of ${list.join(', ')} are indexed on demand: only tokens that were requested are in the answer`
+  const list = onDemand.map(headerName).join(', ')
+  return ledger === 'erc20'
+    ? `ERC-20 tokens of ${list} are indexed on demand: only tokens that were requested are in the answer`
+    : `${list} ${onDemand.length === 1 ? 'is' : 'are'} indexed on demand: only contracts that were requested are in the answer`
 }
 
 function whyText(missing: readonly Chain[], indexed: readonly Chain[]): string {

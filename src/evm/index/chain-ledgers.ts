@@ -3,7 +3,7 @@
 import { type Ledger, ledgerId } from '../../ledgers.ts'
 import type { TokenLedgerStatus } from '../../status.ts'
 import type { Store } from '../../store/store.ts'
-import { tokenViews } from '../../views.ts'
+import { keepsTokens, tokenViews } from '../../views.ts'
 import type { ChainIndexer, ChainSetup } from './chain-indexer.ts'
 
 export type ChainLedgersOptions = {
@@ -35,7 +35,10 @@ export class ChainLedgers {
   get onDemand(): Ledger[] {
     const { setup, hasNode } = this.#options
     if (!hasNode) return []
-    return [...(setup.index === 'on-demand' ? ['nft' as const] : []), ...(keepsTokens(setup) ? [] : ['erc20' as const])]
+    return [
+      ...(setup.index === 'on-demand' ? ['nft' as const] : []),
+      ...(keepsTokens(setup.views) ? [] : ['erc20' as const]),
+    ]
   }
 
   /** The one of NFTs. */
@@ -47,7 +50,7 @@ export class ChainLedgers {
   of(ledger: Ledger): ChainIndexer | undefined {
     if (ledger === 'nft') return this.#nft
     const { setup, hasNode } = this.#options
-    if (this.#isStopped || !(hasNode || keepsTokens(setup))) return undefined
+    if (this.#isStopped || !(hasNode || keepsTokens(setup.views))) return undefined
     this.#tokens ??= this.#begin()
     return this.#tokens
   }
@@ -80,25 +83,20 @@ export class ChainLedgers {
   /** What was asked for before the process started is followed on. */
   async #resume(): Promise<void> {
     const { setup, store, hasNode } = this.#options
-    if (!hasNode && !keepsTokens(setup)) return
+    if (!hasNode && !keepsTokens(setup.views)) return
     // What cannot be read now is begun by the next request.
     const state = () => store.chainState(ledgerId(setup.chain.id, 'erc20')).catch(() => undefined)
-    if (keepsTokens(setup) || (await state()) !== undefined) this.of('erc20')
+    if (keepsTokens(setup.views) || (await state()) !== undefined) this.of('erc20')
   }
 
   #begin(): ChainIndexer {
     const { setup, makeIndexer } = this.#options
     const chain = { ...setup.chain, id: ledgerId(setup.chain.id, 'erc20') }
-    const index = keepsTokens(setup) ? 'full' : 'on-demand'
+    const index = keepsTokens(setup.views) ? 'full' : 'on-demand'
     const tokens = makeIndexer({ ...setup, chain, index, views: tokenViews, contracts: [] })
     tokens.start()
     return tokens
   }
-}
-
-/** Of every token. */
-function keepsTokens({ views }: ChainSetup): boolean {
-  return views?.includes('erc20') === true
 }
 
 type IndexerStatus = Awaited<ReturnType<ChainIndexer['status']>>

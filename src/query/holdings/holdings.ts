@@ -32,7 +32,7 @@ const receiptsPerRead = 50
 /** Of the bound on memory, a part of what is too large for one sheet: some 300,000 rows where that is 1 GB. */
 const partShare = 1 / 32
 
-/** As many as any answer adds up. */
+/** Holders whose amounts are given: no answer shows what more of the largest have together. */
 const largestMax = 500
 /** A token that says another number of some holder in ten is found out in more than half of all answers. */
 const sampleMax = 8

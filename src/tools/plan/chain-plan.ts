@@ -16,7 +16,7 @@ import { sourcesOf } from '../../evm/sources.ts'
 import { ledgerId } from '../../ledgers.ts'
 import { createLog } from '../../log.ts'
 import type { Interval } from '../../model.ts'
-import { tokenViews, usualViews, wholeScopeOf } from '../../views.ts'
+import { keepsTokens, tokenViews, usualViews, wholeScopeOf } from '../../views.ts'
 import { lowestHeld } from './lowest-held.ts'
 import type { EngineCosts } from './measured-costs.ts'
 import type { ChainPlan, Spent } from './report.ts'
@@ -49,7 +49,7 @@ export async function planChain(task: ChainTask, signal: AbortSignal): Promise<C
   try {
     if (settings.index === 'full') {
       const plan = await planLedger(task, nodes, signal)
-      if (settings.views?.includes('erc20') !== true) return plan
+      if (!keepsTokens(settings.views)) return plan
       const chain = { ...nodes.chain, id: ledgerId(nodes.chain.id, 'erc20') }
       const ofTokens = { ...task, settings: { ...settings, views: [...tokenViews] } }
       const tokens = await planLedger(ofTokens, { ...nodes, chain }, signal)
