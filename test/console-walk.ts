@@ -98,6 +98,7 @@ function prepareWalk(): Walk {
     // What moves without end would be drawn sixty times a second on every page. A walk may ask for it.
     const still = { reducedMotion: 'reduce', viewport: { width: 1280, height: 900 } } as const
     const context = await browser.newContext({ ...still, ...options })
+    context.setDefaultTimeout(patience.timeout)
     context.on('request', request => {
       if (!request.url().startsWith(world.url) && !request.url().startsWith('data:')) strays.push(request.url())
     })

@@ -658,6 +658,7 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
     const browser = await launchBrowser()
     try {
       const context = await browser.newContext({ viewport: { width: 1_440, height: 900 } })
+      context.setDefaultTimeout(60_000)
       const page = await context.newPage()
       const go = (name: string) => page.goto(pathToFileURL(join(folder, name)).href)
       await go('guides/first-calls.html')

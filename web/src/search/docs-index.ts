@@ -76,12 +76,13 @@ export function docsIndexOf(entries: readonly DocsEntry[]): DocsIndex {
     ...(why !== undefined && { why }),
   })
   return (asked, options = {}) => {
-    const found = search(asked, options)
-    if (options.inHeadings) return found
+    if (options.inHeadings) return search(asked, options)
     const called = atPath(calls, asked, ({ text }) => [text])
     const valuesOf = ({ text, about = '' }: DocsEntry) =>
       valuesAt(text.slice(text.indexOf('/')), asked, about.split(' '))
+    // Before the search, for which the many words of a command are long work.
     if (called.length > 0) return called.map(entry => ({ ...shown(entry), values: valuesOf(entry) }))
+    const found = search(asked, options)
     const exact = found.filter(({ isClose }) => !isClose)
     const ids = notServedBeside(notServed, asked, exact.length).slice(0, notServedMax)
     if (ids.length === 0) return found

@@ -1,7 +1,7 @@
 // The pages of the documentation that the console's search finds, by the index that they have of themselves. None where
 // the documentation is not built.
 import { signal } from '@preact/signals'
-import { type DocsEntry, type DocsIndex, docsIndexOf } from './docs-index.ts'
+import { type DocsEntry, type DocsIndex, docsIndexOf, type FoundSection } from './docs-index.ts'
 import { type Group, type Offer, operationHref } from './found.ts'
 
 const offersMax = 5
@@ -20,11 +20,24 @@ export function loadDocsIndex(): void {
       if (!response.ok) return
       // A script that names a list, for pages that are opened from a folder.
       const text = await response.text()
-      index.value = docsIndexOf(JSON.parse(text.slice(text.indexOf('['))) as DocsEntry[])
+      index.value = askedOnce(docsIndexOf(JSON.parse(text.slice(text.indexOf('['))) as DocsEntry[]))
     })
     .catch(() => {
       isAsked = false
     })
+}
+
+/** What is shown is drawn again with every change of the state, for which the same text is not searched again. */
+function askedOnce(search: DocsIndex): DocsIndex {
+  const last = new Map<boolean, { asked: string; found: FoundSection[] }>()
+  return (asked, options = {}) => {
+    const { inHeadings = false } = options
+    const known = last.get(inHeadings)
+    if (known?.asked === asked) return known.found
+    const found = search(asked, options)
+    last.set(inHeadings, { asked, found })
+    return found
+  }
 }
 
 /** By their headings: beside contracts and wallets a word of the text would be noise. */
