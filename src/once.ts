@@ -1,4 +1,5 @@
-// Work that is done once for all who ask for it: for good, for a time, or while it lasts. It does nothing itself.
+// Work that is done once for all who ask for it: for good, for a time, or while it lasts; and work that is done one
+// piece at a time. It does nothing itself.
 import { AlmanacError } from './errors.ts'
 
 /** Made when it is first asked for, and never again. */
@@ -57,4 +58,15 @@ export function oneFlight<Asked extends unknown[], Result>(
 ): (...asked: Asked) => Promise<Result> {
   const flights = new Flights<'only', Result>()
   return (...asked) => flights.join('only', () => fly(...asked))
+}
+
+/** Runs one piece of work at a time, in the order in which they came. */
+export class Mutex {
+  #last: Promise<unknown> = Promise.resolve()
+
+  run<Result>(work: () => Promise<Result>): Promise<Result> {
+    const result = this.#last.then(work)
+    this.#last = result.catch(() => {})
+    return result
+  }
 }

@@ -8,6 +8,7 @@ import { ledgerName, ledgerOf } from '../../ledgers.ts'
 import type { Log } from '../../log.ts'
 import type { EvmMetrics } from '../../metrics.ts'
 import type { Address } from '../../model.ts'
+import { Mutex } from '../../once.ts'
 import type { TokenLedgerStatus } from '../../status.ts'
 import { finishForgetting } from '../../store/forget.ts'
 import { StoreRoom } from '../../store/room.ts'
@@ -34,14 +35,15 @@ import {
   type StatusOptions,
   whyUnheard,
 } from './chain-status.ts'
+import { ContractJobs } from './contract-jobs.ts'
 import { type FollowedHead, Follower, type FollowPace } from './follow.ts'
 import { HeadPause } from './head-pause.ts'
 import { History } from './history.ts'
 import { IndexFiller } from './index-filler.ts'
 import { type Asker, operator, waitFor } from './job-queue.ts'
-import { ContractJobs, Mutex, WalletJobs } from './on-demand.ts'
 import { Recheck } from './recheck.ts'
 import { Retention, type RetentionDays, type WatchedContracts } from './retention.ts'
+import { WalletJobs } from './wallet-jobs.ts'
 
 export type ChainSetup = {
   chain: Chain

@@ -1,7 +1,9 @@
 // Who is indexed next, fairly between keys: keys take turns, a long job gives its place up when its turn is over and
-// another key waits, and a key has a bounded number waiting. It does not know what a job does.
+// another key waits, and a key has a bounded number waiting. Requests for the same contract or wallet share one job. It
+// does not know what a job does.
 import { pause } from '../../abort.ts'
 import { AlmanacError, isUsedUp } from '../../errors.ts'
+import type { Address } from '../../model.ts'
 import type { Payer } from '../../rpc/daily-budget.ts'
 import type { QueueStatus } from '../../status.ts'
 import type { KeyRecord } from '../../store/key-store.ts'
@@ -112,6 +114,55 @@ export class JobQueue {
     this.#waiting.delete(key)
     if (jobs.length > 0) this.#waiting.set(key, jobs)
     next.start()
+  }
+}
+
+/** Work under way, and the key that pays for it. */
+type SharedJob = { done: Promise<void>; asker: Asker }
+
+/** The jobs of a queue, at most one for each address. */
+export class SharedJobs {
+  readonly #queue: JobQueue
+  readonly #underWay = new Map<Address, SharedJob>()
+  /** Names the addresses in a refusal. */
+  readonly #what: string
+
+  constructor(what: string, options: JobQueueOptions) {
+    this.#what = what
+    this.#queue = new JobQueue(options)
+  }
+
+  get status(): QueueStatus {
+    return this.#queue.status
+  }
+
+  get size(): number {
+    return this.#underWay.size
+  }
+
+  has(address: Address): boolean {
+    return this.#underWay.has(address)
+  }
+
+  /** As the queue runs it, unless there is a job for the address already: then it resolves with that. */
+  run(
+    address: Address,
+    asker: Asker,
+    signal: AbortSignal,
+    work: (turn: AbortSignal) => Promise<boolean>,
+  ): Promise<void> {
+    const known = this.#underWay.get(address)
+    if (known !== undefined) {
+      if (known.asker.id === asker.id) return known.done
+      return known.done.catch(error => {
+        // The other key has used up its share; this one may have something left of its own.
+        if (isUsedUp(error) && !signal.aborted) return this.run(address, asker, signal, work)
+        throw error
+      })
+    }
+    const done = this.#queue.run(this.#what, asker, work).finally(() => this.#underWay.delete(address))
+    this.#underWay.set(address, { done, asker })
+    return done
   }
 }
 

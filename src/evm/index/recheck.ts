@@ -7,8 +7,8 @@ import type { Store } from '../../store/store.ts'
 import type { RpcPort } from '../rpc/port.ts'
 import { type RangeSize, readPieces } from '../source/range-size.ts'
 import type { WatchedSource } from '../source/watched-source.ts'
+import type { ContractJobs } from './contract-jobs.ts'
 import type { FollowedHead } from './follow.ts'
-import type { ContractJobs } from './on-demand.ts'
 
 export type RecheckOptions = {
   chain: ChainId

@@ -2,10 +2,11 @@
 // forgotten. Rows stay, and what is asked for again is completed. It runs now and then.
 import type { Chain } from '../../chains.ts'
 import type { Address } from '../../model.ts'
+import type { Mutex } from '../../once.ts'
 import type { Store } from '../../store/store.ts'
 import type { WatchedSource } from '../source/watched-source.ts'
+import type { ContractJobs } from './contract-jobs.ts'
 import type { FollowedHead } from './follow.ts'
-import type { ContractJobs, Mutex } from './on-demand.ts'
 
 /** Days without a request; 0: for ever. */
 export type RetentionDays = { contractDays: number; walletDays: number }

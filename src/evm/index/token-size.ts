@@ -1,13 +1,68 @@
 // Estimates how many transfers a token has from the newest ones, while they are read, and lets a key have no more of
-// them read than its limit on indexing allows: a token of a hundred million is not begun by accident. It reads nothing.
+// them read than its limit on indexing allows: a token of a hundred million is not begun by accident. It asks no node.
+import { blockCount } from '../../coverage.ts'
 import { AlmanacError } from '../../errors.ts'
-import type { Address, ChainId } from '../../model.ts'
-import { putSizeEstimate, type SizeEstimate } from '../../store/size-estimates.ts'
+import { ledgerOf } from '../../ledgers.ts'
+import type { Address, ChainId, Interval } from '../../model.ts'
+import { oneFlight } from '../../once.ts'
+import { putSizeEstimate, type SizeEstimate, sizeEstimate } from '../../store/size-estimates.ts'
 import type { Store } from '../../store/store.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 import type { Asker } from './job-queue.ts'
 
-export type TokenSizeOptions = {
+/** In the status; all of them are in the store. */
+const heldShown = 20
+
+export type TokenSizesOptions = { chain: ChainId; store: Store } & Pick<TokenSizeOptions, 'transfersPerTarget'>
+
+/** The sizes of the tokens of a ledger; of NFTs none is estimated. */
+export class TokenSizes {
+  readonly #options: TokenSizesOptions
+  readonly #held = new Map<Address, SizeEstimate>()
+
+  constructor({ chain, store, transfersPerTarget }: TokenSizesOptions) {
+    this.#options = { chain, store, transfersPerTarget }
+  }
+
+  /** Tokens of which no key that asked may have all read, the latest last. */
+  get held(): ReadonlyMap<Address, SizeEstimate> {
+    return this.#held
+  }
+
+  /**
+   * What bounds how much of a token is read. Fails where the key of the request may not have it read, by what is known
+   * of its size.
+   */
+  async of(token: Address, missing: readonly Interval[], asker: Asker): Promise<TokenSize | undefined> {
+    const { chain: ledger, store, transfersPerTarget } = this.#options
+    if (ledgerOf(ledger).ledger === 'nft') return undefined
+    const stored = await store.transferCount({ chain: ledger, contract: token })
+    const onEstimate = (estimate: SizeEstimate): void => this.#note(token, estimate)
+    const history = { blocks: blockCount(missing), stored, transfersPerTarget, onEstimate }
+    const size = new TokenSize({ store, ledger, token, ...history, asker })
+    const known = await sizeEstimate(store, ledger, token)
+    if (known?.held && missing.length > 0) await size.resume(known)
+    return size
+  }
+
+  /** Of a token that is indexed whole. */
+  async forget(token: Address): Promise<void> {
+    const { chain: ledger, store } = this.#options
+    if (ledgerOf(ledger).ledger === 'nft' || (await sizeEstimate(store, ledger, token)) === undefined) return
+    await putSizeEstimate(store, { ledger, contract: token }, undefined)
+    this.#held.delete(token)
+  }
+
+  #note(token: Address, estimate: SizeEstimate): void {
+    this.#held.delete(token)
+    if (!estimate.held) return
+    this.#held.set(token, estimate)
+    const [oldest] = this.#held.keys()
+    if (this.#held.size > heldShown && oldest !== undefined) this.#held.delete(oldest)
+  }
+}
+
+type TokenSizeOptions = {
   store: Pick<Store, 'takeIndexing' | 'putCheckpoint'>
   ledger: ChainId
   token: Address
@@ -22,7 +77,7 @@ export type TokenSizeOptions = {
   transfersPerTarget: number
 }
 
-export class TokenSize {
+class TokenSize {
   readonly #options: TokenSizeOptions
   readonly #refused = new AbortController()
   readonly #beganMs = performance.now()
@@ -30,7 +85,7 @@ export class TokenSize {
   #transfers = 0
   /** What the key may have read: a token counted as one contract when it was asked for. */
   #granted: number
-  #asking: Promise<void> | undefined
+  readonly #askOnce = oneFlight(() => this.#ask(this.#estimate()))
 
   constructor(options: TokenSizeOptions) {
     this.#options = options
@@ -52,11 +107,7 @@ export class TokenSize {
   async read({ interval, transfers }: DecodedRange): Promise<void> {
     this.#blocks += interval.to - interval.from + 1
     this.#transfers += transfers.length
-    if (this.#transfers <= this.#granted) return
-    this.#asking ??= this.#ask(this.#estimate()).finally(() => {
-      this.#asking = undefined
-    })
-    await this.#asking
+    if (this.#transfers > this.#granted) await this.#askOnce()
   }
 
   async #ask(given: Omit<SizeEstimate, 'held'>): Promise<void> {

@@ -1,28 +1,24 @@
-// Indexes contracts and wallets that requests ask for, on a chain that is not indexed in full, a few at a time.
-// Requests for the same contract or wallet share one job.
+// Indexes contracts that requests ask for, on a chain that is not indexed in full, a few at a time.
 import { LRUCache } from 'lru-cache'
 import { pause } from '../../abort.ts'
 import { atMost } from '../../at-most.ts'
-import type { Chain } from '../../chains.ts'
-import { blockCount, missingIntervals } from '../../coverage.ts'
+import { missingIntervals } from '../../coverage.ts'
 import { AlmanacError, isUsedUp } from '../../errors.ts'
-import { ledgerOf } from '../../ledgers.ts'
 import type { Address, ChainId, Interval } from '../../model.ts'
+import type { Mutex } from '../../once.ts'
 import type { QueueStatus } from '../../status.ts'
-import { packActivity } from '../../store/packed-activity.ts'
 import type { StoreRoom } from '../../store/room.ts'
-import { putSizeEstimate, type SizeEstimate, sizeEstimate } from '../../store/size-estimates.ts'
+import type { SizeEstimate } from '../../store/size-estimates.ts'
 import type { Store } from '../../store/store.ts'
 import { paidBy, RangeRefused, type RpcPort } from '../rpc/port.ts'
 import type { DecodedRange } from '../source/chain-source.ts'
 import { deploymentOf, lacksCode } from '../source/deployment.ts'
 import { refusedOutcome } from '../source/range-size.ts'
-import { WalletLookup, type WalletState } from '../source/wallet-lookup.ts'
 import type { WatchedSource } from '../source/watched-source.ts'
 import { type BackfillOptions, fill, hotBlocksOf, reasonOf } from './backfill.ts'
 import type { FollowedHead } from './follow.ts'
-import { type Asker, JobQueue, operator, payerOf } from './job-queue.ts'
-import { TokenSize } from './token-size.ts'
+import { type Asker, operator, payerOf, SharedJobs } from './job-queue.ts'
+import { TokenSizes } from './token-size.ts'
 import { WorkList } from './work-list.ts'
 
 export type ContractJobsOptions = {
@@ -54,32 +50,28 @@ export type ContractJobsOptions = {
 }
 
 const codelessMax = 100_000
-/** In the status; all of them are in the store. */
-const heldShown = 20
 
 /** Each contract gets its own backfill, newest first, and is followed at the head from then on. */
 export class ContractJobs {
   readonly #options: ContractJobsOptions
-  readonly #jobs = new Map<Address, Job>()
-  readonly #queue: JobQueue
+  readonly #jobs: SharedJobs
+  readonly #sizes: TokenSizes
   readonly #listed: ReadonlySet<Address>
   /** Addresses that had no code at the head: nothing is watched and nothing claimed for them. */
   readonly #codeless: LRUCache<Address, true>
-
   /** What is left of them no endpoint has. */
   readonly #outOfReach = new Set<Address>()
-  /** Tokens of which no key that asked may have all read, the latest last. */
-  readonly #held = new Map<Address, SizeEstimate>()
 
   constructor(options: ContractJobsOptions) {
     this.#options = options
     this.#codeless = new LRUCache<Address, true>({ ...atMost(codelessMax), ttl: options.codelessMs })
     this.#listed = new Set(options.listed)
-    this.#queue = new JobQueue({ runningMax: options.parallel, waitingMax: options.waitingMax })
+    this.#jobs = new SharedJobs('contracts', { runningMax: options.parallel, waitingMax: options.waitingMax })
+    this.#sizes = new TokenSizes(options)
   }
 
   get queue(): QueueStatus {
-    return this.#queue.status
+    return this.#jobs.status
   }
 
   get underWay(): number {
@@ -92,7 +84,7 @@ export class ContractJobs {
 
   /** Tokens that are too large for the keys that asked for them. */
   get held(): ReadonlyMap<Address, SizeEstimate> {
-    return this.#held
+    return this.#sizes.held
   }
 
   isUnderWay(contract: Address): boolean {
@@ -109,14 +101,8 @@ export class ContractJobs {
    * code, or when the signal says stop; fails only if the queue is full, or the key may have nodes asked no more.
    */
   ensure(contract: Address, signal: AbortSignal, asker: Asker = operator): Promise<void> {
-    const known = this.#jobs.get(contract)
-    if (known !== undefined) return sharedJob(known, asker, signal, () => this.ensure(contract, signal, asker))
     if (this.#codeless.has(contract)) return Promise.resolve()
-    const done = this.#queue
-      .run('contracts', asker, turn => this.#index(contract, { stopping: signal, turn, asker }))
-      .finally(() => this.#jobs.delete(contract))
-    this.#jobs.set(contract, { done, asker })
-    return done
+    return this.#jobs.run(contract, asker, signal, turn => this.#index(contract, { stopping: signal, turn, asker }))
   }
 
   /** Completes the configured contracts, a few at a time. */
@@ -178,7 +164,7 @@ export class ContractJobs {
         if (!isSkipped && (await this.#missing(contract)).length > 0)
           await this.skipBeforeDeployment(contract, signal, rpc)
         const missing = await this.#missing(contract)
-        const size = await this.#sizeOf(contract, missing, asker)
+        const size = await this.#sizes.of(contract, missing, asker)
         const fetchRange: BackfillOptions['fetchRange'] = async (interval, abort) => {
           const range = await source.contractRange(contract, interval, abort)
           await size?.read(range)
@@ -190,7 +176,7 @@ export class ContractJobs {
         const isShort = !signal.aborted && (await this.#missing(contract)).length > 0
         if (isShort) this.#outOfReach.add(contract)
         else this.#outOfReach.delete(contract)
-        if (!signal.aborted && !isShort) await this.#forgetSize(contract)
+        if (!signal.aborted && !isShort) await this.#sizes.forget(contract)
         return stopping.aborted || !turn.aborted
       } catch (error) {
         if (signal.aborted) break
@@ -224,38 +210,6 @@ export class ContractJobs {
     if (!this.#outOfReach.has(contract)) return false
     const { historyFrom } = this.#options.rpc
     return (await this.#missing(contract)).every(({ to }) => to < historyFrom)
-  }
-
-  /**
-   * What bounds how much of a token is read; undefined for NFTs. Fails where the key of the request may not have it
-   * read, by what is known of its size.
-   */
-  async #sizeOf(contract: Address, missing: readonly Interval[], asker: Asker): Promise<TokenSize | undefined> {
-    const { chain, store, transfersPerTarget } = this.#options
-    if (ledgerOf(chain).ledger === 'nft') return undefined
-    const stored = await store.transferCount({ chain, contract })
-    const onEstimate = (estimate: SizeEstimate): void => this.#noteSize(contract, estimate)
-    const history = { blocks: blockCount(missing), stored, transfersPerTarget, onEstimate }
-    const size = new TokenSize({ store, ledger: chain, token: contract, ...history, asker })
-    const known = await sizeEstimate(store, chain, contract)
-    if (known?.held && missing.length > 0) await size.resume(known)
-    return size
-  }
-
-  #noteSize(contract: Address, estimate: SizeEstimate | undefined): void {
-    this.#held.delete(contract)
-    if (estimate?.held !== true) return
-    this.#held.set(contract, estimate)
-    const [oldest] = this.#held.keys()
-    if (this.#held.size > heldShown && oldest !== undefined) this.#held.delete(oldest)
-  }
-
-  /** Of a token that is indexed whole. */
-  async #forgetSize(contract: Address): Promise<void> {
-    const { chain, store } = this.#options
-    if (ledgerOf(chain).ledger === 'nft' || (await sizeEstimate(store, chain, contract)) === undefined) return
-    await putSizeEstimate(store, { ledger: chain, contract }, undefined)
-    this.#noteSize(contract, undefined)
   }
 
   /** Follows the contract from the next block on, and adds its rows to the hot blocks that are stored already. */
@@ -307,119 +261,5 @@ export class ContractJobs {
   }
 }
 
-/** Work under way, and the key that pays for it. */
-type Job = { done: Promise<void>; asker: Asker }
-
-/** The outcome of a job of another request. */
-function sharedJob({ done, asker: payer }: Job, asker: Asker, signal: AbortSignal, again: () => Promise<void>) {
-  if (payer.id === asker.id) return done
-  return done.catch(error => {
-    // The other key has used up its share; this one may have something left of its own.
-    if (isUsedUp(error) && !signal.aborted) return again()
-    throw error
-  })
-}
-
 type Turn = { stopping: AbortSignal; turn: AbortSignal; asker: Asker }
 type ContractReader = ReturnType<WatchedSource['paidBy']>
-
-export type WalletJobsOptions = { chain: Chain; store: Store; rpc: RpcPort; follower: FollowedHead }
-
-// How many wallets are remembered as fresh at a head; the store keeps them all.
-const freshMax = 10_000
-
-/**
- * Looks wallets up from the node, keeps them in the store, and looks again at a later request. It finds only what a
- * wallet sent and its first funding, and skips blocks that are neither final nor followed: nothing could take those
- * back.
- */
-export class WalletJobs {
-  readonly #options: WalletJobsOptions
-  readonly #jobs = new Map<Address, Job>()
-  readonly #queue = new JobQueue({ runningMax: 8, waitingMax: 1_000 })
-  /** The head and branch at which each wallet was last looked up. */
-  readonly #fresh = new Map<Address, string>()
-
-  constructor(options: WalletJobsOptions) {
-    this.#options = options
-  }
-
-  /** Resolves when the wallet is known up to the head at the start of its look-up. */
-  ensure(wallet: Address, signal: AbortSignal, asker: Asker = operator): Promise<void> {
-    const { tip, finalOnChain, branches } = this.#options.follower
-    const head = `${tip?.hash ?? finalOnChain} ${branches}`
-    if (this.#fresh.get(wallet) === head) return Promise.resolve()
-    const known = this.#jobs.get(wallet)
-    if (known !== undefined) return sharedJob(known, asker, signal, () => this.ensure(wallet, signal, asker))
-    const done = this.#queue
-      .run('wallets', asker, async () => {
-        const { chain, rpc } = this.#options
-        await this.#find(wallet, new WalletLookup(chain, paidBy(rpc, payerOf(asker))), signal)
-        return true
-      })
-      .then(() => {
-        this.#fresh.delete(wallet)
-        this.#fresh.set(wallet, head)
-        const [oldest] = this.#fresh.keys()
-        if (this.#fresh.size > freshMax && oldest !== undefined) this.#fresh.delete(oldest)
-      })
-      .finally(() => this.#jobs.delete(wallet))
-    this.#jobs.set(wallet, { done, asker })
-    return done
-  }
-
-  async #find(wallet: Address, lookup: WalletLookup, signal: AbortSignal): Promise<void> {
-    const { chain, store, follower } = this.#options
-    const name = `wallet/${chain.id}/${wallet}`
-    const stored = await store.checkpoint(name)
-    let state = stored === undefined ? undefined : (JSON.parse(stored) as WalletState)
-    const final = follower.finalOnChain
-    if (final > (state?.block ?? -1)) {
-      const found = await lookup.find(wallet, final, state, signal)
-      if (found.activity !== undefined) {
-        const activity = packActivity([found.activity])
-        await store.commitCold({ chain: chain.id, covered: [], blocks: [], transfers: [], activity })
-      }
-      await store.putCheckpoint(name, JSON.stringify(found.state))
-      state = found.state
-    }
-    // On a young chain without a final block, everything is hot.
-    if (state !== undefined || final < 0) await this.#findHot(wallet, lookup, state, signal)
-  }
-
-  /** Transactions above the final block go to their hot block, so that a reorganisation removes them with it. */
-  async #findHot(
-    wallet: Address,
-    lookup: WalletLookup,
-    state: WalletState | undefined,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { chain, store, follower } = this.#options
-    const tip = follower.tip
-    if (tip === undefined) return
-    const { activity, blockHashes } = await lookup.find(wallet, tip.number, state, signal)
-    if (activity === undefined) return
-    const { first, last } = activity
-    const found =
-      first.block === last.block ? [activity] : [first, last].map(ref => ({ address: wallet, first: ref, last: ref }))
-    const rows = found.filter(row => row.first.block > follower.finalized)
-    // The store refuses a block that was replaced meanwhile; the next request looks the wallet up again.
-    const blocks = rows.map(row => {
-      const { block: number, timestamp } = row.first
-      const hash = blockHashes.get(number) ?? tip.hash
-      return { number, timestamp, hash, transfers: [], activity: packActivity([row]) }
-    })
-    await store.addToHot(chain.id, blocks, [])
-  }
-}
-
-/** Runs one piece of work at a time. */
-export class Mutex {
-  #last: Promise<unknown> = Promise.resolve()
-
-  run<Result>(work: () => Promise<Result>): Promise<Result> {
-    const result = this.#last.then(work, work)
-    this.#last = result.catch(() => {})
-    return result
-  }
-}

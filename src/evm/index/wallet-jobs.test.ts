@@ -3,7 +3,7 @@ import { AlmanacError } from '../../errors.ts'
 import type { Address } from '../../model.ts'
 import type { Store } from '../../store/store.ts'
 import type { RpcPort } from '../rpc/port.ts'
-import { WalletJobs, type WalletJobsOptions } from './on-demand.ts'
+import { WalletJobs, type WalletJobsOptions } from './wallet-jobs.ts'
 
 test('a key whose share is used up does not fail the look-up of a wallet for another key', async () => {
   const payers: unknown[] = []
