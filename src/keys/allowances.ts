@@ -11,6 +11,7 @@
 import { LRUCache } from 'lru-cache'
 import { atMost } from '../at-most.ts'
 import { AlmanacError } from '../errors.ts'
+import { Mutex } from '../once.ts'
 import type { AllowanceGrant, KeyRecord, KeyStore, KeyUse } from '../store/key-store.ts'
 
 const aheadShare = 16
@@ -228,7 +229,7 @@ export class UseMeter {
   /** Counts by key. A few for each, so that looking through them is faster than composing a key of all three parts. */
   #unwritten = new Map<string, KeyUse[]>()
   #today = { number: Number.NaN, text: '' }
-  #flushing: Promise<void> = Promise.resolve()
+  readonly #mutex = new Mutex()
 
   constructor(store: KeyStore, nowMs: () => number = Date.now) {
     this.#store = store
@@ -244,8 +245,7 @@ export class UseMeter {
 
   /** Writes what was counted since the last flush. After a failure the counts stay and the next flush writes them. */
   flush(): Promise<void> {
-    this.#flushing = this.#flushing.catch(() => undefined).then(() => this.#write())
-    return this.#flushing
+    return this.#mutex.run(() => this.#write())
   }
 
   async #write(): Promise<void> {

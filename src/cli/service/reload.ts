@@ -5,6 +5,7 @@ import type { LoadedConfig } from '../../config/load.ts'
 import type { Config } from '../../config/settings.ts'
 import { messageWithCauses } from '../../errors.ts'
 import type { Log } from '../../log.ts'
+import { Mutex } from '../../once.ts'
 import type { ReloadOutcome } from '../../processes/remote-work.ts'
 
 export type ReloaderOptions = {
@@ -21,7 +22,7 @@ export class Reloader {
   #running: Config
   /** Some indexers may have what others have not. */
   #isInParts = false
-  #reloading: Promise<unknown> = Promise.resolve()
+  readonly #mutex = new Mutex()
 
   constructor(options: ReloaderOptions) {
     this.#options = options
@@ -30,9 +31,7 @@ export class Reloader {
 
   /** One at a time. Fails where the configuration cannot be read; the log has the reason too. */
   reload(): Promise<ReloadOutcome> {
-    const reloading = this.#reloading.then(() => this.#reload())
-    this.#reloading = reloading.catch(() => {})
-    return reloading
+    return this.#mutex.run(() => this.#reload())
   }
 
   async #reload(): Promise<ReloadOutcome> {
