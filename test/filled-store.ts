@@ -13,6 +13,17 @@ export async function fillEveryPart(url: string): Promise<void> {
     ...{ chain: 10 as ChainId, covered: [], ranges: pending },
     ...{ blocks: [], transfers: [], activity: noActivity },
   })
+  // A reorganisation, and final rows that were taken back.
+  const fork = (number: number, branch: number) => {
+    return { number, hash: `0x${`${number}${branch}`.padStart(64, '0')}` as Hash, timestamp: number }
+  }
+  const other = { chain: 5 as ChainId, ancestor: 4 }
+  for (const branch of [1, 2]) {
+    const block = { ...fork(5, branch), transfers: [], activity: noActivity }
+    await store.commitHot({ ...other, blocks: [block], head: fork(5, branch) })
+  }
+  await store.putChainState(other.chain, { finalized: 5 })
+  await store.unfinalize(other.chain, 4)
   const key = (n: number) => new Uint8Array(32).fill(n)
   await store.updateAccounts('devnet', {
     holdings: [
@@ -68,6 +79,8 @@ export async function shownOf(url: string) {
     await store.activityOf(seeded.alice),
     await store.hotBlocks(eth),
     await store.coverage(eth),
+    await store.goneBlock(5 as ChainId, `0x${'51'.padStart(64, '0')}` as Hash),
+    await store.takenBack(5 as ChainId),
     await store.checkpoint('feed'),
     await store.usesOf('2026-01-01'),
   ]

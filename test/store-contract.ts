@@ -552,6 +552,88 @@ export function storeContract(
       })
     })
 
+    describe('what holds no longer', () => {
+      const kept = async (from: Store, number: number, branch = 0) => {
+        const gone = await from.goneBlock(eth, block(number, branch).hash)
+        if (gone === undefined) return undefined
+        const { page, parent, ...its } = gone
+        expect(its).toEqual(block(number, branch))
+        const rows = rowsOf(page).map(({ block: of, logIndex, hash: its }) => [of, logIndex, its])
+        return { parent, contracts: page.contracts, rows }
+      }
+      const hashOf = (number: number, branch = 0) => block(number, branch).hash
+
+      test('a reorganisation keeps the blocks that it replaces, with all of their parts and their parents', async () => {
+        await store.commitCold(cold([9]))
+        await store.commitHot({ chain: eth, ancestor: 9, blocks: [hot(10), hot(11), hot(12)], head: block(12) })
+        const later = { ...hot(12), transfers: [transfer(12, 7, { of: otherContract })], activity: noActivity }
+        await store.addToHot(eth, [later], [])
+        expect(await kept(store, 12)).toBeUndefined()
+        await store.commitHot({ chain: eth, ancestor: 10, blocks: [hot(11, 1)], head: block(11, 1) })
+        const other = await fixture.beside()
+        expect(await kept(other, 10)).toBeUndefined()
+        expect(await kept(other, 11)).toEqual({
+          parent: { number: 10, hash: hashOf(10) },
+          contracts: [contract],
+          rows: [[11, 0, hashOf(11)]],
+        })
+        expect(await kept(other, 12)).toEqual({
+          parent: { number: 11, hash: hashOf(11) },
+          // Newest first.
+          contracts: [otherContract, contract],
+          rows: [
+            [12, 7, hashOf(12)],
+            [12, 0, hashOf(12)],
+          ],
+        })
+        await other.close()
+        // All the way down to the final block, whose hash is not needed.
+        await store.commitHot({ chain: eth, ancestor: 9, blocks: [hot(10, 2)], head: block(10, 2) })
+        expect((await kept(store, 10))?.parent).toEqual({ number: 9, hash: undefined })
+        expect((await kept(store, 11, 1))?.parent).toEqual({ number: 10, hash: hashOf(10) })
+        // One that comes back is stored, and goes again.
+        await store.commitHot({ chain: eth, ancestor: 9, blocks: [hot(10), hot(11)], head: block(11) })
+        expect(await store.lowestBlock(eth, { from: 10, to: 10 })).toEqual(block(10))
+        await store.commitHot({ chain: eth, ancestor: 10, blocks: [], head: block(10) })
+        expect((await kept(store, 11))?.rows).toHaveLength(1)
+        expect(await store.takenBack(eth)).toEqual([])
+      })
+
+      test('blocks with gaps have the stored block before them as a parent', async () => {
+        await store.commitHot({ chain: eth, ancestor: 9, blocks: [hot(12), hot(15)], head: block(15) })
+        await store.commitHot({ chain: eth, ancestor: 10, blocks: [hot(11, 1)], head: block(11, 1) })
+        expect((await kept(store, 15))?.parent).toEqual({ number: 12, hash: hashOf(12) })
+        expect((await kept(store, 12))?.parent).toEqual({ number: -1, hash: undefined })
+      })
+
+      test('what is taken back of final blocks is noted with its blocks, where it was claimed', async () => {
+        const full = { scope: 'full', from: 0, to: 20, evidence: 'receipts-root' } as const
+        const ranges = [{ from: 0, to: 20, hash: hash(20) }]
+        await store.commitCold(cold([3, 5, 15], { covered: [full], ranges }))
+        await store.commitHot({ chain: eth, ancestor: 20, blocks: [hot(21)], head: block(21) })
+        expect(await store.takenBack(eth)).toEqual([])
+        await store.dropRange(eth, contract, { from: 3, to: 4 })
+        await store.dropRange(eth, 'full', { from: 10, to: 30 })
+        // No claim is left there.
+        await store.dropRange(eth, 'full', { from: 12, to: 13 })
+        await store.unfinalize(eth, 18)
+        const taken = await store.takenBack(eth)
+        expect(taken.map(({ era: _, ...rest }) => rest)).toEqual([
+          { from: 3, to: 4, contract },
+          { from: 10, to: 20, contract: undefined },
+          { from: 19, to: 2 ** 32, contract: undefined },
+        ])
+        expect(taken.map(({ era }) => era).toSorted((a, b) => a - b)).toEqual(taken.map(({ era }) => era))
+        expect(new Set(taken.map(({ era }) => era)).size).toBe(3)
+        await forget(store, { chain: eth, contract })
+        expect((await store.takenBack(eth)).at(-1)).toMatchObject({ from: 0, to: 2 ** 32, contract })
+        await forget(store, { chain: eth })
+        expect((await store.takenBack(eth)).at(-1)).toMatchObject({ from: 0, to: 2 ** 32, contract: undefined })
+        expect(await store.goneBlock(eth, hashOf(21))).toBeUndefined()
+        expect(await store.takenBack(polygon)).toEqual([])
+      })
+    })
+
     describe('reads of transfers', () => {
       test('a page crosses from hot to cold, in both directions', async () => {
         await store.commitCold(cold([1, 2, 3]))

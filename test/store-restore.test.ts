@@ -69,6 +69,20 @@ async function expectRefusal(message: RegExp, ...parameters: string[]): Promise<
   expect(contents()).toEqual(before)
 }
 
+test('what was told of blocks above those of the backup is not vouched for by the restored store', async () => {
+  const { eth } = seeded.chains
+  const before = await changeStore(store => store.chainState(eth))
+  const tip = (await changeStore(store => store.hotBlocks(eth))).at(-1)?.number ?? before!.finalized
+  expect(await restore('--discard')).toMatchObject({ code: 0 })
+  const once = await changeStore(store => store.takenBack(eth))
+  expect(once).toEqual([{ era: expect.any(Number), contract: undefined, from: tip + 1, to: 2 ** 32 }])
+  // Another time, of another era.
+  expect(await restore('--discard')).toMatchObject({ code: 0 })
+  const again = await changeStore(store => store.takenBack(eth))
+  expect(again).toHaveLength(1)
+  expect(again[0]!.era).toBeGreaterThan(once[0]!.era)
+})
+
 describe('keys', () => {
   test('revoked and limited ones stay so, and those created after the backup are said to be gone', async () => {
     const created = await changeStore(async store => {

@@ -20,6 +20,8 @@ export const partTables = {
   blocks: {},
   coverage: {},
   pending_ranges: {},
+  gone_blocks: {},
+  taken_back: {},
   watched_contracts: {},
   solana_accounts: {},
   solana_holdings: {},

@@ -18,7 +18,7 @@ import type {
   TransferRow,
 } from '../model.ts'
 import type { AnnotationStore } from './annotation-store.ts'
-import type { IndexReader, IndexWriter, TransferPage } from './index-reader.ts'
+import type { IndexReader, IndexWriter, MixedPage, TransferPage } from './index-reader.ts'
 import type { KeyStore } from './key-store.ts'
 import type { PackedActivity } from './packed-activity.ts'
 import type { IndexName } from './runs/view.ts'
@@ -138,6 +138,15 @@ export type Watch = { from: number } | { askedOn: number } | 'ended'
 /** What is complete for a scope, and what proves it. */
 export type Claim = CoveredInterval & { scope: CoverageScope }
 
+/**
+ * A block that a reorganisation replaced. The hash of its parent is undefined where that was final. `page`: its
+ * transfers, newest first.
+ */
+export type GoneBlock = Block & { parent: { number: number; hash: Hash | undefined }; page: MixedPage }
+
+/** Rows of these final blocks were taken back, of one contract or of all. A later time has a higher era. */
+export type TakenBack = Interval & { era: number; contract: Address | undefined }
+
 export interface ChainReader {
   chainState(chain: ChainId): Promise<ChainState | undefined>
   /**
@@ -165,6 +174,10 @@ export interface ChainReader {
   pendingRanges(chain: ChainId): Promise<StoredRange[]>
   /** Stored blocks that are not final yet, lowest first. */
   hotBlocks(chain: ChainId): Promise<Block[]>
+  /** Kept for some days after a reorganisation replaced it, also where it came back since. */
+  goneBlock(chain: ChainId, hash: Hash): Promise<GoneBlock | undefined>
+  /** Oldest first: by repairs, by forgetting, and where a backup was restored. */
+  takenBack(chain: ChainId): Promise<TakenBack[]>
   watchedContracts(chain: ChainId): Promise<WatchedContract[]>
   /** The contracts after `after` that rows are stored for, in the order of their addresses. */
   contractsOf(chain: ChainId, after: Address | undefined, limit: number): Promise<Address[]>

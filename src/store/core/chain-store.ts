@@ -16,6 +16,7 @@ import * as commits from './commits.ts'
 import type { Core } from './core.ts'
 import * as coverage from './coverage-table.ts'
 import { forgetStep } from './forget.ts'
+import { goneBlock, takenBackOf } from './gone-blocks.ts'
 import { keepIndexes, rowState } from './kept-indexes.ts'
 import { Merges, recordsPerTransfer, runSummaries } from './merge-runs.ts'
 import { inMoment, readRecords } from './read-records.ts'
@@ -65,7 +66,7 @@ function chainWriter(core: Core): ChainWriter {
     },
     async commitHot(commit) {
       const numbers = await numbersOf(commit.chain, rowsOf(commit.blocks))
-      await engine.write(() => commits.commitHot(numbers, commit))
+      await engine.write(() => commits.commitHot(core, numbers, commit))
     },
     async addToHot(chain, blocks, covered) {
       const numbers = await numbersOf(chain, rowsOf(blocks))
@@ -125,7 +126,7 @@ function* forgetWallets(chain: ChainId, below: number): Work<void> {
 }
 
 function chainReader(core: Core): ChainReader & { runs(): Promise<RunSummary[]> } {
-  const { engine, mirrors } = core
+  const { engine, mirrors, dictionary } = core
   const ofChain = core.ofChain.bind(core)
   return {
     runs: () => engine.read(() => runSummaries(core)),
@@ -144,6 +145,8 @@ function chainReader(core: Core): ChainReader & { runs(): Promise<RunSummary[]> 
           ? yield* lowestBlockOf(mirror, ordinal, interval)
           : yield* blockWithHash(mirror, ordinal, hash, interval)
       }),
+    goneBlock: (chain, hash) => ofChain(chain, undefined, ordinal => goneBlock(dictionary, ordinal, hash)),
+    takenBack: chain => ofChain(chain, [], ordinal => takenBackOf(dictionary, ordinal)),
     pendingRanges: chain =>
       ofChain(chain, [], function* (ordinal) {
         const pending = yield* coverage.pendingOf(ordinal)

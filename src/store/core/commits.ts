@@ -46,6 +46,7 @@ import {
 import type { Core } from './core.ts'
 import { addClaims, addPending, endPending, pendingWithin, removeClaims } from './coverage-table.ts'
 import { addActivity, foldUpTo } from './fold.ts'
+import { keepGone, noteTakenBack } from './gone-blocks.ts'
 import { liveIndexes } from './kept-indexes.ts'
 import { packTransfers } from './recent-block.ts'
 import { blockBegin, blockEnd } from './runs.ts'
@@ -156,12 +157,13 @@ function* blocksOfRows(chain: number, { blocks: given, transfers }: ColdCommit):
   return blocks
 }
 
-export function* commitHot(numbers: Numbers, commit: HotCommit): Work<void> {
+export function* commitHot({ options }: Core, numbers: Numbers, commit: HotCommit): Work<void> {
   const { ordinal: chain } = numbers
   const { ancestor, blocks, covered, head } = commit
   const above = { from: ancestor + 1, to: blockEnd }
   const state = yield* lockChain(chain)
   requireHotOrder(commit, state.finalized)
+  if (state.tip > ancestor) yield* keepGone(state, ancestor, options.goneKeptMs)
   const left = state.tip > ancestor ? yield* dropRecentAbove(state, ancestor) : state
   const isReplaced = left.parts < state.parts
   // After a reorganisation every claim above the ancestor is about blocks that are gone, whatever its scope.
@@ -253,7 +255,10 @@ export function* dropRange(
   const isClaim =
     scope === 'full' ? undefined : (of: string): boolean => [scope, ...chainScopes].includes(of as Address)
   yield* lock('runs', chain)
-  yield* removeClaims(chain, interval, isClaim)
+  // Nobody was told of rows that were not claimed.
+  const claimed = spanOf(yield* removeClaims(chain, interval, isClaim))
+  const isStored = scope === 'full' || contract !== undefined
+  if (claimed !== undefined && isStored) yield* noteTakenBack(chain, claimed, contract)
   if (yield* endPart()) yield* lock('runs', chain)
   if (scope === 'full') {
     const intervals = yield* withPending(chain, [interval])
@@ -270,6 +275,7 @@ export function* unfinalize(core: Core, id: ChainId, chain: number, to: number):
   yield* foldFinal(core, chain)
   yield* lock('runs', chain)
   yield* removeClaims(chain, above)
+  yield* noteTakenBack(chain, above)
   if (yield* endPart()) yield* lock('runs', chain)
   const intervals = yield* withPending(chain, [above])
   yield* takeBack(core, { chain, intervals, activityAbove: to })

@@ -17,11 +17,14 @@ export type CoreOptions = {
   foldBlocks: number
   /** Opened in one transaction by who walks over whole runs: some tens of milliseconds. */
   packsPerStep: number
+  /** For how long blocks that a reorganisation replaced are kept; 0 keeps none. */
+  goneKeptMs: number
 }
 
 const usual: CoreOptions = {
   ...{ runsPerMerge, recordsWorthMerging },
   ...{ foldBytes: 2 ** 20, foldBlocks: 1_024, packsPerStep: 2_000 },
+  goneKeptMs: 7 * 86_400_000,
 }
 
 export class Core {

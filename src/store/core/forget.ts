@@ -23,6 +23,7 @@ import { putCheckpoint } from '../tables/leases.ts'
 import { changeChain, countChange, lockChain } from './chain-row.ts'
 import type { Core } from './core.ts'
 import { addClaims, coverageOf, dropClaimsOfChain, highestClaim, watchContract } from './coverage-table.ts'
+import { noteTakenBack } from './gone-blocks.ts'
 import { emptyIndexes, endEmptying, leaveIndex, liveIndexes } from './kept-indexes.ts'
 import { withoutContract } from './recent-block.ts'
 import { type Bound, blockEnd, changeRuns, dropRunsOf, sweepPacks } from './runs.ts'
@@ -38,6 +39,7 @@ const rowsPerSweep = 8
 const rowsPerIndexed = 8
 /** Of a contract, in one step. */
 const recentBlocksPerStep = 200
+const everyBlock = { from: 0, to: blockEnd }
 
 export function* forgetStep(core: Core, what: Forgotten, rowsMax: number): Work<{ removed: number; done: boolean }> {
   const chain = yield* core.dictionary.ordinalOf(what.chain)
@@ -45,7 +47,8 @@ export function* forgetStep(core: Core, what: Forgotten, rowsMax: number): Work<
   const name = forgetName(what.chain)
   const begun = stateOf((yield* row('SELECT value FROM checkpoints WHERE name = $1', name))?.[0])
   if (begun === undefined) {
-    yield* dropClaims(chain, what)
+    const number = what.contract === undefined ? undefined : yield* core.dictionary.contractOf(chain, what.contract)
+    yield* dropClaims(chain, what, number)
     yield* putCheckpoint(name, JSON.stringify(firstState(what)))
     return { removed: 0, done: false }
   }
@@ -62,11 +65,12 @@ export function* forgetStep(core: Core, what: Forgotten, rowsMax: number): Work<
 }
 
 /** A commit that knows an index as kept ends before, or it would leave records behind that nothing removes. */
-function* dropClaims(chain: number, { chain: id, contract, view }: Forgotten): Work<void> {
+function* dropClaims(chain: number, { chain: id, contract, view }: Forgotten, number: number | undefined): Work<void> {
   const state = yield* lockChain(chain)
   yield* lock('runs', chain)
   if (contract !== undefined) {
     yield* dropClaimsOfContract(chain, contract)
+    if (number !== undefined) yield* noteTakenBack(chain, everyBlock, number)
     yield* run('DELETE FROM checkpoints WHERE name = $1', sizeEstimateName(id, contract))
   } else if (view === 'activity') yield* dropClaimsOfActivity(chain, id)
   else if (view !== undefined) yield* leaveIndex(chain, indexOf(view))
@@ -75,6 +79,7 @@ function* dropClaims(chain: number, { chain: id, contract, view }: Forgotten): W
     yield* emptyIndexes(chain)
     yield* countChange(chain, 'takenBack')
     yield* dropClaimsOfChain(chain)
+    yield* noteTakenBack(chain, everyBlock)
     yield* run('DELETE FROM checkpoints WHERE name LIKE $1', `unclaimed/${id}/%`)
     yield* run('DELETE FROM checkpoints WHERE name LIKE $1', `${sizeEstimateName(id)}%`)
     yield* run('DELETE FROM checkpoints WHERE name IN ($1, $2)', `final/${id}`, `genesis/${id}`)
@@ -130,6 +135,7 @@ const phases: Record<ForgetPhase, (step: Step, state: ForgetState) => Work<Phase
       return contract === undefined ? { removed: 0 } : yield* dropFromRecent(chain, contract, Number(after || -1))
     if (what.view === undefined) {
       const removed = yield* run('DELETE FROM recent_blocks WHERE chain = $1', chain)
+      yield* run('DELETE FROM gone_blocks WHERE chain = $1', chain)
       yield* changeChain(before, { fold: -1, tip: -1, parts: 0, bytes: 0, finalBytes: 0 })
       return { removed }
     }

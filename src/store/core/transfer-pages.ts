@@ -247,7 +247,12 @@ export function* transfersAt(core: Core, chain: number, places: readonly Contrac
   })
   if (known.length === 0) return { ...emptyPage, contracts: [] }
   const values = yield* inMoment(core.mirrors, chain, mirror => valuesAt(mirror, chain, known))
-  const found = known.flatMap((place, at) => (values[at] === undefined ? [] : [{ ...place, value: values[at] }]))
+  return mixedPageOf(known.flatMap((place, at) => (values[at] === undefined ? [] : [{ ...place, value: values[at] }])))
+}
+
+type FoundTransfer = { address: Address; key: Uint8Array; value: Uint8Array }
+
+export function mixedPageOf(found: readonly FoundTransfer[]): MixedPage {
   const valueEnds: number[] = []
   for (const { value } of found) valueEnds.push((valueEnds.at(-1) ?? 0) + value.length)
   const page = pageOf({

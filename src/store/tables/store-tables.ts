@@ -53,6 +53,29 @@ CREATE TABLE recent_blocks (
   PRIMARY KEY (chain, number, part)
 );
 CREATE INDEX recent_blocks_by_change ON recent_blocks (chain, change);
+-- Blocks that reorganisations replaced, with the transfers of all parts (core/gone-blocks.ts). parent_hash: NULL where
+-- the parent was final.
+CREATE TABLE gone_blocks (
+  chain int NOT NULL,
+  hash bytes NOT NULL,
+  number big NOT NULL,
+  parent_number big NOT NULL,
+  parent_hash bytes,
+  timestamp big NOT NULL,
+  transfers bytes NOT NULL,
+  gone_at big NOT NULL,
+  PRIMARY KEY (chain, hash)
+);
+CREATE INDEX gone_blocks_by_age ON gone_blocks (chain, gone_at);
+-- When final rows were taken back, of one contract or of all.
+CREATE TABLE taken_back (
+  chain int NOT NULL,
+  era big NOT NULL,
+  contract int,
+  from_block big NOT NULL,
+  to_block big NOT NULL,
+  PRIMARY KEY (chain, era)
+);
 -- Known blocks up to the fold, newest first: history that arrives so is appended.
 CREATE TABLE blocks (
   chain int NOT NULL,

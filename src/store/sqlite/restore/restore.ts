@@ -17,6 +17,7 @@ import {
 import { dirname } from 'node:path'
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import { AlmanacError, messageOf } from '../../../errors.ts'
+import { blockEnd } from '../../core/runs.ts'
 import { createPrivate } from '../../private-file.ts'
 import { Connection } from '../connection.ts'
 import { verdictOf } from '../damage.ts'
@@ -130,6 +131,7 @@ async function finishCopy(partial: string, backup: string, rows: readonly KeyRow
       const verdict = verdictOf(copy)
       if (verdict !== 'ok') throw damaged(backup, verdict)
       for (const row of rows) putKey(copy.database, row)
+      copy.database.prepare(noteRestored).run(Date.now(), blockEnd)
     } finally {
       copy.close()
     }
@@ -140,6 +142,14 @@ async function finishCopy(partial: string, backup: string, rows: readonly KeyRow
       : failure
   }
 }
+
+/**
+ * What was told of blocks above those of the backup is not known here (core/gone-blocks.ts). No era of the store that
+ * is replaced is as high.
+ */
+const noteRestored = `INSERT INTO taken_back
+  SELECT ordinal, (SELECT max(coalesce(max(era), 0) + 1, ?) FROM taken_back WHERE chain = ordinal), NULL,
+    max(tip, finalized) + 1, ? FROM chains`
 
 /** The present store may have fewer columns than the copy, or more. */
 function putKey(copy: DatabaseSync, row: KeyRow): void {
