@@ -12,11 +12,20 @@ import { type Deployed, deployment, type Transaction } from './evm-transactions.
 import { finality, patience, World } from './evm-world.ts'
 import type { EngineName } from './store-engines.ts'
 
-export const tokenNames = [
-  ...(['plain', 'fee', 'rebasing', 'wrapped', 'silent', 'old', 'huge'] as const),
-  ...(['refuses', 'saysNothing', 'saysTooMuch', 'neverEnds'] as const),
-] as const
+/** Those that answer as tokens do, each of them in a way of its own. */
+export const tokenKinds = ['plain', 'fee', 'rebasing', 'wrapped', 'silent', 'old', 'huge'] as const
+export const tokenNames = [...tokenKinds, 'refuses', 'saysNothing', 'saysTooMuch', 'neverEnds'] as const
 export type TokenName = (typeof tokenNames)[number]
+/** What tokens say of themselves; the others say nothing of it. */
+export const tokenDecimals: Partial<Record<TokenName, number>> = {
+  ...{ plain: 18, fee: 6, rebasing: 18, wrapped: 18, silent: 0, old: 18 },
+  // The index reads the first word, however many follow.
+  saysTooMuch: 7,
+}
+export const tokenTitles: Partial<Record<TokenName, readonly [name: string, symbol: string]>> = {
+  ...{ plain: ['Plain', 'PLN'], fee: ['Fee', 'FEE'], rebasing: ['Rebasing', 'REB'], wrapped: ['Wrapped', 'WRP'] },
+  ...{ silent: ['Silent', 'SIL'], old: ['Old Token', 'OLD'], huge: ['Huge', 'HUGE'] },
+}
 /** As answers write them. */
 export const [alice, bob, carol, dave, erin, frank] = Object.values(accounts).map(
   ({ address }) => address.toLowerCase() as Address,
@@ -48,8 +57,9 @@ export class TokenWorld {
   readonly #world: World
   #tokens: Record<TokenName, Deployed> | undefined
 
-  constructor(engine: EngineName = 'sqlite', index: 'full' | 'on-demand' = 'on-demand') {
-    this.#world = new World(index, engine)
+  /** On a world of its own, unless one is given. */
+  constructor(engine: EngineName = 'sqlite', world = new World('on-demand', engine)) {
+    this.#world = world
   }
 
   get chain(): World {
@@ -63,11 +73,16 @@ export class TokenWorld {
   /** Tokens that were made and moved, in final blocks and in others. */
   async begin(environment: Readonly<Record<string, string>> = {}): Promise<void> {
     await this.#world.begin(environment)
+    await this.play()
+    await this.#world.settled()
+  }
+
+  /** Makes and moves the tokens on the chain of the world. */
+  async play(): Promise<void> {
     this.#tokens = await this.#deploy()
     for (const block of firstBlocks(this.tokens)) await mine(this.#world.node, block)
     for (let block = 0; block < finality; block++) await mine(this.#world.node)
     for (const block of lastBlocks(this.tokens)) await mine(this.#world.node, block)
-    await this.#world.settled()
   }
 
   end(): Promise<void> {

@@ -22,7 +22,10 @@ import {
   type TokenName,
   TokenWorld,
   type TransferTruth,
+  tokenDecimals,
+  tokenKinds,
   tokenNames,
+  tokenTitles,
   wallets,
   zero,
 } from './erc20-world.ts'
@@ -31,18 +34,6 @@ import { patience } from './evm-world.ts'
 import { engineNames } from './store-engines.ts'
 
 const slowMs = 240_000
-const hostile = ['refuses', 'saysNothing', 'saysTooMuch', 'neverEnds'] as const
-const said = tokenNames.filter(name => !(hostile as readonly string[]).includes(name))
-const decimals: Partial<Record<TokenName, number>> = {
-  ...{ plain: 18, fee: 6, rebasing: 18, wrapped: 18, silent: 0, old: 18 },
-  // The index reads the first word, however many follow.
-  saysTooMuch: 7,
-}
-const titles: Partial<Record<TokenName, [string, string]>> = {
-  ...{ plain: ['Plain', 'PLN'], fee: ['Fee', 'FEE'], rebasing: ['Rebasing', 'REB'], wrapped: ['Wrapped', 'WRP'] },
-  ...{ silent: ['Silent', 'SIL'], old: ['Old Token', 'OLD'], huge: ['Huge', 'HUGE'] },
-}
-
 type Owner = { owner_address: string; balance: string | null; percentage_relative_to_total_supply: number | null }
 
 describe.each(engineNames)('ERC-20 on %s', { timeout: slowMs }, engine => {
@@ -122,9 +113,9 @@ describe.each(engineNames)('ERC-20 on %s', { timeout: slowMs }, engine => {
       expect(found.map(({ address }) => address)).toEqual(addresses)
       for (const [at, name] of tokenNames.entries()) {
         const supply = await world.says(name, 'totalSupply')
-        const places = decimals[name]
+        const places = tokenDecimals[name]
         expect(found[at], name).toMatchObject({
-          ...{ name: titles[name]?.[0] ?? null, symbol: titles[name]?.[1] ?? null },
+          ...{ name: tokenTitles[name]?.[0] ?? null, symbol: tokenTitles[name]?.[1] ?? null },
           decimals: places === undefined ? null : `${places}`,
           total_supply: supply === undefined ? null : `${supply}`,
           total_supply_formatted:
@@ -175,7 +166,7 @@ describe.each(engineNames)('ERC-20 on %s', { timeout: slowMs }, engine => {
         expect(headers.get('x-block-number')).toBe(`${block ?? head}`)
         for (const row of rows) {
           const name = tokenNames.find(each => addressOf(each) === row.token_address)!
-          expect(row).toMatchObject({ symbol: titles[name]![1], decimals: decimals[name] ?? null })
+          expect(row).toMatchObject({ symbol: tokenTitles[name]![1], decimals: tokenDecimals[name] ?? null })
         }
       }
     const named = [addressOf('plain'), addressOf('refuses'), frank].join()
@@ -339,7 +330,7 @@ async function wholeOf(world: TokenWorld, path: string, accept: string): Promise
 /** What tokens say that a wallet has, of those that it touched. */
 async function heldBy(world: TokenWorld, wallet: string, block?: number): Promise<Record<string, string>> {
   const held: Record<string, string> = {}
-  for (const name of said) {
+  for (const name of tokenKinds) {
     const { address } = world.tokens[name]
     const touched = (await world.transfersOf(address)).some(
       row =>

@@ -11,6 +11,16 @@ export type Answer = { raw: unknown; toJSON(): unknown; result: unknown }
 type Page = { page?: unknown; page_size?: unknown; cursor?: unknown; status?: unknown; result?: unknown }
 export type ListAnswer = Answer & { raw: Page; hasNext(): boolean; next(): Promise<ListAnswer> }
 
+export async function everyPage(first: ListAnswer): Promise<ListAnswer[]> {
+  const pages = [first]
+  for (let page = first; page.hasNext(); ) {
+    page = await page.next()
+    pages.push(page)
+    if (pages.length > 1_000) throw new Error('The pages do not end.')
+  }
+  return pages
+}
+
 type Call = (request: object) => Promise<never>
 
 /** Both generations of the SDK, by the names of their calls. */

@@ -6,6 +6,7 @@ import { expect, vi } from 'vitest'
 import type { SolanaNode } from '../../sandbox/src/solana-node.ts'
 import type { Address } from '../../src/model.ts'
 import { tokenProgramAddresses } from '../../src/solana/decode.ts'
+import { TokenWorld, type TransferTruth, tokenKinds } from '../erc20-world.ts'
 import { type History, mine } from '../evm-history.ts'
 import { tradesOf } from '../evm-trades.ts'
 import type { ChainTruth } from '../evm-truth.ts'
@@ -26,11 +27,14 @@ const names: Record<string, { name: string | null; symbol: string | null; contra
 
 export class OperationsWorld {
   readonly #world = new World('full')
+  readonly tokens = new TokenWorld('sqlite', this.#world)
   #solana: SolanaNode | undefined
   #urls: Record<Dialect, string> | undefined
   #truth: ChainTruth | undefined
   #model: HoldingsModel | undefined
   #token: SolanaTokens | undefined
+  /** The transfers of each kind of ERC-20 token, newest first, by the node's own logs. */
+  tokenTruth = {} as Record<(typeof tokenKinds)[number], TransferTruth[]>
   /** Has the most transfers. */
   tradeBlock = 0
   readonly key = key
@@ -40,6 +44,7 @@ export class OperationsWorld {
     this.#token = await makeTokens(this.#solana)
     await this.#world.begin({ ALMANAC_SOLANA_DEVNET_RPC: this.#solana.rpcUrl })
     const { node } = this.#world
+    await this.tokens.play()
     const [first, second, third] = tradesOf(this.history)
     await mine(node, first)
     this.tradeBlock = Number(await node.ask('eth_blockNumber'))
@@ -51,6 +56,9 @@ export class OperationsWorld {
     const contracts: string[] = this.#named().map(({ address }) => address)
     this.#model = modelOfRecords(this.#truth.transfers.filter(row => contracts.includes(row.token_address)))
     await this.#world.settled()
+    await this.tokens.indexed(...tokenKinds)
+    for (const kind of tokenKinds)
+      this.tokenTruth[kind] = await this.tokens.transfersOf(this.tokens.tokens[kind].address)
     await vi.waitFor(async () => {
       for (const { address, name } of this.#named())
         expect(await this.get('live', `/api/v2.2/nft/${address}/transfers?limit=1`)).toMatchObject({

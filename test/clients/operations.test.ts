@@ -4,7 +4,7 @@ import Moralis22 from 'moralis-2.22'
 import Moralis27 from 'moralis-2.27'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Wanted } from './expected.ts'
-import { type AnySdk, type ListAnswer, listCalls } from './operation-lists.ts'
+import { type AnySdk, everyPage, listCalls } from './operation-lists.ts'
 import { plainCalls } from './operation-plain.ts'
 import { singleCalls } from './operation-singles.ts'
 import { tokenCalls } from './operation-tokens.ts'
@@ -61,7 +61,9 @@ describe('operations', { timeout: slowMs }, () => {
         single.run(sdk, world, form),
       )
 
-      test.each(tokenCalls)('$name', call => call.run(sdk, world, form))
+      test.each(tokenCalls.filter(({ only = version }) => only === version))('$name', call =>
+        call.run(sdk, world, form),
+      )
     })
   })
 
@@ -72,14 +74,4 @@ describe('operations', { timeout: slowMs }, () => {
 
 function asJson<Shape>(value: unknown): Shape {
   return JSON.parse(JSON.stringify(value)) as Shape
-}
-
-async function everyPage(first: ListAnswer): Promise<ListAnswer[]> {
-  const pages = [first]
-  for (let page = first; page.hasNext(); ) {
-    page = await page.next()
-    pages.push(page)
-    if (pages.length > 1_000) throw new Error('The pages do not end.')
-  }
-  return pages
 }
