@@ -134,6 +134,7 @@ describe('help and version', () => {
     [['strat'], '\nTry:   did you mean start?'],
     [['start', '--lisen', ':1'], '\nTry:   did you mean --listen?'],
     [['start', '--only', 'both'], 'Allowed choices are api, index'],
+    [['init', '--index', 'fulll'], 'Allowed choices are full, on-demand.\nTry:   did you mean full?\n'],
   ])('%j is refused with 1', async (parameters, message) => {
     const { code, stdout, stderr } = await almanac(parameters)
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })

@@ -313,16 +313,30 @@ describe('init', () => {
   })
 
   test.each([
-    [405, ''],
-    [404, 'no such page'],
-    [200, '<!doctype html><html></html>'],
-  ])('a web service that answers %i is not called a node', async (status, body) => {
+    [405, '', 'HTTP status 405'],
+    [404, 'no such page', 'HTTP status 404'],
+    [200, '<!doctype html><html></html>', 'an HTML page'],
+    [200, '', 'an empty body'],
+  ])('a web service that answers %i %j is not called a node', async (status, body, said) => {
     const server = createServer((_, outgoing) => outgoing.writeHead(status).end(body))
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as AddressInfo
-    const { stderr } = await place.runHere(['init', '--yes', '--chain', `eth=http://127.0.0.1:${port}`])
+    const endpoint = `http://127.0.0.1:${port}`
+    const evm = await place.runHere(['init', '--yes', '--chain', `eth=${endpoint}`])
+    const solana = await place.runHere(['init', '--yes', '--solana', `mainnet=${endpoint}`])
     server.close()
-    expect(stderr).toContain('Try:   this may be no JSON-RPC node: check the URL and its path.')
+    for (const [{ code, stderr }, method] of [
+      [evm, 'eth_chainId'],
+      [solana, 'getGenesisHash'],
+    ] as const) {
+      // Not 75: trying it again later changes nothing.
+      expect([code, stderr]).toEqual([
+        1,
+        expect.stringContaining(
+          `${endpoint} is not a JSON-RPC node: it answered ${method} with ${said}.\nTry:   check`,
+        ),
+      ])
+    }
   })
 
   test('a file that is there is left alone, or kept beside the new one when told', async () => {

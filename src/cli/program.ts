@@ -2,6 +2,7 @@
 // folder of its name, or one in `tools/` if it is not part of the service, and one entry in the table.
 import { Command } from 'commander'
 import { AlmanacError, describeError } from '../errors.ts'
+import { nearestWord } from '../nearest-word.ts'
 import { redactText } from '../redact.ts'
 import { commandLine, exitCodeOf, exitCodes, offerWord, packageVersion } from './current-process.ts'
 import { printNote } from './terminal.ts'
@@ -151,6 +152,7 @@ function reworded(text: string, command: string, name: string): string {
     .replace(/^error: /, 'Error: ')
     .replace(/command-argument value ('.*') is invalid for argument '(.*)'\./, '$1 is not a $2.')
     .replace(/(?<=unknown \w+ '.*')(?=\n)/, '.')
+    .replace(/'([^']*)' is (?:invalid|not a [^.]+)\. Allowed choices are (.+)\./, withNearest)
     .replace("unknown option '--port'.", '$&\n(Did you mean --listen 127.0.0.1:PORT?)')
     .replace(/\n\(Did you mean (.*\?)\)/, '\nTry:   did you mean $1')
     .replace(
@@ -158,6 +160,12 @@ function reworded(text: string, command: string, name: string): string {
       isService ? `\nTry:   ${commandLine} init --chain NAME=URL, which configures chains.\n` : '$&',
     )
   return `${said}${said.includes('\nTry: ') ? 'Or: ' : 'Try:'}   ${name} --help\n`
+}
+
+/** A refusal of a choice, with the choice that was meant if one is near. */
+function withNearest(refusal: string, given: string, choices: string): string {
+  const nearest = nearestWord(given, choices.split(', '))
+  return nearest === undefined ? refusal : `${refusal}\n(Did you mean ${nearest}?)`
 }
 
 /** A command that is added whole inherits nothing from its parent. */

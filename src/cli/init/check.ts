@@ -7,6 +7,7 @@ import { chainIdAt, checkEndpoint, type EndpointFindings } from '../../evm/audit
 import { HeadsFeed } from '../../evm/rpc/heads.ts'
 import type { SolanaNetwork } from '../../model.ts'
 import { redactUrl } from '../../redact.ts'
+import { rpcFailureOf } from '../../rpc/failures.ts'
 import { checkSolanaEndpoint, type SolanaFindings } from '../../solana/network.ts'
 import { countOf, countText } from '../terminal.ts'
 import type { ChainAnswers, SolanaAnswers } from './answers.ts'
@@ -24,12 +25,12 @@ export async function checkChain(
   const known = namedChain(name)
   const meant = parseChainText(name)
   onAsk?.(rpc[0]!)
-  if (known === undefined && !('id' in meant)) answers.id ??= await chainIdAt(rpc[0]!, signal)
+  if (known === undefined && !('id' in meant)) answers.id ??= await nodeIdAt(rpc[0]!, signal)
   const lines: string[] = []
   const expected = known?.id ?? ('id' in meant ? meant.id : answers.id!)
   for (const url of rpc) {
     onAsk?.(url)
-    const id = await chainIdAt(url, signal)
+    const id = await nodeIdAt(url, signal)
     if (id !== expected) {
       const actual = namedChain(String(id))?.name
       // A name of two words would need quotes.
@@ -55,12 +56,31 @@ export async function checkChain(
   return lines
 }
 
+/** A page or a path of something else than a node does not become one by waiting, as one that is away may. */
+async function nodeIdAt(url: string, signal: AbortSignal): Promise<number> {
+  try {
+    return await chainIdAt(url, signal)
+  } catch (error) {
+    throw notNode(url, error) ?? error
+  }
+}
+
+function notNode(url: string, error: unknown): AlmanacError | undefined {
+  const { kind, rpcCode, method } = rpcFailureOf(error) ?? {}
+  if (kind !== 'invalid-answer' && !(kind === 'refused' && rpcCode === undefined)) return undefined
+  const answer = messageOf((error as AlmanacError).cause)
+  const message = `The endpoint ${redactUrl(url)} is not a JSON-RPC node: it answered ${method} with ${answer}.`
+  return new AlmanacError('bad_request', message, {
+    hint: 'check the URL and its path; that of a provider usually ends with the key.',
+  })
+}
+
 export async function checkSolana({ network, rpc }: SolanaAnswers, onAsk?: (url: string) => void): Promise<string[]> {
   const lines: string[] = []
   for (const url of rpc) {
     onAsk?.(url)
     const findings = await checkSolanaEndpoint(network, url).catch(async (error: unknown) => {
-      throw (await evmNodeAt(url)) ?? error
+      throw (await evmNodeAt(url)) ?? notNode(url, error) ?? error
     })
     lines.push(...solanaLines(network, findings))
   }
