@@ -9,6 +9,7 @@ import type { Store } from '../src/store/store.ts'
 import { CommandPlace } from './command-run.ts'
 import { truthByContract } from './evm-harness.ts'
 import { seed, seeded, seededTransaction, seededTransfers } from './seed.ts'
+import { seededCoin, seedTokens } from './seed-tokens.ts'
 import { type ServedApi, type ServedApiOptions, serveApi } from './served-api.ts'
 import { startSimNode } from './sim/node.ts'
 import { lightBlocks } from './sim/options.ts'
@@ -138,6 +139,23 @@ describe('the contracts of a chain', () => {
     const { found, pages } = await listed('search=ape&limit=50')
     expect(found.map(({ name }) => name)).toEqual(Array.from({ length: 130 }, (_, at) => `Ape ${1_290 - 10 * at}`))
     expect(pages).toBe(3)
+  })
+
+  test('ERC-20 tokens are listed apart, with what of each is left to index where that is on demand', async () => {
+    const filled = (from: number) => async (store: Store) =>
+      void (await seed(store).then(() => seedTokens(store, from)))
+    const told = (index: string) => async () => ({ chains: { eth: { erc20: { index } } }, solana: {} }) as never
+    const { address, name, symbol, transfers } = seededCoin
+    const row = { address, name, symbol, contract_type: 'ERC20', transfers: transfers.length, last_block: 3_000 }
+    await serve({ fill: filled(0), parts: { status: told('on-demand') } })
+    for (const query of ['ledger=erc20', 'ledger=erc20&search=real', `ledger=erc20&search=${address.slice(0, 9)}`])
+      expect([query, (await listed(query)).found]).toMatchObject([query, [{ ...row, blocks_left: 0 }]])
+    expect((await listed('')).addresses).not.toContain(address)
+    await serve({ fill: filled(500), parts: { status: told('on-demand') } })
+    expect((await listed('ledger=erc20')).found).toMatchObject([{ ...row, blocks_left: 500 }])
+    await serve({ fill: filled(500), parts: { status: told('full') } })
+    expect((await listed('ledger=erc20')).found).toMatchObject([{ ...row, blocks_left: null }])
+    expect((await api.get('/chains/eth/contracts?ledger=gold')).status).toBe(400)
   })
 
   test('of an unknown chain, or after what is no page, are refused', async () => {

@@ -5,6 +5,7 @@ import { issueKey } from '../src/keys/keys.ts'
 import type { Address, Hash, NodeBlock } from '../src/model.ts'
 import type { StatusReport } from '../src/status.ts'
 import { seed, seeded, seededBlock } from './seed.ts'
+import { seededCoin, seedTokens } from './seed-tokens.ts'
 import { type ServedApi, serveApi } from './served-api.ts'
 
 const { eth, polygon } = seeded.chains
@@ -42,6 +43,7 @@ afterAll(() => api.close())
 
 async function fill(store: ServedApi['store']): Promise<void> {
   await seed(store)
+  await seedTokens(store)
   const facts = { chain: eth, symbol: undefined, possibleSpam: false }
   await store.annotate({
     facts: [
@@ -110,6 +112,23 @@ test('an address finds the contracts that it is, and the wallet', async () => {
   expect((await search(labelled)).results).toEqual([
     { type: 'wallet', address: labelled, label: 'Gardener Ada', chains: [] },
   ])
+})
+
+test('an ERC-20 token is found by its name, its symbol and its address, and a name that is also one of NFTs finds both', async () => {
+  const { address, name, symbol, transfers } = seededCoin
+  const token = { type: 'erc20', chain: 'eth', address, name, symbol, transfers: transfers.length }
+  for (const text of ['realm', 'Coin of', 'cion of the realm'])
+    expect([text, (await search(text)).results]).toMatchObject([text, [token]])
+  expect((await search(address)).results).toMatchObject([token, { type: 'wallet', address }])
+  // A mark of its address makes no contract of NFTs of it, nor a token of one.
+  const mark = { source: 'test', rank: 'operator' as const, verified: true, spam: undefined, updatedAt: 1 }
+  await api.store.annotate({
+    marks: [address, seeded.collection].map(contract => ({ ...mark, chain: eth, contract })),
+  })
+  const verified = async (text: string) =>
+    (await search(text)).results.flatMap(each => ('verified' in each ? [[each.type, each.verified]] : []))
+  expect(await verified(address)).toEqual([['erc20', true]])
+  expect(await verified(seeded.collection)).toEqual([['contract', true]])
 })
 
 test('the label of an address is that of the chain on which its page opens', async () => {

@@ -28,12 +28,13 @@ export const seededCoin = {
   ],
 } as const
 
-export async function seedTokens(store: Store): Promise<void> {
+/** `from`: the first block that is indexed of it. */
+export async function seedTokens(store: Store, from = 0): Promise<void> {
   const ledger = ledgerId(eth, 'erc20')
   const { address, name, symbol, transfers } = seededCoin
   await store.commitCold({
     ...{ chain: ledger, activity: noActivity },
-    covered: [{ scope: address, from: 0, to: head, evidence: 'receipts-root' }],
+    covered: [{ scope: address, from, to: head, evidence: 'receipts-root' }],
     blocks: [...transfers.map(({ block }) => block), 0, head].map(number => seededBlock(eth, number)),
     transfers: transfers.map(transferRow),
   })

@@ -828,7 +828,7 @@ export interface components {
           /** @description As the contract says itself; null where it has none. */
           symbol: string | null;
           /** @description Its standard; null where it is not known. */
-          contract_type: ("ERC721" | "ERC1155") | null;
+          contract_type: ("ERC721" | "ERC1155" | "ERC20") | null;
           /** @description Whether a list of verified collections has it. */
           verified_collection: boolean;
           /** @description Whether the spam rules or a list mark it. */
@@ -837,6 +837,8 @@ export interface components {
           last_block: number | null;
           /** @description Time of that block. */
           last_block_timestamp: string | null;
+          /** @description Blocks up to the head that are not indexed of it yet; null where every contract is indexed. */
+          blocks_left: number | null;
         })[];
       /** @description Pass it to get the next ones; null on the last page. */
       after: string | null;
@@ -2664,10 +2666,10 @@ export interface components {
       /** @description What was found, the best first. */
       results: (OneOf<[{
           /**
-           * @description What was found.
-           * @constant
+           * @description A contract of NFTs, or an ERC-20 token.
+           * @enum {string}
            */
-          type: "contract";
+          type: "contract" | "erc20";
           /** @description Short name of the chain. */
           chain: string;
           /** @description The address, lower case. */
@@ -9606,6 +9608,11 @@ export interface operations {
   listContracts: {
     parameters: {
       query?: {
+        /**
+         * @description `nft`: contracts of NFTs. `erc20`: ERC-20 tokens, which are not listed by `activity`.
+         * @example nft
+         */
+        ledger?: "nft" | "erc20";
         /**
          * @description How an address begins, or a part of a name or symbol. Names are found in the order of transfers, among 20,000 contracts a page.
          * @example apes

@@ -1,6 +1,7 @@
 // The contracts of a chain over HTTP. The rules are in `query/lookups/contract-list.ts`.
 import { z } from 'zod'
 import type { ChainTable } from '../../chains.ts'
+import { ledgerId, ledgerNames } from '../../ledgers.ts'
 import { ContractList, contractOrders, type ListedContract } from '../../query/lookups/contract-list.ts'
 import { jsonAnswer } from '../answer.ts'
 import { inPath, inQuery, jsonSuccess } from '../openapi-parts.ts'
@@ -18,6 +19,10 @@ function textParameter(name: string, description: string, example: string): Para
 function parametersOf(table: ChainTable) {
   return {
     chain: chainParameter('chain', table, 'Chain, by name or hex id.'),
+    ledger: choiceParameter('ledger', ledgerNames, {
+      default: 'nft',
+      description: '`nft`: contracts of NFTs. `erc20`: ERC-20 tokens, which are not listed by `activity`.',
+    }),
     order: choiceParameter('order', contractOrders, {
       default: 'transfers',
       description:
@@ -52,8 +57,11 @@ export const contracts: RouteParts = {
       const given = query.optional(parameters.after)
       // Before there were orders, an address said after which one to list.
       const usual = given !== undefined && /^0x[0-9a-f]{40}$/i.test(given) ? 'address' : 'transfers'
+      const ledger = query.optional(parameters.ledger) ?? 'nft'
+      const told = (await context.status()).chains[chain.name]
       const { contracts, after, suggested } = await list.answer({
-        chain: chain.id,
+        chain: ledgerId(chain.id, ledger),
+        isOnDemand: (ledger === 'nft' ? told : told?.erc20)?.index === 'on-demand',
         order: query.optional(parameters.order) ?? usual,
         search: query.optional(parameters.search),
         after: given,
@@ -79,11 +87,12 @@ export const contracts: RouteParts = {
   },
 }
 
-function shown({ address, transfers, name, symbol, standard, verified, possibleSpam, last }: ListedContract) {
+function shown({ address, transfers, name, symbol, standard, last, ...more }: ListedContract) {
   return {
     ...{ address, transfers, name: name ?? null, symbol: symbol ?? null, contract_type: standard ?? null },
-    ...{ verified_collection: verified, possible_spam: possibleSpam },
+    ...{ verified_collection: more.verified, possible_spam: more.possibleSpam },
     last_block: last?.block ?? null,
     last_block_timestamp: last === undefined ? null : new Date(last.timestamp * 1_000).toISOString(),
+    blocks_left: more.blocksLeft ?? null,
   }
 }

@@ -27,11 +27,18 @@ export const contractList = z.object({
         transfers,
         name,
         symbol,
-        contract_type: z.enum(['ERC721', 'ERC1155']).nullable().describe('Its standard; null where it is not known.'),
+        contract_type: z
+          .enum(['ERC721', 'ERC1155', 'ERC20'])
+          .nullable()
+          .describe('Its standard; null where it is not known.'),
         verified_collection: verified,
         possible_spam: spam,
         last_block: z.int().nullable().describe('Of its latest transfer.'),
         last_block_timestamp: moment.nullable().describe('Time of that block.'),
+        blocks_left: z
+          .int()
+          .nullable()
+          .describe('Blocks up to the head that are not indexed of it yet; null where every contract is indexed.'),
       }),
     )
     .describe('A page of them.'),
@@ -108,7 +115,8 @@ export const searchAnswer = z.object({
     .array(
       z.discriminatedUnion('type', [
         z.object({
-          ...{ type: type('contract'), chain, address, transfers, label, name, symbol, verified, possible_spam: spam },
+          type: z.enum(['contract', 'erc20']).describe('A contract of NFTs, or an ERC-20 token.'),
+          ...{ chain, address, transfers, label, name, symbol, verified, possible_spam: spam },
         }),
         z.object({
           ...{ type: type('wallet'), address, label },

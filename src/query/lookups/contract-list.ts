@@ -3,7 +3,9 @@
 //
 // Where there are many, the order by transfers is that of the last verdicts, which follow the rows; the counts beside
 // it are those of now.
+import { blockCount, missingIntervals } from '../../coverage.ts'
 import { AlmanacError } from '../../errors.ts'
+import { ledgerOf } from '../../ledgers.ts'
 import { type Address, type ChainId, type Position, type TokenStandard, zeroAddress } from '../../model.ts'
 import type { ContractInterface, RankedContract } from '../../store/annotation-store.ts'
 import type { Store } from '../../store/store.ts'
@@ -17,7 +19,10 @@ export const contractOrders = ['transfers', 'activity', 'address'] as const
 export type ContractOrder = (typeof contractOrders)[number]
 
 export type ContractQuestion = {
+  /** Of a ledger. */
   chain: ChainId
+  /** Contracts are indexed one by one there: what is missing of each is told. */
+  isOnDemand: boolean
   order: ContractOrder
   /** An address that begins so, or a name or symbol that holds it. Found in the order of transfers. */
   search: string | undefined
@@ -31,10 +36,11 @@ export type ListedContract = {
   transfers: number
   name: string | undefined
   symbol: string | undefined
-  standard: TokenStandard | undefined
+  standard: TokenStandard | 'ERC20' | undefined
   verified: boolean
   possibleSpam: boolean
   last: { block: number; timestamp: number } | undefined
+  blocksLeft: number | undefined
 }
 
 export type ContractPage = {
@@ -67,7 +73,7 @@ export class ContractList {
 
   async answer(question: ContractQuestion): Promise<ContractPage> {
     const { addresses, after } = await this.#find(question)
-    const listed = await Promise.all(addresses.map(address => this.#listed(question.chain, address)))
+    const listed = await Promise.all(addresses.map(address => this.#listed(question, address)))
     // Facts outlive rows that were taken back.
     const contracts = listed.filter(({ transfers }) => transfers > 0)
     const isFirst = question.after === undefined && question.search === undefined
@@ -195,19 +201,31 @@ export class ContractList {
     }
   }
 
-  async #listed(chain: ChainId, address: Address): Promise<ListedContract> {
-    const [transfers, shown, { facts }, newest] = await Promise.all([
+  async #listed({ chain, isOnDemand }: ContractQuestion, address: Address): Promise<ListedContract> {
+    const [transfers, shown, { facts }, newest, blocksLeft] = await Promise.all([
       this.#store.transferCount({ chain, contract: address }),
       this.#shown.ofOne(chain, address),
       this.#store.annotationsOf(chain, address),
       this.#newest(chain, address),
+      isOnDemand ? this.#blocksLeft(chain, address) : undefined,
     ])
     return {
       ...{ address, transfers, name: shown?.name, symbol: shown?.symbol },
       ...{ verified: shown?.verifiedCollection ?? false, possibleSpam: shown?.possibleSpam ?? false },
-      standard: standardOf(facts?.reading?.interfaces ?? []) ?? (newest && unpackTransfer(newest.payload).standard),
+      standard:
+        ledgerOf(chain).ledger === 'erc20'
+          ? 'ERC20'
+          : (standardOf(facts?.reading?.interfaces ?? []) ?? (newest && unpackTransfer(newest.payload).standard)),
       last: newest && { block: newest.block, timestamp: newest.timestamp },
+      blocksLeft,
     }
+  }
+
+  async #blocksLeft(chain: ChainId, contract: Address): Promise<number | undefined> {
+    const state = await this.#store.chainState(chain)
+    if (state === undefined) return undefined
+    const covered = await this.#store.contractCoverage(chain, contract)
+    return blockCount(missingIntervals(covered, { from: 0, to: state.head.number }))
   }
 }
 

@@ -1,9 +1,9 @@
-// What a search box finds in the store: contracts and wallets by address, name or label, and blocks and transactions by
-// number or hash. Bounded in rows and time; it asks nodes for hashes alone. No HTTP.
+// What a search box finds in the store: contracts, ERC-20 tokens and wallets by address, name or label, and blocks and
+// transactions by number or hash. Bounded in rows and time; it asks nodes for hashes alone. No HTTP.
 import { within } from '../../abort.ts'
 import { shownName } from '../../annotate/shown-facts.ts'
 import type { Chain, ChainTable } from '../../chains.ts'
-import { ledgerOf } from '../../ledgers.ts'
+import { type Ledger, ledgerId, ledgerOf } from '../../ledgers.ts'
 import { type Address, type ChainId, type Hash, parseAddress, parseHash, type SolanaNetwork } from '../../model.ts'
 import { nearestWord } from '../../nearest-word.ts'
 import type { RankedLabel } from '../../store/annotation-store.ts'
@@ -15,24 +15,33 @@ import { blockNumberOf } from './find-block.ts'
 
 /** Contracts by name, and as many addresses by label. */
 const namedMax = 10
+/** Many contracts imitate the name of a known one, which need not be the first that the store has. */
+const namedReadMax = 50
 /** How many names are read for a text within them: 20,000 take a file some 20 ms. Of more, beginnings are looked up. */
 const namesReadMax = 20_000
 /** Half of a shorter text is in too many names. */
 const mistypedMin = 5
-const mistypedReadMax = 50
 /** As much as the index of a server has. */
 const nameLengthMax = 64
 /** A search is typed: an answer that comes later is of no use. */
 const nodeWaitMs = 1_500
 
 export type SearchResult =
-  | ({ type: 'contract'; chain: string; address: string; transfers: number; label: string | null } & Names)
+  | FoundContract
   | { type: 'wallet'; address: string; label: string | null; chains: string[] }
   | { type: 'account'; network: SolanaNetwork; address: string }
   | { type: 'block'; chain: string; number: number; hash: string | null }
   | { type: 'transaction'; chain: string; hash: string; block: number | null }
 
-type Names = { name: string | null; symbol: string | null; verified: boolean; possible_spam: boolean }
+/** Of NFTs, or an ERC-20 token. */
+type FoundContract = { type: 'contract' | 'erc20'; chain: string; address: string; transfers: number } & Names
+type Names = {
+  label: string | null
+  name: string | null
+  symbol: string | null
+  verified: boolean
+  possible_spam: boolean
+}
 
 export type SearchAnswer = {
   results: SearchResult[]
@@ -83,7 +92,7 @@ async function byAddress(address: Address, dependencies: Known): Promise<SearchR
   const { store, held: chains } = dependencies
   const [activity, contracts, labels] = await Promise.all([
     store.activityOf(address),
-    Promise.all(chains.map(chain => contractOn(chain, address, dependencies))),
+    Promise.all(chains.map(chain => contractsOn(chain, address, dependencies))),
     Promise.all(chains.map(chain => store.labelsOf(chain.id, [address]))),
   ])
   const active = chains.filter(({ id }) => activity.has(id)).map(({ name }) => name)
@@ -95,24 +104,36 @@ async function byAddress(address: Address, dependencies: Known): Promise<SearchR
     chains.findIndex(({ name }) => name === known[0]),
   )
   const label = labels[at]?.get(address) ?? null
-  return [...contracts.flatMap(found => found ?? []), { type: 'wallet', address, label, chains: known }]
+  return [...contracts.flat(), { type: 'wallet', address, label, chains: known }]
+}
+
+type Place = Pick<Chain, 'id' | 'name'>
+
+/** What is stored of an address as a contract of NFTs, and as a token. */
+async function contractsOn(chain: Place, address: Address, dependencies: Known): Promise<FoundContract[]> {
+  const [nft, token] = await Promise.all(
+    (['nft', 'erc20'] as const).map(ledger => contractOn({ ...chain, ledger }, address, dependencies)),
+  )
+  // A mark is of the address, whatever it is.
+  return [...(nft && (nft.transfers > 0 || !token) ? [nft] : []), ...(token ? [token] : [])]
 }
 
 /** Undefined where nothing is stored of such a contract. */
 async function contractOn(
-  { id, name: chain }: Pick<Chain, 'id' | 'name'>,
+  { id, name: chain, ledger }: Place & { ledger: Ledger },
   address: Address,
   { store, contracts }: Known,
-): Promise<Extract<SearchResult, { type: 'contract' }> | undefined> {
+): Promise<FoundContract | undefined> {
+  const kept = ledgerId(id, ledger)
   const [transfers, facts, labels] = await Promise.all([
-    store.transferCount({ chain: id, contract: address }),
-    contracts.ofOne(id, address),
+    store.transferCount({ chain: kept, contract: address }),
+    contracts.ofOne(kept, address),
     store.labelsOf(id, [address]),
   ])
-  if (transfers === 0 && facts === undefined) return undefined
+  if (transfers === 0 && (facts === undefined || ledger === 'erc20')) return undefined
   return {
-    ...{ type: 'contract', chain, address, transfers, label: labels.get(address) ?? null },
-    ...{ name: facts?.name ?? null, symbol: facts?.symbol ?? null },
+    ...{ type: ledger === 'nft' ? 'contract' : 'erc20', chain, address, transfers },
+    ...{ label: labels.get(address) ?? null, name: facts?.name ?? null, symbol: facts?.symbol ?? null },
     ...{ verified: facts?.verifiedCollection ?? false, possible_spam: facts?.possibleSpam ?? false },
   }
 }
@@ -167,12 +188,12 @@ async function byNumber(text: string, { store, held: chains }: Known): Promise<S
 
 async function byName(whole: string, dependencies: Known): Promise<SearchAnswer> {
   const text = whole.slice(0, nameLengthMax)
-  const found = await named({ text, limit: namedMax, fits: name => has(name, text) }, dependencies)
+  const found = await named({ text, limit: namedReadMax, fits: name => has(name, text) }, dependencies)
   if (found.results.length > 0 || text.length < mistypedMin || found.names !== 'anywhere') return found
   // One typing error leaves one half of the text as it is.
   const half = Math.ceil(text.length / 2)
   const halves = [text.slice(0, half), text.slice(half)].map(part =>
-    named({ text: part, limit: mistypedReadMax, fits: name => isNear(name, text) }, dependencies),
+    named({ text: part, limit: namedReadMax, fits: name => isNear(name, text) }, dependencies),
   )
   const near = (await Promise.all(halves)).flatMap(({ results }) => results)
   return { ...found, results: unique(near).slice(0, namedMax) }
@@ -187,20 +208,18 @@ async function named({ text, limit, fits }: Wanted, dependencies: Known): Promis
   const { contracts, labels, anywhere } = await store.named(question)
   const chainOf = (id: ChainId) => table.all.find(chain => chain.id === id)
   const results = new Map<string, Promise<SearchResult[]>>()
-  for (const { chain, contract, name, symbol } of contracts) {
-    // Tokens are found by their symbol (`getTokenMetadataBySymbol`); this is a search among NFTs.
-    if (ledgerOf(chain).ledger !== 'nft') continue
+  for (const { chain: kept, contract, name, symbol } of contracts) {
     // The store compares names as they were given; a reader sees them without what does not print.
     if (![name, symbol].some(each => fits(shownName(each)))) continue
-    const of = chainOf(chain) ?? { id: chain, name: `0x${chain.toString(16)}` }
+    const { chain, ledger } = ledgerOf(kept)
+    const of = { ...(chainOf(chain) ?? { id: chain, name: `0x${chain.toString(16)}` }), ledger }
     results.set(
-      `${chain} ${contract}`,
+      `${kept} ${contract}`,
       contractOn(of, contract, dependencies).then(found => (found ? [found] : [])),
     )
   }
-  for (const label of labels.slice(0, limit)) {
-    if (fits(label.label)) results.set(`label ${label.address}`, byLabel(label, dependencies))
-  }
+  for (const label of labels.filter(({ label }) => fits(label)).slice(0, namedMax))
+    results.set(`label ${label.address}`, byLabel(label, dependencies))
   const found = unique((await Promise.all(results.values())).flat())
   return {
     results: found.sort((a, b) => placeOf(a, text) - placeOf(b, text)).slice(0, 2 * namedMax),
@@ -211,9 +230,7 @@ async function named({ text, limit, fits }: Wanted, dependencies: Known): Promis
 /** A labelled address is shown as its contracts, or as a wallet if it is not a contract. */
 async function byLabel({ chain, address, label }: RankedLabel, dependencies: Known) {
   const asked = dependencies.held.filter(({ id }) => chain === undefined || id === chain)
-  const contracts = (await Promise.all(asked.map(each => contractOn(each, address, dependencies)))).flatMap(
-    found => found ?? [],
-  )
+  const contracts = (await Promise.all(asked.map(each => contractsOn(each, address, dependencies)))).flat()
   if (contracts.length > 0) return contracts.map((contract): SearchResult => ({ ...contract, label }))
   return [{ type: 'wallet', address, label, chains: asked.length === 1 ? [asked[0]!.name] : [] } satisfies SearchResult]
 }
@@ -244,11 +261,11 @@ function placeOf(result: SearchResult, text: string): number {
   const names = namesOf(result).map(name => name?.toLowerCase())
   const wanted = text.toLowerCase()
   const match = names.includes(wanted) ? 0 : names.some(name => name?.startsWith(wanted)) ? 1 : 2
-  if (result.type !== 'contract') return match
+  if (!('transfers' in result)) return match
   return match + (result.possible_spam ? 10 : 0) - (result.verified ? 0.5 : 0) - Math.min(result.transfers, 1e9) / 1e10
 }
 
 function namesOf(result: SearchResult): (string | null)[] {
-  if (result.type === 'contract') return [result.name, result.symbol, result.label]
+  if ('transfers' in result) return [result.name, result.symbol, result.label]
   return result.type === 'wallet' ? [result.label] : []
 }
