@@ -121,6 +121,32 @@ walkConsole(walk => {
     await acceptState(page, 'contract-on-demand')
   })
 
+  test('a token is opened from the page of its chain, which then lists it with what is indexed of it', async () => {
+    const page = await open('/chain/picked')
+    const panel = page.locator('.panel', { has: page.locator('#tokens') })
+    await panel.getByText('No token was asked for yet').waitFor(patience)
+    await panel.getByRole('textbox', { name: 'Address of a token' }).fill(walk.world.coin)
+    await panel.getByRole('button', { name: 'Open token' }).click()
+    await page.locator('tbody:not(.skeleton) tr').first().waitFor(patience)
+    await page.locator('.subject').getByRole('link', { name: 'picked' }).click()
+    const row = panel.locator('tbody:not(.skeleton) tr')
+    await row.getByText('complete', { exact: true }).waitFor(patience)
+    await panel.getByText('1 followed on demand').waitFor(patience)
+    await acceptState(page, 'chain-tokens')
+    await panel.getByLabel('Name, symbol or address').fill('no such token')
+    await panel.getByLabel('Name, symbol or address').press('Enter')
+    await panel.getByText('No token matches “no such token”').waitFor(patience)
+    await panel.getByRole('link', { name: 'all' }).click()
+    await row.locator('th a').click()
+    await page.getByRole('heading', { level: 1 }).waitFor(patience)
+    expect(page.url()).toContain(`/#/erc20/picked/${walk.world.coin}`)
+    // As a contract of NFTs it has nothing, and leads back.
+    await page.goto(`${walk.world.url}/#/contract/picked/${walk.world.coin}`)
+    await page.locator('.subject').getByRole('link', { name: 'View as ERC-20 token' }).click()
+    await page.getByRole('heading', { level: 1 }).waitFor(patience)
+    expect(page.url()).toContain(`/#/erc20/picked/${walk.world.coin}`)
+  })
+
   test('a history that fills while the head stands still is asked for until it is whole', async () => {
     const page = await open('/chain/picked')
     let answers = 0

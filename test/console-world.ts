@@ -24,6 +24,8 @@ export type ConsoleWorld = {
   contract: string
   /** One of the chain `picked`, which is indexed on demand, that was not asked for yet. */
   unasked: string
+  /** An ERC-20 token there that was not asked for yet. */
+  coin: string
   /** Ends the service, and starts it again at the same place. */
   stopService(): Promise<void>
   startService(): Promise<void>
@@ -79,6 +81,7 @@ export async function startConsoleWorld(): Promise<ConsoleWorld> {
     node,
     contract,
     unasked,
+    coin: watched.chain.contracts.erc20[0]!.address,
     async stopService() {
       run.child.kill('SIGTERM')
       await run.ended()

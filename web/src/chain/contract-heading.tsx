@@ -30,13 +30,14 @@ type Props = {
 }
 
 export function ContractHeading({ chain, address, here, row, explained, titled }: Props) {
-  const name = explained?.name ?? row?.name ?? row?.token_name ?? undefined
+  const name = explained?.name ?? row?.name ?? row?.token_name ?? explained?.erc20?.name ?? undefined
+  const symbol = explained?.symbol ?? row?.symbol ?? row?.token_symbol ?? explained?.erc20?.symbol
   const label = explained?.labels.find(({ shown }) => shown)?.label
   useTitle(name ?? label, titled)
   return (
     <header class="about">
       <div class="heading">
-        <h1>{nameText(name, explained?.symbol ?? row?.symbol ?? row?.token_symbol) ?? label ?? shortText(address)}</h1>
+        <h1>{nameText(name, symbol) ?? label ?? shortText(address)}</h1>
         <span class="marks">
           {row !== undefined ? <Marks of={row} /> : explained !== undefined && <Marks of={marksOf(explained)} />}
         </span>
@@ -45,6 +46,7 @@ export function ContractHeading({ chain, address, here, row, explained, titled }
         <ChainLink name={chain} />
         <WholeText text={address} what="address" />
         <a href={hrefOf(['wallet', address], { chain })}>View as wallet</a>
+        {explained?.erc20 !== undefined && <a href={hrefOf(['erc20', chain, address])}>View as ERC-20 token</a>}
         <a href={hrefOf(['explore', 'transfers'], { address, chain })}>Ask the API</a>
       </p>
       <ContractViews chain={chain} address={address} here={here} />

@@ -13,11 +13,12 @@ import { CoverageBar, coveredBlocks } from '../proof-map/coverage-bar.tsx'
 import { countSoFar, countText, percentText, shortText } from '../quantities.ts'
 import type { LiveChain } from '../state/live.ts'
 import { cursorOf } from '../state/page-trail.ts'
-import { goTo, hrefOf, route } from '../state/route.ts'
+import { hrefOf, route } from '../state/route.ts'
 import { type Schemas, service } from '../state/service.ts'
 import { useAnswer } from '../state/use-answer.ts'
 import { useAskAgain } from '../state/use-ask-again.ts'
 import { followedCoverage } from './followed.ts'
+import { ListSearch } from './list-search.tsx'
 import { SuggestedContracts } from './suggested-contracts.tsx'
 import './list-tools.css'
 
@@ -104,28 +105,13 @@ type HrefTo = (next: Record<string, string | undefined>) => string
 type ToolsProps = { name: string; search: string; order: Order; hrefTo: HrefTo }
 
 function Tools({ name, search, order, hrefTo }: ToolsProps) {
-  const submit = (event: SubmitEvent) => {
-    event.preventDefault()
-    const text = String(new FormData(event.currentTarget as HTMLFormElement).get('search') ?? '').trim()
-    goTo(hrefTo({ search: text || undefined, after: undefined }))
-  }
   return (
     <div class="list-tools">
-      {/* biome-ignore lint/a11y/useSemanticElements: not every browser knows the element for searches */}
-      <form role="search" aria-label={`Contracts of ${name}`} onSubmit={submit} key={search}>
-        <input
-          name="search"
-          type="search"
-          aria-label="Name, symbol or address"
-          placeholder="name, symbol or address"
-          autocomplete="off"
-          defaultValue={search}
-        />
-        <button type="submit" class="small">
-          Search
-        </button>
-        {search !== '' && <a href={hrefTo({ search: undefined, after: undefined })}>all</a>}
-      </form>
+      <ListSearch
+        label={`Contracts of ${name}`}
+        text={search}
+        hrefTo={text => hrefTo({ search: text, after: undefined })}
+      />
       <Choices
         label="Order of contracts"
         choices={Object.entries(orders).map(([value, title]) => ({
@@ -146,6 +132,7 @@ function silentOnes({ index, contracts: { shown } }: LiveChain, listed: readonly
     .map(({ contract }) => ({
       ...{ address: contract, transfers: 0, name: null, symbol: null, contract_type: null },
       ...{ verified_collection: false, possible_spam: false, last_block: null, last_block_timestamp: null },
+      blocks_left: null,
     }))
 }
 

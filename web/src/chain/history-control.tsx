@@ -73,7 +73,7 @@ export function HistoryControl({ name, chain }: { name: string; chain: LiveChain
 }
 
 function wordOf({ state }: Backfill, chain: LiveChain): string {
-  const { complete } = chain
+  const complete = chain.complete && chain.erc20?.complete !== false
   if (state === 'paused') return 'paused'
   if (isUnasked(chain)) return 'nothing asked for yet'
   if (complete) return 'complete'
@@ -86,9 +86,9 @@ function doneText(chain: LiveChain): string {
   return chain.index === 'on-demand' ? 'All that was asked for is indexed.' : 'Every block up to the head is indexed.'
 }
 
-/** On demand, there is nothing to fill before the first request for a contract. */
-function isUnasked({ index, contracts }: LiveChain): boolean {
-  return index === 'on-demand' && contracts.total === 0
+/** On demand, there is nothing to fill before the first request for a contract or a token. */
+function isUnasked({ index, contracts, erc20 }: LiveChain): boolean {
+  return index === 'on-demand' && contracts.total === 0 && (erc20?.contracts ?? 0) === 0
 }
 
 function isStuck({ state, complete }: LiveChain): boolean {

@@ -23,7 +23,10 @@ export function SuggestedContracts({ name, chain, suggested }: Props) {
       </EmptyState>
     )
   return (
-    <EmptyState title="No contract was asked for yet" action={<AskForm name={name} />}>
+    <EmptyState
+      title="No contract was asked for yet"
+      action={<AskForm what="contract" hrefTo={address => hrefOf(['contract', name, address])} />}
+    >
       {name} is indexed on demand: the first question about a contract has its whole history indexed, and it is followed
       from then on.
       {suggested.length > 0 && (
@@ -45,25 +48,26 @@ export function SuggestedContracts({ name, chain, suggested }: Props) {
   )
 }
 
-function AskForm({ name }: { name: string }) {
+/** Opens the page of an address. */
+export function AskForm({ what, hrefTo }: { what: string; hrefTo: (address: string) => string }) {
   const problem = useSignal<string | undefined>(undefined)
   const submit = (event: SubmitEvent) => {
     event.preventDefault()
-    const text = String(new FormData(event.currentTarget as HTMLFormElement).get('contract') ?? '').trim()
-    if (/^0x[0-9a-f]{40}$/i.test(text)) goTo(hrefOf(['contract', name, text.toLowerCase()]))
+    const text = String(new FormData(event.currentTarget as HTMLFormElement).get('address') ?? '').trim()
+    if (/^0x[0-9a-f]{40}$/i.test(text)) goTo(hrefTo(text.toLowerCase()))
     else problem.value = 'An address is 0x and 40 hex digits.'
   }
   return (
     <form class="ask-contract" onSubmit={submit}>
       <input
-        name="contract"
+        name="address"
         type="text"
-        aria-label="Address of a contract"
+        aria-label={`Address of a ${what}`}
         placeholder="0x…"
         autocomplete="off"
         aria-invalid={problem.value !== undefined}
       />
-      <button type="submit">Open contract</button>
+      <button type="submit">Open {what}</button>
       {problem.value !== undefined && (
         <small class="bad" role="alert">
           {problem.value}

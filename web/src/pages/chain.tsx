@@ -5,6 +5,7 @@ import { ContractsPanel, contractColumns } from '../chain/contracts-panel.tsx'
 import { EndpointsPanel } from '../chain/endpoints-panel.tsx'
 import { HistoryControl } from '../chain/history-control.tsx'
 import { SourcesSection } from '../chain/sources-section.tsx'
+import { TokensPanel } from '../chain/tokens-panel.tsx'
 import { NoStatus } from '../overview/no-status.tsx'
 import { Badge, ChainBadge } from '../parts/badge.tsx'
 import { NotConfigured } from '../parts/not-configured.tsx'
@@ -108,6 +109,7 @@ function EvmChain({ name, chain }: { name: string; chain: LiveChain }) {
       <ChainStats name={name} chain={chain} />
       {index === 'full' && head >= 0 && <CoveragePanel name={name} chain={chain} from={from} />}
       <ContractsPanel name={name} chain={chain} />
+      {(chain.erc20 !== undefined || chain.rpc.length > 0) && <TokensPanel name={name} chain={chain} />}
       <HistoryControl name={name} chain={chain} />
       {chain.sources !== undefined && <SourcesSection sources={chain.sources} />}
       {chain.rpc.length > 0 && <EndpointsPanel name={name} rpc={chain.rpc} height="head" />}

@@ -155,9 +155,14 @@ function Rows({ chain, address, fresh, answered: { data } }: RowsProps) {
       rests={{ on: 'contract', chain }}
       nothing={nothing}
       action={
-        <a class="button" href={hrefOf(['wallet', address], { chain })}>
-          View as wallet
-        </a>
+        <>
+          <a class="button" href={hrefOf(['erc20', chain, address])}>
+            View as ERC-20 token
+          </a>
+          <a class="button" href={hrefOf(['wallet', address], { chain })}>
+            View as wallet
+          </a>
+        </>
       }
     />
   )

@@ -166,7 +166,7 @@ export function groupsOfResults(results: readonly Result[]): Group[] {
   const of = (...types: Result['type'][]) => results.filter(({ type }) => types.includes(type)).map(offerOf)
   const blocks = ['Blocks', of('block')] as const
   const others = [
-    ['Contracts', of('contract')],
+    ['Contracts', of('contract', 'erc20')],
     ['Wallets and accounts', of('wallet', 'account')],
   ] as const
   // A number is that of a block before it is within a name: the service says so by its order.
@@ -176,28 +176,42 @@ export function groupsOfResults(results: readonly Result[]): Group[] {
 
 const explainedMax = 4
 
-/** Of an address that nothing is known of: the page of a contract says why there is nothing. */
+/** Of an address that nothing is known of: these pages have it indexed, or say why there is nothing. */
 function explanationsOf(results: readonly Result[]): Offer[] {
   const [only, ...others] = results
   if (only?.type !== 'wallet' || others.length > 0 || only.chains.length > 0 || only.label !== null) return []
   const chains = Object.keys(status.value?.chains ?? {})
-  return chains.slice(0, explainedMax).map(chain => ({
-    type: 'contract',
-    title: `Explain it as a contract on ${chain}`,
-    href: placeOf(['contract', chain, only.address]),
-  }))
+  return chains.slice(0, explainedMax).flatMap(chain => [
+    {
+      type: 'contract',
+      title: `Explain it as a contract on ${chain}`,
+      href: placeOf(['contract', chain, only.address]),
+    },
+    {
+      type: 'token',
+      title: `Open it as an ERC-20 token on ${chain}`,
+      href: placeOf(['erc20', chain, only.address]),
+    },
+  ])
 }
 
 export function offerOf(result: Result): Offer {
   switch (result.type) {
-    case 'contract': {
-      const { chain, address, name, symbol, label, transfers } = result
+    case 'contract':
+    case 'erc20': {
+      const { type, chain, address, name, symbol, label, transfers } = result
       // None may also mean that nothing of it is indexed.
       const count = transfers > 0 && `${countText(transfers)} ${transfers === 1 ? 'transfer' : 'transfers'}`
       return {
-        type: 'contract',
+        type: type === 'erc20' ? 'token' : type,
         title: name ?? label ?? symbol ?? shortText(address),
-        note: [symbol !== null && name !== null ? symbol : undefined, chain, shortText(address), count]
+        note: [
+          type === 'erc20' && 'ERC-20',
+          symbol !== null && name !== null && symbol,
+          chain,
+          shortText(address),
+          count,
+        ]
           .filter(Boolean)
           .join(' · '),
         mark: result.possible_spam
@@ -205,7 +219,7 @@ export function offerOf(result: Result): Offer {
           : result.verified
             ? { word: 'verified', tone: 'good' }
             : undefined,
-        href: placeOf(['contract', chain, address]),
+        href: placeOf([type, chain, address]),
       }
     }
     case 'wallet': {
