@@ -8,6 +8,8 @@ import { type Offered, offeredChains, offeredNetworks } from './configured.ts'
 type Props = {
   id: string
   parameter: Parameter
+  /** Of the operation. */
+  path: string
   value: string
   refusal: string | undefined
   /** Said after the refusal. */
@@ -15,7 +17,7 @@ type Props = {
   onChange: (value: string) => void
 }
 
-export function Field({ id, parameter, value, refusal, accepted, onChange }: Props) {
+export function Field({ id, parameter, path, value, refusal, accepted, onChange }: Props) {
   const { name, required } = parameter
   const described = refusal === undefined ? `${id}-help` : `${id}-refusal ${id}-help`
   const isList = parameter.schema.type === 'array'
@@ -23,7 +25,7 @@ export function Field({ id, parameter, value, refusal, accepted, onChange }: Pro
   return (
     <div class={wide ? 'field wide' : 'field'}>
       {isList && name === 'chains' ? (
-        <ChainsField {...{ parameter, id, value, described, onChange }} />
+        <ChainsField {...{ parameter, path, id, value, described, onChange }} />
       ) : (
         <>
           <div class="field-head">
@@ -33,7 +35,7 @@ export function Field({ id, parameter, value, refusal, accepted, onChange }: Pro
             </label>
             <span class="field-type">{typeOf(parameter)}</span>
           </div>
-          <Control {...{ parameter, id, value, described, onChange }} invalid={refusal !== undefined} />
+          <Control {...{ parameter, path, id, value, described, onChange }} invalid={refusal !== undefined} />
         </>
       )}
       {refusal !== undefined && (
@@ -99,15 +101,15 @@ function hintOf({ name, required, schema, example }: Parameter): string {
 type ControlProps = Omit<Props, 'refusal'> & { described: string }
 
 function Control(props: ControlProps & { invalid: boolean }) {
-  const { parameter, id, value, described, onChange, invalid } = props
+  const { parameter, path, id, value, described, onChange, invalid } = props
   const { name, schema, required } = parameter
   const shared = { id, name, 'aria-describedby': described, 'aria-invalid': invalid }
   if (name === 'chain') {
-    const offered = offeredChains(parameter) ?? { here: chainPairs(parameter).map(pair => pair.name), elsewhere: [] }
+    const offered = offeredChains(parameter, path) ?? all(chainPairs(parameter).map(pair => pair.name))
     return <ChoiceOfPlaces {...{ shared, offered, value, onChange }} />
   }
   if (name === 'network' && schema.enum !== undefined) {
-    const offered = offeredNetworks(parameter) ?? { here: schema.enum, elsewhere: [] }
+    const offered = offeredNetworks(parameter) ?? all(schema.enum)
     return <ChoiceOfPlaces {...{ shared, offered, value, onChange }} />
   }
   const choices = schema.type === 'boolean' ? ['true', 'false'] : schema.enum
@@ -142,37 +144,40 @@ function Control(props: ControlProps & { invalid: boolean }) {
   )
 }
 
+function all(names: readonly string[]): Offered {
+  return { here: names, unable: [], elsewhere: [] }
+}
+
 type ChoiceProps = { shared: { id: string; name: string }; offered: Offered } & Pick<Props, 'value' | 'onChange'>
 
-/** Each chain once: those that can answer, then the others, marked. */
-function ChoiceOfPlaces({ shared, offered: { here, elsewhere }, value, onChange }: ChoiceProps) {
+/** Each chain once: those that can answer, then the others, marked. One that cannot is offered where it was named. */
+function ChoiceOfPlaces({ shared, offered: { here, unable, elsewhere }, value, onChange }: ChoiceProps) {
   const options = (names: readonly string[]) =>
     names.map(name => (
       <option key={name} value={name}>
         {name}
       </option>
     ))
-  const unknown = value !== '' && !here.includes(value) && !elsewhere.includes(value) ? [value] : []
+  const isUnable = unable.includes(value)
+  const unknown = value !== '' && ![...here, ...unable, ...elsewhere].includes(value) ? [value] : []
   return (
     <select {...shared} value={value} onChange={event => onChange(event.currentTarget.value)}>
       {elsewhere.length === 0 ? options(here) : <optgroup label="Configured">{options(here)}</optgroup>}
+      {isUnable && <optgroup label="Has no ERC-20 tokens">{options([value])}</optgroup>}
       {elsewhere.length > 0 && <optgroup label="Not configured here">{options([...elsewhere, ...unknown])}</optgroup>}
       {elsewhere.length === 0 && options(unknown)}
     </select>
   )
 }
 
-function ChainsField({ parameter, id, value, described, onChange }: ControlProps) {
+function ChainsField({ parameter, path, id, value, described, onChange }: ControlProps) {
   const chosen = new Set(value.split(',').filter(Boolean))
   const toggle = (name: string, on: boolean) => {
     if (on) chosen.add(name)
     else chosen.delete(name)
     onChange([...chosen].join(','))
   }
-  const { here, elsewhere } = offeredChains(parameter) ?? {
-    here: chainPairs(parameter).map(({ name }) => name),
-    elsewhere: [],
-  }
+  const { here, elsewhere } = offeredChains(parameter, path) ?? all(chainPairs(parameter).map(({ name }) => name))
   const pillOf = (name: string) => (
     <label key={name} class="pill">
       <input

@@ -11,6 +11,8 @@ import type { Values } from './request-text.ts'
 type Props = {
   /** Begins the ids of the fields. */
   id: string
+  /** Of the operation. */
+  path: string
   parameters: readonly Parameter[]
   values: Values
   problem: Problem | undefined
@@ -41,7 +43,7 @@ function isNews({ accepted }: Problem['errors'][number], { message }: Problem): 
   return !message.includes(accepted)
 }
 
-export function OperationForm({ id, parameters, values, problem, onAsk, onMissing, onDraft, children }: Props) {
+export function OperationForm({ id, path, parameters, values, problem, onAsk, onMissing, onDraft, children }: Props) {
   const draft = useSignal<Values>(values)
   // A refusal is of the text that was sent: it goes when its field changes.
   const mended = useSignal<Problem | undefined>(undefined)
@@ -62,7 +64,7 @@ export function OperationForm({ id, parameters, values, problem, onAsk, onMissin
   useEffect(() => {
     if (problem?.parameter !== undefined) focusOn(problem.parameter)
   }, [problem])
-  const heldBy = (parameter: Parameter) => draft.value[parameter.name] ?? defaultOf(parameter) ?? ''
+  const heldBy = (parameter: Parameter) => draft.value[parameter.name] ?? defaultOf(parameter, path) ?? ''
   const given = Object.fromEntries(
     parameters.map(parameter => [parameter.name, heldBy(parameter).trim()]).filter(([, value]) => value !== ''),
   )
@@ -86,6 +88,7 @@ export function OperationForm({ id, parameters, values, problem, onAsk, onMissin
       key={parameter.name}
       id={`${id}-${parameter.name}`}
       parameter={parameter}
+      path={path}
       value={heldBy(parameter)}
       refusal={refusalOf(parameter.name)}
       accepted={refused?.errors.find(each => each.parameter === parameter.name && isNews(each, refused))?.accepted}

@@ -3,7 +3,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 import { AnswerView } from '../explorer/answer-view.tsx'
-import { learnConfigured } from '../explorer/configured.ts'
+import { canAnswer, learnConfigured } from '../explorer/configured.ts'
 import { OperationForm, SendButton } from '../explorer/operation-form.tsx'
 import { sdkText, targetOf, type Values } from '../explorer/request-text.ts'
 import { Badge } from '../parts/badge.tsx'
@@ -155,6 +155,7 @@ export function OperationView({ entry, shown }: Props) {
           ) : (
             <OperationForm
               id={id}
+              path={path}
               parameters={parameters.map(each => ({ ...each, example: exampleOf(operation, each, live ?? {}) }))}
               values={values}
               problem={problem}
@@ -321,8 +322,10 @@ const firstLimit = '10'
 
 /** Chains and networks begin with those of the examples, or with what is configured here, which the form knows. */
 export function firstValues({ operation }: Entry, live: NonNullable<typeof liveExamples.value>): Values {
+  const isPlaceKnown = (place: 'chain' | 'network') =>
+    live[place] !== undefined && (place === 'network' || canAnswer(live[place], operation.path))
   const wanted = (operation.parameters ?? []).filter(({ required, name }) =>
-    name === 'chain' || name === 'network' ? live[name] !== undefined : required,
+    name === 'chain' || name === 'network' ? isPlaceKnown(name) : required,
   )
   const given = wanted
     .map(parameter => [parameter.name, exampleOf(operation, parameter, live)] as const)
