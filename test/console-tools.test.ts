@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 import { patience, walkConsole } from './console-walk.ts'
 import { truthByContract } from './evm-harness.ts'
 import { seeded } from './seed.ts'
+import { seededCoin } from './seed-tokens.ts'
 
 const run = promisify(execFile)
 /** Nothing that would help a paste: neither a key nor settings. */
@@ -46,6 +47,12 @@ walkConsole(walk => {
     expect((await find(page, 'COLL'))[0]).toMatch(/^contractCollection.*COLL · eth/)
     expect(await find(page, seeded.collection)).toEqual([
       expect.stringMatching(/^contractCollection/),
+      expect.stringMatching(/^wallet0x/),
+    ])
+    const coin = /^tokenCoin of the realmERC-20 · REALM · eth/
+    expect((await find(page, 'realm'))[0]).toMatch(coin)
+    expect(await find(page, seededCoin.address)).toEqual([
+      expect.stringMatching(coin),
       expect.stringMatching(/^wallet0x/),
     ])
     expect(await find(page, 'alice')).toEqual([expect.stringContaining(seeded.aliceLabel)])
@@ -898,10 +905,10 @@ walkConsole(walk => {
     const refused = page.locator('[aria-live] > .panel')
     await refused.getByText('401', { exact: true }).waitFor(patience)
     expect(await page.getByLabel('X-API-Key').getAttribute('aria-invalid')).toBe('true')
-    // What is wrong with the key takes one more line of the heading.
+    // What is wrong with the key moves nothing.
     const heading = page.locator('.panel-heading', { has: page.getByLabel('X-API-Key') })
     await heading.locator('.refusal').waitFor(patience)
-    expect((await heading.boundingBox())!.height).toBeLessThan(80)
+    expect((await heading.boundingBox())!.height).toBeLessThan(56)
     const command = page.locator('#listKeys [role=tabpanel] pre')
     await page.getByLabel('X-API-Key').fill('sandbox')
     expect(await page.getByLabel('X-API-Key').getAttribute('aria-invalid')).toBe('false')
@@ -944,6 +951,36 @@ walkConsole(walk => {
       expect(href).toMatch(/^#\/get\w+\?/)
     await links.first().click()
     await answer.getByText('200', { exact: true }).waitFor(patience)
+  })
+
+  test('an operation on tokens offers the chains that can answer it', async () => {
+    const page = await newPage()
+    await page.route('**/openapi.json', async route => {
+      const document = await (await route.fetch()).json()
+      document.info['x-sandbox-key'] = walk.world.key
+      await route.fulfill({ json: document })
+    })
+    await page.route('**/status', async route => {
+      const told = await (await route.fetch()).json()
+      // As archives, of which the second keeps every token.
+      Object.assign(told.chains.sim, { rpc: [], erc20: undefined })
+      Object.assign(told.chains.picked, { rpc: [], views: ['transfers', 'erc20'] })
+      await route.fulfill({ json: told })
+    })
+    const chain = page.getByLabel('chain', { exact: true })
+    const offered = async (operation: string): Promise<string[]> => {
+      await page.goto(`${walk.world.url}/reference#/${operation}`)
+      await page.locator(`#${operation}`).waitFor(patience)
+      const options = chain.locator('optgroup[label="Configured"] option')
+      await options.first().waitFor({ ...patience, state: 'attached' })
+      return await options.allTextContents()
+    }
+    expect(await offered('getNFTContractTransfersV22')).toEqual(['sim', 'picked', 'gone'])
+    expect(await offered('getTokenTransfersV22')).toEqual(['picked', 'gone'])
+    expect(await chain.inputValue()).toBe('picked')
+    // One that a link names stays what it is.
+    await page.goto(`${walk.world.url}/reference#/getTokenTransfersV22?chain=sim&address=${seededCoin.address}`)
+    await expect.poll(() => chain.inputValue(), patience).toBe('sim')
   })
 
   test('the form of the reference offers what there is, and says beside a field that it is missing', async () => {
