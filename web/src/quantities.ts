@@ -31,7 +31,7 @@ export function amountText(amount: string): string {
 /** An amount of the smallest unit in the main unit, as a row has room for it. Of unknown decimals it stays as it is. */
 export function shownAmountText(amount: string, decimals: number | null): string {
   const [whole = '', fraction = ''] = mainUnit(amount, decimals ?? 0).split('.')
-  if (whole.length > 15) return shortText(whole)
+  if (whole.length > 15) return `${whole[0]}.${whole.slice(1, 4)}e${whole.length - 1}`
   const shown = fraction.slice(0, whole === '0' ? 6 : 4).replace(/0+$/, '')
   if (whole === '0' && shown === '' && /[1-9]/.test(fraction)) return '< 0.000001'
   return shown === '' ? groupedText(whole) : `${groupedText(whole)}.${shown}`

@@ -3,10 +3,11 @@ import { AddressText } from '../parts/address-text.tsx'
 import { Age } from '../parts/age.tsx'
 import { ReferenceText } from '../parts/reference-text.tsx'
 import { Table } from '../parts/table.tsx'
-import { countText, parseMoment, shownAmountText } from '../quantities.ts'
+import { countText, parseMoment } from '../quantities.ts'
 import { hrefOf } from '../state/route.ts'
 import type { Schemas } from '../state/service.ts'
 import { FlagMarks, nameText } from './nft-links.tsx'
+import { TokenAmount } from './token-amount.tsx'
 
 type Balance = Omit<Schemas['Erc20Balances'][number], 'logo' | 'thumbnail'>
 type Owner = Omit<Schemas['Erc20Owners']['result'][number], 'entity' | 'entity_logo' | 'is_contract' | 'usd_value'>
@@ -22,20 +23,23 @@ type Rows<Row> = readonly Row[] | undefined
 const zero = '0x0000000000000000000000000000000000000000'
 
 export function TokensTable({ rows, chain }: { rows: Rows<Balance>; chain: string }) {
+  const hasMarks = rows?.some(isMarked) === true
   return (
-    <Table columns={['Token', { figures: 'Balance' }, 'Symbol']}>
+    <Table columns={['Token', { figures: 'Balance' }, 'Symbol', ...(hasMarks ? ['Marks'] : [])]}>
       {rows?.map(row => (
         <tr key={row.token_address}>
           <td data-title="Token">
-            <Erc20Link chain={chain} address={row.token_address} name={row.name} />{' '}
-            <FlagMarks of={{ ...row, verified_collection: row.verified_contract }} />
+            <Erc20Link chain={chain} address={row.token_address} name={row.name} />
           </td>
-          <td data-title="Balance" class="number aside" title={row.balance}>
-            {shownAmountText(row.balance, row.decimals)}
+          <td data-title="Balance" class="number aside">
+            <TokenAmount amount={row.balance} decimals={row.decimals} />
           </td>
           <td data-title="Symbol" class={row.symbol === null ? 'not-narrow' : 'second'}>
-            {row.symbol}
+            <span class="clipped" title={row.symbol ?? undefined}>
+              {row.symbol}
+            </span>
           </td>
+          {hasMarks && <MarksCell of={row} />}
         </tr>
       ))}
     </Table>
@@ -50,8 +54,12 @@ export function Erc20OwnersTable({ rows, chain }: { rows: Rows<Owner>; chain: st
           <td data-title="Holder">
             <AddressText address={row.owner_address} label={row.owner_address_label} chain={chain} list="tokens" />
           </td>
-          <td data-title="Balance" class="number aside" title={row.balance ?? undefined}>
-            {row.balance_formatted === null ? (row.balance ?? '–') : shownAmountText(row.balance_formatted, 0)}
+          <td data-title="Balance" class="number aside">
+            {row.balance_formatted === null ? (
+              <TokenAmount amount={row.balance} decimals={null} />
+            ) : (
+              <TokenAmount amount={row.balance_formatted} decimals={0} />
+            )}
           </td>
           <td data-title="Share" data-name="share" class="number second">
             {shareText(row)}
@@ -70,9 +78,10 @@ type TransfersProps = {
 }
 
 export function Erc20TransfersTable({ rows, chain, withTokens = false }: TransfersProps) {
+  const hasMarks = withTokens && rows?.some(isMarked) === true
   const columns = [
-    ...['Age', 'Type', { figures: 'Amount' }, ...(withTokens ? ['Token'] : []), 'From', 'To', { figures: 'Block' }],
-    'Transaction',
+    ...['Age', 'Type', { figures: 'Amount' }, ...(withTokens ? ['Token'] : []), ...(hasMarks ? ['Marks'] : [])],
+    ...['From', 'To', { figures: 'Block' }, 'Transaction'],
   ]
   return (
     <Table name="transfers" columns={columns}>
@@ -86,14 +95,18 @@ export function Erc20TransfersTable({ rows, chain, withTokens = false }: Transfe
           <td data-title="Type" class={kindOf(row) === 'transfer' ? 'not-narrow' : 'second'}>
             {kindOf(row)}
           </td>
-          <td data-title="Amount" class="number" title={row.value}>
-            {shownAmountText(row.value, row.token_decimals === null ? null : Number(row.token_decimals))}
+          <td data-title="Amount" class="number">
+            <TokenAmount
+              amount={row.value}
+              decimals={row.token_decimals === null ? null : Number(row.token_decimals)}
+            />
           </td>
           {withTokens && (
             <td data-title="Token">
               <Erc20Link chain={chain} address={row.address} name={row.token_name} symbol={row.token_symbol} />
             </td>
           )}
+          {hasMarks && <MarksCell of={row} />}
           <td data-title="From" class="second">
             <AddressText address={row.from_address} label={row.from_address_label} chain={chain} list="tokens" />
           </td>
@@ -116,11 +129,30 @@ export function Erc20TransfersTable({ rows, chain, withTokens = false }: Transfe
   )
 }
 
+type Marked = Pick<Balance, 'possible_spam' | 'verified_contract'>
+
+function flagsOf({ possible_spam, verified_contract }: Marked) {
+  return { possible_spam, verified_collection: verified_contract }
+}
+
+function isMarked(of: Marked): boolean {
+  // The flags are texts in one of the two dialects.
+  return [of.possible_spam, of.verified_contract].some(flag => String(flag) === 'true')
+}
+
+function MarksCell({ of }: { of: Marked }) {
+  return (
+    <td data-title="Marks" class={isMarked(of) ? 'marks' : 'marks not-narrow'}>
+      <FlagMarks of={flagsOf(of)} />
+    </td>
+  )
+}
+
 type LinkProps = { chain: string; address: string; name: string | null; symbol?: string | null }
 
 function Erc20Link({ chain, address, name, symbol }: LinkProps) {
   const href = hrefOf(['erc20', chain, address])
-  return <ReferenceText text={address} what="address" label={nameText(name, symbol)} href={href} />
+  return <ReferenceText text={address} what="address" label={nameText(name, symbol) ?? symbol} href={href} />
 }
 
 function kindOf({ from_address, to_address }: Transfer): string {

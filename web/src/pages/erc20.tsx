@@ -4,13 +4,14 @@ import { askErc20Holders, askErc20Metadata, askErc20Owners, askErc20Stats, askEr
 import { Erc20OwnersTable, Erc20TransfersTable } from '../holdings/erc20-tables.tsx'
 import { ListSection } from '../holdings/list-section.tsx'
 import { FlagMarks, nameText } from '../holdings/nft-links.tsx'
+import { TokenAmount } from '../holdings/token-amount.tsx'
 import { useHoldings } from '../holdings/use-holdings.ts'
 import { Badge } from '../parts/badge.tsx'
 import { ChainLink, UnconfiguredNote } from '../parts/chain-link.tsx'
 import { Choices } from '../parts/choices.tsx'
 import { Fact } from '../parts/fact.tsx'
 import { WholeText } from '../parts/whole-text.tsx'
-import { countText, shortText, shownAmountText } from '../quantities.ts'
+import { countText, shortText } from '../quantities.ts'
 import { hrefOf } from '../state/route.ts'
 import type { Schemas } from '../state/service.ts'
 import { useTitle } from '../state/title.ts'
@@ -82,7 +83,7 @@ function Transfers({ chain, address, cursor, token }: ViewProps) {
       {problem === undefined && (
         <dl class="facts wide">
           <Fact title="Transfers">{answered && countText(Number(answered.data.transfers.total))}</Fact>
-          <Fact title="Supply">{token && supplyText(token)}</Fact>
+          <Fact title="Supply">{token && <Supply of={token} />}</Fact>
           <Fact title="Decimals">{token && (token.decimals ?? '–')}</Fact>
         </dl>
       )}
@@ -114,7 +115,7 @@ function Holders({ chain, address, cursor, token }: ViewProps) {
           <Fact title="Holders">{holders && countText(holders.totalHolders)}</Fact>
           <Fact title="In 24 hours">{holders && changeText(holders.holderChange['24h'].change)}</Fact>
           <Fact title="Ten largest">{holders && shareText(holders.holderSupply.top10.supplyPercent)}</Fact>
-          <Fact title="Supply">{token && supplyText(token)}</Fact>
+          <Fact title="Supply">{token && <Supply of={token} />}</Fact>
         </dl>
       )}
       {answered !== undefined && answered.data.totalHolders > 0 && <BalancesNote of={answered.data.balances} />}
@@ -144,10 +145,9 @@ function BalancesNote({ of }: { of: keyof typeof balancesTexts }) {
   return text === undefined ? null : <p class="note note-warn">{text}</p>
 }
 
-function supplyText({ total_supply, total_supply_formatted, symbol }: NonNullable<Token>): string {
-  if (total_supply === null) return '–'
-  const amount = total_supply_formatted === null ? total_supply : shownAmountText(total_supply_formatted, 0)
-  return symbol === null ? amount : `${amount} ${symbol}`
+function Supply({ of: { total_supply, total_supply_formatted: formatted, symbol } }: { of: NonNullable<Token> }) {
+  if (formatted === null) return <TokenAmount amount={total_supply} decimals={null} symbol={symbol} />
+  return <TokenAmount amount={formatted} decimals={0} symbol={symbol} />
 }
 
 function changeText(change: number | null): string {
