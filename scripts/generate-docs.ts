@@ -111,8 +111,8 @@ const operationsNotes = `## Notes on the answers
   token below more ERC-2309 ranges than that answer 400 \`answer_too_large\`.
 - **Answered by a node.** A node of any process on the store gives the number of transactions of a wallet (its nonce) and of a
   block, the block of a hash once it is final, and the last block at a date between known ones. Without a node these counts are
-  null. So are the counts of ERC-20 transfers of a wallet and of a block: not all tokens are indexed. The zero address holds nothing, and its transfers are not
-  counted.
+  null. So is the count of ERC-20 transfers of a wallet unless the chain keeps every token, and that of a block always.
+  The zero address holds nothing, and its transfers are not counted.
 - **ERC-20.** Tokens are indexed on demand unless a chain keeps all of them (\`views: [… erc20]\`): asking for one starts it. The tokens
   of a wallet are those of the index,
   or those of \`token_addresses\`; each is asked for its balance at one block, at most 2,000 of them, the newest touched first, and

@@ -223,28 +223,28 @@ export interface paths {
   "/api/v2/wallets/{address}/stats": {
     /**
      * Wallet stats
-     * @description How many NFTs and collections a wallet owns, and how many transfers and transactions it has. NFTs are distinct tokens. Transactions are those that the wallet sent, as a node says; null where no node does. ERC-20 transfers are indexed for tokens that were requested alone, so their count is null.
+     * @description How many NFTs and collections a wallet owns, and how many transfers and transactions it has. NFTs are distinct tokens. Transactions are those that the wallet sent, as a node says; null where no node does. ERC-20 transfers are counted where the chain keeps every token, and null elsewhere.
      */
     get: operations["getWalletStats"];
   };
   "/api/v2.2/wallets/{address}/stats": {
     /**
      * Wallet stats
-     * @description How many NFTs and collections a wallet owns, and how many transfers and transactions it has. NFTs are distinct tokens. Transactions are those that the wallet sent, as a node says; null where no node does. ERC-20 transfers are indexed for tokens that were requested alone, so their count is null.
+     * @description How many NFTs and collections a wallet owns, and how many transfers and transactions it has. NFTs are distinct tokens. Transactions are those that the wallet sent, as a node says; null where no node does. ERC-20 transfers are counted where the chain keeps every token, and null elsewhere.
      */
     get: operations["getWalletStatsV22"];
   };
   "/api/v2/block/{block_number_or_hash}/stats": {
     /**
      * Block stats
-     * @description How many transactions and NFT transfers a block has. Transactions are as a node says; null where no node does. ERC-20 transfers are indexed for tokens that were requested alone, so their count is null. 404 for a block that the chain does not have.
+     * @description How many transactions and NFT transfers a block has. Transactions are as a node says; null where no node does. ERC-20 transfers are not kept by block, so their count is null. 404 for a block that the chain does not have.
      */
     get: operations["getBlockStats"];
   };
   "/api/v2.2/block/{block_number_or_hash}/stats": {
     /**
      * Block stats
-     * @description How many transactions and NFT transfers a block has. Transactions are as a node says; null where no node does. ERC-20 transfers are indexed for tokens that were requested alone, so their count is null. 404 for a block that the chain does not have.
+     * @description How many transactions and NFT transfers a block has. Transactions are as a node says; null where no node does. ERC-20 transfers are not kept by block, so their count is null. 404 for a block that the chain does not have.
      */
     get: operations["getBlockStatsV22"];
   };
@@ -768,7 +768,7 @@ export interface components {
         /** @description How many. */
         total: string;
       };
-      /** @description ERC-20 transfers, of which not all tokens are indexed. */
+      /** @description ERC-20 transfers, which are not kept by block. */
       token_transfers: {
         /** @description Always null. */
         total: null;
@@ -3458,10 +3458,10 @@ export interface components {
         /** @description How many. */
         total: string;
       };
-      /** @description ERC-20 transfers, of which not all tokens are indexed. */
+      /** @description The ERC-20 transfers. */
       token_transfers: {
-        /** @description Always null. */
-        total: null;
+        /** @description How many; null unless the chain keeps every token. */
+        total: string | null;
       };
     };
     WalletTransaction: {
@@ -6667,7 +6667,7 @@ export interface operations {
   };
   /**
    * Wallet stats
-   * @description How many NFTs and collections a wallet owns, and how many transfers and transactions it has. NFTs are distinct tokens. Transactions are those that the wallet sent, as a node says; null where no node does. ERC-20 transfers are indexed for tokens that were requested alone, so their count is null.
+   * @description How many NFTs and collections a wallet owns, and how many transfers and transactions it has. NFTs are distinct tokens. Transactions are those that the wallet sent, as a node says; null where no node does. ERC-20 transfers are counted where the chain keeps every token, and null elsewhere.
    */
   getWalletStats: {
     parameters: {
@@ -6729,7 +6729,7 @@ export interface operations {
   };
   /**
    * Wallet stats
-   * @description How many NFTs and collections a wallet owns, and how many transfers and transactions it has. NFTs are distinct tokens. Transactions are those that the wallet sent, as a node says; null where no node does. ERC-20 transfers are indexed for tokens that were requested alone, so their count is null.
+   * @description How many NFTs and collections a wallet owns, and how many transfers and transactions it has. NFTs are distinct tokens. Transactions are those that the wallet sent, as a node says; null where no node does. ERC-20 transfers are counted where the chain keeps every token, and null elsewhere.
    */
   getWalletStatsV22: {
     parameters: {
@@ -6791,7 +6791,7 @@ export interface operations {
   };
   /**
    * Block stats
-   * @description How many transactions and NFT transfers a block has. Transactions are as a node says; null where no node does. ERC-20 transfers are indexed for tokens that were requested alone, so their count is null. 404 for a block that the chain does not have.
+   * @description How many transactions and NFT transfers a block has. Transactions are as a node says; null where no node does. ERC-20 transfers are not kept by block, so their count is null. 404 for a block that the chain does not have.
    */
   getBlockStats: {
     parameters: {
@@ -6853,7 +6853,7 @@ export interface operations {
   };
   /**
    * Block stats
-   * @description How many transactions and NFT transfers a block has. Transactions are as a node says; null where no node does. ERC-20 transfers are indexed for tokens that were requested alone, so their count is null. 404 for a block that the chain does not have.
+   * @description How many transactions and NFT transfers a block has. Transactions are as a node says; null where no node does. ERC-20 transfers are not kept by block, so their count is null. 404 for a block that the chain does not have.
    */
   getBlockStatsV22: {
     parameters: {

@@ -209,9 +209,12 @@ export const walletCollections = z.object({
 })
 
 const counted = z.object({ total: decimal.describe('How many.') }).describe('The NFT transfers.')
-const uncounted = z
+const countedTokens = z
+  .object({ total: decimal.nullable().describe('How many; null unless the chain keeps every token.') })
+  .describe('The ERC-20 transfers.')
+const uncountedTokens = z
   .object({ total: z.null().describe('Always null.') })
-  .describe('ERC-20 transfers, of which not all tokens are indexed.')
+  .describe('ERC-20 transfers, which are not kept by block.')
 const toldByNode = z
   .object({ total: decimal.nullable().describe('How many; null where no node says it.') })
   .describe('The transactions, as a node counts them.')
@@ -228,12 +231,12 @@ export const walletStats = z.object({
   collections: decimal.describe('Of how many collections.'),
   transactions: toldByNode,
   nft_transfers: counted,
-  token_transfers: uncounted,
+  token_transfers: countedTokens,
 })
 export const blockStats = z.object({
   transactions: toldByNode,
   nft_transfers: counted,
-  token_transfers: uncounted,
+  token_transfers: uncountedTokens,
 })
 
 export const dateToBlock = z.object({

@@ -99,16 +99,15 @@ export async function findPlaces(reader: IndexReader, span: Span, wanted: Places
   return { places, stoppedAt }
 }
 
-/** Every record of a span that matches; false where there are more than one request looks at. */
+/** Every matching record of a span, until `visit` has enough; false where there are more than one request looks at. */
 export async function visitAll(
   reader: IndexReader,
   span: Span,
-  visit: (records: IndexRecords, value: Uint8Array) => void,
+  visit: (records: IndexRecords, value: Uint8Array) => unknown,
   pace = new Pace(),
 ): Promise<boolean> {
   const stoppedAt = await walk(reader, span, { order: 'desc', pace }, (records, _, value) => {
-    if (span.matches?.(records, value) !== false) visit(records, value)
-    return false
+    return span.matches?.(records, value) !== false && visit(records, value) === true
   })
   return stoppedAt === undefined
 }

@@ -1,6 +1,10 @@
 // Counts of what there is over HTTP: of a collection, a token, a wallet, a block. `query/holdings/` has the rules.
 import { AlmanacError } from '../../errors.ts'
-import type { ChainId } from '../../model.ts'
+import { ledgerId } from '../../ledgers.ts'
+import type { Address, ChainId } from '../../model.ts'
+import { firstPage } from '../../query/cursor.ts'
+import type { IndexingKey } from '../../query/freshen.ts'
+import { IndexTransfers } from '../../query/index-transfers.ts'
 import { blockAsker } from '../../query/lookups/date-to-block.ts'
 import { blockNumberOf } from '../../query/lookups/find-block.ts'
 import {
@@ -77,11 +81,10 @@ export const tokenStats = statsRoute({
   },
 })
 
-/** No count of ERC-20 transfers is of all tokens: their object is there, empty. */
 export const walletStats = statsRoute({
   ...{ id: 'getWalletStats', summary: 'Wallet stats', schema: 'WalletStats', hasPast: false, everyContract: true },
   description:
-    'How many NFTs and collections a wallet owns, and how many transfers and transactions it has. NFTs are distinct tokens. Transactions are those that the wallet sent, as a node says; null where no node does. ERC-20 transfers are indexed for tokens that were requested alone, so their count is null.',
+    'How many NFTs and collections a wallet owns, and how many transfers and transactions it has. NFTs are distinct tokens. Transactions are those that the wallet sent, as a node says; null where no node does. ERC-20 transfers are counted where the chain keeps every token, and null elsewhere.',
   path: ({ wallet }) => [wallet],
   ask: async ({ context, request, parameters, chain, atBlock, options }) => {
     const wallet = readParameter(parameters.wallet, request.pathParameter('address'))
@@ -91,16 +94,36 @@ export const walletStats = statsRoute({
     const nonce = block < 0 ? undefined : await told(freshen?.nonce?.({ chain, wallet, block }, key))
     const shown = {
       ...{ nfts: `${nfts}`, collections: `${collections}`, transactions: total(nonce) },
-      ...{ nft_transfers: total(transfers), token_transfers: total(undefined) },
+      nft_transfers: total(transfers),
+      token_transfers: total(await tokenTransfers(context, { chain, wallet, block, key })),
     }
     return { ...answer, shown, isTold: nonce !== undefined || freshen?.nonce === undefined }
   },
 })
 
+/** Undefined where the index does not have those of every token, or they are more than one request counts. */
+async function tokenTransfers(
+  { store, claims, contracts, labels }: AskedHolding['context'],
+  { chain, wallet, block, key }: { chain: ChainId; wallet: Address; block: number; key: IndexingKey },
+): Promise<number | undefined> {
+  const page = {
+    ...firstPage,
+    list: 'wallet-erc20-transfers',
+    subject: wallet.slice(2),
+    limit: 1,
+    countTotal: true,
+  } as const
+  const of = { list: 'wallet-transfers', wallet, direction: 'both', contracts: [] } as const
+  const question = { ...page, of, chain: ledgerId(chain, 'erc20'), toBlock: block }
+  const transfers = new IndexTransfers(store, { claims, contracts, labels })
+  const { total, indexComplete } = await transfers.answer(question, { key, freshen: undefined, freshenWaitMs: 0 })
+  return indexComplete ? total : undefined
+}
+
 export const blockStats = statsRoute({
   ...{ id: 'getBlockStats', summary: 'Block stats', schema: 'BlockStats', hasPast: false, everyContract: true },
   description:
-    'How many transactions and NFT transfers a block has. Transactions are as a node says; null where no node does. ERC-20 transfers are indexed for tokens that were requested alone, so their count is null. 404 for a block that the chain does not have.',
+    'How many transactions and NFT transfers a block has. Transactions are as a node says; null where no node does. ERC-20 transfers are not kept by block, so their count is null. 404 for a block that the chain does not have.',
   path: () => [blockParameter],
   ask: async ({ context, request, chain, options }) => {
     const named = readParameter(blockParameter, request.pathParameter('block_number_or_hash'))

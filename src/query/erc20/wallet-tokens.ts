@@ -89,7 +89,8 @@ export class WalletTokens {
         indexes,
         span,
         (records, value) => {
-          if (touched.size <= walletTokensMax) touched.add(span.contractOf(records, value))
+          touched.add(span.contractOf(records, value))
+          return touched.size > walletTokensMax
         },
         work.pace,
       )
