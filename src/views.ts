@@ -20,6 +20,11 @@ export const usualViews = viewNames.filter(view => view !== 'erc20')
 /** Of the ledger of tokens: owners are folded from the index by token, and no list of tokens is by block. */
 export const tokenViews: readonly View[] = ['transfers', 'by_wallet', 'by_token']
 
+/** How the ledger of tokens of a chain with these views is indexed. */
+export function tokenSettings(views: readonly View[] | undefined) {
+  return { index: keepsTokens(views) ? 'full' : 'on-demand', views: tokenViews } as const
+}
+
 /** Whether a chain keeps every token, and not those alone that are asked for. */
 export function keepsTokens(views: readonly View[] | undefined): boolean {
   return views?.includes('erc20') === true

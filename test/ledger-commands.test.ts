@@ -10,6 +10,7 @@ import type { Address, ChainId } from '../src/model.ts'
 import { openStore } from '../src/store/open.ts'
 import { putSizeEstimate } from '../src/store/size-estimates.ts'
 import type { Store } from '../src/store/store.ts'
+import { tokenSettings } from '../src/views.ts'
 import { alter, busiest, chainId, place, placeEachTest, simulate } from './chain-commands.ts'
 import { patienceMs, simulatedChain, startIndexer } from './evm-harness.ts'
 import type { SimNode } from './sim/node.ts'
@@ -66,6 +67,28 @@ test('verify compares tokens where it is asked to, by the name of their ledger, 
     store.transferPage({ chain: tokens, contract: token, order: 'asc', limit: 10_000 }),
   )
   expect(held.length).toBe(transfers)
+}, 60_000)
+
+test('verify compares whole blocks of a chain that keeps every token, and puts them right', async () => {
+  const node = await simulate({}, { index: 'full', views: ['transfers', 'erc20'] })
+  const store = await openStore(place.storeUrl, { role: 'owner' })
+  const chain = { ...simulatedChain(node), id: tokens }
+  const { indexer, stop } = startIndexer(node, store, { chain, ...tokenSettings(['erc20']) })
+  await expect.poll(async () => (await indexer.status()).complete, { timeout: patienceMs }).toBe(true)
+  await stop()
+  await store.close()
+  const asked = ['verify', '--chain', 'sim', '--erc20', '--from', '0', '--to', '300']
+  const same = await place.runHere(asked)
+  expect(same).toMatchObject({ code: 0 })
+  expect(same.stdout).toContain('sim erc20 is the same in the store as on the chain: 301 blocks in 1 range')
+  expect((await place.runHere([...asked, '--contract', `0x${'1'.repeat(40)}`])).stderr).toContain('indexed in full')
+  // A token that nobody names: its other rows are as they were.
+  await alter(`DELETE FROM transfers WHERE rowid = (SELECT rowid FROM transfers WHERE block < 300 LIMIT 1)`)
+  const { code, stdout } = await place.runHere([...asked, '--json'])
+  expect([code, JSON.parse(stdout)]).toEqual([1, expect.objectContaining({ differences_by_kind: { missing: 1 } })])
+  const repaired = await place.runHere([...asked, '--repair'])
+  expect(repaired).toMatchObject({ code: 0 })
+  expect(repaired.stdout).toContain('sim erc20 is the same')
 }, 60_000)
 
 test('copies, backups and what is told of a stopped store have it too', async () => {

@@ -163,7 +163,10 @@ export function wholeNumber(flag: string, min = 0): (text: string) => number {
 }
 
 /** The contracts of `--contract`, which a chain indexed in full has no use for. */
-export function chosenContracts({ name, settings }: ChosenChain, text: string | undefined): Address[] | undefined {
+export function chosenContracts(
+  { name, settings }: { name: string; settings: Pick<ChosenChain['settings'], 'index'> },
+  text: string | undefined,
+): Address[] | undefined {
   if (text === undefined || settings.index !== 'full') return text === undefined ? undefined : parseContracts(text)
   throw new AlmanacError('bad_request', `--contract does not fit ${name}, which is indexed in full.`, {
     hint: 'leave --contract out: every contract is included.',

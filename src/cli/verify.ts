@@ -12,12 +12,12 @@ import { finalHeaderOf } from '../evm/source/finality.ts'
 import { FullSource } from '../evm/source/full-source.ts'
 import { WatchedSource } from '../evm/source/watched-source.ts'
 import { ledgerId, ledgerName } from '../ledgers.ts'
-import { wholeScopeOf } from '../views.ts'
+import { tokenSettings, wholeScopeOf } from '../views.ts'
 import { CommandProgress } from './chain-progress.ts'
 import { exitCodes, interruption } from './current-process.ts'
 import { connectNodes, guardRoom, shareBudget, takeChain } from './open-chain.ts'
 import { openTool } from './open-store.ts'
-import { chooseChain, chosenContracts, parseBlocks, parseContracts, wholeNumber } from './options.ts'
+import { chooseChain, chosenContracts, parseBlocks, wholeNumber } from './options.ts'
 import { withMeantConfig } from './running-server.ts'
 import { countOf, countText, paint, printData, printJson } from './terminal.ts'
 
@@ -34,8 +34,11 @@ export function verifyCommand(): Command {
     .option('--to <block>', 'Last block.', wholeNumber('--to'))
     .option('--samples <number>', 'Number of random ranges.', wholeNumber('--samples', 1), 10)
     .option('--blocks <number>', 'Maximum blocks in each random range.', wholeNumber('--blocks', 1), 100)
-    .option('--contract <list>', 'On an on-demand chain, or with --erc20: only these contracts, comma-separated.')
-    .option('--erc20', 'Compare the ERC-20 tokens that are indexed, instead of NFTs.')
+    .option('--contract <list>', 'Where contracts are indexed on demand: only these, comma-separated.')
+    .option(
+      '--erc20',
+      'Compare the ERC-20 tokens that are indexed, instead of NFTs: whole blocks where the chain keeps every token.',
+    )
     .option(
       '--repair',
       'Drop the ranges that differ, index them again and compare once more. Leaves a range alone if endpoints disagree on it, or if one that answered before fails. Stop the service first. Exits with 0 if nothing differs any more.',
@@ -50,14 +53,12 @@ const patienceMs = 60_000
 
 async function verify(loaded: LoadedConfig, flags: VerifyFlags): Promise<void> {
   const chosen = chooseChain(loaded, flags.chain)
-  const whole = wholeScopeOf(chosen.settings.views)
   const ledger = flags.erc20 ? 'erc20' : 'nft'
   const name = ledgerName(chosen.name, ledger)
-  const scope: TargetOptions['scope'] = flags.erc20
-    ? flags.contract === undefined
-      ? 'known'
-      : parseContracts(flags.contract)
-    : (chosenContracts(chosen, flags.contract) ?? (chosen.settings.index === 'full' ? whole : 'known'))
+  const { index, views } = flags.erc20 ? tokenSettings(chosen.settings.views) : chosen.settings
+  const whole = wholeScopeOf(views)
+  const contracts = chosenContracts({ name, settings: { index } }, flags.contract)
+  const scope: TargetOptions['scope'] = contracts ?? (index === 'full' ? whole : 'known')
   const wanted = wantedOf(flags)
   await using opened = new AsyncDisposableStack()
   const signal = interruption()

@@ -3,7 +3,7 @@
 import { type Ledger, ledgerId } from '../../ledgers.ts'
 import type { TokenLedgerStatus } from '../../status.ts'
 import type { Store } from '../../store/store.ts'
-import { keepsTokens, tokenViews } from '../../views.ts'
+import { keepsTokens, tokenSettings } from '../../views.ts'
 import type { ChainIndexer, ChainSetup } from './chain-indexer.ts'
 
 export type ChainLedgersOptions = {
@@ -92,8 +92,7 @@ export class ChainLedgers {
   #begin(): ChainIndexer {
     const { setup, makeIndexer } = this.#options
     const chain = { ...setup.chain, id: ledgerId(setup.chain.id, 'erc20') }
-    const index = keepsTokens(setup.views) ? 'full' : 'on-demand'
-    const tokens = makeIndexer({ ...setup, chain, index, views: tokenViews, contracts: [] })
+    const tokens = makeIndexer({ ...setup, chain, ...tokenSettings(setup.views), contracts: [] })
     tokens.start()
     return tokens
   }
