@@ -118,7 +118,7 @@ const operationsNotes = `## Notes on the answers
   or those of \`token_addresses\`; each is asked for its balance at one block, at most 2,000 of them, the newest touched first, and
   \`X-Tokens-Looked-At\` says where a wallet touched more. Owners are found by adding up transfers; the supply and eight holders by
   chance are compared with what the token says, and \`balances\` is \`exact\`, \`read\` (from the token, for the page) or
-  \`unchecked\` (no node told). Earlier counts of holders take back at most 100,000 transfers; beyond it they are null. A token that
+  \`unchecked\` (no node told); \`balances_block\` is the block of that verdict. Earlier counts of holders take back at most 100,000 transfers; beyond it they are null. A token that
   refuses, loops or answers more than 1,024 bytes says nothing. Calls to a node count for the key as native balances do.
 - **Metadata.** \`normalizeMetadata=true\` adds \`normalized_metadata\` if \`metadata\` is known, which is when the URI itself holds
   it. \`contract_type\` of an NFT of CryptoPunks is null; their transfers say ERC721.

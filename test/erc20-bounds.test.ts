@@ -6,6 +6,7 @@ import { ledgerId } from '../src/ledgers.ts'
 import { type Address, type AskedCalls, type Block, type Hash, zeroAddress } from '../src/model.ts'
 import { Claims } from '../src/query/claims.ts'
 import { TokenCalls } from '../src/query/erc20/token-calls.ts'
+import { TokenFacts } from '../src/query/erc20/token-facts.ts'
 import { WalletTokens, walletTokensMax } from '../src/query/erc20/wallet-tokens.ts'
 import { Holdings, type HoldingsBounds } from '../src/query/holdings/holdings.ts'
 import { HoldingsAdmission } from '../src/query/holdings/holdings-admission.ts'
@@ -72,8 +73,11 @@ test('no more transfers are taken back than one question may read', { timeout: 6
 
 test('a wallet that touched more tokens is told so, and no more are asked', async () => {
   const revision = () => store.revision()
-  const parts = { claims: new Claims(store, revision), contracts: new ShownContracts(store, revision) }
   const calls = new TokenCalls(store)
+  const parts = {
+    claims: new Claims(store, revision),
+    facts: new TokenFacts(new ShownContracts(store, revision), calls),
+  }
   const tokens = new WalletTokens({ ...parts, indexes: store.indexes, calls, admission: new HoldingsAdmission() })
   const asked: AskedCalls[] = []
   const asking = { chain, wallet, toBlock: undefined, tokens: undefined, excludeSpam: false }

@@ -7,6 +7,7 @@ import { type Address, type AskedCalls, type Block, type Hash, zeroAddress } fro
 import { Claims } from '../src/query/claims.ts'
 import { firstPage, type PageCursor } from '../src/query/cursor.ts'
 import { TokenCalls } from '../src/query/erc20/token-calls.ts'
+import { TokenFacts } from '../src/query/erc20/token-facts.ts'
 import { TokenOwners } from '../src/query/erc20/token-owners.ts'
 import { WalletTokens } from '../src/query/erc20/wallet-tokens.ts'
 import type { Freshen } from '../src/query/freshen.ts'
@@ -16,6 +17,7 @@ import type { HolderKey, HoldingsOptions } from '../src/query/holdings/questions
 import { KnownLabels } from '../src/query/known-labels.ts'
 import { NftTransfers, transferReads } from '../src/query/nft-transfers.ts'
 import { ShownContracts } from '../src/query/shown-contracts.ts'
+import { TokenUris } from '../src/query/token-uris.ts'
 import { openStore } from '../src/store/open.ts'
 import { noActivity } from '../src/store/packed-activity.ts'
 import type { Store } from '../src/store/store.ts'
@@ -83,8 +85,10 @@ class Trial {
     const admission = new HoldingsAdmission()
     const calls = new TokenCalls(store)
     const holdings = new Holdings(store, store.indexes, { claims, contracts, admission })
-    this.#owners = new TokenOwners(holdings, calls, store)
-    this.#wallets = new WalletTokens({ indexes: store.indexes, claims, contracts, calls, admission })
+    const streams = holdings.streams(new TokenUris(store, undefined))
+    this.#owners = new TokenOwners({ holdings, streams, calls, store })
+    const facts = new TokenFacts(contracts, calls)
+    this.#wallets = new WalletTokens({ indexes: store.indexes, claims, facts, calls, admission })
     this.#transfers = new NftTransfers(store, transferReads(store, new KnownLabels(store, revision)))
   }
 
@@ -170,6 +174,10 @@ class Trial {
       ;({ atBlock: block, after } = answer.next ?? { atBlock: undefined, after: undefined })
     } while (after !== undefined)
     expect(rows.map(({ owner }) => owner)).toEqual(wanted.map(({ owner }) => owner))
+    const { batches, balances } = await this.#owners.whole({ chain, contract, atBlock, smallestFirst }, this.#options())
+    const listed = (await Array.fromAsync(batches)).flat()
+    expect(balances).toBe(isExact ? 'exact' : 'read')
+    expect(listed).toEqual(wanted.map(({ owner, amount }) => ({ owner, amount: isExact ? amount : undefined })))
     const asked = atBlock ?? this.#head.number
     const shown = rows.map(({ owner, amount }) => [owner, amount])
     expect(shown).toEqual(rows.map(({ owner }) => [owner, this.#says(contract, owner, asked)]))

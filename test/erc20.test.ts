@@ -134,7 +134,9 @@ describe.each(engineNames)('ERC-20 on %s', { timeout: slowMs }, engine => {
     const path = `/erc20/${addressOf('plain')}/allowance`
     const ask = async (owner: string, spender: string) =>
       erc20Allowance.parse(await world.ok(`${path}?owner_address=${owner}&spender_address=${spender}`)).allowance
-    expect([await ask(alice, bob), await ask(bob, alice)]).toEqual(['77', '0'])
+    // A busy machine may need longer for what another request asked of the token that never ends.
+    const allowed = await vi.waitFor(async () => [await ask(alice, bob), await ask(bob, alice)], patience)
+    expect(allowed).toEqual(['77', '0'])
     for (const address of [addressOf('refuses'), addressOf('neverEnds'), frank]) {
       const { status } = await world.json(`/erc20/${address}/allowance?owner_address=${alice}&spender_address=${bob}`)
       expect([address, status]).toEqual([address, 404])
@@ -202,6 +204,10 @@ describe.each(engineNames)('ERC-20 on %s', { timeout: slowMs }, engine => {
       }
       const backward = await world.rowsOf<Owner>(`${path}?limit=1&order=ASC`)
       expect(backward).toEqual(rows.toReversed())
+      const lines = (await wholeOf(world, path, 'application/x-ndjson')).trim().split('\n')
+      const listed = lines.slice(0, -1).map(line => JSON.parse(line) as Owner)
+      const shown = rows.map(row => (isExact ? row : { owner_address: row.owner_address, balance: null }))
+      expect(listed).toMatchObject(shown)
     }
   })
 

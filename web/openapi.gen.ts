@@ -1190,10 +1190,12 @@ export interface components {
         };
       };
       /**
-       * @description `exact`: the sums of the transfers are the supply and, for a sample of holders, what the token says. `read`: they are not, or transfers may be missing: balances were read from the token, and the order is that of the sums. `unchecked`: no node told; balances are sums of transfers.
+       * @description `exact`: the sums of the transfers are the supply and, for a sample of holders, what the token says. `read`: they are not, or transfers may be missing: balances were read from the token, or are null, and the order is that of the sums. `unchecked`: no node told; balances are sums of transfers.
        * @enum {string}
        */
       balances: "exact" | "read" | "unchecked";
+      /** @description After which block the token was asked: that of the answer, or the last that was compared where no node has the state after it; null where no node told. */
+      balancesBlock: number | null;
     };
     Erc20Metadata: ({
         /** @description Address of the token, lower case. */
@@ -1247,10 +1249,12 @@ export interface components {
       /** @description How much of the token there is, in the smallest unit; null where neither it nor a node says it. */
       total_supply: string | null;
       /**
-       * @description `exact`: the sums of the transfers are the supply and, for a sample of holders, what the token says. `read`: they are not, or transfers may be missing: balances were read from the token, and the order is that of the sums. `unchecked`: no node told; balances are sums of transfers.
+       * @description `exact`: the sums of the transfers are the supply and, for a sample of holders, what the token says. `read`: they are not, or transfers may be missing: balances were read from the token, or are null, and the order is that of the sums. `unchecked`: no node told; balances are sums of transfers.
        * @enum {string}
        */
       balances: "exact" | "read" | "unchecked";
+      /** @description After which block the token was asked: that of the answer, or the last that was compared where no node has the state after it; null where no node told. */
+      balances_block: number | null;
       /** @description The owners of this page, by what their transfers come to. */
       result: ({
           /** @description The owner, lower case. */
@@ -1263,7 +1267,7 @@ export interface components {
           entity_logo: null;
           /** @description Always null: it is not looked for. */
           is_contract: null;
-          /** @description In the smallest unit; null where the token does not say it. */
+          /** @description In the smallest unit; null where the token does not say it, or no node has the state. */
           balance: string | null;
           /** @description The same in the main unit, exact; null where the decimals are not known. */
           balance_formatted: string | null;
@@ -7709,12 +7713,18 @@ export interface operations {
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
+          /** @description Of a whole list: what `balances` says in pages. With `read` the rows have no balances. */
+          "X-Balances"?: string;
+          /** @description Of a whole list: what `balances_block` says in pages. Absent if it is null. */
+          "X-Balances-Block"?: number;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
           "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
           "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["Erc20Owners"];
+          "text/csv": string;
+          "application/x-ndjson": string;
         };
       };
       400: components["responses"]["Failure400"];
@@ -7797,12 +7807,18 @@ export interface operations {
           "X-Index-Incomplete-Reason"?: string;
           /** @description The answer is the state after this block, and a whole list of transfers goes up to it. Absent before the first block and on pages of transfers. */
           "X-Block-Number"?: number;
+          /** @description Of a whole list: what `balances` says in pages. With `read` the rows have no balances. */
+          "X-Balances"?: string;
+          /** @description Of a whole list: what `balances_block` says in pages. Absent if it is null. */
+          "X-Balances-Block"?: number;
           "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
           "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
           "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
         };
         content: {
           "application/json": components["schemas"]["Erc20Owners"];
+          "text/csv": string;
+          "application/x-ndjson": string;
         };
       };
       400: components["responses"]["Failure400"];

@@ -6,6 +6,8 @@ import { keptFor, once } from '../once.ts'
 import { Claims } from '../query/claims.ts'
 import { CursorSigner } from '../query/cursor.ts'
 import { TokenCalls } from '../query/erc20/token-calls.ts'
+import { TokenFacts } from '../query/erc20/token-facts.ts'
+import { TokenOwners } from '../query/erc20/token-owners.ts'
 import type { Freshen } from '../query/freshen.ts'
 import { Holdings } from '../query/holdings/holdings.ts'
 import { HoldingsAdmission } from '../query/holdings/holdings-admission.ts'
@@ -111,6 +113,8 @@ function contextOf(dependencies: AppDependencies): Context {
   const holdings = new Holdings(store, store.indexes, { ...shared, ...bounds })
   const tokenUris = new TokenUris(store, dependencies.freshen, waiting => queue.withoutSlot(waiting))
   const cursors = new CursorSigner(store.secret)
+  const tokenCalls = new TokenCalls(store)
+  const streams = holdings.streams(tokenUris)
   return {
     ...dependencies,
     labels: new KnownLabels(store, revision, { log: dependencies.log }),
@@ -119,8 +123,10 @@ function contextOf(dependencies: AppDependencies): Context {
       contracts,
       holdings,
       tokenUris,
-      tokenCalls: new TokenCalls(store),
-      holdingStreams: holdings.streams(tokenUris),
+      tokenCalls,
+      tokenFacts: new TokenFacts(contracts, tokenCalls),
+      tokenOwners: new TokenOwners({ holdings, streams, calls: tokenCalls, store }),
+      holdingStreams: streams,
       holdingsAdmission: admission,
     },
     served: () => servedOperations(dependencies),

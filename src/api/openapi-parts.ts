@@ -266,6 +266,10 @@ export const stateHeaders = {
     'integer',
   ),
 }
+export const balancesHeaders = {
+  'X-Balances': header('Of a whole list: what `balances` says in pages. With `read` the rows have no balances.'),
+  'X-Balances-Block': header('Of a whole list: what `balances_block` says in pages. Absent if it is null.', 'integer'),
+}
 export const solanaHeaders = {
   ETag: indexHeaders.ETag,
   Age: header('Seconds since the account was read.', 'integer'),

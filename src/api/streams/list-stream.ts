@@ -8,6 +8,8 @@ export type ListStream = {
   /** Of the index, for that block. */
   complete: boolean
   evidence: Evidence | undefined
+  /** What stands around the rows of a page. */
+  headers?: Readonly<Record<string, string>>
   /**
    * The names of CSV, in the order of the wire: all fields of a record but the nested ones. A record may lack some of
    * them, and may have others, which are left out.

@@ -63,6 +63,7 @@ function headersOf({ settings }: Context, request: ApiRequest, form: StreamForm,
   return {
     'Content-Type': form === 'csv' ? `${streamTypes.csv}; charset=utf-8` : streamTypes.ndjson,
     ...completenessHeaders(list, dialectOf(request, settings.dialect)),
+    ...list.headers,
     'Cache-Control': 'no-store',
     // A proxy that takes all of it at once would fill its disk for a slow reader.
     'X-Accel-Buffering': 'no',

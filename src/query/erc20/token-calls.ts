@@ -60,10 +60,10 @@ export class TokenCalls {
     token: Address,
     wallets: readonly Address[],
     options: CallOptions,
-  ): Promise<{ supply: bigint | undefined; balances: readonly (bigint | undefined)[] }> {
+  ): Promise<{ block: number; supply: bigint | undefined; balances: readonly (bigint | undefined)[] }> {
     const balances = wallets.map(wallet => ({ to: token, data: selectors.balanceOf + wordOf(wallet) }))
-    const { values } = numbersIn(await this.#call(asked, [supplyOf(token), ...balances], options))
-    return { supply: values[0], balances: values.slice(1) }
+    const { block, values } = numbersIn(await this.#call(asked, [supplyOf(token), ...balances], options))
+    return { block, supply: values[0], balances: values.slice(1) }
   }
 
   async allowance(

@@ -9,9 +9,8 @@ import type { Claims } from '../claims.ts'
 import type { HoldingsAdmission } from '../holdings/holdings-admission.ts'
 import type { Completeness, HoldingsOptions } from '../holdings/questions.ts'
 import { visitAll, walletTransfers } from '../index-places.ts'
-import type { ShownContracts } from '../shown-contracts.ts'
 import type { TokenCalls } from './token-calls.ts'
-import { withDescriptions } from './token-facts.ts'
+import type { TokenFacts } from './token-facts.ts'
 
 /** Of one wallet: a node is asked for each. */
 export const walletTokensMax = 2_000
@@ -41,8 +40,8 @@ type Touched = Completeness & { tokens: readonly Address[]; isCut: boolean }
 type Parts = {
   indexes: IndexReader
   claims: Claims
-  contracts: ShownContracts
   calls: TokenCalls
+  facts: TokenFacts
   admission: HoldingsAdmission
 }
 
@@ -55,20 +54,20 @@ export class WalletTokens {
 
   async answer(question: WalletTokensQuestion, options: HoldingsOptions): Promise<WalletTokensAnswer> {
     const { chain, wallet, toBlock, excludeSpam } = question
-    const { calls, contracts } = this.#parts
     const ledger = ledgerId(chain.id, 'erc20')
     for (const token of question.tokens ?? []) options.freshen?.asked?.(ledger, token)
     const touched = await this.#touched(question, options)
     const pairs = touched.tokens.map(token => ({ token, wallet }))
-    const { block, values } = await calls.balances({ chain, toBlock, about: [wallet] }, pairs, options)
+    const asked = { chain, toBlock, about: [wallet] }
+    const { block, values } = await this.#parts.calls.balances(asked, pairs, options)
     const held = touched.tokens.flatMap((token, at) => (values[at] ? [{ token, balance: values[at] }] : []))
-    const known = await contracts.of(ledger, touched.tokens)
-    const shown = held.filter(({ token }) => !excludeSpam || known.get(token)?.possibleSpam !== true)
-    const tokens = shown.map(({ token }) => token)
-    const facts = await withDescriptions(calls, { chain, about: [wallet] }, tokens, known, options)
+    const tokens = held.map(({ token }) => token)
+    const facts = await this.#parts.facts.of(asked, tokens, options)
     return {
       ...{ block, complete: touched.complete, evidence: touched.evidence },
-      rows: shown.map(row => ({ ...row, facts: facts.get(row.token) })),
+      rows: held
+        .map(row => ({ ...row, facts: facts.get(row.token) }))
+        .filter(row => !excludeSpam || row.facts?.possibleSpam !== true),
       lookedAt: touched.isCut ? touched.tokens.length : undefined,
     }
   }

@@ -117,7 +117,14 @@ export const erc20Allowance = z.object({
 const balancesField = z
   .enum(['exact', 'read', 'unchecked'])
   .describe(
-    '`exact`: the sums of the transfers are the supply and, for a sample of holders, what the token says. `read`: they are not, or transfers may be missing: balances were read from the token, and the order is that of the sums. `unchecked`: no node told; balances are sums of transfers.',
+    '`exact`: the sums of the transfers are the supply and, for a sample of holders, what the token says. `read`: they are not, or transfers may be missing: balances were read from the token, or are null, and the order is that of the sums. `unchecked`: no node told; balances are sums of transfers.',
+  )
+const balancesBlock = z
+  .int()
+  .min(0)
+  .nullable()
+  .describe(
+    'After which block the token was asked: that of the answer, or the last that was compared where no node has the state after it; null where no node told.',
   )
 const totalSupply = decimal
   .nullable()
@@ -129,6 +136,7 @@ export const erc20Owners = z.object({
   cursor: pageFields.cursor,
   total_supply: totalSupply,
   balances: balancesField,
+  balances_block: balancesBlock,
   result: z
     .array(
       z.object({
@@ -137,7 +145,9 @@ export const erc20Owners = z.object({
         entity: offChain,
         entity_logo: offChain,
         is_contract: z.null().describe('Always null: it is not looked for.'),
-        balance: decimal.nullable().describe('In the smallest unit; null where the token does not say it.'),
+        balance: decimal
+          .nullable()
+          .describe('In the smallest unit; null where the token does not say it, or no node has the state.'),
         balance_formatted: z
           .string()
           .nullable()
@@ -206,6 +216,7 @@ export const erc20Holders = z.object({
     })
     .describe('What the largest holders have.'),
   balances: balancesField,
+  balancesBlock,
 })
 
 const sizes = ['whales', 'sharks', 'dolphins', 'fish', 'octopus', 'crabs', 'shrimps'] as const

@@ -1,9 +1,8 @@
 // The ERC-20 tokens of a wallet over HTTP. The rules are in `query/erc20/wallet-tokens.ts`.
+
 import type { ChainTable } from '../../../chains.ts'
-import type { Admission } from '../../../keys/gatekeeper.ts'
 import { WalletTokens, type WalletTokensAnswer, walletTokensMax } from '../../../query/erc20/wallet-tokens.ts'
-import { completenessHeaders, readyAnswer } from '../../answer.ts'
-import type { Context } from '../../context.ts'
+import { completenessHeaders } from '../../answer.ts'
 import {
   chainErrors,
   inPath,
@@ -13,24 +12,14 @@ import {
   nodeErrors,
   walletTokenHeaders,
 } from '../../openapi-parts.ts'
-import { freshenWaitMsOf, perform } from '../../operation.ts'
-import {
-  chainParameter,
-  type Dialect,
-  dialectOf,
-  flagParameter,
-  QueryText,
-  readParameter,
-  wholeParameter,
-} from '../../params.ts'
-import type { ApiRequest } from '../../request.ts'
-import type { RouteParts } from '../../responder.ts'
+import { type Dialect, flagParameter, readParameter, wholeParameter } from '../../params.ts'
 import { contractsParameter, readContracts, walletParameter } from '../evm-parameters.ts'
 import { exampleToken, tokenFlags } from './token-json.ts'
+import { tokenChain, tokenRoute } from './token-route.ts'
 
 function parametersOf(table: ChainTable) {
   return {
-    chain: chainParameter('chain', table, 'Chain, by name or hex id. Defaults to `eth`.'),
+    chain: tokenChain(table),
     toBlock: wholeParameter('to_block', {
       min: 0,
       description:
@@ -45,65 +34,38 @@ function parametersOf(table: ChainTable) {
   }
 }
 
-export const walletTokens: RouteParts = {
-  answer: context => {
-    const { store, claims, contracts, tokenCalls: calls, holdingsAdmission: admission } = context
-    const tokens = new WalletTokens({ indexes: store.indexes, claims, contracts, calls, admission })
-    return request => {
-      const dialect = dialectOf(request, context.settings.dialect)
-      return perform(context, request, {
-        ...{ scope: 'erc20', about: 'indexed', everyContract: 'tokens' },
-        work: async admission => {
-          const answer = await answerOf(context, tokens, request, admission)
-          const headers = {
-            ...completenessHeaders(answer, dialect),
-            ...(answer.lookedAt === undefined ? {} : { 'X-Tokens-Looked-At': `${answer.lookedAt}` }),
-          }
-          const body = Buffer.from(JSON.stringify(shown(answer, dialect))) as Buffer<ArrayBuffer>
-          // What tokens said is kept where it was read.
-          return { ready: readyAnswer({ headers, body }), keep: false }
-        },
-      })
+export const walletTokens = tokenRoute({
+  id: 'getWalletTokenBalances',
+  summary: 'Tokens of a wallet',
+  description: `What a wallet has of each ERC-20 token that it touched, as the tokens say after the newest block or after \`to_block\`. Use it for the assets of a wallet. Tokens are found in the index, at most ${walletTokensMax} of them and the newest touched first: \`X-Index-Complete\` says whether that is all. With \`token_addresses\` these are asked, and no index is needed. A node of the chain is asked.`,
+  parameters: parametersOf,
+  documented: ({ chain, toBlock, tokens, excludeSpam }) => [
+    inPath(walletParameter),
+    inQueryList(tokens),
+    ...[chain, toBlock, excludeSpam].map(inQuery),
+  ],
+  success: jsonSuccess('Erc20Balances', 'The tokens that the wallet has some of.', walletTokenHeaders),
+  errors: [...chainErrors, ...nodeErrors],
+  everyToken: true,
+  // What tokens said is kept where it was read.
+  answer: async ({ context, request, query, parameters, chain, dialect, options }) => {
+    const { store, claims, tokenFacts: facts, tokenCalls: calls, holdingsAdmission: admission } = context
+    const wallet = readParameter(walletParameter, request.pathParameter('address'))
+    const named = readContracts(query, parameters.tokens)
+    const question = {
+      ...{ wallet, chain, toBlock: query.optional(parameters.toBlock) },
+      tokens: named.length === 0 ? undefined : named,
+      excludeSpam: query.optional(parameters.excludeSpam) === true,
     }
-  },
-  document: ({ chains }, version) => {
-    const { chain, toBlock, tokens, excludeSpam } = parametersOf(chains)
+    const tokens = new WalletTokens({ indexes: store.indexes, claims, facts, calls, admission })
+    const answer = await tokens.answer(question, options)
+    const lookedAt = answer.lookedAt === undefined ? {} : { 'X-Tokens-Looked-At': `${answer.lookedAt}` }
     return {
-      id: version === 'v2' ? 'getWalletTokenBalances' : 'getWalletTokenBalancesV22',
-      tag: 'EVM',
-      summary: 'Tokens of a wallet',
-      description: `What a wallet has of each ERC-20 token that it touched, as the tokens say after the newest block or after \`to_block\`. Use it for the assets of a wallet. Tokens are found in the index, at most ${walletTokensMax} of them and the newest touched first: \`X-Index-Complete\` says whether that is all. With \`token_addresses\` these are asked, and no index is needed. A node of the chain is asked.`,
-      parameters: [
-        inPath(walletParameter),
-        inQueryList(tokens),
-        inQuery(chain),
-        inQuery(toBlock),
-        inQuery(excludeSpam),
-      ],
-      answers: { 200: jsonSuccess('Erc20Balances', 'The tokens that the wallet has some of.', walletTokenHeaders) },
-      errors: [...chainErrors, ...nodeErrors],
+      body: JSON.stringify(shown(answer, dialect)),
+      headers: { ...completenessHeaders(answer, dialect), ...lookedAt },
     }
   },
-}
-
-async function answerOf(
-  { chains, freshen, settings }: Context,
-  tokens: WalletTokens,
-  request: ApiRequest,
-  { key }: Admission,
-): Promise<WalletTokensAnswer> {
-  const parameters = parametersOf(chains)
-  const query = new QueryText(request.query)
-  const wallet = readParameter(walletParameter, request.pathParameter('address'))
-  const named = readContracts(query, parameters.tokens)
-  const question = {
-    ...{ wallet, chain: query.optional(parameters.chain) ?? chains.usual, toBlock: query.optional(parameters.toBlock) },
-    tokens: named.length === 0 ? undefined : named,
-    excludeSpam: query.optional(parameters.excludeSpam) === true,
-  }
-  const options = { key, freshen, freshenWaitMs: freshenWaitMsOf(request, settings), signal: request.signal }
-  return await tokens.answer(question, options)
-}
+})
 
 function shown({ rows }: WalletTokensAnswer, dialect: Dialect) {
   return rows.map(({ token, balance, facts }) => ({

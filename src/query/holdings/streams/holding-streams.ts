@@ -4,6 +4,7 @@ import type { Address } from '../../../model.ts'
 import type { IndexName } from '../../../store/runs/view.ts'
 import { type BranchStore, OneBranch, streamCut } from '../../one-branch.ts'
 import { Pace } from '../../pace.ts'
+import { admitAmountOrder, holderAt } from '../amount-order.ts'
 import { type AnsweredSheets, type AskedClaim, indexOf, undefinedIfTooLarge } from '../answered-sheets.ts'
 import { contractFilter, partyFilter } from '../contract-filter.ts'
 import { admitHashOrder } from '../hash-order.ts'
@@ -78,6 +79,22 @@ export class HoldingStreams {
         for await (const sheet of newestOfToken(found)) yield* hashBatches(sheet, { contract, part, size })
       },
     })
+  }
+
+  /** The holders of an ERC-20 token by what they have, which takes a sheet of all: parts have no order. */
+  async holders(
+    { chain, contract, atBlock, smallestFirst }: Whole<q.HoldersQuestion>,
+    options: q.HoldingsOptions,
+  ): Promise<WholeList<q.HolderRow[]>> {
+    const { admission } = this.#parts
+    const asked = await this.#begin({ chain, contract }, atBlock, options)
+    const ordered = async function* (sheet: Sheet): AsyncGenerator<q.HolderRow[]> {
+      const { order } = await admitAmountOrder(admission, options, { sheet })
+      const rows = smallestFirst ? order.toReversed() : order
+      for (let from = 0; from < rows.length; from += addressesPerBatch)
+        yield [...rows.subarray(from, from + addressesPerBatch)].map(row => holderAt(sheet, row))
+    }
+    return { ...asked.claim, batches: this.#whole({ chain, contract }, asked, options, { ordered, large: undefined }) }
   }
 
   /** Batches are of addresses as their numbers in a table. */
@@ -161,24 +178,27 @@ export class HoldingStreams {
     options: q.HoldingsOptions,
     batches: {
       ordered: (sheet: Sheet) => AsyncIterable<Batch>
-      large: (block: number) => AsyncIterable<Batch>
+      /** Undefined: what is too much for one sheet is refused. */
+      large: ((block: number) => AsyncIterable<Batch>) | undefined
     },
   ): AsyncGenerator<Batch> {
     const { parts, admission } = this.#parts
     using request = admission.listRequest(options)
     // What is stored above comes and goes unseen.
     const block = Math.min(claim.block, branch.storedTo)
-    const sheet = await this.#sheetOf(subject, { claim: { ...claim, block }, takenBack }, request)
+    const sheet = await this.#sheetOf(subject, { claim: { ...claim, block }, takenBack }, request).catch(error => {
+      if (batches.large === undefined) throw error
+      return undefinedIfTooLarge(error)
+    })
     if (sheet === undefined) request.hold({ byteLength: bytesOfParts(parts) })
-    yield* sheet === undefined ? batches.large(block) : batches.ordered(sheet)
+    yield* sheet === undefined ? batches.large!(block) : batches.ordered(sheet)
     await branch.check(block, indexOf(subject))
   }
 
-  /** Undefined where there is too much for one. */
-  async #sheetOf(subject: Subject, asked: AskedClaim, request: HoldingsRequest): Promise<Sheet | undefined> {
-    const found = await this.#parts.answered.find(subject, asked, request).catch(undefinedIfTooLarge)
-    if (found !== undefined) requireSame(asked.claim, found.claim)
-    return found?.sheet
+  async #sheetOf(subject: Subject, asked: AskedClaim, request: HoldingsRequest): Promise<Sheet> {
+    const found = await this.#parts.answered.find(subject, asked, request)
+    requireSame(asked.claim, found.claim)
+    return found.sheet
   }
 }
 
