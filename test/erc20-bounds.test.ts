@@ -25,7 +25,8 @@ const manyHolders = addressOf(2 ** 41)
 const busy = addressOf(2 ** 42)
 const holders = 6_000
 const moves = 100_500
-const touched = walletTokensMax + 100
+/** Dust that a wallet was sent. */
+const touched = 100_000
 /** More than a number tells exactly. */
 const held = 10n ** 20n
 const head: Block = { number: 3, hash: `0x${'3'.repeat(64)}` as Hash, timestamp: 36 }
@@ -71,18 +72,29 @@ test('no more transfers are taken back than one question may read', { timeout: 6
   expect(past).toEqual([expect.any(Number), undefined])
 })
 
-test('a wallet that touched more tokens is told so, and no more are asked', async () => {
+test('a wallet with 100,000 tokens of dust is told so, and no more are read or asked than one answer has', async () => {
   const revision = () => store.revision()
   const calls = new TokenCalls(store)
   const parts = {
     claims: new Claims(store, revision),
     facts: new TokenFacts(new ShownContracts(store, revision), calls),
   }
-  const tokens = new WalletTokens({ ...parts, indexes: store.indexes, calls, admission: new HoldingsAdmission() })
+  let recordsRead = 0
+  const indexes: Store['indexes'] = {
+    ...store.indexes,
+    indexRecords: async query => {
+      const records = await store.indexes.indexRecords(query)
+      recordsRead += records.length
+      return records
+    },
+  }
+  const tokens = new WalletTokens({ ...parts, indexes, calls, admission: new HoldingsAdmission() })
   const asked: AskedCalls[] = []
   const asking = { chain, wallet, toBlock: undefined, tokens: undefined, excludeSpam: false }
   const answer = await tokens.answer(asking, options(asked))
   expect([answer.rows.length, answer.lookedAt, answer.complete]).toEqual([walletTokensMax, walletTokensMax, false])
+  // The rest of the list is not read, nor asked about.
+  expect(recordsRead).toBeLessThan(3 * walletTokensMax)
   // The newest touched come first.
   expect(answer.rows[0]!.token).toBe(addressOf(2 ** 43 + touched - 1))
   const balances = asked.flatMap(each => each.calls).filter(({ data }) => data.startsWith('0x70a08231'))
