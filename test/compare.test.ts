@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { base58 } from '@scure/base'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { builtInChains } from '../src/chains.ts'
+import { ledgerId } from '../src/ledgers.ts'
 import type { Address, Hash, TransferFacts, TransferRow } from '../src/model.ts'
 import { zeroAddress } from '../src/model.ts'
 import type { Freshen } from '../src/query/freshen.ts'
@@ -20,7 +21,9 @@ import { seededAddress } from './seed.ts'
 import { type ServedApi, serveApi } from './served-api.ts'
 
 const [eth, polygon] = ['eth', 'polygon'].map(name => builtInChains.find(each => each.name === name)!.id)
-const [apes, coins, alice, bob, carol] = ['apes', 'coins', 'alice', 'bob', 'carol'].map(seededAddress) as Address[]
+const [apes, coins, alice, bob, carol, penny] = ['apes', 'coins', 'alice', 'bob', 'carol', 'penny'].map(
+  seededAddress,
+) as Address[]
 const key32 = (byte: number) => new Uint8Array(32).fill(byte)
 const account = base58.encode(key32(6))
 const final = 390
@@ -41,6 +44,8 @@ type World = {
   coveredFrom: number
   wei: string
   nonce: number
+  /** Of an ERC-20 token: in each block from 101 on, from nobody to Alice and Bob in turn. */
+  pennies: bigint[]
 }
 
 function world(): World {
@@ -56,7 +61,7 @@ function world(): World {
   return {
     transfers: [...mints, ...moves, ...batch, single],
     ...{ name: 'Apes', head: 400, lamports: 5_000n, tokenAmount: 1_234_500n, coveredFrom: 0 },
-    ...{ wei: '12345678900000000000', nonce: 7 },
+    ...{ wei: '12345678900000000000', nonce: 7, pennies: [5n, 10n ** 20n, 7n] },
     timestampOf: block => 1_600_000_000 + block * 12,
     onPolygon: new Map([alice!, bob!].map(wallet => [wallet, 50])),
   }
@@ -66,6 +71,10 @@ function world(): World {
 const freshenOf = (made: World): Freshen => ({
   balances: async ({ block = made.head }) => ({ block, timestamp: made.timestampOf(block), balances: [made.wei] }),
   nonce: async () => made.nonce,
+  calls: async ({ block = made.head, calls }) => ({
+    ...{ block, hash: hashOf(block) },
+    results: calls.map(({ to, data }) => (to === penny ? saidByPenny(made, data) : null)),
+  }),
   mint: async () => ({
     ...{ slot: 250_000_000, readAtMs: Date.now() },
     facts: {
@@ -78,6 +87,15 @@ const freshenOf = (made: World): Freshen => ({
     return { ...blockOf(made, number), parentHash: hashOf(number - 1), transactions: 3 }
   },
 })
+
+function saidByPenny({ pennies }: World, data: string): string | null {
+  const held = (wallet: Address) => pennies.reduce((sum, each, at) => sum + (holderOf(at) === wallet ? each : 0n), 0n)
+  const word = (value: bigint) => `0x${value.toString(16).padStart(64, '0')}`
+  if (data.startsWith('0x70a08231')) return word(held(`0x${data.slice(-40)}` as Address))
+  return data.startsWith('0x18160ddd') ? word(held(alice!) + held(bob!)) : null
+}
+
+const holderOf = (at: number): Address => (at % 2 === 0 ? alice! : bob!)
 
 const blockOf = ({ timestampOf }: World, number: number) => ({
   ...{ number, hash: hashOf(number), timestamp: timestampOf(number) },
@@ -115,6 +133,20 @@ const fill = (made: World) => async (store: Store) => {
     blocks: [0, 400].map(number => blockOf(made, number)),
   })
   await store.putChainState(polygon!, { head: blockOf(made, 400) })
+  const ledger = ledgerId(eth!, 'erc20')
+  await store.commitCold({
+    ...{
+      chain: ledger,
+      activity: packActivity([]),
+      blocks: [0, 101, 102, 103, made.head].map(number => blockOf(made, number)),
+    },
+    transfers: made.pennies.map((amount, at) => {
+      const facts = { standard: 'ERC1155', operator: undefined, amount, to: holderOf(at) } as const
+      return rowOf({ contract: penny!, block: 101 + at, ...facts })
+    }),
+    covered: [{ scope: 'transfers', from: 0, to: made.head, evidence: 'receipts-root' }],
+  })
+  await store.putChainState(ledger, { head: blockOf(made, made.head) })
   const facts = { symbol: 'APE', possibleSpam: false }
   await store.annotate({ facts: [{ chain: eth!, contract: apes!, name: made.name, ...facts }] })
   await fillSolana(store, made)
@@ -178,7 +210,7 @@ async function serveThere(change: (made: World) => void): Promise<ServedApi> {
 const everything = [
   ...['--contract', `eth=${apes},${coins}`, '--wallet', `eth=${alice}`, '--wallet', `eth=${bob}`],
   ...['--wallet', `polygon=${alice}`],
-  ...['--account', `mainnet=${account}`, '--seed', '5', '--requests', '300'],
+  ...['--account', `mainnet=${account}`, '--seed', '5', '--requests', '400'],
 ]
 
 const little = ['--contract', `eth=${apes}`, '--seed', '5']
@@ -275,6 +307,13 @@ const planted: readonly [what: string, change: Change, isOfIt: (found: Differenc
     'another balance',
     made => Object.assign(made, { wei: '12345678900000000001' }),
     ({ operation }) => operation.startsWith('getNativeBalance'),
+  ],
+  [
+    'another amount of a token',
+    made => Object.assign(made, { pennies: [5n, 10n ** 20n + 1n, 7n] }),
+    ({ operation, field }) =>
+      /Token(Transfers|Balances|Owners|Metadata|Holders)$/.test(operation) &&
+      /value|balance|supply|percentage/i.test(`${field}`),
   ],
   ['another nonce', made => Object.assign(made, { nonce: 8 }), ({ field }) => field === 'transactions.total'],
 ]

@@ -28,6 +28,7 @@ type CompareFlags = {
   key?: string
   contract?: string[]
   wallet?: string[]
+  token?: string[]
   account?: string[]
   operations?: string
   requests: number
@@ -53,6 +54,7 @@ export function compareCommand(): Command {
     .option('--key <secret>', 'A key of this server; random samples need the scope ops. (ALMANAC_KEY)')
     .option('--contract <chain=list>', 'NFT contracts to ask about, comma-separated; repeatable.', listed)
     .option('--wallet <chain=list>', 'Wallets to ask about; repeatable. Default: some of the contracts.', listed)
+    .option('--token <chain=list>', 'ERC-20 tokens to ask about; repeatable. Default: some of the wallets.', listed)
     .option('--account <network=list>', 'Solana accounts to ask about; repeatable.', listed)
     .option(
       '--samples <number>',
@@ -165,7 +167,8 @@ function keyThere(file: string | undefined): string | undefined {
   })
 }
 
-function givenSubjects({ chains }: LoadedConfig, { contract = [], wallet = [], account = [] }: CompareFlags): Given {
+function givenSubjects({ chains }: LoadedConfig, flags: CompareFlags): Given {
+  const { contract = [], wallet = [], token = [], account = [] } = flags
   const onChain = (texts: readonly string[]) =>
     texts.flatMap(text => {
       const { name = 'eth', items } = pairOf(text)
@@ -176,7 +179,7 @@ function givenSubjects({ chains }: LoadedConfig, { contract = [], wallet = [], a
     const { name: chain = 'mainnet', items } = pairOf(text)
     return items.map(address => ({ chain: requireNetwork(chain), address: requireAccount(address) }))
   })
-  return { contracts: onChain(contract), wallets: onChain(wallet), accounts }
+  return { contracts: onChain(contract), wallets: onChain(wallet), tokens: onChain(token), accounts }
 }
 
 /** `eth=0x…,0x…`, or the items alone. */

@@ -13,7 +13,7 @@ const burnPagesMax = 50
 
 /** What a transfer changes. */
 const moved =
-  /^(owner_of|amount|block_number|transfer_index.*|count|nfts|collections|total_tokens|owners\.current|.*\.total)$/
+  /^(owner_of|amount|block_number|transfer_index.*|count|nfts|collections|total_tokens|owners\.current|.*\.total|balance(_formatted)?|total_supply(_formatted)?|percentage_\w+|totalHolders|holder(Change|Supply)\..*)$/
 
 type About = { operation: Operation; subject: Subject; block: number }
 
@@ -89,12 +89,13 @@ export class LookUp {
     return undefined
   }
 
-  /** Whether a transfer of the contract or of the wallet came later. */
+  /** Whether a transfer of the contract, of the token or of the wallet came later. */
   async #hasMoved(name: 'here' | 'there', subject: Subject, block: number): Promise<boolean> {
-    if (subject.kind !== 'contract' && subject.kind !== 'wallet') return false
-    const path = subject.kind === 'contract' ? `/nft/${subject.address}/transfers` : `/${subject.address}/nft/transfers`
-    const query = { chain: subject.chain, from_block: `${block + 1}`, limit: '1' }
-    return (await this.#rows(name, { path, query })).length > 0
+    for (const path of pathsOf(subject)) {
+      const query = { chain: subject.chain, from_block: `${block + 1}`, limit: '1' }
+      if ((await this.#rows(name, { path, query })).length > 0) return true
+    }
+    return false
   }
 
   #rows(name: 'here' | 'there', target: Target): Promise<readonly Row[]> {
@@ -108,6 +109,13 @@ export class LookUp {
     const { status, body } = await this.#sides[name].ask(target)
     return status === 200 ? rowsIn(body) : []
   }
+}
+
+/** The lists of transfers that a subject has. */
+function pathsOf(subject: Subject): string[] {
+  if (subject.kind === 'contract') return [`/nft/${subject.address}/transfers`]
+  if (subject.kind === 'erc20') return [`/erc20/${subject.address}/transfers`]
+  return subject.kind === 'wallet' ? [`/${subject.address}/nft/transfers`, `/${subject.address}/erc20/transfers`] : []
 }
 
 function rowsIn(body: unknown): readonly Row[] {

@@ -4,9 +4,9 @@ import type { Target } from './side.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 
-/** What questions are about. Tokens, blocks and mints are found in answers of this side. */
+/** What questions are about. NFTs, ERC-20 tokens, blocks and mints are found in answers of this side. */
 export type Subject =
-  | { kind: 'contract' | 'wallet'; chain: string; address: string }
+  | { kind: 'contract' | 'wallet' | 'erc20'; chain: string; address: string }
   | { kind: 'token'; chain: string; address: string; tokenId: string }
   | { kind: 'block'; chain: string; block: number; date: string }
   | { kind: 'account' | 'mint' | 'nft-mint'; chain: string; address: string }
@@ -40,7 +40,7 @@ export type Operation = {
   /** This side can be asked for the state after a block, the other answers as of its head. */
   asOf?: true
   /** Which transfers change the answer, where it is about the present. */
-  changesWith?: 'token' | 'contract' | 'wallet'
+  changesWith?: 'token' | 'contract' | 'wallet' | 'erc20'
   /** The answer is of the moment: both sides are asked again before they are said to differ. */
   isOfMoment?: true
 }
@@ -49,8 +49,9 @@ type Of<Kind extends Subject['kind']> = Extract<Subject, { kind: Kind }>
 
 const text = (value: unknown): string => (value === undefined || value === null ? '' : String(value))
 const lower = (value: unknown): string => text(value).toLowerCase()
-/** Numbers of any length in the order of their texts. */
-const sortable = (value: unknown): string => text(value).padStart(20, '0')
+/** Numbers of up to so many digits in the order of their texts. */
+const sortable = (value: unknown, digits = 20): string => text(value).padStart(digits, '0')
+const amountDigits = 78
 
 const isRow = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value)
 const rowsOf = (value: unknown): Row[] => (Array.isArray(value) ? value.filter(isRow) : [])
@@ -81,6 +82,13 @@ const ownerRows: RowKind = {
   member: () => '',
   place: row => lower(row.owner_of),
   order: 'ascending',
+}
+const tokenRows: RowKind = { group: row => lower(row.token_address ?? row.address), member: () => '' }
+const tokenOwnerRows: RowKind = {
+  group: row => lower(row.owner_address),
+  member: () => '',
+  place: row => sortable(row.balance, amountDigits),
+  order: 'descending',
 }
 const chainRows: RowKind = { group: row => lower(row.chain_id), member: () => '' }
 const accountRows: RowKind = { group: row => text(row.associatedTokenAddress), member: () => '' }
@@ -120,7 +128,7 @@ const transfers = { ...list, rows: transferRows } as const
 const moment = { isOfMoment: true } as const
 
 const ofContract = (path: (address: string) => string, query: (asked: Asked) => Record<string, string>) => {
-  return ({ chain, address }: Of<'contract'>, asked: Asked): Target => ({
+  return ({ chain, address }: Of<'contract' | 'erc20'>, asked: Asked): Target => ({
     ...{ path: path(address), query: { chain, ...query(asked) } },
   })
 }
@@ -264,6 +272,43 @@ export const operations: readonly Operation[] = [
   {
     ...{ id: 'getBlockStats', kind: 'block', parts: recordParts },
     target: ({ chain, block }: Of<'block'>) => ({ path: `/block/${block}/stats`, query: { chain } }),
+  },
+  {
+    ...{ id: 'getTokenTransfers', kind: 'erc20', ...transfers },
+    target: ofContract(address => `/erc20/${address}/transfers`, bounded),
+  },
+  {
+    ...{ id: 'getWalletTokenTransfers', kind: 'wallet', ...transfers },
+    target: ({ chain, address }: Of<'wallet'>, asked) => ({
+      path: `/${address}/erc20/transfers`,
+      query: inChain(chain, bounded(asked)),
+    }),
+  },
+  {
+    ...{ id: 'getWalletTokenBalances', kind: 'wallet', parts: arrayParts, rows: tokenRows },
+    target: ({ chain, address }: Of<'wallet'>, { block }) => ({
+      path: `/${address}/erc20`,
+      query: inChain(chain, { to_block: `${block}` }),
+    }),
+  },
+  {
+    ...{ id: 'getTokenMetadata', kind: 'erc20', parts: arrayParts, rows: tokenRows, changesWith: 'erc20' },
+    target: ({ chain, address }: Of<'erc20'>) => ({
+      path: '/erc20/metadata',
+      query: inChain(chain, { 'addresses[]': address }),
+    }),
+  },
+  {
+    ...{ id: 'getTokenOwners', kind: 'erc20', ...list, rows: tokenOwnerRows, asOf: true, changesWith: 'erc20' },
+    target: ofContract(address => `/erc20/${address}/owners`, limited),
+  },
+  {
+    ...{ id: 'getTokenStats', kind: 'erc20', parts: recordParts, changesWith: 'erc20' },
+    target: ofContract(address => `/erc20/${address}/stats`, alone),
+  },
+  {
+    ...{ id: 'getTokenHolders', kind: 'erc20', parts: recordParts, changesWith: 'erc20' },
+    target: ofContract(address => `/erc20/${address}/holders`, alone),
   },
   {
     ...{ id: 'solana.getPortfolio', kind: 'account', parts: portfolioParts, rows: accountRows, ...moment },

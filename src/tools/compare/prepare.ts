@@ -45,7 +45,9 @@ export async function prepare(options: PrepareOptions): Promise<Prepared> {
   const { given, here } = options
   const isGiven = Object.values(given).some(subjects => subjects.length > 0)
   const { heads, networks } = await configuredHere(here, isGiven)
-  const names = isGiven ? [...given.contracts, ...given.wallets].map(({ chain }) => chain) : [...heads.keys()]
+  const names = isGiven
+    ? [...given.contracts, ...given.wallets, ...given.tokens].map(({ chain }) => chain)
+    : [...heads.keys()]
   const { chains, left } = await comparedChains(options, heads, [...new Set(names)])
   const contracts = isGiven ? given.contracts : await sampled(options, chains)
   const questions: Question[] = []
@@ -57,6 +59,11 @@ export async function prepare(options: PrepareOptions): Promise<Prepared> {
     const block = chains.find(each => each.chain === chain)?.block
     if (block !== undefined) questions.push(...asked(options, { kind: 'wallet', chain, address }, block))
   }
+  const tokens = given.tokens.length > 0 ? given.tokens : await tokensOf(options, questions)
+  for (const { chain, address } of tokens) {
+    const block = chains.find(each => each.chain === chain)?.block
+    if (block !== undefined) questions.push(...asked(options, { kind: 'erc20', chain, address }, block))
+  }
   const accounts = isGiven ? given.accounts : await sampledAccounts(options, networks, left)
   for (const { chain, address } of accounts) questions.push(...(await aboutAccount(options, chain, address)))
   if (questions.length > 0) return { chains, left, questions: interleaved(questions) }
@@ -64,7 +71,7 @@ export async function prepare(options: PrepareOptions): Promise<Prepared> {
     cause:
       left.map(({ chain, why }) => `${chain}: ${why}`).join('; ') ||
       'no contract is indexed here, and no account was read',
-    hint: 'name what to compare with --contract, --wallet or --account, and check the URL of --against.',
+    hint: 'name what to compare with --contract, --wallet, --token or --account, and check the URL of --against.',
   })
 }
 
@@ -169,6 +176,28 @@ async function aboutContract(options: PrepareOptions, { chain, block }: Compared
   return deep === undefined || !(within < block)
     ? questions
     : [...questions, { operation: deep, subject, block: within }]
+}
+
+/** ERC-20 tokens that this side knows of the wallets that are asked about: one of each. */
+async function tokensOf(
+  { here, random, operations }: PrepareOptions,
+  questions: readonly Question[],
+): Promise<Given['tokens']> {
+  if (!operations.some(({ kind }) => kind === 'erc20')) return []
+  const wallets = new Map(
+    questions.flatMap(({ subject, block }) =>
+      subject.kind === 'wallet' ? [[`${subject.chain} ${subject.address}`, { ...subject, block }] as const] : [],
+    ),
+  )
+  const found = new Map<string, { chain: string; address: string }>()
+  for (const { chain, address, block } of wallets.values()) {
+    const query = { chain, to_block: `${block}`, limit: '100' }
+    const { body } = await here.ask({ path: `/${address}/erc20/transfers`, query })
+    const { result } = (body ?? {}) as { result?: { address?: unknown }[] }
+    const token = pick(random, Array.isArray(result) ? result : [])?.address
+    if (typeof token === 'string') found.set(`${chain} ${token}`, { chain, address: token })
+  }
+  return [...found.values()]
 }
 
 const noBlock = Number.MAX_SAFE_INTEGER

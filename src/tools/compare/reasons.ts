@@ -32,21 +32,24 @@ const absentThere = (_: unknown, there: unknown): boolean => there === undefined
 /** By the name of the field within its record; the first rule that fits is the reason. */
 const rules: readonly Rule[] = [
   { reason: 'written', fields: /./, when: (here, there) => isEmpty(here) && isEmpty(there) },
-  { reason: 'own_lists', fields: /^(from|to)_address_label$|^possible_spam$|^verified_collection$/ },
+  {
+    reason: 'own_lists',
+    fields: /^((from|to|owner)_)?address_label$|^possible_spam$|^verified_(collection|contract)$|^categories/,
+  },
   { reason: 'read_at', fields: /^(synced_at|last_token_uri_sync|last_metadata_sync|updated_at)$/ },
-  { reason: 'computed', fields: /^(index_complete|block_exists|status)$/ },
+  { reason: 'computed', fields: /^(index_complete|block_exists|status|balances(_?block)?)$/i },
   { reason: 'total', fields: /^total$/, when: (here, there) => isEmpty(here) || isEmpty(there) },
   { reason: 'page_size', fields: /^page_?size$/i },
   {
     reason: 'off_chain',
     fields:
-      /^(media|rarity_\w+|floor_price\w*|last_sale|list_price|\w+_entity(_logo)?|collection_\w+|project_url|wiki_url|\w+_url|\w+_username|verified|normalized_metadata|logo|score|isVerifiedContract|possibleSpam|attributes|contract|collection|firstCreated|creators|properties|description|links|fullyDilutedValue|owners|address|tokenStandard|totalSupply|totalSupplyFormatted)$/,
+      /^(media|rarity_\w+|floor_price\w*|last_sale|list_price|\w+_entity(_logo)?|collection_\w+|project_url|wiki_url|\w+_url|\w+_username|verified|normalized_metadata|logo|score|isVerifiedContract|possibleSpam|attributes|contract|collection|firstCreated|creators|properties|description|links|fullyDilutedValue|owners|address|tokenStandard|totalSupply|totalSupplyFormatted|token_logo|logo_hash|thumbnail|usd_\w+|is_contract|validated|fully_diluted_valuation|market_cap|circulating_supply|links\.\w+|(holdersByAcquisition|newHoldersByAcquisition|holdersIn|holdersOut)(\.\w+)*)$/,
     when: emptyHere,
   },
   {
     reason: 'not_read',
     fields:
-      /^(name|symbol|token_name|token_symbol|token_uri|metadata|minter_address|block_number_minted|parent_hash|(transactions|token_transfers)\.total)$/,
+      /^(name|symbol|decimals|token_name|token_symbol|token_decimals|token_uri|metadata|minter_address|block_number_minted|created_at|parent_hash|total_supply|total_supply_formatted|balance|balance_formatted|percentage_relative_to_total_supply|holder(Change|Supply)\.\w+\.\w+|(transactions|token_transfers)\.total)$/,
     when: (here, there) => isEmpty(here) || isEmpty(there),
   },
   {

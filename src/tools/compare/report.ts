@@ -102,7 +102,7 @@ function shownSubject(subject: Subject): ShownSubject {
 }
 
 const rowFields = [
-  ...['block_number', 'transaction_hash', 'log_index', 'token_address', 'token_id', 'owner_of'],
+  ...['block_number', 'transaction_hash', 'log_index', 'token_address', 'token_id', 'owner_of', 'owner_address'],
   ...['chain_id', 'associatedTokenAddress', 'mint'],
 ]
 
@@ -114,7 +114,7 @@ function shownRow(row: Row | undefined): { row?: Record<string, Shown> } {
 }
 
 function hintOf(subject: Subject, row: Row | undefined): string | null {
-  const isOfChain = ['contract', 'wallet', 'token', 'block'].includes(subject.kind)
+  const isOfChain = ['contract', 'wallet', 'token', 'erc20', 'block'].includes(subject.kind)
   const contract =
     row?.token_address ?? (subject.kind === 'wallet' || !('address' in subject) ? undefined : subject.address)
   if (!isOfChain || contract === undefined) return null

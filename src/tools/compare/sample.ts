@@ -6,7 +6,10 @@ import { zeroAddress } from '../../model.ts'
 import type { Operation, Row, Subject } from './operations.ts'
 import { type Answer, messageIn, type Side } from './side.ts'
 
-export type Given = Record<'contracts' | 'wallets' | 'accounts', readonly { chain: string; address: string }[]>
+export type Given = Record<
+  'contracts' | 'wallets' | 'tokens' | 'accounts',
+  readonly { chain: string; address: string }[]
+>
 
 export type ComparedChain = { chain: string; block: number; headHere: number; headThere: number | null }
 
@@ -71,7 +74,7 @@ export function requireOps({ status, body }: Answer, side: Side): void {
   throw new AlmanacError(isKey ? 'forbidden' : 'upstream_failed', `${side.shown} answered ${status}.`, {
     cause: messageIn(body),
     hint: isKey
-      ? 'use a key with the scope ops, or name what to compare with --contract, --wallet and --account.'
+      ? 'use a key with the scope ops, or name what to compare with --contract, --wallet, --token and --account.'
       : 'read the log of the server.',
   })
 }
