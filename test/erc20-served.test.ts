@@ -1,6 +1,8 @@
 // Operations on ERC-20 over HTTP where a chain keeps every token, and where its node does not have what is asked of it.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { AlmanacError } from '../src/errors.ts'
+import { IndexingLimits } from '../src/keys/indexing-limits.ts'
+import { issueKey } from '../src/keys/keys.ts'
 import { ledgerId } from '../src/ledgers.ts'
 import { type Address, type Block, type ChainId, type Hash, type TransferRow, zeroAddress } from '../src/model.ts'
 import type { Freshen } from '../src/query/freshen.ts'
@@ -35,7 +37,9 @@ const freshen: Freshen = {
   contract: async (of, contract) => {
     begun.push([of, contract])
   },
-  calls: async ({ block = head.number, calls }) => {
+  calls: async (asked, key) => {
+    const { block = head.number, calls, about } = asked
+    await limits.balances(key, { ...asked, wallets: about })
     if (node === 'away') throw new AlmanacError('upstream_failed', 'No node answers.')
     if (node === 'pruned' && block < head.number) throw new AlmanacError('not_configured', 'No node has the state.')
     const results = calls.map(({ to, data }) => saidBy(to, data, block))
@@ -43,11 +47,13 @@ const freshen: Freshen = {
   },
 }
 
+let limits: IndexingLimits
 let api: ServedApi
 beforeAll(async () => {
   api = await serveApi({
     parts: { freshen },
     fill: async store => {
+      limits = new IndexingLimits(store)
       const blocks = [0, 1, 2].map(number => ({ ...head, number, hash: hashOf(number), timestamp: number * 12 }))
       for (const id of [chain, ledger]) {
         await store.commitCold({
@@ -178,6 +184,22 @@ test('what a token says of itself is shown as far as it can be true', async () =
   expect(JSON.stringify(first).length).toBeLessThan(2_000)
   expect(second).toMatchObject({ decimals: null, total_supply: '5', total_supply_formatted: null })
   expect(second.symbol).not.toContain('\u0000')
+})
+
+test('a key asks about so many wallets and tokens a day, and what was said is not counted again', async () => {
+  node = 'archive'
+  const limit = { indexPerDay: 2, indexWaiting: undefined, ratePerSecond: undefined, quotaPerDay: undefined }
+  const { secret } = await issueKey(api.store, { name: 'small', scopes: ['erc20'], ...limit })
+  const ask = async (path: string) => {
+    const response = await api.get(`/api/v2.2${path}`, { 'x-api-key': secret })
+    return [response.status, response.status === 200 ? undefined : ((await response.json()) as object)]
+  }
+  const named = `token_addresses=${plain},${wrapped}`
+  expect(await ask(`/${carol}/erc20?${named}`)).toEqual([200, undefined])
+  expect(await ask(`/${addressOf(61)}/erc20?${named}`)).toEqual([200, undefined])
+  expect(await ask(`/${addressOf(62)}/erc20?${named}`)).toMatchObject([429, { code: 'quota_exceeded' }])
+  expect(await ask(`/${carol}/erc20?${named}`)).toEqual([200, undefined])
+  expect(await ask(`/erc20/${plain}/owners?at_block=1`)).toEqual([200, undefined])
 })
 
 /** What some contracts say, by selector. */
