@@ -74,11 +74,13 @@ export class TokenOwners {
     const checked = await this.#check(question, found, options)
     const answer = { block, complete, evidence, next, ...checked }
     if (checked.balances !== 'read') return { ...answer, rows: found.rows }
-    const pairs = found.rows.map(({ owner }) => ({ token: question.contract, wallet: owner }))
-    const isAsked = pairs.length > 0 && (block < 0 || checked.checkedAt === block)
-    const asked = this.#askedAt(question, found)
-    const read = isAsked ? await told(this.#parts.calls.balances(asked, pairs, options)) : undefined
-    return { ...answer, rows: found.rows.map(({ owner }, at) => ({ owner, amount: read?.values[at] })) }
+    const rows = found.rows.map(({ owner }): OwnerRow => ({ owner, amount: undefined }))
+    const hasState = block < 0 || checked.checkedAt === block
+    if (!hasState || rows.length === 0) return { ...answer, rows }
+    const pairs = rows.map(({ owner }) => ({ token: question.contract, wallet: owner }))
+    const read = await told(this.#parts.calls.balances(this.#askedAt(question, found), pairs, options))
+    if (read === undefined) return { ...answer, checkedAt: undefined, rows }
+    return { ...answer, rows: rows.map(({ owner }, at) => ({ owner, amount: read.values[at] })) }
   }
 
   /** All owners in the order of pages, as of the block that the check is of. */
