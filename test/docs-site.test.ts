@@ -1,36 +1,60 @@
 // The documentation's site: built from the files of the repository, whole, and usable from a folder without a server.
-import { execFile } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { promisify } from 'node:util'
 import axe from 'axe-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { entriesOf } from '../web/src/reference/entries.ts'
 import { filtered } from '../web/src/reference/filter.ts'
 import { type DocsEntry, docsIndexOf } from '../web/src/search/docs-index.ts'
 import type { ApiDocument } from '../web/src/state/document.ts'
 import { browserPath, launchBrowser } from './browser.ts'
+import { pagesAreBuilt } from './built-pages.ts'
 import { rawRequest } from './raw-request.ts'
+import { someCases } from './release-runs.ts'
 import { serveApi } from './served-api.ts'
 
-let folder: string
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'almanac-docs-'))
-  await promisify(execFile)(process.execPath, [fileURLToPath(new URL('../site/build.ts', import.meta.url)), folder])
-})
-afterAll(() => rm(folder, { recursive: true, force: true }))
+beforeAll(pagesAreBuilt)
 
-const htmlFiles = () =>
-  readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.html'))
-const textOf = (name: string) => readFileSync(join(folder, name), 'utf8')
+const folder = fileURLToPath(new URL('../site/dist', import.meta.url))
+
+/** What takes long to make is made once for all tests, when the first of them wants it. */
+function once<Made>(make: () => Made): () => Made {
+  let made: { value: Made } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}
+
+const texts = new Map<string, string>()
+function textOf(name: string): string {
+  const text = texts.get(name) ?? readFileSync(join(folder, name), 'utf8')
+  texts.set(name, text)
+  return text
+}
+const htmlFiles = once(() =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(name => name.endsWith('.html')),
+)
 /** Those that only lead to another one left out. */
-const pages = () => htmlFiles().filter(name => !textOf(name).includes('http-equiv="refresh"'))
-const entriesOfSearch = () => {
+const pages = once(() => htmlFiles().filter(name => !textOf(name).includes('http-equiv="refresh"')))
+const entriesOfSearch = once(() => {
   const index = textOf('search-index.js')
   return JSON.parse(index.slice(index.indexOf('['))) as DocsEntry[]
+})
+const searchOfDocs = once(() => docsIndexOf(entriesOfSearch()))
+
+/** Of a browser of its own, with a minute for each wait: on a busy machine half of one is too short. */
+async function withPage(options: BrowserContextOptions, look: (page: Page) => Promise<void>): Promise<void> {
+  const browser = await launchBrowser()
+  try {
+    const context = await browser.newContext(options)
+    context.setDefaultTimeout(60_000)
+    await look(await context.newPage())
+  } finally {
+    await browser.close()
+  }
 }
 
 test('every link leads to a page, a section or a file that is there', () => {
@@ -153,7 +177,7 @@ test('the filter of the reference asks for every word, in more than the fields o
 })
 
 test('the search answers what people ask', () => {
-  const search = docsIndexOf(entriesOfSearch())
+  const search = searchOfDocs()
   const first = (asked: string) => search(asked)[0]?.href
   for (const asked of ['migrate from moralis', 'migrate', 'migration', 'how do I migrate to it from Moralis'])
     expect([asked, first(asked)]).toEqual([asked, 'guides/moving.html'])
@@ -268,7 +292,7 @@ const firstPages = {
 }
 
 test('what somebody pasted means its operation, served or not, and few that are not served stand beside the docs', () => {
-  const search = docsIndexOf(entriesOfSearch())
+  const search = searchOfDocs()
   const address = '0x6b175474e89094c44da98b954eedeac495271d0f'
   const found = (asked: string) =>
     search(asked).map(({ title, why }) => (why === undefined ? title : `not served: ${title}`))
@@ -290,7 +314,7 @@ test('what somebody pasted means its operation, served or not, and few that are 
 })
 
 test('a word written without its hyphen finds the same, and what lacks a rare word or is only like it is left out', () => {
-  const search = docsIndexOf(entriesOfSearch())
+  const search = searchOfDocs()
   const hrefs = (asked: string) => search(asked).map(({ href }) => href)
   expect(hrefs('ERC1155')[0]).toBe(hrefs('erc-1155')[0])
   expect(search('opensea').flatMap(({ terms }) => terms)).not.toContain('openssl')
@@ -303,12 +327,12 @@ test('a word written without its hyphen finds the same, and what lacks a rare wo
 })
 
 test.each(Object.entries(firstPages))('%s leads to %s', (asked, page) => {
-  const search = docsIndexOf(entriesOfSearch())
+  const search = searchOfDocs()
   expect(search(asked).map(({ href }) => href)[0]).toBe(page)
 })
 
 test('a question as people type it has its page among the first three, and few others where nothing has all its words', () => {
-  const search = docsIndexOf(entriesOfSearch())
+  const search = searchOfDocs()
   const pages = {
     'rotate an api key': 'guides/keys-and-limits.html#rotate-a-key',
     'how do I rotate a key': 'guides/keys-and-limits.html#rotate-a-key',
@@ -423,7 +447,7 @@ test('an excerpt is a sentence or a row of a table with its cells apart, and nev
 })
 
 test('every error is found by its code, listed on its page, and not broken', () => {
-  const search = docsIndexOf(entriesOfSearch())
+  const search = searchOfDocs()
   const page = textOf('errors.html')
   const here = /<aside class="here".*?<\/aside>/s.exec(page)![0].replaceAll('<wbr>', '')
   const codes = [...page.matchAll(/<a id="(\w+)">/g)].map(([, code]) => code!)
@@ -545,10 +569,8 @@ test('no page tells its readers how it was written', () => {
 })
 
 describe.skipIf(browserPath === undefined)('in a browser, from the folder', () => {
-  test('is searched by keyboard, and has no barriers in either theme', { timeout: 90_000 }, async () => {
-    const browser = await launchBrowser()
-    try {
-      const page = await browser.newPage({ colorScheme: 'dark' })
+  test('is searched by keyboard, and has no barriers in either theme', { timeout: 180_000 }, async () => {
+    await withPage({ colorScheme: 'dark' }, async page => {
       const strays: string[] = []
       page.on('request', request => {
         if (!request.url().startsWith('file:')) strays.push(request.url())
@@ -634,7 +656,7 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
       // What a terminal shows is not copied, and a name in a command is no word of a shell.
       expect(await page.locator('.code.output .copy').count()).toBe(0)
       expect(await page.locator('.hljs-built_in', { hasText: 'limit' }).count()).toBe(0)
-      for (const theme of ['dark', 'light']) {
+      for (const theme of someCases(['dark', 'light'], 2)) {
         await page.keyboard.press('Control+k')
         await page.locator('#search-text').fill('owners')
         await found.first().waitFor()
@@ -647,19 +669,13 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
         await page.locator('#theme').click()
       }
       expect(strays).toEqual([])
-    } finally {
-      await browser.close()
-    }
+    })
   })
 
   test('shows one language at a time, which it keeps, and marks the section that is read', {
-    timeout: 90_000,
+    timeout: 180_000,
   }, async () => {
-    const browser = await launchBrowser()
-    try {
-      const context = await browser.newContext({ viewport: { width: 1_440, height: 900 } })
-      context.setDefaultTimeout(60_000)
-      const page = await context.newPage()
+    await withPage({ viewport: { width: 1_440, height: 900 } }, async page => {
       const go = (name: string) => page.goto(pathToFileURL(join(folder, name)).href)
       await go('guides/first-calls.html')
       const shown = page.locator('.example .code:visible')
@@ -717,17 +733,13 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
       expect(await page.locator('.search-button kbd').isVisible()).toBe(false)
       await page.locator('.search-button').click()
       expect((await page.locator('#search-text').boundingBox())!.width).toBeGreaterThan(150)
-    } finally {
-      await browser.close()
-    }
+    })
   })
 
   test('a page that is missing offers what its address says, and the beginning where it says nothing', {
-    timeout: 90_000,
+    timeout: 180_000,
   }, async () => {
-    const browser = await launchBrowser()
-    try {
-      const page = await browser.newPage()
+    await withPage({}, async page => {
       await page.route('http://docs.test/docs/**', route => {
         const path = join(folder, new URL(route.request().url()).pathname.slice('/docs/'.length))
         return route.fulfill({ path: existsSync(path) ? path : join(folder, '404.html') })
@@ -775,15 +787,11 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
       expect(
         await page.evaluate("[localStorage.getItem('almanac.theme'), document.documentElement.dataset.theme]"),
       ).toEqual(['light', 'light'])
-    } finally {
-      await browser.close()
-    }
+    })
   })
 
-  test('the words of a drawing stay within their boxes', { timeout: 90_000 }, async () => {
-    const browser = await launchBrowser()
-    try {
-      const page = await browser.newPage()
+  test('the words of a drawing stay within their boxes', { timeout: 180_000 }, async () => {
+    await withPage({}, async page => {
       await page.goto(new URL('../docs/pictures/way-of-a-block.svg', import.meta.url).href)
       // Each text within every box in which it begins.
       const outside = `[...document.querySelectorAll('text')].filter(text => {
@@ -793,20 +801,14 @@ describe.skipIf(browserPath === undefined)('in a browser, from the folder', () =
         return around.some(box => right > box.right - 4)
       }).map(text => text.textContent)`
       expect(await page.evaluate(outside)).toEqual([])
-    } finally {
-      await browser.close()
-    }
+    })
   })
 
-  test('without scripts has the menu and every language', { timeout: 90_000 }, async () => {
-    const browser = await launchBrowser()
-    try {
-      const page = await browser.newPage({ javaScriptEnabled: false, viewport: { width: 1_440, height: 900 } })
+  test('without scripts has the menu and every language', { timeout: 180_000 }, async () => {
+    await withPage({ javaScriptEnabled: false, viewport: { width: 1_440, height: 900 } }, async page => {
       await page.goto(pathToFileURL(join(folder, 'guides/first-calls.html')).href)
       expect(await page.getByRole('link', { name: 'Who owns what' }).first().isVisible()).toBe(true)
       expect(await page.locator('.example').first().locator('.code:visible').count()).toBe(4)
-    } finally {
-      await browser.close()
-    }
+    })
   })
 })
