@@ -31,12 +31,12 @@ import {
 } from './erc20-world.ts'
 import { mine } from './evm-history.ts'
 import { patience } from './evm-world.ts'
-import { engineNames } from './store-engines.ts'
+import { engineAbove } from './store-engines.ts'
 
 const slowMs = 240_000
 type Owner = { owner_address: string; balance: string | null; percentage_relative_to_total_supply: number | null }
 
-describe.each(engineNames)('ERC-20 on %s', { timeout: slowMs }, engine => {
+describe.each(engineAbove('postgres'))('ERC-20 on %s', { timeout: slowMs }, engine => {
   const world = new TokenWorld(engine)
   const addressOf = (name: TokenName) => world.tokens[name].address
   beforeAll(() => world.begin(), slowMs)
