@@ -125,7 +125,7 @@ async function answerOf(subject: Subject, target: string): Promise<{ shown: unkn
 }
 
 const pagesMax = 6
-const runs = Number(process.env.ENGINE_RUNS ?? 400)
+const runs = Number(process.env.ENGINE_RUNS ?? 120)
 
 test('random requests get the same answers from both engines', { timeout: 120_000 }, async () => {
   let requests = 0

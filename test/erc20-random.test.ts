@@ -23,9 +23,10 @@ import { noActivity } from '../src/store/packed-activity.ts'
 import type { Store } from '../src/store/store.ts'
 import { transfersOfPage, unpackTransfer } from '../src/store/transfer-payload.ts'
 import { packTransfer } from './pack-transfer.ts'
+import { isRelease } from './release-runs.ts'
 import { type Engine, engineAbove, startEngine } from './store-engines.ts'
 
-const runs = Number(process.env.ERC20_RUNS ?? 3)
+const runs = Number(process.env.ERC20_RUNS ?? (isRelease ? 3 : 1))
 const firstSeed = Number(process.env.ERC20_SEED ?? Math.floor(Math.random() * 1_000_000))
 const stepsPerRun = 25
 

@@ -214,7 +214,7 @@ test('every page is the next stretch of what the chain holds when it is asked fo
         }
       },
     ),
-    { numRuns: Number(process.env.ALMANAC_PAGING_RUNS ?? 15) },
+    { numRuns: Number(process.env.ALMANAC_PAGING_RUNS ?? 5) },
   )
 }, 1_200_000)
 

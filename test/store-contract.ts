@@ -28,7 +28,7 @@ export type StoreFixture = {
   dispose(): Promise<void>
 }
 
-const usualRuns = Number(process.env.STORE_RUNS ?? 10)
+const usualRuns = Number(process.env.STORE_RUNS ?? 4)
 
 const eth = 1 as ChainId
 const polygon = 0x89 as ChainId

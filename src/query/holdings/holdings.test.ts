@@ -23,7 +23,7 @@ const folder = mkdtempSync(join(tmpdir(), 'almanac-holdings-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 /** More in the soak. */
-const runs = Number(process.env.HOLDINGS_RUNS ?? 3)
+const runs = Number(process.env.HOLDINGS_RUNS ?? 1)
 
 describe('every answer is that of a plain list of transfers, after every commit', () => {
   test('in memory', { timeout: 600_000 }, async () => {

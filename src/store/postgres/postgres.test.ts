@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-const runs = Number(process.env.STORE_RUNS ?? 5)
+const runs = Number(process.env.STORE_RUNS ?? 2)
 storeContract('postgres', () => open({}), { runs })
 // Small commits of whole blocks go into tables as a rule. Here they are runs too.
 storeContract('postgres, in runs', () => open({ foldBlocks: 1, runsPerMerge: 3, recordsWorthMerging: 1 }), {
