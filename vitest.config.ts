@@ -24,7 +24,7 @@ const apart = ['api-fuzz', 'connections', 'troubles', 'whole-lists-stopped', 'cl
 )
 
 // What takes minutes by design runs before a release and at night alone: `npm run test:release`.
-const release = 'test/release/*.test.ts'
+const release = ['test/release/*.test.ts', 'test/**/*.release.test.ts']
 
 // Left to itself, Vitest begins with the largest files where it has not run before, and would begin minutes of waiting
 // when all else has ended. `npm run test:times` writes this list.
@@ -71,14 +71,19 @@ export default defineConfig({
         test: {
           name: 'across files',
           include: suites,
-          exclude: [...configDefaults.exclude, ...apart, ...(isRelease ? [] : [release])],
+          exclude: [...configDefaults.exclude, ...apart, ...(isRelease ? [] : release)],
           isolate: false,
           globalSetup: 'test/shared-folder.ts',
         },
       },
       {
         extends: true,
-        test: { name: 'across files, apart', include: apart, globalSetup: 'test/shared-folder.ts' },
+        test: {
+          name: 'across files, apart',
+          include: apart,
+          exclude: [...configDefaults.exclude, ...(isRelease ? [] : release)],
+          globalSetup: 'test/shared-folder.ts',
+        },
       },
       {
         extends: true,
