@@ -16,6 +16,7 @@ import { forgedResults, refusedWith } from './sim/hostile.ts'
 import { rawReceiptsText } from './sim/json.ts'
 import { type SimNode, startSimNode } from './sim/node.ts'
 import { engineAbove, startEngine } from './store-engines.ts'
+import { thorough } from './thorough.ts'
 
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {
@@ -139,7 +140,7 @@ describe.each(forgeries)('forged raw receipts: %s', (_, forge) => {
     expect(rpc.status()[0]?.receipts).toBe('json')
   })
 
-  test('beside an honest endpoint cost nothing but trust', async () => {
+  thorough('beside an honest endpoint cost nothing but trust', async () => {
     // The slow one is asked where the other is not believed.
     const opened = await open([hasRaw], [{ kind: 'latency', delayMs: 100 }])
     await givesReceipts(opened, 'raw')

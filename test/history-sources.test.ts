@@ -24,6 +24,7 @@ import {
   signedChain,
   temporaryFolder,
 } from './history-world.ts'
+import { isRelease } from './release-runs.ts'
 import { SimChain } from './sim/chain.ts'
 import { exportChain } from './sim/export-files.ts'
 import type { Fault } from './sim/faults.ts'
@@ -136,7 +137,7 @@ test('every token of a chain that keeps erc20 is the same from nodes, files and 
   expect(counts).toEqual([...told].map(([address, count]) => `${address.slice(2)} ${count}`).sort())
 })
 
-describe.each(engineAbove('postgres'))('all of them with faults in each, on %s', name => {
+describe.runIf(isRelease).each(engineAbove('postgres'))('all of them with faults in each, on %s', name => {
   let engine: Engine
   beforeAll(async () => {
     engine = name === 'sqlite' ? sqlite : await startEngine(name)

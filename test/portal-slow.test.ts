@@ -10,6 +10,7 @@ import { createLog } from '../src/log.ts'
 import type { ChainId, Hash } from '../src/model.ts'
 import { caughtUp, patienceMs, simulatedChain, startIndexer, temporaryStore } from './evm-harness.ts'
 import { openSource, trialChain } from './portal-trial.ts'
+import { someCases } from './release-runs.ts'
 import { startSimNode } from './sim/node.ts'
 import { type PortalPace, type SimPortalOptions, startSimPortal } from './sim/portal.ts'
 import * as paces from './sim/portal-paces.ts'
@@ -44,7 +45,7 @@ const hostile: [string, PortalPace, RegExp, SlowestPart?][] = [
 ]
 
 describe('before a node', () => {
-  test.each(hostile)('%s', async (_, pace, reason, bounds = slowest) => {
+  test.each(someCases(hostile, 2))('%s', async (_, pace, reason, bounds = slowest) => {
     const shape = { height: 80, hashes: 'real', finalityDepth: 5, transactionsPerBlock: 4, signed: true } as const
     const node = await startSimNode({ chain: shape })
     cleanups.push(() => node.close())
