@@ -407,7 +407,8 @@ describe('what is known does not fail', () => {
     const { code, report } = await compare(`${front}/api/v2.2/`, there.key, '--json', ...little)
     expect(report.differences).toEqual([])
     expect(code).toBe(0)
-    expect(reasonsIn(report)).toEqual(['from_address_label own_lists', 'to_address_label own_lists'])
+    const labels = ['from_address_label own_lists', 'owner_address_label own_lists', 'to_address_label own_lists']
+    expect(reasonsIn(report)).toEqual(labels)
     const stats = report.operations.filter(({ operation }) => operation.endsWith('Stats'))
     for (const each of stats) expect(each).toMatchObject({ questions: 0, not_compared: expect.anything() })
     expect(JSON.stringify(stats)).toContain('not served there (410: gone)')

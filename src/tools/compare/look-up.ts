@@ -13,7 +13,7 @@ const burnPagesMax = 50
 
 /** What a transfer changes. */
 const moved =
-  /^(owner_of|amount|block_number|transfer_index.*|count|nfts|collections|total_tokens|owners\.current|.*\.total|balance(_formatted)?|total_supply(_formatted)?|percentage_\w+|totalHolders|holder(Change|Supply)\..*)$/
+  /^(owner_of|amount|block_number|transfer_index.*|count|nfts|collections|total_tokens|owners\.current|.*\.total|balance(_formatted)?|total_supply(_formatted)?|percentage_\w+|totalHolders|holderSupply\..*)$/
 
 type About = { operation: Operation; subject: Subject; block: number }
 

@@ -99,6 +99,17 @@ function listParts(body: unknown): Parts {
   return { record, rows: rowsOf(result) }
 }
 
+/** The sides answer as of different blocks, and are asked at different moments. */
+function tokenOwnerParts(body: unknown): Parts {
+  const { balances_block: _, ...answer } = recordOf(body)
+  return listParts(answer)
+}
+
+function tokenHolderParts(body: unknown): Parts {
+  const { balancesBlock: _, holderChange: __, ...record } = recordOf(body)
+  return { record, rows: [] }
+}
+
 function uniqueOwnerParts(body: unknown): Parts {
   const { walletAddresses, cursor: _, ...record } = recordOf(body)
   const owners = Array.isArray(walletAddresses) ? walletAddresses : []
@@ -299,7 +310,8 @@ export const operations: readonly Operation[] = [
     }),
   },
   {
-    ...{ id: 'getTokenOwners', kind: 'erc20', ...list, rows: tokenOwnerRows, asOf: true, changesWith: 'erc20' },
+    ...{ id: 'getTokenOwners', kind: 'erc20', ...list, parts: tokenOwnerParts, rows: tokenOwnerRows },
+    ...{ asOf: true, changesWith: 'erc20' },
     target: ofContract(address => `/erc20/${address}/owners`, limited),
   },
   {
@@ -307,7 +319,7 @@ export const operations: readonly Operation[] = [
     target: ofContract(address => `/erc20/${address}/stats`, alone),
   },
   {
-    ...{ id: 'getTokenHolders', kind: 'erc20', parts: recordParts, changesWith: 'erc20' },
+    ...{ id: 'getTokenHolders', kind: 'erc20', parts: tokenHolderParts, changesWith: 'erc20' },
     target: ofContract(address => `/erc20/${address}/holders`, alone),
   },
   {

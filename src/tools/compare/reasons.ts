@@ -37,7 +37,7 @@ const rules: readonly Rule[] = [
     fields: /^((from|to|owner)_)?address_label$|^possible_spam$|^verified_(collection|contract)$|^categories/,
   },
   { reason: 'read_at', fields: /^(synced_at|last_token_uri_sync|last_metadata_sync|updated_at)$/ },
-  { reason: 'computed', fields: /^(index_complete|block_exists|status|balances(_?block)?)$/i },
+  { reason: 'computed', fields: /^(index_complete|block_exists|status|balances)$/ },
   { reason: 'total', fields: /^total$/, when: (here, there) => isEmpty(here) || isEmpty(there) },
   { reason: 'page_size', fields: /^page_?size$/i },
   {
@@ -49,7 +49,7 @@ const rules: readonly Rule[] = [
   {
     reason: 'not_read',
     fields:
-      /^(name|symbol|decimals|token_name|token_symbol|token_decimals|token_uri|metadata|minter_address|block_number_minted|created_at|parent_hash|total_supply|total_supply_formatted|balance|balance_formatted|percentage_relative_to_total_supply|holder(Change|Supply)\.\w+\.\w+|(transactions|token_transfers)\.total)$/,
+      /^(name|symbol|decimals|token_name|token_symbol|token_decimals|token_uri|metadata|minter_address|block_number_minted|created_at|parent_hash|total_supply|total_supply_formatted|balance|balance_formatted|percentage_relative_to_total_supply|holderSupply\.\w+\.\w+|(transactions|token_transfers)\.total)$/,
     when: (here, there) => isEmpty(here) || isEmpty(there),
   },
   {
